@@ -1,0 +1,113 @@
+#!/bin/sh
+# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test
+set -eu
+cd "$(dirname "$0")/.."
+
+usage() {
+    cat <<'EOF'
+usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
+
+  demo [--seconds N]   build the demo in release mode and run it
+  test [CTEST-OPTION]  build everything in debug mode and run the tests
+  install-tools        only install what `demo` and `test` need
+  install-ci-tools     also install what the sanitizer builds and the format check need
+
+Missing packages are installed with apt-get, through sudo unless run as root.
+For Debian 12 or later and Ubuntu 24.04 or later.
+EOF
+}
+
+say() { printf '== %s\n' "$*"; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
+
+# The first of the alternatives that is installed, or else that the package manager offers.
+choose() {
+    for package in "$@"; do
+        if is_installed "$package"; then echo "$package"; return; fi
+    done
+    for package in "$@"; do
+        if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"; return; fi
+    done
+    return 1
+}
+
+# Each argument is a package, or alternatives joined by "|", the preferred one first.
+install_missing() {
+    missing=
+    for alternatives in "$@"; do
+        found=no
+        for package in $(echo "$alternatives" | tr '|' ' '); do
+            if is_installed "$package"; then found=yes; break; fi
+        done
+        [ "$found" = yes ] || missing="$missing $alternatives"
+    done
+    [ -n "$missing" ] || return 0
+
+    say "updating the package lists"
+    as_root apt-get update -qq
+    packages=
+    for alternatives in $missing; do
+        # shellcheck disable=SC2046 # the alternatives are words
+        package=$(choose $(echo "$alternatives" | tr '|' ' ')) || {
+            echo "bootstrap: none of the packages '$alternatives' is to be had here" >&2
+            exit 1
+        }
+        packages="$packages $package"
+    done
+    say "installing$packages"
+    # shellcheck disable=SC2086 # a list of words
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages
+}
+
+# Debian 12 has Boost 1.81 beside its default 1.74; later releases have a newer default.
+install_tools() {
+    install_missing g++ cmake ninja-build ccache git "libboost1.81-dev|libboost-dev" \
+        "libboost-program-options1.81-dev|libboost-program-options-dev" libgtest-dev libgmock-dev
+}
+
+install_ci_tools() {
+    install_tools
+    install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-format-19"
+}
+
+build() {
+    preset=$1
+    if command -v ccache >/dev/null; then
+        CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
+        export CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS
+    fi
+    say "configuring build/$preset"
+    cmake --preset "$preset" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
+    rm -f "build-$preset.log"
+    say "building build/$preset"
+    cmake --build --preset "$preset"
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+case "$command" in
+demo)
+    install_tools
+    build demo
+    say "running the demo; Ctrl-C ends it"
+    exec build/demo/example/asio_retry_demo "$@"
+    ;;
+test)
+    install_tools
+    build test
+    say "running the tests"
+    ctest --preset test "$@"
+    ;;
+install-tools) install_tools ;;
+install-ci-tools) install_ci_tools ;;
+-h | --help | help) usage ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac

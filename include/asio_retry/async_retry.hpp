@@ -1,0 +1,106 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/initiate_retry.hpp>
+#include <asio_retry/fail_if.hpp>
+#include <asio_retry/retry_policy.hpp>
+#include <asio_retry/retry_scope.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// Tries an operation until it succeeds or until the policy says that trying again would be wrong.
+///
+/// The first attempt is initiated inside the initiating function, the others on the executor. After a failed
+/// attempt, when its result has been destroyed, the operation waits on the scheduler of the executor's context.
+///
+/// `operation`, called as an lvalue once per attempt, is one of:
+///  - `[](auto token)` that starts any Asio asynchronous operation with the token and returns what that
+///  returns;
+///    a generic callable of one argument is always taken for this form;
+///  - a callable that returns a deferred operation, or such an operation itself;
+///  - a callable that returns an `awaitable`;
+///  - a plain callable;
+/// each with an `attempt` as its first parameter if it likes, or any of them inside `fail_if`.
+///
+/// Preconditions: none. Bad policies are refused when they are built.
+///
+/// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
+/// attempt is over. What they refer to must live as long.
+///
+/// Completion signature:
+///  - `[](auto token)` and deferred operations: their own, `void(error_code, T...)` or `void(exception_ptr,
+///  T...)`;
+///  - `awaitable<T>` and plain callables: `void(exception_ptr[, T])`;
+///  - `awaitable<error_code>`, `awaitable<std::tuple<error_code, T...>>`, `awaitable<boost::system::result<T>>`
+///  and plain
+///    callables that return `error_code` or `boost::system::result<T>`: `void(error_code, T...)`.
+/// The completion carries what the last attempt came to, unchanged, except as said under errors and
+/// cancellation.
+///
+/// Token: any. The default is `use_awaitable` for `void(exception_ptr[, T])`, or else `deferred`, or the
+/// executor's own.
+///
+/// Executor: attempts, the policy's callables and the handler run on the handler's associated executor. Waits
+/// hang on the context of the given executor, context or scope; without one, of the handler's executor.
+///
+/// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
+/// as they are, and let no further attempt begin. `total` does the same until the first attempt has failed and
+/// is ignored afterwards, unless the policy has `allow_total_cancellation()`, because a failed attempt may have
+/// had side effects. A success wins over a cancellation; otherwise a cancelled operation completes with
+/// `operation_aborted`. An awaitable attempt sees `terminal` only, unless it asks for more.
+///
+/// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt;
+/// `operation_aborted` when cancelled; an exception that a callable of the policy throws, which with
+/// `error_code` signatures becomes an `asio_retry::error`; otherwise the last attempt's own. An exception
+/// thrown by an operation that completes with an error code counts as the code in it, or
+/// `error::operation_threw`.
+///
+/// Thread safety: distinct operations are independent. Cancellation is to be emitted on the handler's executor,
+/// as for every Asio operation; a retry_scope may be cancelled from any thread.
+template <typename Operation, typename Token = detail::default_token>
+    requires(!detail::provides_executor<Operation>)
+auto async_retry(Operation&& operation, retry_policy policy, Token&& token = Token()) {
+    return detail::initiate(detail::handler_executor_source(), std::forward<Operation>(operation),
+                            std::move(policy), std::forward<Token>(token));
+}
+
+/// The same on `executor`.
+template <detail::executor Executor, typename Operation, typename Token = detail::default_token>
+auto async_retry(Executor const& executor, Operation&& operation, retry_policy policy,
+                 Token&& token = Token()) {
+    return detail::initiate(detail::given_executor_source<Executor, detail::no_membership>{executor, {}},
+                            std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
+}
+
+/// The same on the executor of `context`.
+template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
+          typename Token = detail::default_token>
+auto async_retry(Context& context, Operation&& operation, retry_policy policy, Token&& token = Token()) {
+    return async_retry(context.get_executor(), std::forward<Operation>(operation), std::move(policy),
+                       std::forward<Token>(token));
+}
+
+/// The same in `scope`: a cancellation of the scope acts like one of type `terminal`.
+template <typename Operation, typename Token = detail::default_token>
+auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy, Token&& token = Token()) {
+    return detail::initiate(
+        detail::given_executor_source<retry_scope::executor_type, detail::scope_membership>{
+            scope.get_executor(), {state_of(scope)}},
+        std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
+}
+
+/// A nested retry, inside the attempt `outer` of another: it has no more time than that attempt's operation,
+/// and makes a single attempt unless the policy has `retry_when_nested()`, because nested retries multiply.
+template <typename Operation, typename Token = detail::default_token>
+auto async_retry(attempt const& outer, Operation&& operation, retry_policy policy, Token&& token = Token()) {
+    return async_retry(std::forward<Operation>(operation), policy.nested_in(outer), std::forward<Token>(token));
+}
+
+} // namespace asio_retry

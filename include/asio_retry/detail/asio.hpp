@@ -1,0 +1,88 @@
+#pragma once
+
+/// What the versions of Boost.Asio have in different places, in one place.
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/system_context.hpp>
+#include <boost/asio/version.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#if BOOST_ASIO_VERSION >= 102700
+#include <boost/asio/associated_immediate_executor.hpp>
+#define ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR 1
+#else
+#define ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR 0
+#endif
+#if BOOST_ASIO_VERSION >= 103700
+#include <boost/asio/inline_executor.hpp>
+#endif
+
+namespace boost::asio::detail {
+template <typename T, typename Blocking>
+class promise_executor; // what use_future gives its handlers: a system_executor that also catches exceptions
+}
+
+namespace asio_retry {
+namespace asio = boost::asio;
+}
+
+namespace asio_retry::detail {
+
+/// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
+/// attempt on.
+template <typename Executor>
+inline constexpr bool is_fallback_executor = requires(Executor const& e) {
+    { asio::query(e, asio::execution::context) } -> std::same_as<asio::system_context&>;
+};
+template <typename T, typename Blocking>
+inline constexpr bool is_fallback_executor<asio::detail::promise_executor<T, Blocking>> = true;
+#if BOOST_ASIO_VERSION >= 103700
+template <>
+inline constexpr bool is_fallback_executor<asio::inline_executor> = true;
+#endif
+
+/// Runs a function where it stands. Unlike asio::system_executor it lets exceptions pass.
+struct calling_executor {
+    template <typename Function>
+    void execute(Function&& function) const {
+        std::forward<Function>(function)();
+    }
+    friend bool operator==(calling_executor, calling_executor) noexcept { return true; }
+    friend bool operator!=(calling_executor, calling_executor) noexcept { return false; }
+};
+
+/// Delivers a completion that happened inside the initiating function. `handler` is only looked at; `token`
+/// holds it.
+template <typename Executor, typename Handler>
+struct immediate_delivery {
+#if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
+    asio::associated_immediate_executor_t<Handler, Executor> executor;
+
+    immediate_delivery(Handler const& handler, Executor const& io)
+        : executor(asio::get_associated_immediate_executor(handler, io)) {}
+
+    template <typename Token>
+    void operator()(Token&& token) {
+        asio::dispatch(executor, std::forward<Token>(token));
+    }
+#else
+    Executor executor;
+
+    immediate_delivery(Handler const&, Executor const& io)
+        : executor(io) {}
+
+    template <typename Token>
+    void operator()(Token&& token) {
+        asio::post(executor, std::forward<Token>(token));
+    }
+#endif
+};
+
+} // namespace asio_retry::detail

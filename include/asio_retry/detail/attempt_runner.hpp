@@ -1,0 +1,100 @@
+#pragma once
+
+#include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/operation_form.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <exception>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Runs the attempts of an operation whose attempts are awaitables: in one coroutine for all of them, spawned
+/// for the first, with a cancellation state of its own that every attempt finds fresh.
+template <typename Form, bool IsAwaitable = Form::returns_awaitable>
+class attempt_runner {};
+
+template <typename Form>
+class attempt_runner<Form, true> {
+    using executor_type = typename awaitable_traits<typename Form::result_type>::executor_type;
+    using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
+    using completion = detail::completion<typename Form::signature>;
+    using arguments = typename completion::arguments;
+
+public:
+    /// Initiates an attempt of `operation`.
+    template <typename Operation, typename AttemptHandler>
+    void run(Operation& operation, AttemptHandler&& handler) {
+        static_assert(std::is_convertible_v<typename Operation::operation_executor, executor_type>,
+                      "async_retry: the executor of the handler must be convertible to that of the awaitable");
+        if (resume_) {
+            handler.release(); // the coroutine takes the operation over
+            auto resume = std::exchange(resume_, nullptr);
+            std::move(resume)();
+        } else {
+            spawned_handler spawned{operation.attempt_slot()};
+            asio::co_spawn(executor_type(operation.get_operation_executor()),
+                           run_attempts(&operation, std::move(handler)), std::move(spawned));
+        }
+    }
+
+private:
+    /// Without an executor of its own: Asio 1.26 would forward a cancellation through a dangling pointer.
+    struct spawned_handler {
+        using cancellation_slot_type = asio::cancellation_slot;
+        cancellation_slot_type slot;
+        cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+
+        void operator()(std::exception_ptr e) const {
+            if (e)
+                std::rethrow_exception(e);
+        }
+    };
+
+    template <typename Operation, typename AttemptHandler>
+    static asio::awaitable<void, executor_type> run_attempts(Operation* operation, AttemptHandler first) {
+        std::optional<AttemptHandler> handler(std::move(first));
+        for (;;) {
+            co_await asio::this_coro::reset_cancellation_state();
+            co_await asio::this_coro::throw_if_cancelled(true);
+            std::optional<arguments> result;
+            try {
+                if constexpr (std::is_void_v<value_type>) {
+                    co_await operation->call();
+                    result.emplace();
+                } else {
+                    result.emplace(awaited<value_type>::arguments(co_await operation->call()));
+                }
+            } catch (...) {
+                result.emplace(completion::from_exception(std::current_exception()));
+            }
+            // What cancelled the attempt must not end the wait for the next one.
+            co_await asio::this_coro::reset_cancellation_state();
+            auto report = [&](auto resume) {
+                asio::any_completion_handler<void()>(std::move(resume)).swap(operation->runner().resume_);
+                // The report may destroy this coroutine: what it uses is moved out of the frame first.
+                AttemptHandler reporter(std::move(*handler));
+                arguments reported(std::move(*result));
+                handler.reset();
+                result.reset();
+                std::apply([&](auto&&... values) { std::move(reporter)(std::move(values)...); },
+                           std::move(reported));
+            };
+            co_await asio::async_initiate<asio::deferred_t const, void()>(report, asio::deferred);
+            handler.emplace(operation);
+        }
+    }
+
+    asio::any_completion_handler<void()> resume_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <asio_retry/error.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <tuple>
+#include <type_traits>
+
+namespace asio_retry::detail {
+
+inline verdict verdict_of(error_code const& code) {
+    return code.failed() ? verdict::failure(code) : verdict::success();
+}
+inline verdict verdict_of(std::exception_ptr const& e) {
+    return e ? verdict::failure(e) : verdict::success();
+}
+
+inline void set_failure(error_code& to, error_code const& code, std::exception_ptr const&) {
+    to = code;
+}
+inline void set_failure(std::exception_ptr& to, error_code const& code, std::exception_ptr const& thrown) {
+    to = thrown ? thrown : std::make_exception_ptr(boost::system::system_error(code));
+}
+
+/// What the completion signature of an operation says about success and failure.
+template <typename Signature>
+struct completion {
+    static_assert(!sizeof(Signature*),
+                  "async_retry: the completion signature of the operation must be void(error_code, "
+                  "T...) or void(std::exception_ptr, T...)");
+};
+
+template <typename Failure, typename... Values>
+    requires std::is_same_v<std::remove_cvref_t<Failure>, error_code> ||
+             std::is_same_v<std::remove_cvref_t<Failure>, std::exception_ptr>
+struct completion<void(Failure, Values...)> {
+    static_assert(
+        (std::is_default_constructible_v<std::decay_t<Values>> && ...),
+        "async_retry: the values of a completion must be default-constructible, for a completion without them");
+
+    using failure_type = std::remove_cvref_t<Failure>;
+    using arguments = std::tuple<failure_type, std::decay_t<Values>...>;
+
+    /// Carries an error and no values.
+    static arguments failed(error_code const& code, std::exception_ptr const& thrown) {
+        arguments result;
+        set_failure(std::get<0>(result), code, thrown);
+        return result;
+    }
+
+    static arguments from_exception(std::exception_ptr const& thrown) {
+        if constexpr (std::is_same_v<failure_type, error_code>)
+            return failed(code_of(thrown), thrown);
+        else
+            return failed(error_code(), thrown);
+    }
+
+    /// Puts in place of the attempt's own error what the machine wants delivered.
+    static void amend(arguments& result, retry_action const& action) {
+        if (action.error.failed() || action.thrown)
+            set_failure(std::get<0>(result), action.error, action.thrown);
+    }
+
+    /// What an attempt's result means. Throws what the predicate of `fail_if` throws.
+    template <typename Form, typename Operation>
+    static verdict judge(Operation& operation, arguments const& result) {
+        verdict v = verdict_of(std::get<0>(result));
+        if (v.succeeded() &&
+            std::apply([&](auto const&, auto const&... values) { return Form::rejects(operation, values...); },
+                       result))
+            v = verdict::rejected();
+        return v;
+    }
+};
+
+} // namespace asio_retry::detail

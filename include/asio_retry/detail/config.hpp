@@ -1,0 +1,14 @@
+#pragma once
+
+/// ASIO_RETRY_DECL marks what the compiled library exports. ASIO_RETRY_SHARED is set by the shared target.
+#if defined(ASIO_RETRY_SHARED) && defined(_WIN32)
+#if defined(ASIO_RETRY_BUILDING)
+#define ASIO_RETRY_DECL __declspec(dllexport)
+#else
+#define ASIO_RETRY_DECL __declspec(dllimport)
+#endif
+#elif defined(ASIO_RETRY_SHARED)
+#define ASIO_RETRY_DECL __attribute__((visibility("default")))
+#else
+#define ASIO_RETRY_DECL
+#endif

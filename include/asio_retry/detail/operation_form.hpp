@@ -1,0 +1,228 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/asio.hpp>
+#include <asio_retry/error.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/system/result.hpp>
+
+#include <exception>
+#include <tuple>
+#include <type_traits>
+
+namespace asio_retry::detail {
+
+/// A completion token with which an initiating function starts nothing and only tells its signatures.
+struct signature_probe {};
+
+template <typename... Signatures>
+struct signature_list {};
+
+} // namespace asio_retry::detail
+
+template <typename... Signatures>
+class boost::asio::async_result<asio_retry::detail::signature_probe, Signatures...> {
+public:
+    using return_type = asio_retry::detail::signature_list<Signatures...>;
+
+    template <typename Initiation, typename... Args>
+    static return_type initiate(Initiation&&, asio_retry::detail::signature_probe, Args&&...) {
+        return {};
+    }
+};
+
+namespace asio_retry::detail {
+
+template <typename Result>
+struct sole_signature {
+    static_assert(!sizeof(std::type_identity<Result>),
+                  "async_retry: the operation given a completion token does not start an Asio "
+                  "asynchronous operation (return what its initiating function returns)");
+};
+template <typename Signature>
+struct sole_signature<signature_list<Signature>> {
+    using type = Signature;
+};
+template <typename First, typename Second, typename... Others>
+struct sole_signature<signature_list<First, Second, Others...>> {
+    static_assert(!sizeof(std::type_identity<First>),
+                  "async_retry: operations with several completion signatures are not supported");
+};
+
+/// What a value returned by an awaitable or a plain callable stands for.
+template <typename T>
+struct returned {
+    using signature = void(std::exception_ptr, T);
+    static std::tuple<std::exception_ptr, T> arguments(T&& value) { return {nullptr, std::move(value)}; }
+};
+template <>
+struct returned<void> {
+    using signature = void(std::exception_ptr);
+};
+template <>
+struct returned<error_code> {
+    using signature = void(error_code);
+    static std::tuple<error_code> arguments(error_code&& code) { return {code}; }
+};
+template <typename T>
+struct returned<boost::system::result<T>> {
+    using signature = void(error_code, T);
+    static std::tuple<error_code, T> arguments(boost::system::result<T>&& result) {
+        if (result.has_value())
+            return {error_code(), std::move(*result)};
+        return {result.error(), T()};
+    }
+};
+template <>
+struct returned<boost::system::result<void>> {
+    using signature = void(error_code);
+    static std::tuple<error_code> arguments(boost::system::result<void>&& result) { return {result.error()}; }
+};
+
+/// As `returned`; only an awaitable may carry its error in a tuple.
+template <typename T>
+struct awaited : returned<T> {};
+template <typename... Ts>
+struct awaited<std::tuple<error_code, Ts...>> {
+    using signature = void(error_code, Ts...);
+    static std::tuple<error_code, Ts...> arguments(std::tuple<error_code, Ts...>&& values) {
+        return std::move(values);
+    }
+};
+
+template <typename T>
+struct awaitable_traits {
+    static constexpr bool is_awaitable = false;
+};
+template <typename T, typename Executor>
+struct awaitable_traits<asio::awaitable<T, Executor>> {
+    static constexpr bool is_awaitable = true;
+    using value_type = T;
+    using executor_type = Executor;
+};
+
+/// The parameter type of a callable that has exactly one and is not generic, seen without instantiating its
+/// body.
+template <typename F>
+struct sole_parameter {
+    using type = void;
+};
+template <typename F>
+    requires requires { &F::operator(); }
+struct sole_parameter<F> : sole_parameter<decltype(&F::operator())> {};
+template <typename R, typename A>
+struct sole_parameter<R (*)(A)> {
+    using type = A;
+};
+template <typename R, typename A>
+struct sole_parameter<R (*)(A) noexcept> {
+    using type = A;
+};
+#define ASIO_RETRY_SOLE_PARAMETER(qualifiers)                                                                  \
+    template <typename R, typename C, typename A>                                                              \
+    struct sole_parameter<R (C::*)(A) qualifiers> {                                                            \
+        using type = A;                                                                                        \
+    };
+ASIO_RETRY_SOLE_PARAMETER()
+ASIO_RETRY_SOLE_PARAMETER(const)
+ASIO_RETRY_SOLE_PARAMETER(&)
+ASIO_RETRY_SOLE_PARAMETER(const&)
+ASIO_RETRY_SOLE_PARAMETER(noexcept)
+ASIO_RETRY_SOLE_PARAMETER(const noexcept)
+ASIO_RETRY_SOLE_PARAMETER(& noexcept)
+ASIO_RETRY_SOLE_PARAMETER(const& noexcept)
+#undef ASIO_RETRY_SOLE_PARAMETER
+
+template <typename F>
+inline constexpr bool takes_only_attempt =
+    std::is_same_v<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>;
+
+enum class call_shape { nothing, attempt, token, attempt_and_token };
+
+// A generic lambda's body cannot be looked at without instantiating it, hence this order.
+template <typename F>
+consteval call_shape call_shape_of() {
+    if constexpr (std::is_invocable_v<F&>)
+        return call_shape::nothing;
+    else if constexpr (takes_only_attempt<F>)
+        return call_shape::attempt;
+    else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
+        return call_shape::attempt_and_token;
+    else
+        return call_shape::token;
+}
+
+/// How to call an operation, and what its call comes to.
+template <typename F>
+struct operation_form {
+    static constexpr call_shape shape = call_shape_of<F>();
+    static constexpr bool takes_token = shape == call_shape::token || shape == call_shape::attempt_and_token;
+
+    static_assert(std::is_invocable_v<F&> || !std::is_invocable_v<F>,
+                  "async_retry: the operation is called as an lvalue once per attempt, but its call operator "
+                  "is for rvalues "
+                  "only");
+
+    static auto call_result() {
+        if constexpr (shape == call_shape::nothing) {
+            return std::type_identity<std::invoke_result_t<F&>>();
+        } else if constexpr (shape == call_shape::attempt) {
+            return std::type_identity<std::invoke_result_t<F&, attempt const&>>();
+        } else if constexpr (shape == call_shape::attempt_and_token) {
+            return std::type_identity<std::invoke_result_t<F&, attempt const&, signature_probe>>();
+        } else {
+            constexpr bool accepts_token = std::is_invocable_v<F&, signature_probe>;
+            static_assert(accepts_token,
+                          "async_retry: the operation must be callable, as an lvalue, with nothing, with an "
+                          "attempt, with a completion token, or with an attempt and a completion token");
+            if constexpr (accepts_token)
+                return std::type_identity<std::invoke_result_t<F&, signature_probe>>();
+            else
+                return std::type_identity<void>();
+        }
+    }
+    using result_type = std::remove_cvref_t<typename decltype(call_result())::type>;
+
+    static constexpr bool returns_awaitable = awaitable_traits<result_type>::is_awaitable;
+
+    // An operation such as asio::deferred makes.
+    static constexpr bool returns_operation = [] {
+        if constexpr (!takes_token && !returns_awaitable && std::is_class_v<result_type>)
+            return asio::is_async_operation<result_type>::value;
+        else
+            return false;
+    }();
+
+    static auto signature_of() {
+        if constexpr (takes_token)
+            return sole_signature<result_type>();
+        else if constexpr (returns_operation)
+            return sole_signature<std::invoke_result_t<result_type, signature_probe>>();
+        else if constexpr (returns_awaitable)
+            return std::type_identity<
+                typename awaited<typename awaitable_traits<result_type>::value_type>::signature>();
+        else
+            return std::type_identity<typename returned<result_type>::signature>();
+    }
+    using signature = typename decltype(signature_of())::type;
+
+    /// Calls the operation with the attempt, if it asks for that, and with `token...`.
+    template <typename... Token>
+    static decltype(auto) call(F& operation, attempt const& which, Token&&... token) {
+        if constexpr (shape == call_shape::nothing || shape == call_shape::token)
+            return operation(std::forward<Token>(token)...);
+        else
+            return operation(which, std::forward<Token>(token)...);
+    }
+
+    /// Whether a successful result is a failure all the same; `fail_if` says when.
+    template <typename... Values>
+    static constexpr bool rejects(F&, Values const&...) noexcept {
+        return false;
+    }
+};
+
+} // namespace asio_retry::detail

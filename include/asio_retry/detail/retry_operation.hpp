@@ -1,0 +1,535 @@
+#pragma once
+
+#include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/attempt_runner.hpp>
+#include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/initiation_frame.hpp>
+#include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/scope_membership.hpp>
+#include <asio_retry/detail/wait_node.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/recycling_allocator.hpp>
+
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Owns a retry_operation for as long as an attempt, a wait or a queued function will carry it on. Destroyed
+/// uncalled, because its context is, it destroys the operation.
+template <typename Operation>
+class operation_owner {
+public:
+    explicit operation_owner(Operation* operation) noexcept
+        : operation_(operation) {}
+    operation_owner(operation_owner&& other) noexcept
+        : operation_(std::exchange(other.operation_, nullptr)) {}
+    operation_owner& operator=(operation_owner&&) = delete;
+    ~operation_owner() {
+        if (operation_)
+            operation_->on_owner_dropped();
+    }
+
+    using executor_type = typename Operation::operation_executor;
+    using allocator_type = typename Operation::handler_allocator;
+    executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
+    allocator_type get_allocator() const noexcept { return operation_->get_handler_allocator(); }
+
+    Operation* release() noexcept { return std::exchange(operation_, nullptr); }
+
+protected:
+    Operation* operation_;
+};
+
+/// Completion handler of an attempt.
+template <typename Operation>
+class attempt_handler : public operation_owner<Operation> {
+public:
+    using operation_owner<Operation>::operation_owner;
+
+    using cancellation_slot_type = asio::cancellation_slot;
+    cancellation_slot_type get_cancellation_slot() const noexcept { return this->operation_->attempt_slot(); }
+#if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
+    using immediate_executor_type = calling_executor;
+    immediate_executor_type get_immediate_executor() const noexcept { return {}; }
+#endif
+
+    template <typename... Args>
+    void operator()(Args&&... args) {
+        Operation::on_attempt_completed(this->release(), std::forward<Args>(args)...);
+    }
+};
+
+/// Carries the operation on where `Step` says, on the handler's executor.
+template <typename Operation, void (Operation::*Step)()>
+class step_handler : public operation_owner<Operation> {
+public:
+    using operation_owner<Operation>::operation_owner;
+    void operator()() { (this->release()->*Step)(); }
+};
+
+/// Tells a running operation something. It does not own the operation, which cannot end before it has been
+/// told.
+template <typename Operation, void (Operation::*Notice)()>
+class notice_handler {
+public:
+    explicit notice_handler(Operation* operation) noexcept
+        : operation_(operation) {}
+    notice_handler(notice_handler&& other) noexcept
+        : operation_(std::exchange(other.operation_, nullptr)) {}
+    notice_handler& operator=(notice_handler&&) = delete;
+    ~notice_handler() {
+        if (operation_)
+            operation_->template on_notice_dropped<Notice>();
+    }
+
+    using executor_type = typename Operation::operation_executor;
+    executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
+
+    void operator()() { (std::exchange(operation_, nullptr)->*Notice)(); }
+
+private:
+    Operation* operation_;
+};
+
+/// A retrying operation: one block of memory, from the handler's allocator, at one address until it completes.
+///
+/// It carries out what its retry_machine decides. It is always in the hands of exactly one owner: the handler
+/// of the running attempt, the scheduler while it waits, or a queued function. Besides, two sources may notify
+/// it: a time limit of the attempt and its scope; while such a notice is under way the operation stays.
+template <typename Signature, typename Callable, typename IoExecutor, typename Handler, typename Membership>
+class retry_operation final : private wait_node,
+                              private Membership::template member<
+                                  retry_operation<Signature, Callable, IoExecutor, Handler, Membership>> {
+    using member = typename Membership::template member<retry_operation>;
+    friend member;
+    using form = operation_form<Callable>;
+    using completion = detail::completion<Signature>;
+    using arguments = typename completion::arguments;
+
+public:
+    using associated_executor = asio::associated_executor_t<Handler, IoExecutor>;
+    using operation_executor =
+        std::conditional_t<is_fallback_executor<associated_executor>, IoExecutor, associated_executor>;
+    using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
+
+    /// Starts the operation: the first attempt is initiated here.
+    static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy,
+                         IoExecutor const& executor, Membership&& membership) {
+        create(std::move(handler), std::move(callable), std::move(policy), executor, std::move(membership))
+            ->start();
+    }
+
+    operation_executor get_operation_executor() const noexcept {
+        if constexpr (is_fallback_executor<associated_executor>)
+            return executor_;
+        else
+            return asio::get_associated_executor(handler_, executor_);
+    }
+    handler_allocator get_handler_allocator() const noexcept {
+        return asio::get_associated_allocator(handler_, asio::recycling_allocator<void>());
+    }
+    asio::cancellation_slot attempt_slot() noexcept {
+        return signals_attempts_ ? signal_.slot() : asio::cancellation_slot();
+    }
+
+    /// The attempt itself, for the coroutine that runs awaitable ones.
+    decltype(auto) call() { return form::call(callable_, machine_.current_attempt()); }
+    attempt_runner<form>& runner() noexcept { return runner_; }
+
+    template <typename... Args>
+    static void on_attempt_completed(retry_operation* self, Args&&... args) {
+        if (initiation_frame* const frame = initiation_frame::find(self))
+            static_cast<attempt_frame*>(frame)->result.emplace(std::forward<Args>(args)...);
+        else
+            self->end_attempt(false, arguments(std::forward<Args>(args)...));
+    }
+
+    void on_owner_dropped() noexcept {
+        if (initiation_frame* const frame = initiation_frame::find(this))
+            frame->handler_dropped = true;
+        else
+            abandon();
+    }
+
+    template <void (retry_operation::*Notice)()>
+    void on_notice_dropped() noexcept {
+        if constexpr (Notice == &retry_operation::on_limit)
+            limit_armed_ = false;
+        else
+            this->set_notice_seen();
+        if (abandoned_)
+            abandon();
+    }
+
+private:
+    struct attempt_frame : initiation_frame {
+        using initiation_frame::initiation_frame;
+        std::optional<arguments> result;
+    };
+
+    /// Lives in the slot of the caller's handler.
+    struct slot_handler {
+        retry_operation* self;
+        void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
+    };
+
+    // An explicit std::allocator would bypass Asio's per-thread cache.
+    using block_allocator_for_any = std::conditional_t<std::is_same_v<handler_allocator, std::allocator<void>>,
+                                                       asio::recycling_allocator<void>, handler_allocator>;
+    using block_allocator =
+        typename std::allocator_traits<block_allocator_for_any>::template rebind_alloc<retry_operation>;
+    using block_traits = std::allocator_traits<block_allocator>;
+
+    static block_allocator allocator_for(Handler const& handler) {
+        if constexpr (std::is_same_v<handler_allocator, std::allocator<void>>)
+            return block_allocator(asio::recycling_allocator<void>());
+        else
+            return block_allocator(asio::get_associated_allocator(handler, asio::recycling_allocator<void>()));
+    }
+
+    static retry_operation* create(Handler&& handler, Callable&& callable, retry_policy&& policy,
+                                   IoExecutor const& executor, Membership&& membership) {
+        block_allocator allocator = allocator_for(handler);
+        struct memory_guard {
+            block_allocator& allocator;
+            retry_operation* memory;
+            ~memory_guard() {
+                if (memory)
+                    block_traits::deallocate(allocator, memory, 1);
+            }
+        } guard{allocator, block_traits::allocate(allocator, 1)};
+        auto* const self = ::new (static_cast<void*>(guard.memory)) retry_operation(
+            std::move(handler), std::move(callable), std::move(policy), executor, std::move(membership));
+        guard.memory = nullptr;
+        return self;
+    }
+
+    retry_operation(Handler&& handler, Callable&& callable, retry_policy&& policy, IoExecutor const& executor,
+                    Membership&& membership)
+        : member(std::move(membership))
+        , handler_(std::move(handler))
+        , callable_(std::move(callable))
+        , executor_(executor)
+        , work_(asio::prefer(get_operation_executor(), asio::execution::outstanding_work.tracked))
+        , machine_(std::move(policy)) {}
+
+    ~retry_operation() = default;
+
+    void start() {
+        auto slot = asio::get_associated_cancellation_slot(handler_);
+        bool const limited = settings().limits_attempts();
+        signals_attempts_ = slot.is_connected() || limited || Membership::is_scoped;
+        if (slot.is_connected())
+            slot.template emplace<slot_handler>(slot_handler{this});
+        if (retry_scheduler::any_seeded())
+            random_.emplace(get_scheduler().next_random());
+        this->join_scope(machine_);
+        carry_out(true, machine_.start(settings().measures_time() ? get_scheduler().now() : time_point()));
+    }
+
+    /// The wait is over, or was never needed, or was cut short.
+    void resume() { carry_out(false, machine_.on_wait_over(get_scheduler().now())); }
+
+    void carry_out(bool initiating, retry_action&& action) {
+        if (action.what == retry_action::kind::attempt)
+            make_attempt(initiating);
+        else
+            complete(initiating, std::move(action), completion::failed(error_code(), nullptr));
+    }
+
+    void make_attempt(bool initiating) {
+        phase_ = phase::attempting;
+        attempt_ended_ = false;
+        if (settings().limits_attempts() && !arm_limit())
+            return abandon();
+        std::optional<arguments> result;
+        {
+            attempt_frame frame(this);
+            try {
+                initiate_attempt(attempt_handler<retry_operation>(this));
+            } catch (...) {
+                if (!frame.handler_dropped && !frame.result)
+                    throw; // the attempt goes on without its initiating function
+                frame.handler_dropped = false;
+                frame.result.emplace(completion::from_exception(std::current_exception()));
+            }
+            if (frame.handler_dropped)
+                return abandon();
+            if (!frame.result)
+                return; // pending: *this may be gone
+            result = std::move(frame.result);
+        }
+        end_attempt(initiating, std::move(*result));
+    }
+
+    void initiate_attempt(attempt_handler<retry_operation>&& handler) {
+        if constexpr (form::returns_awaitable) {
+            runner_.run(*this, std::move(handler));
+        } else if constexpr (form::takes_token) {
+            form::call(callable_, machine_.current_attempt(), std::move(handler));
+        } else if constexpr (form::returns_operation) {
+            call()(std::move(handler));
+        } else if constexpr (std::is_void_v<typename form::result_type>) {
+            call();
+            std::move(handler)(std::exception_ptr());
+        } else {
+            auto values = returned<typename form::result_type>::arguments(call());
+            std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
+        }
+    }
+
+    void end_attempt(bool initiating, arguments&& result) {
+        attempt_ended_ = true;
+        if (signals_attempts_ &&
+            !form::returns_awaitable) // what the attempt left there must not reach the next one
+            signal_.slot().clear();
+        if (!disarm_limit())
+            return post_step(
+                [this, result = std::move(result)]() mutable { end_attempt(false, std::move(result)); });
+        time_point now{};
+        retry_action action = decide(result, now);
+        if (action.what == retry_action::kind::complete)
+            return complete(initiating, std::move(action), std::move(result));
+        {
+            arguments const consumed(std::move(result));
+        } // gone before the wait begins
+        begin_wait(now, action.delay);
+    }
+
+    retry_action decide(arguments const& result, time_point& now) {
+        try {
+            verdict const v = completion::template judge<form>(callable_, result);
+            if (v.succeeded())
+                return machine_.on_success();
+            now = get_scheduler().now();
+            return machine_.on_failure(v, now, get_random());
+        } catch (...) {
+            return machine_.on_callback_exception(error::predicate_threw, std::current_exception());
+        }
+    }
+
+    void begin_wait(time_point now, duration delay) {
+        if (delay == duration::zero() || machine_.cancelled()) {
+            phase_ = phase::queued;
+            asio::post(get_operation_executor(), step_handler<retry_operation, &retry_operation::resume>(this));
+            return;
+        }
+        phase_ = phase::waiting;
+        if (!get_scheduler().schedule(*this, saturating_add(now, delay)))
+            abandon();
+    }
+
+    void cut_wait_short() {
+        if (phase_ == phase::waiting && get_scheduler().cancel(*this)) {
+            phase_ = phase::queued;
+            asio::post(get_operation_executor(), step_handler<retry_operation, &retry_operation::resume>(this));
+        }
+    }
+
+    /// Tells the attempt to stop, or cuts the wait short. May destroy *this.
+    void pass_on(asio::cancellation_type_t type) {
+        if (phase_ == phase::attempting && !attempt_ended_)
+            signal_.emit(type);
+        else
+            cut_wait_short();
+    }
+
+    void on_cancelled(asio::cancellation_type_t type) {
+        constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+        if ((type & stopping) != asio::cancellation_type::none)
+            machine_.cancel();
+        else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
+                 !machine_.cancel_total())
+            return;
+        pass_on(type);
+    }
+
+    // --- the time limit of an attempt: the same node that waits serves it, never both at once
+
+    bool arm_limit() {
+        time_point const limit = machine_.attempt_limit(get_scheduler().now());
+        if (limit == time_point::max())
+            return true;
+        limit_armed_ = get_scheduler().schedule(*this, limit);
+        return limit_armed_;
+    }
+
+    /// Returns false while a notice is under way.
+    bool disarm_limit() noexcept {
+        if (limit_armed_ && get_scheduler().cancel(*this))
+            limit_armed_ = false;
+        return !limit_armed_;
+    }
+
+    void on_limit() {
+        limit_armed_ = false;
+        if (abandoned_)
+            return abandon();
+        if (attempt_ended_)
+            return; // its result is queued behind this notice
+        machine_.on_attempt_limit();
+        signal_.emit(asio::cancellation_type::terminal);
+    }
+
+    void on_expiry() override {
+        if (phase_ == phase::waiting)
+            asio::post(get_operation_executor(), step_handler<retry_operation, &retry_operation::resume>(this));
+        else
+            asio::post(get_operation_executor(),
+                       notice_handler<retry_operation, &retry_operation::on_limit>(this));
+    }
+
+    void on_shutdown() noexcept override {
+        if (phase_ == phase::waiting)
+            abandon();
+        else
+            limit_armed_ = false;
+    }
+
+    // --- the scope
+
+    void post_scope_notice() {
+        asio::post(get_operation_executor(),
+                   notice_handler<retry_operation, &retry_operation::on_scope_notice>(this));
+    }
+
+    void on_scope_notice() {
+        this->set_notice_seen();
+        if (abandoned_)
+            return abandon();
+        machine_.cancel();
+        pass_on(asio::cancellation_type::terminal);
+    }
+
+    // --- the end
+
+    void complete(bool initiating, retry_action&& action, arguments&& result) {
+        if (!this->leave_scope())
+            return post_step([this, action = std::move(action), result = std::move(result)]() mutable {
+                complete(false, std::move(action), std::move(result));
+            });
+        completion::amend(result, action);
+        clear_slot();
+        if (initiating)
+            deliver_later(std::move(result));
+        else
+            deliver(std::move(result));
+    }
+
+    void deliver(arguments&& result) {
+        [[maybe_unused]] auto const presence =
+            this->take_presence(); // counted in the scope until the handler has run
+        Handler handler = release_handler();
+        std::apply(std::move(handler), std::move(result));
+    }
+
+    void deliver_later(arguments&& result) {
+        auto const keep_context_running =
+            work_; // until the completion is queued: a context without work would stop
+        auto presence = this->take_presence();
+        IoExecutor const executor = executor_;
+        Handler handler = release_handler();
+        immediate_delivery<IoExecutor, Handler> delivery(handler, executor);
+        std::apply(
+            [&](auto&&... values) {
+                delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
+            },
+            std::move(result));
+    }
+
+    /// Takes the handler out and frees everything else, so that the handler may reuse the memory.
+    Handler release_handler() {
+        Handler handler(std::move(handler_));
+        block_allocator allocator = allocator_for(handler);
+        this->~retry_operation();
+        block_traits::deallocate(allocator, this, 1);
+        return handler;
+    }
+
+    /// The end without a completion: nobody will carry the operation on.
+    void abandon() noexcept {
+        abandoned_ = true;
+        if (!disarm_limit() || !this->leave_scope())
+            return; // the notice that is under way comes back here
+        clear_slot();
+        [[maybe_unused]] auto const presence = this->take_presence();
+        release_handler();
+    }
+
+    void clear_slot() noexcept {
+        auto slot = asio::get_associated_cancellation_slot(handler_);
+        if (slot.is_connected())
+            slot.clear();
+    }
+
+    /// Queues a step behind the notices that are under way.
+    template <typename Step>
+    void post_step(Step step) {
+        struct queued_step : operation_owner<retry_operation> {
+            Step step;
+            queued_step(retry_operation* self, Step&& s)
+                : operation_owner<retry_operation>(self)
+                , step(std::move(s)) {}
+            queued_step(queued_step&&) noexcept = default;
+            void operator()() {
+                Step next(std::move(step));
+                this->release();
+                next();
+            }
+        };
+        asio::post(get_operation_executor(), queued_step(this, std::move(step)));
+    }
+
+    // --- what is needed only after a failure or under a time limit
+
+    retry_settings const& settings() const noexcept { return machine_.policy().settings(); }
+
+    retry_scheduler& get_scheduler() {
+        if (!scheduler_)
+            scheduler_ = &scheduler(asio::query(executor_, asio::execution::context));
+        return *scheduler_;
+    }
+
+    random& get_random() {
+        if (!random_)
+            random_.emplace(get_scheduler().next_random());
+        return *random_;
+    }
+
+    using work_executor = std::decay_t<
+        typename asio::prefer_result<operation_executor, asio::execution::outstanding_work_t::tracked_t>::type>;
+
+    enum class phase : unsigned char { attempting, waiting, queued };
+
+    Handler handler_;
+    Callable callable_;
+    IoExecutor executor_;
+    work_executor work_;
+    retry_machine machine_;
+    std::optional<random> random_;
+    retry_scheduler* scheduler_ = nullptr;
+    asio::cancellation_signal signal_; // to the attempt
+    [[no_unique_address]] attempt_runner<form> runner_;
+    phase phase_ = phase::attempting;
+    bool signals_attempts_ = false;
+    bool attempt_ended_ = false;
+    bool limit_armed_ = false;
+    bool abandoned_ = false;
+};
+
+} // namespace asio_retry::detail

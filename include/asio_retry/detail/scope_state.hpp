@@ -1,0 +1,104 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace asio_retry::detail {
+
+/// An operation as its scope sees it.
+class scope_member
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+protected:
+    scope_member() noexcept = default;
+    scope_member(scope_member const&) = delete;
+    scope_member& operator=(scope_member const&) = delete;
+    ~scope_member() = default;
+
+private:
+    friend class scope_state;
+
+    /// The scope was cancelled. Called at most once, without a lock, on any thread; the member stays until it
+    /// has seen it.
+    virtual void on_scope_cancelled() = 0;
+
+    bool notified_ = false;
+};
+
+/// What a retry_scope shares with the operations started in it, which may outlive it.
+class ASIO_RETRY_DECL scope_state : public std::enable_shared_from_this<scope_state> {
+public:
+    scope_state(boost::asio::any_io_executor executor, std::shared_ptr<scope_state> parent);
+    ~scope_state();
+
+    /// Must follow the construction; tells the parent.
+    void attach();
+
+    boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
+    bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+    std::size_t pending() const;
+    void cancel();
+
+    /// From now on the member is told of a cancellation, unless there was one already.
+    void link(scope_member& member);
+
+    /// Returns false if the member is being told of a cancellation and has to wait for that.
+    bool unlink(scope_member& member) noexcept;
+
+    /// Counts operations in this scope and those above it, from the initiation until the handler has run.
+    void enter();
+    void leave() noexcept;
+
+    void async_join(boost::asio::any_completion_handler<void(boost::system::error_code)> handler);
+
+private:
+    struct join_handler;
+
+    bool cancel_here(boost::intrusive::list<scope_member>& members,
+                     std::vector<std::shared_ptr<scope_state>>& children);
+
+    boost::asio::any_io_executor executor_;
+    std::shared_ptr<scope_state> parent_;
+    std::atomic<bool> cancelled_ = false;
+    mutable std::mutex mutex_;
+    boost::intrusive::list<scope_member> members_;
+    std::vector<std::weak_ptr<scope_state>> children_;
+    std::size_t pending_ = 0;
+    std::uint64_t times_empty_ = 0;
+    std::optional<boost::asio::steady_timer> joiners_; // every join waits on it; destroying it ends them all
+};
+
+/// Keeps an operation counted in its scope.
+class scope_presence {
+public:
+    explicit scope_presence(std::shared_ptr<scope_state> scope)
+        : scope_(std::move(scope)) {
+        scope_->enter();
+    }
+    scope_presence(scope_presence&&) noexcept = default;
+    scope_presence& operator=(scope_presence&&) = delete;
+    ~scope_presence() {
+        if (scope_)
+            scope_->leave();
+    }
+
+    scope_state& scope() const noexcept { return *scope_; }
+
+private:
+    std::shared_ptr<scope_state> scope_;
+};
+
+} // namespace asio_retry::detail

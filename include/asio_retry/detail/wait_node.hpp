@@ -1,0 +1,40 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+
+#include <boost/intrusive/link_mode.hpp>
+#include <boost/intrusive/options.hpp>
+#include <boost/intrusive/set_hook.hpp>
+
+namespace asio_retry {
+class retry_scheduler;
+}
+
+namespace asio_retry::detail {
+
+/// One wait. It lives inside the operation that waits, so that waiting allocates nothing.
+class wait_node
+    : public boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>,
+                                             boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+public:
+    time_point expiry() const noexcept { return expiry_; }
+
+protected:
+    wait_node() noexcept = default;
+    wait_node(wait_node const&) = delete;
+    wait_node& operator=(wait_node const&) = delete;
+    ~wait_node() = default;
+
+private:
+    friend class asio_retry::retry_scheduler;
+
+    /// The wait ended. Called once for each expiry, without a lock, on some thread that runs the context.
+    virtual void on_expiry() = 0;
+
+    /// The context is being destroyed and the wait will never end.
+    virtual void on_shutdown() noexcept = 0;
+
+    time_point expiry_{};
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+
+#include <boost/system/error_category.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/error_condition.hpp>
+
+#include <exception>
+#include <type_traits>
+
+namespace asio_retry {
+
+using boost::system::error_code;
+
+/// What the library itself has to say; all other errors are the operation's own and pass through unchanged.
+enum class error {
+    operation_threw = 1, ///< the operation threw something that carries no error code
+    result_rejected,     ///< `fail_if` judged a successful result to be a failure
+    predicate_threw,     ///< the predicate of `retry_if` or `fail_if` threw
+    backoff_threw,       ///< a user's backoff threw
+    jitter_threw,        ///< a user's jitter threw
+    hook_threw,          ///< `on_retry` or `on_give_up` threw
+};
+
+/// Groups of errors, to compare with: `if (ec == condition::callback_threw)`.
+enum class condition {
+    callback_threw = 1, ///< predicate_threw, backoff_threw, jitter_threw or hook_threw
+};
+
+ASIO_RETRY_DECL boost::system::error_category const& error_category() noexcept;
+ASIO_RETRY_DECL boost::system::error_category const& condition_category() noexcept;
+
+inline error_code make_error_code(error e) noexcept {
+    return error_code(static_cast<int>(e), error_category());
+}
+
+inline boost::system::error_condition make_error_condition(condition c) noexcept {
+    return boost::system::error_condition(static_cast<int>(c), condition_category());
+}
+
+/// The code that `boost::asio::error::timed_out` denotes, without Asio.
+ASIO_RETRY_DECL error_code timed_out_error() noexcept;
+
+/// The code that `boost::asio::error::operation_aborted` denotes, without Asio.
+ASIO_RETRY_DECL error_code aborted_error() noexcept;
+
+/// The code inside a Boost or standard `system_error`; `error::operation_threw` for every other exception.
+/// Precondition: e is not null.
+ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
+
+} // namespace asio_retry
+
+template <>
+struct boost::system::is_error_code_enum<asio_retry::error> : std::true_type {};
+template <>
+struct boost::system::is_error_condition_enum<asio_retry::condition> : std::true_type {};

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <asio_retry/detail/operation_form.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// An operation whose successful results are judged by a predicate. Made by `fail_if`.
+template <typename Operation, typename Predicate>
+class judged_operation {
+public:
+    judged_operation(Operation operation, Predicate predicate)
+        : operation_(std::move(operation))
+        , predicate_(std::move(predicate)) {}
+
+private:
+    friend struct detail::operation_form<judged_operation>;
+
+    Operation operation_;
+    Predicate predicate_;
+};
+
+/// Makes `predicate(values...) == true` a failure of the operation, which is then retried like any other.
+///
+/// `operation` is of any form that `async_retry` takes; the predicate is given the values of its successful
+/// completion. A rejected result is retried whatever `retry_if` says. When the retries are exhausted it is
+/// delivered as it is.
+template <typename Operation, typename Predicate>
+judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
+                                                                           Predicate&& predicate) {
+    return {std::forward<Operation>(operation), std::forward<Predicate>(predicate)};
+}
+
+template <typename Operation, typename Predicate>
+struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::operation_form<Operation> {
+    using inner = detail::operation_form<Operation>;
+    using judged = judged_operation<Operation, Predicate>;
+
+    template <typename... Token>
+    static decltype(auto) call(judged& operation, attempt const& which, Token&&... token) {
+        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
+    }
+
+    template <typename... Values>
+    static bool rejects(judged& operation, Values const&... values) {
+        static_assert(std::is_invocable_r_v<bool, Predicate&, Values const&...>,
+                      "fail_if: the predicate must take the values of a successful completion and return bool");
+        return inner::rejects(operation.operation_, values...) || operation.predicate_(values...);
+    }
+};
+
+} // namespace asio_retry

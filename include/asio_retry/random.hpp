@@ -1,0 +1,42 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace asio_retry {
+
+/// The source of randomness of one operation: the same numbers on every platform.
+///
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014). It is a
+/// uniform random bit generator, so a jitter may hand it to the distributions of `<random>`.
+/// Not for cryptography. Thread safety: distinct objects are independent; one object is not shared.
+class random {
+public:
+    using result_type = std::uint64_t;
+
+    /// The generator number `stream` under `seed`; generators of different streams are independent.
+    ASIO_RETRY_DECL explicit random(std::uint64_t seed, std::uint64_t stream = 0) noexcept;
+
+    static constexpr result_type min() noexcept { return 0; }
+    static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
+
+    ASIO_RETRY_DECL result_type operator()() noexcept;
+
+    /// A whole number drawn from [least, greatest], both ends included, without bias.
+    /// Throws std::invalid_argument if least > greatest.
+    ASIO_RETRY_DECL std::uint64_t uniform(std::uint64_t least, std::uint64_t greatest);
+
+    /// The same for durations, at the resolution of a nanosecond.
+    ASIO_RETRY_DECL duration uniform(duration least, duration greatest);
+
+private:
+    std::uint64_t state_;
+};
+
+/// A seed no other process or thread has: from the system's source of entropy.
+ASIO_RETRY_DECL std::uint64_t entropy_seed();
+
+} // namespace asio_retry

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_policy.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <cstdint>
+#include <exception>
+
+namespace asio_retry {
+
+/// What whoever runs a retry_machine has to do next.
+struct retry_action {
+    enum class kind {
+        attempt,  ///< make an attempt now
+        wait,     ///< wait for `delay`, then ask `on_wait_over`; a delay of zero lets others run first
+        complete, ///< the operation is over
+    };
+
+    kind what = kind::complete;
+    duration delay{};
+    stop_reason reason = stop_reason::succeeded; ///< of a completion
+    error_code error; ///< of a completion: to be delivered in place of the last attempt's own error, if set
+    std::exception_ptr thrown; ///< of a completion: what a callback threw, to be delivered instead of `error`
+};
+
+/// A source of cancellation that cannot call retry_machine::cancel in time and is asked instead.
+class cancellation_probe {
+public:
+    /// Whether the operation is to stop; `total_counts` says whether a `total` cancellation is reason enough.
+    virtual bool stops(bool total_counts) const noexcept = 0;
+
+protected:
+    ~cancellation_probe() = default;
+};
+
+/// Decides: the only place that does, for every form of retry.
+///
+/// Told what an attempt came to and what time it is, it answers what to do next. It performs no I/O, reads no
+/// clock and owns no source of randomness; time and randomness are parameters. It calls the policy's callables.
+/// Thread safety: one machine is used by one operation, never concurrently; a callable may call `cancel`.
+class retry_machine {
+public:
+    explicit retry_machine(retry_policy policy) noexcept
+        : policy_(std::move(policy)) {}
+
+    retry_policy const& policy() const noexcept { return policy_; }
+
+    /// Begins the operation: the time counts from `now`, which may be left out unless the policy measures time.
+    ASIO_RETRY_DECL retry_action start(time_point now = {});
+
+    /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
+    retry_action on_success() noexcept { return retry_action(); }
+
+    /// An attempt failed at `now`. Precondition: !failure.succeeded().
+    ASIO_RETRY_DECL retry_action on_failure(verdict const& failure, time_point now, random& source);
+
+    /// A callback outside the policy, such as the predicate of `fail_if`, threw `thrown` while judging an
+    /// attempt.
+    ASIO_RETRY_DECL retry_action on_callback_exception(error stage, std::exception_ptr thrown);
+
+    /// The wait ended, or was cut short by a cancellation, at `now`.
+    ASIO_RETRY_DECL retry_action on_wait_over(time_point now);
+
+    /// From now on `probe` is asked too, before every initiation and after every callback. It must outlive the
+    /// machine.
+    void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
+
+    /// Latches a cancellation: no further attempt begins. Does nothing to what has happened already.
+    void cancel() noexcept { cancelled_ = true; }
+
+    /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
+    /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
+    bool cancel_total() noexcept {
+        if (total_counts())
+            cancelled_ = true;
+        return cancelled_;
+    }
+
+    bool cancelled() noexcept {
+        if (!cancelled_ && probe_ && probe_->stops(total_counts()))
+            cancelled_ = true;
+        return cancelled_;
+    }
+
+    /// When the attempt that began at `now` is to be told to stop; time_point::max() for never.
+    ASIO_RETRY_DECL time_point attempt_limit(time_point now) noexcept;
+
+    /// The attempt reached its limit and is being told to stop.
+    void on_attempt_limit() noexcept { attempt_expired_ = true; }
+
+    /// The attempt that is running or ran last.
+    attempt current_attempt() const noexcept { return {attempts_, deadline_}; }
+
+private:
+    retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
+    retry_action begin_attempt() noexcept;
+    retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
+                         std::exception_ptr thrown = {});
+    bool is_retryable(verdict const& failure) const;
+    bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
+
+    retry_policy policy_;
+    std::uint64_t attempts_ = 0;
+    std::uint64_t failures_ = 0;
+    time_point started_{};
+    time_point deadline_ = time_point::max();
+    duration previous_delay_{};
+    retry_lease lease_;
+    cancellation_probe const* probe_ = nullptr;
+    bool cancelled_ = false;
+    bool limited_by_deadline_ = false;
+    bool attempt_expired_ = false;
+};
+
+} // namespace asio_retry

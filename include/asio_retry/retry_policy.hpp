@@ -1,0 +1,141 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/retry_settings.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// When, how often and how long after a failure an operation is tried again.
+///
+/// An immutable value: every setter returns a changed copy and throws std::invalid_argument, naming the field,
+/// the value and the rule, for what makes no sense. The default is `exponential(100ms).cap(20s)` with
+/// `full_jitter()`, 3 attempts, everything retryable except `operation_aborted`. Copying shares the settings
+/// and never allocates. Thread safety: one policy serves any number of operations on any threads; a user's
+/// callables are then called from all of those threads, each on the executor of its operation and without a
+/// lock. A callable may cancel the operation, start another or destroy what it owns. If it throws, the
+/// operation completes with that exception, or, where it completes with an error code, with the
+/// `asio_retry::error` that names the callable.
+class retry_policy {
+public:
+    retry_policy() noexcept {}
+    retry_policy(retry_policy const& other) noexcept
+        : settings_(other.settings_) {}
+    /// Leaves `other` the default policy.
+    retry_policy(retry_policy&& other) noexcept
+        : settings_(std::move(other.settings_)) {}
+    retry_policy& operator=(retry_policy const&) noexcept = default;
+    retry_policy& operator=(retry_policy&&) noexcept = default;
+    ~retry_policy() = default;
+
+    /// @name How long to wait
+    /// @{
+    ASIO_RETRY_DECL retry_policy backoff(asio_retry::backoff shape) const;
+    ASIO_RETRY_DECL retry_policy jitter(asio_retry::jitter kind) const;
+    /// @}
+
+    /// @name When to stop
+    /// @{
+    /// At most `count` attempts, the first one included; at least 1.
+    ASIO_RETRY_DECL retry_policy max_attempts(std::int64_t count) const;
+    ASIO_RETRY_DECL retry_policy unlimited_attempts() const;
+
+    /// No wait begins that would end later than this after the initiation. Interrupts nothing.
+    ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
+
+    /// Cancels an attempt that takes longer; it counts as failed with `timed_out` and may be retried.
+    ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
+
+    /// The operation ends with `timed_out` when this much time has passed since its initiation: a running
+    /// attempt is cancelled, and no wait begins that would end later.
+    ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
+
+    /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
+    ASIO_RETRY_DECL retry_policy deadline(time_point when) const;
+
+    /// A wait that would end after max_elapsed, total_timeout or the deadline is cut short to end there, and
+    /// one last attempt is made at the edge.
+    ASIO_RETRY_DECL retry_policy clamp() const;
+    /// @}
+
+    /// @name What to retry
+    /// @{
+    /// `predicate(error_code)` or `predicate(std::exception_ptr)` says whether a failure is to be retried. The
+    /// first kind is given the code inside a `system_error`, or `error::operation_threw` for any other
+    /// exception; the second is given a `system_error` where the failure is an error code.
+    template <typename Predicate>
+    retry_policy retry_if(Predicate predicate) const {
+        constexpr bool takes_code = std::predicate<Predicate&, error_code const&>;
+        constexpr bool takes_exception = std::predicate<Predicate&, std::exception_ptr const&>;
+        static_assert(
+            takes_code || takes_exception,
+            "retry_if: the predicate must take an error_code or a std::exception_ptr and return bool");
+        if constexpr (takes_code)
+            return retry_if_code(std::move(predicate));
+        else if constexpr (takes_exception)
+            return retry_if_exception(std::move(predicate));
+    }
+
+    /// Lets a `total` cancellation end the operation after a failed attempt too; it is ignored there by
+    /// default, because a failed attempt may have had side effects.
+    ASIO_RETRY_DECL retry_policy allow_total_cancellation() const;
+
+    /// Keeps max_attempts in a nested retry, which otherwise makes one attempt.
+    ASIO_RETRY_DECL retry_policy retry_when_nested() const;
+
+    /// The policy for a nested retry inside the attempt `outer`: it has no more time than that attempt's
+    /// operation.
+    ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
+
+    /// Asked before each wait; null for none.
+    ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
+    /// @}
+
+    /// @name Whom to tell
+    /// @{
+    /// `hook(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
+    /// follows.
+    template <typename Hook>
+    retry_policy on_retry(Hook hook) const {
+        static_assert(std::invocable<Hook&, retry_event const&>,
+                      "on_retry: the hook must take a retry_event const&");
+        return with_on_retry(std::move(hook));
+    }
+
+    /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without
+    /// success, cancellation included.
+    template <typename Hook>
+    retry_policy on_give_up(Hook hook) const {
+        constexpr bool takes_event = std::invocable<Hook&, retry_event const&>;
+        constexpr bool takes_reason = std::invocable<Hook&, stop_reason>;
+        static_assert(takes_event || takes_reason,
+                      "on_give_up: the hook must take a retry_event const& or a stop_reason");
+        if constexpr (takes_event)
+            return with_on_give_up(std::move(hook));
+        else if constexpr (takes_reason)
+            return with_on_give_up([hook = std::move(hook)](retry_event const& e) mutable { hook(e.reason); });
+    }
+    /// @}
+
+    ASIO_RETRY_DECL retry_settings const& settings() const noexcept;
+
+private:
+    template <typename Change>
+    retry_policy changed(Change change) const;
+
+    ASIO_RETRY_DECL retry_policy retry_if_code(retry_settings::code_predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy retry_if_exception(retry_settings::exception_predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
+    ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
+
+    std::shared_ptr<retry_settings const> settings_; // null: the default settings
+};
+
+} // namespace asio_retry

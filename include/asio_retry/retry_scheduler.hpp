@@ -1,0 +1,78 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/wait_node.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/random.hpp>
+
+#include <boost/asio/execution_context.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace asio_retry {
+
+/// All waits of an execution context, on one timer.
+///
+/// A service of the context: `scheduler(context)` gives it, the first wait creates it, the context destroys it
+/// and with it, uncalled, the handlers of operations that still wait. A wait never ends early. When no wait
+/// remains nothing keeps the context's `run()` from returning. Thread safety: every member function but `seed`
+/// may be called from any thread.
+class ASIO_RETRY_DECL retry_scheduler : public boost::asio::execution_context::service {
+public:
+    static boost::asio::execution_context::id id;
+
+    explicit retry_scheduler(boost::asio::execution_context& context);
+    ~retry_scheduler() override;
+
+    /// How much later than asked a wait may end, so that wake-ups can be shared; zero is exact. The default is
+    /// 1 ms. Throws std::invalid_argument if negative. Waits end exactly for now, which every slack allows.
+    retry_scheduler& slack(duration greatest);
+    duration slack() const noexcept;
+
+    /// From here on the operations draw their delays from the streams 0, 1, 2 ... of `value`, in the order of
+    /// their initiation, so that a run can be repeated. Precondition: nothing is being initiated meanwhile.
+    retry_scheduler& seed(std::uint64_t value) noexcept;
+
+    /// How many waits and time limits are pending.
+    std::size_t pending() const noexcept;
+
+    /// The steady clock, or the manual clock of a `virtual_time`.
+    time_point now() const noexcept;
+
+    /// @name For the operations of this library
+    /// @{
+    /// Returns false, and does nothing, when the context is being destroyed. Precondition: the node is not
+    /// scheduled.
+    bool schedule(detail::wait_node& node, time_point expiry);
+
+    /// Returns true if the wait was taken back, false if its expiry is being or has been reported.
+    bool cancel(detail::wait_node& node) noexcept;
+
+    /// The next independent source of randomness.
+    random next_random() noexcept;
+
+    /// Whether any scheduler of the process has been seeded, so that the order of initiations matters.
+    static bool any_seeded() noexcept;
+    /// @}
+
+private:
+    friend class virtual_time;
+
+    void shutdown() override;
+    void notify_fork(boost::asio::execution_context::fork_event event) override;
+
+    void stop_clock();
+    void restart_clock();
+    bool advance_to_next_expiry(time_point limit);
+    void advance_clock(time_point to) noexcept;
+
+    class impl;
+    std::unique_ptr<impl> impl_;
+};
+
+/// The scheduler of `context`, created if need be.
+ASIO_RETRY_DECL retry_scheduler& scheduler(boost::asio::execution_context& context);
+
+} // namespace asio_retry

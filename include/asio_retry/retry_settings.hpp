@@ -1,0 +1,51 @@
+#pragma once
+
+#include <asio_retry/backoff.hpp>
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/jitter.hpp>
+#include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_gate.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace asio_retry {
+
+/// The fields of a retry_policy, to look at. The initial values are those of the default policy.
+struct retry_settings {
+    using code_predicate = std::function<bool(error_code const&)>;
+    using exception_predicate = std::function<bool(std::exception_ptr const&)>;
+    using hook = std::function<void(retry_event const&)>;
+
+    ASIO_RETRY_DECL retry_settings();
+    ASIO_RETRY_DECL retry_settings(retry_settings const&);
+    ASIO_RETRY_DECL ~retry_settings();
+    retry_settings& operator=(retry_settings const&) = delete;
+
+    asio_retry::backoff backoff;
+    asio_retry::jitter jitter;
+    std::optional<std::uint64_t> max_attempts = 3; ///< none: unlimited
+    std::optional<duration> max_elapsed;
+    std::optional<duration> attempt_timeout;
+    std::optional<duration> total_timeout;
+    std::optional<time_point> deadline;
+    bool clamp = false;
+    bool allow_total_cancellation = false;
+    bool retry_when_nested = false;
+    std::variant<std::monostate, code_predicate, exception_predicate> retry_if;
+    hook on_retry;
+    hook on_give_up;
+    std::shared_ptr<retry_gate> gate;
+
+    /// Whether a running attempt may have to be cut short.
+    bool limits_attempts() const noexcept { return attempt_timeout || total_timeout || deadline; }
+
+    /// Whether the decision depends on how long the operation has taken.
+    bool measures_time() const noexcept { return max_elapsed || limits_attempts(); }
+};
+
+} // namespace asio_retry

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+
+#include <string_view>
+
+namespace asio_retry {
+
+/// Why an operation made no further attempt.
+enum class stop_reason {
+    succeeded,     ///< an attempt succeeded
+    not_retryable, ///< the failure is not one to retry, or a user's callback threw
+    attempts,      ///< max_attempts were made
+    elapsed,       ///< the next wait would have ended after max_elapsed
+    deadline,      ///< the next wait would have ended after the deadline, or the deadline passed
+    budget,        ///< the gate refused the retry
+    pushback,      ///< the peer said not to retry
+    cancelled,     ///< the caller or a scope cancelled the operation
+};
+
+/// The enumerator's name, for logs.
+ASIO_RETRY_DECL std::string_view to_string(stop_reason reason) noexcept;
+
+} // namespace asio_retry

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <cstddef>
+
+namespace asio_retry {
+
+/// A clock for tests: hours of backoff in milliseconds, with the same delays every time.
+///
+/// While it lives, the waits and time limits of the context's operations run on a manual clock; the code under
+/// test does not change. The clock starts at the steady clock's present time and moves only when told to. The
+/// slack is zero and the seed fixed. Waits that end at the same time end in the order in which they began.
+/// Preconditions: one thread runs the context; throws std::logic_error if a wait is pending or the context has
+/// a virtual_time. Real I/O and other timers of the context are polled, never waited for. Lifetime: the context
+/// outlives it. Waits left at its destruction go on by the steady clock.
+class ASIO_RETRY_DECL virtual_time {
+public:
+    explicit virtual_time(boost::asio::io_context& context);
+    ~virtual_time();
+    virtual_time(virtual_time const&) = delete;
+    virtual_time& operator=(virtual_time const&) = delete;
+
+    time_point now() const noexcept;
+
+    /// Moves the clock on by `by`, running what becomes due in order. Throws std::invalid_argument if `by` is
+    /// negative. Returns the number of handlers run.
+    std::size_t advance(duration by);
+
+    /// Runs the context until nothing is ready and no wait remains, jumping to the next expiry when idle.
+    /// Returns the number of handlers run.
+    std::size_t run();
+
+private:
+    std::size_t run_until(time_point limit);
+    std::size_t poll();
+
+    boost::asio::io_context& context_;
+    retry_scheduler& scheduler_;
+};
+
+} // namespace asio_retry

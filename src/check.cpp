@@ -1,0 +1,31 @@
+#include <asio_retry/detail/check.hpp>
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace asio_retry::detail {
+
+void refuse(std::string_view field, std::string_view value, std::string_view rule) {
+    std::string message("asio_retry: ");
+    message.append(field).append(" = ").append(value).append(": ").append(rule);
+    throw std::invalid_argument(message);
+}
+
+void refuse(std::string_view field, duration value, std::string_view rule) {
+    refuse(field, std::to_string(value.count()) + "ns", rule);
+}
+
+void refuse(std::string_view field, double value, std::string_view rule) {
+    std::ostringstream text;
+    text << value;
+    refuse(field, text.str(), rule);
+}
+
+duration non_negative(std::string_view field, duration value) {
+    if (value < duration::zero())
+        refuse(field, value, "must not be negative");
+    return value;
+}
+
+} // namespace asio_retry::detail

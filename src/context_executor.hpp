@@ -1,0 +1,33 @@
+#pragma once
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Runs a function where it stands, on whichever thread of the context completes the timer: the timer of a
+/// context belongs to no user's strand.
+class context_executor {
+public:
+    explicit context_executor(boost::asio::execution_context& context) noexcept
+        : context_(&context) {}
+
+    boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
+        return *context_;
+    }
+
+    template <typename Function>
+    void execute(Function&& function) const {
+        std::forward<Function>(function)();
+    }
+
+    friend bool operator==(context_executor a, context_executor b) noexcept { return a.context_ == b.context_; }
+    friend bool operator!=(context_executor a, context_executor b) noexcept { return !(a == b); }
+
+private:
+    boost::asio::execution_context* context_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,99 @@
+#include <asio_retry/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace asio_retry {
+namespace {
+
+std::string message_of(error e) {
+    switch (e) {
+    case error::operation_threw:
+        return "the operation threw an exception that carries no error code";
+    case error::result_rejected:
+        return "fail_if rejected the result of the operation";
+    case error::predicate_threw:
+        return "the predicate of retry_if or fail_if threw an exception";
+    case error::backoff_threw:
+        return "the backoff threw an exception";
+    case error::jitter_threw:
+        return "the jitter threw an exception";
+    case error::hook_threw:
+        return "the on_retry or on_give_up hook threw an exception";
+    }
+    return "unknown asio_retry error";
+}
+
+bool is_callback_error(error e) noexcept {
+    switch (e) {
+    case error::operation_threw:
+    case error::result_rejected:
+        return false;
+    case error::predicate_threw:
+    case error::backoff_threw:
+    case error::jitter_threw:
+    case error::hook_threw:
+        return true;
+    }
+    return false;
+}
+
+class error_category_impl final : public boost::system::error_category {
+public:
+    char const* name() const noexcept override { return "asio_retry"; }
+    std::string message(int value) const override { return message_of(static_cast<error>(value)); }
+};
+
+class condition_category_impl final : public boost::system::error_category {
+public:
+    char const* name() const noexcept override { return "asio_retry.condition"; }
+    std::string message(int value) const override {
+        switch (static_cast<condition>(value)) {
+        case condition::callback_threw:
+            return "a callback given to the retry policy threw an exception";
+        }
+        return "unknown asio_retry condition";
+    }
+    bool equivalent(error_code const& code, int value) const noexcept override {
+        return static_cast<condition>(value) == condition::callback_threw &&
+               code.category() == asio_retry::error_category() &&
+               is_callback_error(static_cast<error>(code.value()));
+    }
+};
+
+} // namespace
+
+boost::system::error_category const& error_category() noexcept {
+    static error_category_impl const instance;
+    return instance;
+}
+
+boost::system::error_category const& condition_category() noexcept {
+    static condition_category_impl const instance;
+    return instance;
+}
+
+error_code timed_out_error() noexcept {
+    return error_code(ETIMEDOUT, boost::system::system_category());
+}
+
+error_code aborted_error() noexcept {
+    return error_code(ECANCELED, boost::system::system_category());
+}
+
+error_code code_of(std::exception_ptr const& e) {
+    try {
+        std::rethrow_exception(e);
+    } catch (boost::system::system_error const& failure) {
+        return failure.code();
+    } catch (std::system_error const& failure) {
+        return failure.code();
+    } catch (...) {
+        return error::operation_threw;
+    }
+}
+
+} // namespace asio_retry

@@ -1,0 +1,160 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace asio_retry {
+namespace {
+
+retry_action wait_for(duration delay) noexcept {
+    retry_action action;
+    action.what = retry_action::kind::wait;
+    action.delay = delay;
+    return action;
+}
+
+} // namespace
+
+retry_action retry_machine::start(time_point now) {
+    retry_settings const& settings = policy_.settings();
+    started_ = now;
+    if (settings.total_timeout)
+        deadline_ = saturating_add(now, *settings.total_timeout);
+    if (settings.deadline)
+        deadline_ = std::min(deadline_, *settings.deadline);
+    if (cancelled())
+        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());
+    if (settings.limits_attempts() && now >= deadline_)
+        return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
+    return begin_attempt();
+}
+
+retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
+    bool const stopped = cancelled(); // asked while this attempt may still be the first
+    bool const expired = std::exchange(attempt_expired_, false);
+    ++failures_;
+    if (stopped)
+        return give_up(stop_reason::cancelled, v, aborted_error());
+    if (!expired)
+        return decide(v, error_code(), now, source);
+    verdict const timed_out = verdict::failure(timed_out_error());
+    if (limited_by_deadline_)
+        return give_up(stop_reason::deadline, timed_out, timed_out.error());
+    return decide(timed_out, timed_out.error(), now, source);
+}
+
+retry_action retry_machine::decide(verdict const& failure, error_code const& replacement, time_point now,
+                                   random& source) {
+    retry_settings const& settings = policy_.settings();
+    error stage = error::predicate_threw;
+    try {
+        if (!is_retryable(failure))
+            return give_up(stop_reason::not_retryable, failure, replacement);
+        if (settings.max_attempts && attempts_ >= *settings.max_attempts)
+            return give_up(stop_reason::attempts, failure, replacement);
+
+        stage = error::backoff_threw;
+        backoff_step step{failures_, settings.backoff.ceiling(failures_), settings.backoff.base(),
+                          settings.backoff.cap(), previous_delay_};
+        if (failures_ == 1)
+            step.previous = step.base;
+        stage = error::jitter_threw;
+        duration delay = settings.jitter.draw(step, source);
+        previous_delay_ = delay;
+
+        // How much longer a wait may take, and why no longer.
+        duration allowed = deadline_ - std::max(now, time_point());
+        stop_reason limit = stop_reason::deadline;
+        if (settings.max_elapsed) {
+            duration const left = *settings.max_elapsed - elapsed_between(started_, now);
+            if (left < allowed) {
+                allowed = left;
+                limit = stop_reason::elapsed;
+            }
+        }
+        if (delay > allowed) {
+            if (!settings.clamp || allowed <= duration::zero())
+                return give_up(limit, failure, replacement);
+            delay = allowed;
+        }
+        if (cancelled())
+            return give_up(stop_reason::cancelled, failure, aborted_error());
+        if (settings.gate) {
+            if (!settings.gate->acquire())
+                return give_up(stop_reason::budget, failure, replacement);
+            lease_ = retry_lease(*settings.gate);
+        }
+
+        stage = error::hook_threw;
+        if (settings.on_retry)
+            settings.on_retry(retry_event{attempts_, failure.error(), failure.exception(), delay, {}});
+        if (cancelled())
+            return give_up(stop_reason::cancelled, failure, aborted_error());
+        return wait_for(delay);
+    } catch (...) {
+        return give_up(stop_reason::not_retryable, failure, stage, std::current_exception());
+    }
+}
+
+retry_action retry_machine::on_callback_exception(error stage, std::exception_ptr thrown) {
+    verdict const failure = verdict::failure(make_error_code(stage));
+    return give_up(stop_reason::not_retryable, failure, failure.error(), std::move(thrown));
+}
+
+retry_action retry_machine::on_wait_over(time_point now) {
+    if (cancelled())
+        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());
+    if (now > deadline_)
+        return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
+    return begin_attempt();
+}
+
+time_point retry_machine::attempt_limit(time_point now) noexcept {
+    auto const& timeout = policy_.settings().attempt_timeout;
+    time_point const expiry = timeout ? saturating_add(now, *timeout) : time_point::max();
+    limited_by_deadline_ = deadline_ <= expiry;
+    return std::min(expiry, deadline_);
+}
+
+retry_action retry_machine::begin_attempt() noexcept {
+    ++attempts_;
+    lease_.spend();
+    retry_action action;
+    action.what = retry_action::kind::attempt;
+    return action;
+}
+
+retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
+                                    std::exception_ptr thrown) {
+    lease_.give_back();
+    retry_action action;
+    action.reason = reason;
+    action.error = replacement;
+    action.thrown = std::move(thrown);
+    if (auto const& hook = policy_.settings().on_give_up) {
+        try {
+            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});
+        } catch (...) {
+            action.error = error::hook_threw;
+            action.thrown = std::current_exception();
+        }
+    }
+    return action;
+}
+
+bool retry_machine::is_retryable(verdict const& failure) const {
+    auto const& predicate = policy_.settings().retry_if;
+    if (failure.is_rejected())
+        return true;
+    if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
+        return (*by_code)(failure.error());
+    if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
+        return (*by_exception)(failure.exception()
+                                   ? failure.exception()
+                                   : std::make_exception_ptr(boost::system::system_error(failure.error())));
+    return failure.error() != aborted_error();
+}
+
+} // namespace asio_retry

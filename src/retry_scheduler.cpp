@@ -1,0 +1,273 @@
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <asio_retry/detail/check.hpp>
+
+#include "context_executor.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/recycling_allocator.hpp>
+#include <boost/intrusive/set.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+
+namespace asio_retry {
+namespace {
+
+std::atomic<bool> some_scheduler_is_seeded = false;
+
+struct expiry_of {
+    using type = time_point;
+    time_point operator()(detail::wait_node const& node) const noexcept { return node.expiry(); }
+};
+
+} // namespace
+
+using wait_timer = boost::asio::basic_waitable_timer<
+    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, detail::context_executor>;
+
+class retry_scheduler::impl {
+public:
+    explicit impl(boost::asio::execution_context& context)
+        : context_(context)
+        , seed_(entropy_seed()) {}
+
+    time_point now() const noexcept { return manual_now_ ? *manual_now_ : std::chrono::steady_clock::now(); }
+
+    std::size_t pending() const noexcept {
+        std::lock_guard const lock(mutex_);
+        return waits_.size();
+    }
+
+    bool schedule(detail::wait_node& node) {
+        std::lock_guard const lock(mutex_);
+        if (shut_down_)
+            return false;
+        waits_.insert(node);
+        try {
+            arm();
+        } catch (...) {
+            waits_.erase(waits_.iterator_to(node));
+            throw;
+        }
+        return true;
+    }
+
+    bool cancel(detail::wait_node& node) noexcept {
+        std::lock_guard const lock(mutex_);
+        if (!node.is_linked())
+            return false;
+        waits_.erase(waits_.iterator_to(node));
+        if (waits_.empty())
+            disarm();
+        return true;
+    }
+
+    /// Unlinks and returns the first wait that is over at `limit`; none if there is none.
+    detail::wait_node* take_due(time_point limit) noexcept {
+        std::lock_guard const lock(mutex_);
+        auto const first = waits_.begin();
+        if (first == waits_.end() || first->expiry() > limit)
+            return nullptr;
+        detail::wait_node& node = *first;
+        waits_.erase(first);
+        return &node;
+    }
+
+    detail::wait_node* shut_down() noexcept {
+        std::lock_guard const lock(mutex_);
+        shut_down_ = true;
+        timer_.reset(); // its own service is destroyed before this one
+        if (waits_.empty())
+            return nullptr;
+        detail::wait_node& node = *waits_.begin();
+        waits_.erase(waits_.begin());
+        return &node;
+    }
+
+    void reseed(std::uint64_t value) noexcept {
+        seed_ = value;
+        seeded_ = true;
+        next_stream_.store(0, std::memory_order_relaxed);
+    }
+
+    void on_fork() {
+        if (!seeded_)
+            seed_ = entropy_seed();
+    }
+
+    random next_random() noexcept {
+        return random(seed_, next_stream_.fetch_add(1, std::memory_order_relaxed));
+    }
+
+    void stop_clock() {
+        std::lock_guard const lock(mutex_);
+        if (manual_now_)
+            throw std::logic_error("virtual_time: the context has a virtual_time already");
+        if (!waits_.empty())
+            throw std::logic_error("virtual_time: construct it before the first wait on the context");
+        manual_now_ = std::chrono::steady_clock::now();
+    }
+
+    void restart_clock() {
+        std::lock_guard const lock(mutex_);
+        manual_now_.reset();
+        arm();
+    }
+
+    std::optional<time_point> next_expiry() const noexcept {
+        std::lock_guard const lock(mutex_);
+        return waits_.empty() ? std::nullopt : std::optional(waits_.begin()->expiry());
+    }
+
+    void advance_clock(time_point to) noexcept { manual_now_ = std::max(*manual_now_, to); }
+
+    duration slack = std::chrono::milliseconds(1);
+
+private:
+    // Precondition for all below: the mutex is held.
+
+    /// Makes the timer fire no later than the first wait ends.
+    void arm() {
+        if (manual_now_ || shut_down_ || waits_.empty() || armed_for_ <= waits_.begin()->expiry())
+            return;
+        if (!timer_)
+            timer_.emplace(detail::context_executor(context_));
+        time_point const expiry = waits_.begin()->expiry();
+        timer_->expires_at(expiry);
+        // With an allocator of its own the handler needs none of Asio's hooks, which differ between a program
+        // that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
+        timer_->async_wait(boost::asio::bind_allocator(
+            boost::asio::recycling_allocator<void>(), [this, wait = ++wait_number_](auto) { on_timer(wait); }));
+        armed_for_ = expiry;
+    }
+
+    void disarm() noexcept {
+        if (armed_for_ == time_point::max())
+            return;
+        armed_for_ = time_point::max();
+        ++wait_number_;
+        timer_->cancel();
+    }
+
+    void on_timer(std::uint64_t wait) {
+        {
+            std::lock_guard const lock(mutex_);
+            if (wait != wait_number_)
+                return;
+            armed_for_ = time_point::max();
+        }
+        struct rearm_on_exit {
+            impl& self;
+            ~rearm_on_exit() noexcept(false) {
+                std::lock_guard const lock(self.mutex_);
+                self.arm();
+            }
+        } const rearm{*this};
+        time_point const limit = now();
+        while (detail::wait_node* const node = take_due(limit))
+            node->on_expiry();
+    }
+
+    boost::asio::execution_context& context_;
+    mutable std::mutex mutex_;
+    boost::intrusive::multiset<detail::wait_node, boost::intrusive::key_of_value<expiry_of>>
+        waits_; // equals are FIFO
+    std::optional<wait_timer> timer_;
+    time_point armed_for_ = time_point::max();
+    std::uint64_t wait_number_ = 0;
+    std::optional<time_point> manual_now_;
+    bool shut_down_ = false;
+    bool seeded_ = false;
+    std::uint64_t seed_;
+    std::atomic<std::uint64_t> next_stream_ = 0;
+};
+
+boost::asio::execution_context::id retry_scheduler::id;
+
+retry_scheduler::retry_scheduler(boost::asio::execution_context& context)
+    : boost::asio::execution_context::service(context)
+    , impl_(std::make_unique<impl>(context)) {}
+
+retry_scheduler::~retry_scheduler() = default;
+
+retry_scheduler& retry_scheduler::slack(duration greatest) {
+    impl_->slack = detail::non_negative("slack", greatest);
+    return *this;
+}
+
+duration retry_scheduler::slack() const noexcept {
+    return impl_->slack;
+}
+
+retry_scheduler& retry_scheduler::seed(std::uint64_t value) noexcept {
+    impl_->reseed(value);
+    some_scheduler_is_seeded.store(true, std::memory_order_relaxed);
+    return *this;
+}
+
+std::size_t retry_scheduler::pending() const noexcept {
+    return impl_->pending();
+}
+
+time_point retry_scheduler::now() const noexcept {
+    return impl_->now();
+}
+
+bool retry_scheduler::schedule(detail::wait_node& node, time_point expiry) {
+    node.expiry_ = expiry;
+    return impl_->schedule(node);
+}
+
+bool retry_scheduler::cancel(detail::wait_node& node) noexcept {
+    return impl_->cancel(node);
+}
+
+random retry_scheduler::next_random() noexcept {
+    return impl_->next_random();
+}
+
+bool retry_scheduler::any_seeded() noexcept {
+    return some_scheduler_is_seeded.load(std::memory_order_relaxed);
+}
+
+void retry_scheduler::shutdown() {
+    while (detail::wait_node* const node = impl_->shut_down())
+        node->on_shutdown();
+}
+
+void retry_scheduler::notify_fork(boost::asio::execution_context::fork_event event) {
+    if (event == boost::asio::execution_context::fork_child)
+        impl_->on_fork();
+}
+
+void retry_scheduler::stop_clock() {
+    impl_->stop_clock();
+}
+
+void retry_scheduler::restart_clock() {
+    impl_->restart_clock();
+}
+
+bool retry_scheduler::advance_to_next_expiry(time_point limit) {
+    auto const next = impl_->next_expiry();
+    if (!next || *next > limit)
+        return false;
+    impl_->advance_clock(*next);
+    impl_->take_due(*next)->on_expiry();
+    return true;
+}
+
+void retry_scheduler::advance_clock(time_point to) noexcept {
+    impl_->advance_clock(to);
+}
+
+retry_scheduler& scheduler(boost::asio::execution_context& context) {
+    return boost::asio::use_service<retry_scheduler>(context);
+}
+
+} // namespace asio_retry

@@ -1,0 +1,27 @@
+#include <asio_retry/stop_reason.hpp>
+
+namespace asio_retry {
+
+std::string_view to_string(stop_reason reason) noexcept {
+    switch (reason) {
+    case stop_reason::succeeded:
+        return "succeeded";
+    case stop_reason::not_retryable:
+        return "not_retryable";
+    case stop_reason::attempts:
+        return "attempts";
+    case stop_reason::elapsed:
+        return "elapsed";
+    case stop_reason::deadline:
+        return "deadline";
+    case stop_reason::budget:
+        return "budget";
+    case stop_reason::pushback:
+        return "pushback";
+    case stop_reason::cancelled:
+        return "cancelled";
+    }
+    return "unknown stop_reason";
+}
+
+} // namespace asio_retry

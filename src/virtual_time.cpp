@@ -1,0 +1,53 @@
+#include <asio_retry/virtual_time.hpp>
+
+#include <asio_retry/detail/check.hpp>
+
+namespace asio_retry {
+
+virtual_time::virtual_time(boost::asio::io_context& context)
+    : context_(context)
+    , scheduler_(scheduler(context)) {
+    scheduler_.stop_clock();
+    scheduler_.slack(duration::zero()).seed(0);
+}
+
+virtual_time::~virtual_time() {
+    scheduler_.restart_clock();
+}
+
+time_point virtual_time::now() const noexcept {
+    return scheduler_.now();
+}
+
+std::size_t virtual_time::advance(duration by) {
+    time_point const target = saturating_add(now(), detail::non_negative("advance", by));
+    std::size_t const handlers = run_until(target);
+    scheduler_.advance_clock(target);
+    return handlers;
+}
+
+std::size_t virtual_time::run() {
+    return run_until(time_point::max());
+}
+
+std::size_t virtual_time::run_until(time_point limit) {
+    std::size_t handlers = poll();
+    while (scheduler_.advance_to_next_expiry(limit))
+        handlers += poll();
+    return handlers;
+}
+
+// Until nothing is ready: the context stops itself when it runs out of work, and what is polled may make more
+// of it.
+std::size_t virtual_time::poll() {
+    std::size_t handlers = 0;
+    for (;;) {
+        context_.restart();
+        std::size_t const ran = context_.poll();
+        if (ran == 0)
+            return handlers;
+        handlers += ran;
+    }
+}
+
+} // namespace asio_retry

@@ -1,0 +1,289 @@
+#include <asio_retry/async_retry.hpp>
+
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory_resource>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy every_100ms() {
+    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(3);
+}
+
+class async_retry_token : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    time_point const begin = time.now();
+    script played = script::failures(2);
+    completion_record record;
+
+    auto operation() {
+        return [this](auto token) { return async_scripted(io, played, std::move(token)); };
+    }
+};
+
+TEST_F(async_retry_token, callback) {
+    async_retry(io.get_executor(), operation(), every_100ms(), record.handler());
+    EXPECT_EQ(played.attempts, 1u) << "the first attempt is initiated inside the initiating function";
+    EXPECT_EQ(record.count, 0);
+    time.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(record.value, 3);
+    EXPECT_EQ(time.now() - begin, 200ms);
+}
+
+TEST_F(async_retry_token, callback_on_a_context) {
+    async_retry(io, operation(), every_100ms(), record.handler());
+    time.run();
+    EXPECT_EQ(record.value, 3);
+}
+
+TEST_F(async_retry_token, use_future) {
+    auto succeeding = async_retry(io, operation(), every_100ms(), asio::use_future);
+    time.run();
+    EXPECT_EQ(succeeding.get(), 3);
+    played = script::failures(9);
+    auto failing = async_retry(io, operation(), every_100ms(), asio::use_future);
+    time.run();
+    EXPECT_THROW(failing.get(), boost::system::system_error);
+}
+
+TEST_F(async_retry_token, detached) {
+    async_retry(io, operation(), every_100ms(), asio::detached);
+    time.run();
+    EXPECT_EQ(played.attempts, 3u);
+}
+
+TEST_F(async_retry_token, deferred_starts_nothing_until_it_is_started_and_may_be_started_again) {
+    auto retry = async_retry(io, operation(), every_100ms(), asio::deferred);
+    time.run();
+    EXPECT_EQ(played.attempts, 0u);
+    retry(record.handler());
+    time.run();
+    played = script::failures(2);
+    retry(record.handler());
+    time.run();
+    EXPECT_EQ(record.count, 2);
+    EXPECT_EQ(record.value, 3);
+}
+
+TEST_F(async_retry_token, use_awaitable_as_tuple_and_default) {
+    int awaited = 0, defaulted = 0;
+    error_code tupled;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            awaited = co_await async_retry(operation(), every_100ms(), asio::use_awaitable);
+            played = script::failures(2);
+            defaulted = co_await async_retry(operation(), every_100ms());
+            played = script::failures(9);
+            auto const [ec, n] =
+                co_await async_retry(operation(), every_100ms(), asio::as_tuple(asio::use_awaitable));
+            tupled = ec;
+            EXPECT_EQ(n, 3) << "exhausted, the last values are delivered too";
+        },
+        asio::detached);
+    time.run();
+    EXPECT_EQ(awaited, 3);
+    EXPECT_EQ(defaulted, 3);
+    EXPECT_EQ(tupled, refused());
+}
+
+TEST_F(async_retry_token, bind_executor_runs_everything_on_that_executor) {
+    auto strand = asio::make_strand(io);
+    std::vector<bool> on_strand;
+    auto const note = [&] { on_strand.push_back(strand.running_in_this_thread()); };
+    auto const policy = every_100ms()
+                            .retry_if([&](error_code) {
+                                note();
+                                return true;
+                            })
+                            .on_retry([&](retry_event const&) { note(); })
+                            .backoff([&](std::uint64_t) {
+                                note();
+                                return 100ms;
+                            });
+    auto const noted = [&](auto token) {
+        if (played.attempts > 0)
+            note();
+        return async_scripted(io, played, std::move(token));
+    };
+    async_retry(noted, policy, asio::bind_executor(strand, [&](error_code ec, int) {
+                    note();
+                    record.count += !ec;
+                }));
+    time.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_GE(on_strand.size(), 9u);
+    EXPECT_THAT(on_strand, testing::Each(true));
+}
+
+struct counting_resource : std::pmr::memory_resource {
+    std::size_t allocations = 0;
+    std::size_t outstanding = 0;
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        ++allocations;
+        outstanding += bytes;
+        return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    }
+    void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+        outstanding -= bytes;
+        std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
+    }
+    bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
+};
+
+TEST_F(async_retry_token, bind_allocator_gives_the_block_and_has_it_back_before_the_handler_runs) {
+    counting_resource resource;
+    std::size_t outstanding_in_handler = 1;
+    auto handler = asio::bind_allocator(std::pmr::polymorphic_allocator<>(&resource), [&](error_code, int) {
+        outstanding_in_handler = resource.outstanding;
+    });
+    async_retry(io, operation(), every_100ms(), std::move(handler));
+    EXPECT_GE(resource.allocations, 1u);
+    EXPECT_GT(resource.outstanding, 0u);
+    time.run();
+    EXPECT_EQ(outstanding_in_handler, 0u);
+    EXPECT_EQ(resource.outstanding, 0u);
+}
+
+TEST_F(async_retry_token, bind_cancellation_slot) {
+    asio::cancellation_signal signal;
+    async_retry(io, operation(), every_100ms(), asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    time.advance(50ms);
+    signal.emit(asio::cancellation_type::terminal);
+    time.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(time.now() - begin, 50ms);
+}
+
+TEST_F(async_retry_token, move_only_handler_and_operation) {
+    auto const result = std::make_shared<int>(0);
+    auto handler = [result, owned = std::make_unique<int>(10)](error_code, int n) { *result = n + *owned; };
+    auto operation = [this, owned = std::make_unique<int>(1)](auto token) {
+        return async_scripted(io, played, std::move(token));
+    };
+    async_retry(io, std::move(operation), every_100ms(), std::move(handler));
+    time.run();
+    EXPECT_EQ(*result, 13);
+}
+
+TEST_F(async_retry_token, inline_completion_is_delivered_later_never_inside_the_initiating_function) {
+    played = {};
+    async_retry(
+        io, [&](auto token) { return async_inline(played, std::move(token)); }, every_100ms(),
+        record.handler());
+    EXPECT_EQ(record.count, 0);
+    EXPECT_EQ(io.run(), 1u);
+    EXPECT_EQ(record.count, 1);
+}
+
+TEST_F(async_retry_token, executor_with_a_default_token_of_its_own) {
+    using token = asio::use_future_t<>;
+    struct future_executor : asio::io_context::executor_type {
+        using default_completion_token_type = token;
+        explicit future_executor(asio::io_context::executor_type const& e)
+            : asio::io_context::executor_type(e) {}
+    };
+    std::future<int> result = async_retry(future_executor(io.get_executor()), operation(), every_100ms());
+    time.run();
+    EXPECT_EQ(result.get(), 3);
+}
+
+// Decision 11: exhausted, the caller gets the last error, unchanged, and the last values.
+TEST_F(async_retry_token, decision_11_exhausted_delivers_the_last_error_and_values) {
+    error_code const last(77, boost::system::generic_category());
+    played.errors = {refused(), refused(), last};
+    async_retry(io, operation(), every_100ms(), record.handler());
+    time.run();
+    EXPECT_EQ(record.error, last);
+    EXPECT_EQ(record.value, 3);
+    EXPECT_EQ(played.attempts, 3u);
+}
+
+// Decision 24: one policy serves any number of operations at once, each with its own state.
+TEST_F(async_retry_token, decision_24_operations_share_a_policy) {
+    auto const policy = every_100ms();
+    std::vector<script> scripts(100, script::failures(2));
+    int succeeded = 0;
+    for (script& s : scripts)
+        async_retry(
+            io, [&](auto token) { return async_scripted(io, s, std::move(token)); }, policy,
+            [&](error_code ec, int n) { succeeded += !ec && n == 3; });
+    time.run();
+    EXPECT_EQ(succeeded, 100);
+    EXPECT_EQ(time.now() - begin, 200ms);
+}
+
+// Decision 21: what a callback throws ends the operation; with error_code signatures as a documented code.
+TEST_F(async_retry_token, decision_21_callback_exceptions_end_the_operation) {
+    async_retry(io, operation(), every_100ms().on_retry([](retry_event const&) { throw 1; }), record.handler());
+    time.run();
+    EXPECT_EQ(record.error, error::hook_threw);
+    EXPECT_EQ(played.attempts, 1u);
+
+    bool thrown = false;
+    async_retry(
+        io, [] { throw std::runtime_error("failure"); },
+        every_100ms().retry_if([](error_code) -> bool { throw std::logic_error("predicate"); }),
+        [&](std::exception_ptr e) {
+            try {
+                std::rethrow_exception(e);
+            } catch (std::logic_error const&) {
+                thrown = true;
+            }
+        });
+    time.run();
+    EXPECT_TRUE(thrown);
+}
+
+// Decision 23: the same machine without retries: one attempt, no delay, no wait.
+TEST_F(async_retry_token, decision_23_single_attempt_is_no_special_case) {
+    std::vector<stop_reason> reasons;
+    auto const policy = every_100ms().max_attempts(1).on_give_up([&](stop_reason r) { reasons.push_back(r); });
+    async_retry(io, operation(), policy, record.handler());
+    time.run();
+    EXPECT_EQ(record.error, refused());
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::attempts));
+}
+
+// Decision 32: a nested retry has the time that is left and makes one attempt unless told otherwise.
+TEST_F(async_retry_token, decision_32_nested_retry_is_demoted_and_inherits_the_deadline) {
+    script inner = script::failures(100);
+    std::vector<std::uint64_t> attempts_per_outer;
+    auto nest = [&](retry_policy inner_policy) {
+        return [this, &inner, inner_policy](attempt outer, auto token) {
+            return async_retry(
+                outer, [&](auto t) { return async_scripted(io, inner, std::move(t)); }, inner_policy,
+                asio::bind_executor(io.get_executor(), std::move(token)));
+        };
+    };
+    async_retry(io, nest(every_100ms()), every_100ms(), record.handler());
+    time.run();
+    EXPECT_EQ(inner.attempts, 3u);
+    inner = script::failures(100);
+    async_retry(io, nest(every_100ms().retry_when_nested()), every_100ms(), record.handler());
+    time.run();
+    EXPECT_EQ(inner.attempts, 9u);
+    inner = script::failures(100);
+    async_retry(io, nest(every_100ms().retry_when_nested().unlimited_attempts()),
+                every_100ms().total_timeout(1050ms), record.handler());
+    time.run();
+    EXPECT_GE(inner.attempts, 11u);
+    EXPECT_LE(inner.attempts, 13u);
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
