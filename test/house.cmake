@@ -3,7 +3,8 @@ set(policy attempt backoff duration error jitter random retry_event retry_gate r
     stop_reason verdict detail/check detail/config)
 set(time retry_scheduler virtual_time detail/wait_node)
 set(operation async_retry fail_if retry_scope detail/asio detail/attempt_runner detail/await_retry detail/completion
-    detail/initiate_retry detail/initiation_frame detail/operation_form detail/retry_operation detail/scope_membership
+    detail/initiate_retry detail/initiation_frame detail/occupancy
+    detail/operation_form detail/operation_handlers detail/retry_operation detail/scope_membership
     detail/scope_state)
 set(rooms policy time operation)
 

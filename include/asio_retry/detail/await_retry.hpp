@@ -35,11 +35,11 @@ public:
     auto async_wait(time_point expiry) {
         return asio::async_initiate<asio::deferred_t const, void()>(
             [this, expiry](auto handler) {
-                auto slot = asio::get_associated_cancellation_slot(handler);
+                asio::any_completion_handler<void()>(std::move(handler))
+                    .swap(resume_);                                          // 1.81 cannot move-assign it
+                auto slot = asio::get_associated_cancellation_slot(resume_); // it took the handler's own
                 if (slot.is_connected())
                     slot.template emplace<slot_handler>(slot_handler{this});
-                asio::any_completion_handler<void()>(std::move(handler))
-                    .swap(resume_); // 1.81 cannot move-assign it
                 if (!scheduler_.schedule(*this, expiry))
                     on_shutdown();
             },

@@ -26,9 +26,6 @@ public:
         return frame;
     }
 
-    /// The attempt's handler was destroyed without having been called.
-    bool handler_dropped = false;
-
 private:
     static inline constinit thread_local initiation_frame* innermost = nullptr;
 

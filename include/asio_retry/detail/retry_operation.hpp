@@ -4,7 +4,9 @@
 #include <asio_retry/detail/attempt_runner.hpp>
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/initiation_frame.hpp>
+#include <asio_retry/detail/occupancy.hpp>
 #include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/operation_handlers.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 #include <asio_retry/detail/wait_node.hpp>
 #include <asio_retry/retry_machine.hpp>
@@ -28,83 +30,6 @@
 #include <utility>
 
 namespace asio_retry::detail {
-
-/// Owns a retry_operation for as long as an attempt, a wait or a queued function will carry it on. Destroyed
-/// uncalled, because its context is, it destroys the operation.
-template <typename Operation>
-class operation_owner {
-public:
-    explicit operation_owner(Operation* operation) noexcept
-        : operation_(operation) {}
-    operation_owner(operation_owner&& other) noexcept
-        : operation_(std::exchange(other.operation_, nullptr)) {}
-    operation_owner& operator=(operation_owner&&) = delete;
-    ~operation_owner() {
-        if (operation_)
-            operation_->on_owner_dropped();
-    }
-
-    using executor_type = typename Operation::operation_executor;
-    using allocator_type = typename Operation::handler_allocator;
-    executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
-    allocator_type get_allocator() const noexcept { return operation_->get_handler_allocator(); }
-
-    Operation* release() noexcept { return std::exchange(operation_, nullptr); }
-
-protected:
-    Operation* operation_;
-};
-
-/// Completion handler of an attempt.
-template <typename Operation>
-class attempt_handler : public operation_owner<Operation> {
-public:
-    using operation_owner<Operation>::operation_owner;
-
-    using cancellation_slot_type = asio::cancellation_slot;
-    cancellation_slot_type get_cancellation_slot() const noexcept { return this->operation_->attempt_slot(); }
-#if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
-    using immediate_executor_type = calling_executor;
-    immediate_executor_type get_immediate_executor() const noexcept { return {}; }
-#endif
-
-    template <typename... Args>
-    void operator()(Args&&... args) {
-        Operation::on_attempt_completed(this->release(), std::forward<Args>(args)...);
-    }
-};
-
-/// Carries the operation on where `Step` says, on the handler's executor.
-template <typename Operation, void (Operation::*Step)()>
-class step_handler : public operation_owner<Operation> {
-public:
-    using operation_owner<Operation>::operation_owner;
-    void operator()() { (this->release()->*Step)(); }
-};
-
-/// Tells a running operation something. It does not own the operation, which cannot end before it has been
-/// told.
-template <typename Operation, void (Operation::*Notice)()>
-class notice_handler {
-public:
-    explicit notice_handler(Operation* operation) noexcept
-        : operation_(operation) {}
-    notice_handler(notice_handler&& other) noexcept
-        : operation_(std::exchange(other.operation_, nullptr)) {}
-    notice_handler& operator=(notice_handler&&) = delete;
-    ~notice_handler() {
-        if (operation_)
-            operation_->template on_notice_dropped<Notice>();
-    }
-
-    using executor_type = typename Operation::operation_executor;
-    executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
-
-    void operator()() { (std::exchange(operation_, nullptr)->*Notice)(); }
-
-private:
-    Operation* operation_;
-};
 
 /// A retrying operation: one block of memory, from the handler's allocator, at one address until it completes.
 ///
@@ -151,18 +76,33 @@ public:
     decltype(auto) call() { return form::call(callable_, machine_.current_attempt()); }
     attempt_runner<form>& runner() noexcept { return runner_; }
 
+    bool try_enter() noexcept { return occupancy_.try_enter(); }
+
     template <typename... Args>
     static void on_attempt_completed(retry_operation* self, Args&&... args) {
-        if (initiation_frame* const frame = initiation_frame::find(self))
+        if (initiation_frame* const frame = initiation_frame::find(self)) {
             static_cast<attempt_frame*>(frame)->result.emplace(std::forward<Args>(args)...);
+            return;
+        }
+        arguments result(std::forward<Args>(args)...);
+        if (self->try_enter())
+            self->end_attempt(false, std::move(result));
         else
-            self->end_attempt(false, arguments(std::forward<Args>(args)...));
+            self->post_end_of_attempt(std::move(result));
+    }
+
+    template <typename Step>
+    void post_step(Step step) {
+        asio::post(get_operation_executor(), queued_step<retry_operation, Step>(this, std::move(step)));
+    }
+
+    template <void (retry_operation::*Notice)()>
+    void post_notice() {
+        asio::post(get_operation_executor(), queued_notice<retry_operation, Notice>(this));
     }
 
     void on_owner_dropped() noexcept {
-        if (initiation_frame* const frame = initiation_frame::find(this))
-            frame->handler_dropped = true;
-        else
+        if (!occupancy_.drop_owner())
             abandon();
     }
 
@@ -257,27 +197,28 @@ private:
         attempt_ended_ = false;
         if (settings().limits_attempts() && !arm_limit())
             return abandon();
-        std::optional<arguments> result;
-        {
-            attempt_frame frame(this);
-            try {
-                initiate_attempt(attempt_handler<retry_operation>(this));
-            } catch (...) {
-                if (!frame.handler_dropped && !frame.result)
-                    throw; // the attempt goes on without its initiating function
-                frame.handler_dropped = false;
-                frame.result.emplace(completion::from_exception(std::current_exception()));
-            }
-            if (frame.handler_dropped)
-                return abandon();
-            if (!frame.result)
-                return; // pending: *this may be gone
-            result = std::move(frame.result);
-        }
-        end_attempt(initiating, std::move(*result));
+        if (std::optional<arguments> result = initiate_attempt())
+            end_attempt(initiating, std::move(*result));
+        else
+            leave();
     }
 
-    void initiate_attempt(attempt_handler<retry_operation>&& handler) {
+    /// Returns the result of an attempt that ended at once.
+    std::optional<arguments> initiate_attempt() {
+        attempt_frame frame(this);
+        try {
+            call_attempt(attempt_handler<retry_operation>(this));
+        } catch (...) {
+            if (!occupancy_.take_dropped() && !frame.result) {
+                leave();
+                throw; // the attempt goes on without its initiating function
+            }
+            frame.result.emplace(completion::from_exception(std::current_exception()));
+        }
+        return std::move(frame.result);
+    }
+
+    void call_attempt(attempt_handler<retry_operation>&& handler) {
         if constexpr (form::returns_awaitable) {
             runner_.run(*this, std::move(handler));
         } else if constexpr (form::takes_token) {
@@ -296,20 +237,25 @@ private:
     void end_attempt(bool initiating, arguments&& result) {
         attempt_ended_ = true;
         if (signals_attempts_ &&
-            !form::returns_awaitable) // what the attempt left there must not reach the next one
+            !form::returns_awaitable) // what this attempt left there must not reach the next one
             signal_.slot().clear();
-        if (!disarm_limit())
-            return post_step(
-                [this, result = std::move(result)]() mutable { end_attempt(false, std::move(result)); });
+        if (!disarm_limit()) {
+            post_end_of_attempt(std::move(result)); // behind the notice
+            return leave();
+        }
         time_point now{};
         retry_action action = decide(result, now);
         if (action.what == retry_action::kind::complete)
             return complete(initiating, std::move(action), std::move(result));
-        {
-            arguments const consumed(std::move(result));
-        } // gone before the wait begins
+        discard(std::move(result)); // before the wait begins
         begin_wait(now, action.delay);
     }
+
+    void post_end_of_attempt(arguments&& result) {
+        post_step([this, result = std::move(result)]() mutable { end_attempt(false, std::move(result)); });
+    }
+
+    static void discard(arguments result) { static_cast<void>(result); }
 
     retry_action decide(arguments const& result, time_point& now) {
         try {
@@ -326,22 +272,24 @@ private:
     void begin_wait(time_point now, duration delay) {
         if (delay == duration::zero() || machine_.cancelled()) {
             phase_ = phase::queued;
-            asio::post(get_operation_executor(), step_handler<retry_operation, &retry_operation::resume>(this));
-            return;
+            post_step([this] { resume(); });
+        } else {
+            phase_ = phase::waiting;
+            if (!get_scheduler().schedule(*this, saturating_add(now, delay)))
+                return abandon();
         }
-        phase_ = phase::waiting;
-        if (!get_scheduler().schedule(*this, saturating_add(now, delay)))
-            abandon();
+        leave();
     }
 
     void cut_wait_short() {
         if (phase_ == phase::waiting && get_scheduler().cancel(*this)) {
             phase_ = phase::queued;
-            asio::post(get_operation_executor(), step_handler<retry_operation, &retry_operation::resume>(this));
+            post_step([this] { resume(); });
         }
     }
 
-    /// Tells the attempt to stop, or cuts the wait short. May destroy *this.
+    /// Tells the attempt to stop, or cuts the wait short. Destroys *this if nobody is inside and the attempt
+    /// ends at once.
     void pass_on(asio::cancellation_type_t type) {
         if (phase_ == phase::attempting && !attempt_ended_)
             signal_.emit(type);
@@ -365,8 +313,8 @@ private:
         time_point const limit = machine_.attempt_limit(get_scheduler().now());
         if (limit == time_point::max())
             return true;
-        limit_armed_ = get_scheduler().schedule(*this, limit);
-        return limit_armed_;
+        limit_armed_ = true;
+        return get_scheduler().schedule(*this, limit) || (limit_armed_ = false);
     }
 
     /// Returns false while a notice is under way.
@@ -380,18 +328,18 @@ private:
         limit_armed_ = false;
         if (abandoned_)
             return abandon();
-        if (attempt_ended_)
-            return; // its result is queued behind this notice
-        machine_.on_attempt_limit();
-        signal_.emit(asio::cancellation_type::terminal);
+        if (!attempt_ended_) { // else its result is queued behind this notice
+            machine_.on_attempt_limit();
+            signal_.emit(asio::cancellation_type::terminal);
+        }
+        leave();
     }
 
     void on_expiry() override {
         if (phase_ == phase::waiting)
-            asio::post(get_operation_executor(), step_handler<retry_operation, &retry_operation::resume>(this));
+            post_step([this] { resume(); });
         else
-            asio::post(get_operation_executor(),
-                       notice_handler<retry_operation, &retry_operation::on_limit>(this));
+            post_notice<&retry_operation::on_limit>();
     }
 
     void on_shutdown() noexcept override {
@@ -403,10 +351,7 @@ private:
 
     // --- the scope
 
-    void post_scope_notice() {
-        asio::post(get_operation_executor(),
-                   notice_handler<retry_operation, &retry_operation::on_scope_notice>(this));
-    }
+    void post_scope_notice() { post_notice<&retry_operation::on_scope_notice>(); }
 
     void on_scope_notice() {
         this->set_notice_seen();
@@ -414,15 +359,18 @@ private:
             return abandon();
         machine_.cancel();
         pass_on(asio::cancellation_type::terminal);
+        leave();
     }
 
     // --- the end
 
     void complete(bool initiating, retry_action&& action, arguments&& result) {
-        if (!this->leave_scope())
-            return post_step([this, action = std::move(action), result = std::move(result)]() mutable {
-                complete(false, std::move(action), std::move(result));
+        if (!this->leave_scope()) {
+            post_step([this, action = std::move(action), result = std::move(result)]() mutable {
+                complete(false, std::move(action), std::move(result)); // behind the notice
             });
+            return leave();
+        }
         completion::amend(result, action);
         clear_slot();
         if (initiating)
@@ -464,6 +412,7 @@ private:
     /// The end without a completion: nobody will carry the operation on.
     void abandon() noexcept {
         abandoned_ = true;
+        occupancy_.vacate();
         if (!disarm_limit() || !this->leave_scope())
             return; // the notice that is under way comes back here
         clear_slot();
@@ -477,22 +426,10 @@ private:
             slot.clear();
     }
 
-    /// Queues a step behind the notices that are under way.
-    template <typename Step>
-    void post_step(Step step) {
-        struct queued_step : operation_owner<retry_operation> {
-            Step step;
-            queued_step(retry_operation* self, Step&& s)
-                : operation_owner<retry_operation>(self)
-                , step(std::move(s)) {}
-            queued_step(queued_step&&) noexcept = default;
-            void operator()() {
-                Step next(std::move(step));
-                this->release();
-                next();
-            }
-        };
-        asio::post(get_operation_executor(), queued_step(this, std::move(step)));
+    /// Lets others in. The last access to *this.
+    void leave() noexcept {
+        if (!occupancy_.leave())
+            abandon();
     }
 
     // --- what is needed only after a failure or under a time limit
@@ -525,6 +462,7 @@ private:
     retry_scheduler* scheduler_ = nullptr;
     asio::cancellation_signal signal_; // to the attempt
     [[no_unique_address]] attempt_runner<form> runner_;
+    occupancy occupancy_;
     phase phase_ = phase::attempting;
     bool signals_attempts_ = false;
     bool attempt_ended_ = false;

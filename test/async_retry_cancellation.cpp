@@ -1,0 +1,397 @@
+#include <asio_retry/async_retry.hpp>
+
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using type = asio::cancellation_type;
+
+retry_policy every_100ms() {
+    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(5);
+}
+
+struct cancellation_case {
+    type emitted;
+    bool total_allowed;
+    bool stops_after_a_failure() const { return emitted != type::total || total_allowed; }
+};
+
+/// Cancels a callback-style operation at the six points, under every type.
+class cancellation_point : public testing::TestWithParam<cancellation_case> {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    time_point const begin = time.now();
+    asio::cancellation_signal signal;
+    pending_attempts attempts{io};
+    completion_record record;
+    std::vector<retry_event> given_up;
+
+    retry_policy policy() {
+        auto const p = every_100ms().on_give_up([this](retry_event const& e) { given_up.push_back(e); });
+        return GetParam().total_allowed ? p.allow_total_cancellation() : p;
+    }
+
+    template <typename Operation>
+    void start(Operation operation) {
+        async_retry(io, std::move(operation), policy(),
+                    asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    }
+    void start() {
+        start([this](auto token) { return attempts.async_attempt(std::move(token)); });
+    }
+
+    void emit() { signal.emit(GetParam().emitted); }
+
+    void poll() {
+        io.restart();
+        io.poll();
+    }
+
+    // Lets an operation that ignored the cancellation succeed in its next attempt.
+    void expect_ignored() {
+        EXPECT_EQ(record.count, 0);
+        time.advance(100ms);
+        ASSERT_TRUE(attempts.pending());
+        attempts.complete({}, 2);
+        time.run();
+        EXPECT_EQ(record.count, 1);
+        EXPECT_FALSE(record.error);
+    }
+
+    void expect_cancelled(std::size_t attempts_made) {
+        time.run();
+        EXPECT_EQ(record.count, 1);
+        EXPECT_EQ(record.error, aborted());
+        EXPECT_EQ(attempts.started, attempts_made);
+        ASSERT_EQ(given_up.size(), 1u);
+        EXPECT_EQ(given_up[0].reason, stop_reason::cancelled);
+    }
+
+    void TearDown() override {
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+        EXPECT_EQ(record.count, 1);
+        io.restart();
+        EXPECT_EQ(io.run(), 0u) << "no work is left on the context";
+    }
+};
+
+TEST_P(cancellation_point, decision_14_in_an_attempt_that_obeys) {
+    start();
+    emit();
+    EXPECT_EQ(record.count, 0) << "never completed inside emit";
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(GetParam().emitted)) << "forwarded as it is";
+    expect_cancelled(1);
+}
+
+TEST_P(cancellation_point, decision_12_in_an_attempt_that_succeeds_all_the_same) {
+    attempts.on_cancel = [](pending_attempts& self, type) { self.complete({}, 7); };
+    start();
+    emit();
+    time.run();
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(record.value, 7);
+    EXPECT_TRUE(given_up.empty());
+}
+
+TEST_P(cancellation_point, decision_14_in_an_attempt_that_fails_with_its_own_error) {
+    attempts.on_cancel = [](pending_attempts& self, type) { self.complete(refused()); };
+    start();
+    emit();
+    expect_cancelled(1);
+    EXPECT_EQ(given_up[0].error, refused()) << "the failure is reported to the hook";
+}
+
+TEST_P(cancellation_point, decision_15_between_the_end_of_an_attempt_and_the_wait) {
+    start();
+    attempts.complete(refused()); // queued
+    emit();
+    expect_cancelled(1);
+    EXPECT_EQ(time.now() - begin, 0ms) << "no wait began";
+}
+
+TEST_P(cancellation_point, decision_13_while_waiting) {
+    start();
+    attempts.complete(refused());
+    time.advance(50ms);
+    EXPECT_EQ(scheduler(io).pending(), 1u);
+    emit();
+    if (!GetParam().stops_after_a_failure())
+        return expect_ignored();
+    EXPECT_EQ(scheduler(io).pending(), 0u) << "no timer is left armed";
+    EXPECT_EQ(record.count, 0) << "never completed inside emit";
+    poll();
+    EXPECT_EQ(record.count, 1) << "within one handler turn";
+    expect_cancelled(1);
+    EXPECT_EQ(time.now() - begin, 50ms);
+}
+
+TEST_P(cancellation_point, decision_15_when_the_wait_is_over_and_queued) {
+    // Waits that end together: the first one's attempt cancels the second operation, whose continuation is
+    // queued.
+    start();
+    attempts.complete(refused());
+    poll();
+    // A second operation with the same expiry, but begun later: its attempt is the first thing to run in that
+    // instant.
+    script blocked = script::failures(1);
+    auto const operation = [&](auto token) {
+        if (blocked.attempts == 1)
+            emit();
+        return async_inline(blocked, std::move(token));
+    };
+    asio::cancellation_signal other;
+    completion_record other_record;
+    async_retry(io, operation, every_100ms(), other_record.handler());
+    poll();
+    EXPECT_EQ(scheduler(io).pending(), 2u);
+    time.advance(100ms);
+    EXPECT_EQ(other_record.count, 1);
+    if (attempts.pending()) { // the first operation had gone on before it was cancelled
+        attempts.complete({}, 1);
+        time.run();
+    }
+    EXPECT_EQ(record.count, 1);
+}
+
+TEST_P(cancellation_point, decision_15_while_a_zero_delay_is_queued) {
+    auto const immediately = policy().backoff(constant(0ms));
+    async_retry(
+        io, [this](auto token) { return attempts.async_attempt(std::move(token)); }, immediately,
+        asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    attempts.complete(refused());
+    io.restart();
+    io.run_one(); // the attempt's completion; the retry is queued now
+    emit();
+    if (!GetParam().stops_after_a_failure()) {
+        poll();
+        attempts.complete({});
+        time.run();
+        EXPECT_FALSE(record.error);
+        return;
+    }
+    expect_cancelled(1);
+}
+
+TEST_P(cancellation_point, decision_12_when_a_success_is_queued) {
+    start();
+    attempts.complete({}, 3);
+    emit();
+    time.run();
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(record.value, 3);
+}
+
+TEST_P(cancellation_point, decision_12_when_an_inline_success_is_queued) {
+    script immediate;
+    start([&](auto token) { return async_inline(immediate, std::move(token)); });
+    emit();
+    time.run();
+    EXPECT_FALSE(record.error);
+}
+
+TEST_P(cancellation_point, decision_16_in_the_second_attempt) {
+    start();
+    attempts.complete(refused());
+    time.advance(100ms);
+    ASSERT_EQ(attempts.started, 2u);
+    emit();
+    if (GetParam().stops_after_a_failure()) {
+        EXPECT_THAT(attempts.cancellations, testing::ElementsAre(GetParam().emitted));
+        return expect_cancelled(2);
+    }
+    EXPECT_TRUE(attempts.cancellations.empty());
+    attempts.complete({}, 1);
+    time.run();
+    EXPECT_FALSE(record.error);
+}
+
+TEST_P(cancellation_point, decision_18_repeated_and_late_emits_do_nothing) {
+    attempts.on_cancel = nullptr; // does not obey
+    start();
+    emit();
+    emit();
+    attempts.complete(refused());
+    emit();
+    expect_cancelled(1);
+    emit();
+    time.run();
+}
+
+TEST_P(cancellation_point, decision_21_inside_the_on_retry_hook) {
+    auto const cancelling = policy().on_retry([this](retry_event const&) { emit(); });
+    async_retry(
+        io, [this](auto token) { return attempts.async_attempt(std::move(token)); }, cancelling,
+        asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    attempts.complete(refused());
+    if (GetParam().stops_after_a_failure()) {
+        expect_cancelled(1);
+        EXPECT_EQ(time.now() - begin, 0ms);
+        return;
+    }
+    poll();
+    expect_ignored();
+}
+
+INSTANTIATE_TEST_SUITE_P(types, cancellation_point,
+                         testing::Values(cancellation_case{type::terminal, false},
+                                         cancellation_case{type::partial, false},
+                                         cancellation_case{type::total, false},
+                                         cancellation_case{type::total, true},
+                                         cancellation_case{type::all, false}));
+
+/// The same for awaitable attempts, awaited directly, spawned because of a time limit, or in a scope.
+enum class awaitable_style { direct, limited, scoped };
+
+class awaitable_cancellation : public testing::TestWithParam<awaitable_style> {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    time_point const begin = time.now();
+    asio::cancellation_signal signal;
+    retry_scope scope{io.get_executor()};
+    pending_attempts attempts{io};
+    std::vector<stop_reason> reasons;
+    int completions = 0;
+    error_code result;
+
+    asio::awaitable<void> retry() {
+        auto policy = every_100ms().on_give_up([this](stop_reason r) { reasons.push_back(r); });
+        auto operation = [this]() -> asio::awaitable<int> {
+            co_return co_await attempts.async_attempt(asio::use_awaitable);
+        };
+        switch (GetParam()) {
+        case awaitable_style::direct:
+            co_await async_retry(operation, policy);
+            break;
+        case awaitable_style::limited:
+            co_await async_retry(operation, policy.total_timeout(1h));
+            break;
+        case awaitable_style::scoped:
+            co_await async_retry(scope, operation, policy);
+            break;
+        }
+    }
+
+    void start() {
+        asio::co_spawn(io, retry(), asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr e) {
+                           ++completions;
+                           result = e ? code_of(e) : error_code();
+                       }));
+        time.advance(0s);
+    }
+
+    void expect_cancelled(std::size_t attempts_made) {
+        time.advance(0s);
+        EXPECT_EQ(completions, 1);
+        EXPECT_EQ(result, aborted());
+        EXPECT_EQ(attempts.started, attempts_made);
+        EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+    }
+};
+
+TEST_P(awaitable_cancellation, in_an_attempt) {
+    start();
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(type::terminal));
+}
+
+TEST_P(awaitable_cancellation, in_a_later_attempt) {
+    start();
+    attempts.complete(refused());
+    time.advance(100ms);
+    attempts.complete(refused());
+    time.advance(100ms);
+    EXPECT_EQ(attempts.started, 3u);
+    signal.emit(type::terminal);
+    expect_cancelled(3);
+}
+
+TEST_P(awaitable_cancellation, in_an_attempt_that_succeeds_all_the_same) {
+    attempts.on_cancel = [](pending_attempts& self, type) { self.complete({}, 7); };
+    start();
+    signal.emit(type::terminal);
+    time.advance(0s);
+    EXPECT_EQ(completions, 1);
+    EXPECT_FALSE(result);
+}
+
+TEST_P(awaitable_cancellation, between_the_end_of_an_attempt_and_the_wait) {
+    start();
+    attempts.complete(refused());
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, while_waiting) {
+    start();
+    attempts.complete(refused());
+    time.advance(50ms);
+    EXPECT_EQ(scheduler(io).pending(), 1u);
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+    EXPECT_EQ(time.now() - begin, 50ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,
+                         testing::Values(awaitable_style::direct, awaitable_style::limited,
+                                         awaitable_style::scoped));
+
+// An ignored total cancellation must not make the next co_await of the direct form throw.
+TEST(async_retry_cancellation, decision_16_direct_awaitable_ignores_total_after_a_failure) {
+    asio::io_context io;
+    virtual_time time(io);
+    asio::cancellation_signal signal;
+    script played = script::failures(3);
+    int value = 0;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+            auto operation = [&]() -> asio::awaitable<int> {
+                co_return co_await async_scripted(io, played, asio::use_awaitable);
+            };
+            value = co_await async_retry(operation, every_100ms());
+        },
+        asio::bind_cancellation_slot(signal.slot(), asio::detached));
+    time.advance(50ms);
+    signal.emit(type::total);
+    time.run();
+    EXPECT_EQ(value, 4);
+}
+
+// Decision 17: operation_aborted although nobody cancelled is not retried by default, but a predicate may say
+// otherwise.
+TEST(async_retry_cancellation, decision_17_unasked_abort_is_not_retried_unless_the_predicate_says_so) {
+    asio::io_context io;
+    virtual_time time(io);
+    script played{{aborted(), aborted()}};
+    completion_record record;
+    std::vector<stop_reason> reasons;
+    auto const policy = every_100ms().on_give_up([&](stop_reason r) { reasons.push_back(r); });
+    auto const operation = [&](auto token) { return async_scripted(io, played, std::move(token)); };
+    async_retry(io, operation, policy, record.handler());
+    time.run();
+    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(played.attempts, 1u);
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::not_retryable));
+
+    played.attempts = 0;
+    async_retry(io, operation, policy.retry_if([](error_code) { return true; }), record.handler());
+    time.run();
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(played.attempts, 3u);
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,211 @@
+#include <asio_retry/async_retry.hpp>
+
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy every_100ms() {
+    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(3);
+}
+
+class async_retry_limit : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    time_point const begin = time.now();
+    pending_attempts attempts{io};
+    completion_record record;
+    std::vector<stop_reason> reasons;
+
+    void start(retry_policy const& policy) {
+        async_retry(
+            io, [this](auto token) { return attempts.async_attempt(std::move(token)); },
+            policy.on_give_up([this](stop_reason r) { reasons.push_back(r); }), record.handler());
+    }
+
+    void TearDown() override {
+        EXPECT_EQ(record.count, 1);
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+    }
+};
+
+// Decision 10: the attempt timeout ends one attempt, which may be retried.
+TEST_F(async_retry_limit, decision_10_attempt_timeout_ends_one_attempt) {
+    start(every_100ms().attempt_timeout(1s));
+    time.advance(1s);
+    EXPECT_EQ(attempts.cancellations.size(), 1u);
+    time.advance(100ms);
+    EXPECT_EQ(attempts.started, 2u);
+    attempts.complete({}, 5);
+    time.run();
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(record.value, 5);
+    EXPECT_EQ(time.now() - begin, 1100ms);
+}
+
+TEST_F(async_retry_limit, decision_10_attempt_timeout_exhausted_reports_timed_out) {
+    start(every_100ms().attempt_timeout(1s));
+    time.run();
+    EXPECT_EQ(record.error, timed_out());
+    EXPECT_EQ(attempts.started, 3u);
+    EXPECT_EQ(time.now() - begin, 3200ms);
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::attempts));
+}
+
+TEST_F(async_retry_limit, decision_10_total_timeout_ends_the_operation) {
+    start(every_100ms().total_timeout(1s));
+    time.run();
+    EXPECT_EQ(record.error, timed_out());
+    EXPECT_EQ(attempts.started, 1u);
+    EXPECT_EQ(time.now() - begin, 1s);
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::deadline));
+}
+
+TEST_F(async_retry_limit, both_timeouts_the_earlier_one_counts) {
+    start(every_100ms().unlimited_attempts().attempt_timeout(300ms).total_timeout(1s));
+    time.run();
+    EXPECT_EQ(record.error, timed_out());
+    EXPECT_EQ(attempts.started, 3u); // at 0, 400 and 800 ms; the third one has 200 ms left
+    EXPECT_EQ(time.now() - begin, 1s);
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::deadline));
+}
+
+// Decision 8: a deadline already passed at the start: no attempt.
+TEST_F(async_retry_limit, decision_8_deadline_passed_at_the_start) {
+    start(every_100ms().deadline(time.now() - 1s));
+    EXPECT_EQ(attempts.started, 0u);
+    time.run();
+    EXPECT_EQ(record.error, timed_out());
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::deadline));
+}
+
+// Decision 12: a success wins over a deadline that passes meanwhile.
+TEST_F(async_retry_limit, decision_12_success_wins_over_the_deadline) {
+    attempts.on_cancel = [](pending_attempts& self, asio::cancellation_type_t) { self.complete({}, 9); };
+    start(every_100ms().deadline(time.now() + 1s));
+    time.run();
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(record.value, 9);
+}
+
+TEST_F(async_retry_limit, success_queued_behind_the_timeout_notice_wins) {
+    start(every_100ms().attempt_timeout(1s));
+    time.advance(999ms);
+    attempts.complete({}, 4); // queued before the limit is reached
+    time.run();
+    EXPECT_FALSE(record.error);
+    EXPECT_EQ(record.value, 4);
+    EXPECT_TRUE(attempts.cancellations.empty());
+}
+
+TEST_F(async_retry_limit, attempt_that_ignores_its_timeout_is_waited_for) {
+    attempts.on_cancel = nullptr;
+    start(every_100ms().attempt_timeout(1s));
+    time.advance(5s);
+    EXPECT_EQ(attempts.started, 1u);
+    EXPECT_EQ(record.count, 0);
+    attempts.complete(refused());
+    time.advance(100ms);
+    EXPECT_EQ(attempts.started, 2u);
+    attempts.complete({});
+    time.run();
+    EXPECT_FALSE(record.error);
+}
+
+// Decision 7: when the next delay would end after the deadline, stop now with the last real error.
+TEST(async_retry_limits, decision_7_no_wait_that_would_end_after_the_deadline) {
+    for (bool const clamped : {false, true}) {
+        asio::io_context io;
+        virtual_time time(io);
+        auto const begin = time.now();
+        script played = script::failures(100);
+        completion_record record;
+        auto policy = every_100ms().unlimited_attempts().total_timeout(250ms);
+        if (clamped)
+            policy = policy.clamp();
+        async_retry(
+            io, [&](auto token) { return async_inline(played, std::move(token)); }, policy, record.handler());
+        time.run();
+        EXPECT_EQ(record.error, refused());
+        EXPECT_EQ(played.attempts, clamped ? 4u : 3u);
+        EXPECT_EQ(time.now() - begin, clamped ? 250ms : 200ms);
+    }
+}
+
+// Decision 9: elapsed time includes the attempts, and the delay starts when the attempt completed.
+TEST_F(async_retry_limit, decision_9_elapsed_includes_attempts_and_delay_starts_at_completion) {
+    start(every_100ms().unlimited_attempts().max_elapsed(1s));
+    time.advance(500ms);
+    attempts.complete(refused());
+    time.advance(99ms);
+    EXPECT_EQ(attempts.started, 1u);
+    time.advance(1ms);
+    EXPECT_EQ(attempts.started, 2u);
+    time.advance(5s);
+    EXPECT_TRUE(attempts.cancellations.empty()) << "max_elapsed interrupts nothing";
+    attempts.complete(refused());
+    time.run();
+    EXPECT_EQ(record.error, refused());
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::elapsed));
+}
+
+asio::awaitable<int> hang(int& calls) {
+    ++calls;
+    asio::steady_timer timer(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+    co_await timer.async_wait(asio::use_awaitable);
+    co_return 0;
+}
+
+// An awaitable attempt has a cancellation state of its own, fresh for each attempt.
+TEST(async_retry_limits, awaitable_attempts_time_out_one_after_the_other) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto const begin = time.now();
+    int calls = 0;
+    error_code result;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            auto const policy = every_100ms().attempt_timeout(1s);
+            try {
+                co_await async_retry([&] { return hang(calls); }, policy);
+            } catch (boost::system::system_error const& e) {
+                result = e.code();
+            }
+            auto const state = co_await asio::this_coro::cancellation_state;
+            EXPECT_EQ(state.cancelled(), asio::cancellation_type::none)
+                << "the caller's own state is untouched";
+        },
+        asio::detached);
+    time.run();
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(result, timed_out());
+    EXPECT_EQ(time.now() - begin, 3200ms);
+}
+
+TEST(async_retry_limits, awaitable_attempt_with_a_callback_under_a_total_timeout) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto const begin = time.now();
+    int calls = 0;
+    error_code result;
+    async_retry(
+        io, [&] { return hang(calls); }, every_100ms().total_timeout(700ms),
+        [&](std::exception_ptr e, int) { result = code_of(e); });
+    time.run();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(result, timed_out());
+    EXPECT_EQ(time.now() - begin, 700ms);
+}
+
+} // namespace
+} // namespace asio_retry::test

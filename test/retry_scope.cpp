@@ -1,0 +1,275 @@
+#include <asio_retry/retry_scope.hpp>
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy every_100ms() {
+    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).unlimited_attempts();
+}
+
+class retry_scope_test : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    std::vector<std::string> order;
+    script failing = script::failures(1000);
+
+    auto operation() {
+        return [this](auto token) { return async_scripted(io, failing, std::move(token)); };
+    }
+    auto note(std::string name) {
+        return [this, name](error_code ec, int) {
+            order.push_back(name + (ec == aborted() ? " aborted" : " ended"));
+        };
+    }
+    auto note_join(std::string name) {
+        return [this, name](error_code ec) { order.push_back(name + (ec ? " failed" : " joined")); };
+    }
+};
+
+TEST_F(retry_scope_test, cancel_ends_waits_now_and_join_ends_when_the_last_handler_has_run) {
+    retry_scope scope(io.get_executor());
+    async_retry(scope, operation(), every_100ms(), note("a"));
+    async_retry(scope, operation(), every_100ms(), note("b"));
+    time.advance(50ms);
+    scope.async_join(note_join("scope"));
+    EXPECT_EQ(scope.pending(), 2u);
+    time.advance(1s);
+    EXPECT_TRUE(order.empty());
+    scope.cancel();
+    EXPECT_TRUE(order.empty()) << "never completed inside cancel";
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("a aborted", "b aborted", "scope joined"));
+    EXPECT_EQ(scope.pending(), 0u);
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+TEST_F(retry_scope_test, cancel_tells_attempts_to_stop) {
+    retry_scope scope(io.get_executor());
+    pending_attempts attempts(io);
+    completion_record record;
+    async_retry(
+        scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, every_100ms(),
+        record.handler());
+    scope.cancel();
+    time.run();
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(asio::cancellation_type::terminal));
+    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(attempts.started, 1u);
+}
+
+TEST_F(retry_scope_test, operation_in_a_cancelled_scope_makes_no_attempt) {
+    retry_scope scope(io.get_executor());
+    scope.cancel();
+    std::vector<stop_reason> reasons;
+    async_retry(scope, operation(), every_100ms().on_give_up([&](stop_reason r) { reasons.push_back(r); }),
+                note("late"));
+    EXPECT_TRUE(order.empty());
+    time.run();
+    EXPECT_EQ(failing.attempts, 0u);
+    EXPECT_THAT(order, testing::ElementsAre("late aborted"));
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
+}
+
+// Decision 12: a success wins over a cancellation of the scope that arrives meanwhile.
+TEST_F(retry_scope_test, decision_12_success_wins) {
+    retry_scope scope(io.get_executor());
+    script succeeding;
+    async_retry(
+        scope, [&](auto token) { return async_scripted(io, succeeding, std::move(token)); }, every_100ms(),
+        note("success"));
+    scope.cancel();
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("success ended"));
+}
+
+// Decision 15: seen before every initiation, even when cancelled by the operation's own callbacks.
+TEST_F(retry_scope_test, decision_15_cancel_inside_a_callback_is_seen_at_once) {
+    for (int where = 0; where != 3; ++where) {
+        order.clear();
+        failing.attempts = 0;
+        retry_scope scope(io.get_executor());
+        int retries = 0;
+        auto const policy = every_100ms()
+                                .retry_if([&](error_code) {
+                                    if (where == 0)
+                                        scope.cancel();
+                                    return true;
+                                })
+                                .jitter([&](backoff_step const& s, random&) {
+                                    if (where == 1)
+                                        scope.cancel();
+                                    return s.ceiling;
+                                })
+                                .on_retry([&](retry_event const&) {
+                                    ++retries;
+                                    scope.cancel();
+                                });
+        auto const begin = time.now();
+        async_retry(scope, operation(), policy, note("op"));
+        time.run();
+        EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+        EXPECT_EQ(failing.attempts, 1u);
+        EXPECT_EQ(time.now(), begin);
+        EXPECT_EQ(retries, where == 2 ? 1 : 0);
+    }
+}
+
+TEST_F(retry_scope_test, handler_slot_and_scope_go_together) {
+    for (bool const slot_first : {true, false}) {
+        order.clear();
+        retry_scope scope(io.get_executor());
+        asio::cancellation_signal signal;
+        async_retry(scope, operation(), every_100ms(), asio::bind_cancellation_slot(signal.slot(), note("op")));
+        time.advance(50ms);
+        if (slot_first)
+            signal.emit(asio::cancellation_type::terminal);
+        scope.cancel();
+        if (!slot_first)
+            signal.emit(asio::cancellation_type::terminal);
+        time.run();
+        EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+    }
+}
+
+TEST_F(retry_scope_test, scopes_nest) {
+    retry_scope parent(io.get_executor());
+    retry_scope child(parent), grandchild(child), sibling(parent);
+    async_retry(child, operation(), every_100ms(), note("child"));
+    async_retry(grandchild, operation(), every_100ms(), note("grandchild"));
+    async_retry(sibling, operation(), every_100ms(), note("sibling"));
+    EXPECT_EQ(parent.pending(), 3u);
+    EXPECT_EQ(child.pending(), 2u);
+    parent.async_join(note_join("parent"));
+    child.cancel();
+    time.advance(0s);
+    EXPECT_THAT(order, testing::UnorderedElementsAre("child aborted", "grandchild aborted"));
+    EXPECT_TRUE(grandchild.cancelled());
+    EXPECT_FALSE(parent.cancelled());
+    parent.cancel();
+    time.run();
+    EXPECT_EQ(order.size(), 4u);
+    EXPECT_EQ(order.back(), "parent joined");
+    retry_scope late(parent);
+    EXPECT_TRUE(late.cancelled()) << "a child of a cancelled scope is cancelled";
+}
+
+TEST_F(retry_scope_test, destructor_cancels_and_detaches) {
+    {
+        retry_scope scope(io.get_executor());
+        async_retry(scope, operation(), every_100ms(), note("op"));
+        time.advance(50ms);
+    }
+    EXPECT_TRUE(order.empty());
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+}
+
+TEST_F(retry_scope_test, join_of_an_empty_scope_is_posted) {
+    retry_scope scope(io.get_executor());
+    scope.async_join(note_join("scope"));
+    EXPECT_TRUE(order.empty());
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("scope joined"));
+}
+
+TEST_F(retry_scope_test, joining_inside_the_coroutine_of_the_last_operation) {
+    retry_scope scope(io.get_executor());
+    bool joined = false;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            script played = script::failures(2);
+            auto const op = [&](auto token) { return async_scripted(io, played, std::move(token)); };
+            EXPECT_EQ(co_await async_retry(scope, op, every_100ms()), 3);
+            scope.cancel();
+            co_await scope.async_join();
+            joined = true;
+        },
+        asio::detached);
+    time.run();
+    EXPECT_TRUE(joined);
+}
+
+TEST_F(retry_scope_test, join_can_be_cancelled_without_touching_the_operations) {
+    retry_scope scope(io.get_executor());
+    asio::cancellation_signal signal;
+    async_retry(scope, operation(), every_100ms(), note("op"));
+    scope.async_join(asio::bind_cancellation_slot(signal.slot(), note_join("first")));
+    scope.async_join(note_join("second"));
+    signal.emit(asio::cancellation_type::terminal);
+    time.advance(0s);
+    EXPECT_THAT(order, testing::ElementsAre("first failed"));
+    EXPECT_EQ(scope.pending(), 1u);
+    scope.cancel();
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("first failed", "op aborted", "second joined"));
+}
+
+TEST(retry_scope, pending_operations_and_joins_of_a_destroyed_context_are_destroyed_uncalled) {
+    auto const held = std::make_shared<int>();
+    int calls = 0;
+    {
+        asio::io_context io;
+        retry_scope scope(io.get_executor());
+        pending_attempts attempts(io);
+        script failing = script::failures(10);
+        async_retry(
+            scope, [&](auto token) { return async_scripted(io, failing, std::move(token)); }, every_100ms(),
+            [held, &calls](error_code, int) { ++calls; });
+        auto limited = every_100ms().attempt_timeout(1h);
+        async_retry(
+            scope,
+            [&]() -> asio::awaitable<void> {
+                asio::steady_timer timer(io, 1h);
+                co_await timer.async_wait(asio::use_awaitable);
+            },
+            limited, [held, &calls](std::exception_ptr) { ++calls; });
+        scope.async_join([held, &calls](error_code) { ++calls; });
+        io.poll();
+        EXPECT_EQ(held.use_count(), 4);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(calls, 0);
+}
+
+// From any thread: operations are told on their own executors.
+TEST(retry_scope, cancel_from_another_thread) {
+    for (int round = 0; round != 50; ++round) {
+        asio::thread_pool pool(2);
+        retry_scope scope(pool.get_executor());
+        std::atomic<int> aborted_count = 0;
+        auto const failing = [](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code)>(
+                [](auto handler) {
+                    auto executor = asio::get_associated_executor(handler);
+                    asio::post(executor, asio::append(std::move(handler), refused()));
+                },
+                token);
+        };
+        auto const policy = retry_policy().backoff(constant(50us)).unlimited_attempts().attempt_timeout(60us);
+        for (int i = 0; i != 20; ++i)
+            async_retry(scope, failing, policy,
+                        asio::bind_executor(asio::make_strand(pool),
+                                            [&](error_code ec) { aborted_count += ec == aborted(); }));
+        std::thread canceller([&] { scope.cancel(); });
+        canceller.join();
+        pool.join();
+        EXPECT_EQ(aborted_count, 20);
+        EXPECT_EQ(scope.pending(), 0u);
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test
