@@ -1,0 +1,134 @@
+#include <asio_retry/async_retry.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t many = 100'000;
+
+retry_policy hourly() {
+    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
+}
+
+struct counted_handler {
+    std::size_t& called;
+    std::shared_ptr<int> held;
+    void operator()(error_code ec, int) { called += ec == aborted(); }
+};
+
+// Decision 25: each handler is destroyed once and none is called; the sanitizer sees the rest.
+TEST(async_retry_shutdown, decision_25_context_destroyed_with_100000_operations_pending) {
+    auto const held = std::make_shared<int>();
+    std::size_t called = 0;
+    script failing = script::failures(many);
+    {
+        asio::io_context io;
+        for (std::size_t i = 0; i != many; ++i)
+            async_retry(
+                io, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(),
+                counted_handler{called, held});
+        io.poll();
+        EXPECT_EQ(scheduler(io).pending(), many);
+        EXPECT_EQ(static_cast<std::size_t>(held.use_count()), many + 1);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(called, 0u);
+}
+
+// Decision 13: all cancelled instead, run() returns at once although every wait had an hour to go.
+TEST(async_retry_shutdown, decision_13_100000_operations_cancelled) {
+    asio::io_context io;
+    retry_scope scope(io.get_executor());
+    auto const held = std::make_shared<int>();
+    std::size_t called = 0;
+    script failing = script::failures(many);
+    for (std::size_t i = 0; i != many; ++i)
+        async_retry(
+            scope, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(),
+            counted_handler{called, held});
+    io.poll();
+    EXPECT_EQ(scheduler(io).pending(), many);
+    scope.cancel();
+    io.run();
+    EXPECT_EQ(called, many);
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(failing.attempts, many);
+}
+
+TEST(async_retry_shutdown, context_destroyed_in_attempts_waits_and_limits) {
+    auto const held = std::make_shared<int>();
+    std::size_t called = 0;
+    asio::cancellation_signal signal;
+    {
+        asio::io_context io;
+        script failing = script::failures(1000);
+        auto const posted = [&](auto token) { return async_scripted(io, failing, std::move(token)); };
+        auto const never = [&]() -> asio::awaitable<int> {
+            asio::steady_timer timer(io, 1h);
+            co_await timer.async_wait(asio::use_awaitable);
+            co_return 0;
+        };
+        auto const failing_awaitable = [&]() -> asio::awaitable<int> {
+            co_await asio::post(io, asio::deferred);
+            throw std::runtime_error("failure");
+        };
+        auto const with_exception = [&called, held](std::exception_ptr, int) { ++called; };
+        auto const limited = hourly().attempt_timeout(1h);
+        async_retry(io, posted, hourly(), counted_handler{called, held}); // its attempt is queued
+        async_retry(io, posted, limited,
+                    asio::bind_cancellation_slot(signal.slot(), counted_handler{called, held}));
+        async_retry(io, never, limited, with_exception);
+        async_retry(io, never, hourly(), with_exception);
+        async_retry(io, failing_awaitable, hourly(), with_exception);
+        asio::co_spawn(io, async_retry(failing_awaitable, hourly()), with_exception);
+        for (int turns = 0; turns != 12; ++turns)
+            io.poll_one();
+        async_retry(io, posted, hourly(), counted_handler{called, held}); // not even its first turn
+        EXPECT_GT(held.use_count(), 6);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(called, 0u);
+}
+
+TEST(async_retry_shutdown, stopped_context_keeps_its_waits_and_goes_on) {
+    asio::io_context io;
+    script played = script::failures(1);
+    completion_record record;
+    async_retry(
+        io, [&](auto token) { return async_inline(played, std::move(token)); },
+        retry_policy().backoff(constant(1ms)).jitter(no_jitter()), record.handler());
+    io.stop();
+    EXPECT_EQ(io.run(), 0u);
+    EXPECT_EQ(scheduler(io).pending(), 1u);
+    io.restart();
+    io.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_FALSE(record.error);
+}
+
+// An attempt that drops its handler destroys the operation, as any Asio operation would be.
+TEST(async_retry_shutdown, attempt_that_drops_its_handler) {
+    auto const held = std::make_shared<int>();
+    std::size_t called = 0;
+    asio::io_context io;
+    auto const dropping = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, int)>(
+            [](auto handler) { auto const dropped = std::move(handler); }, token);
+    };
+    async_retry(io, dropping, hourly(), counted_handler{called, held});
+    async_retry(io, dropping, hourly().attempt_timeout(1h), counted_handler{called, held});
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+    io.run();
+    EXPECT_EQ(called, 0u);
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,239 @@
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace asio_retry {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+struct test_wait final : detail::wait_node {
+    std::function<void()> expired;
+    std::function<void()> shut_down;
+
+private:
+    void on_expiry() override {
+        if (expired)
+            expired();
+    }
+    void on_shutdown() noexcept override {
+        if (shut_down)
+            shut_down();
+    }
+};
+
+TEST(retry_scheduler, waits_end_in_order_never_early_and_equal_ones_as_they_began) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    auto const begin = waits.now();
+    std::deque<test_wait> nodes(6);
+    std::vector<int> order;
+    std::vector<duration> late;
+    std::vector<duration> const after{4ms, 2ms, 6ms, 2ms, 1ms, 2ms};
+    for (std::size_t i = 0; i != nodes.size(); ++i) {
+        nodes[i].expired = [&, i] {
+            order.push_back(static_cast<int>(i));
+            late.push_back(waits.now() - (begin + after[i]));
+        };
+        EXPECT_TRUE(waits.schedule(nodes[i], begin + after[i]));
+    }
+    EXPECT_EQ(waits.pending(), 6u);
+    io.run();
+    EXPECT_THAT(order, testing::ElementsAre(4, 1, 3, 5, 0, 2));
+    EXPECT_THAT(late, testing::Each(testing::Ge(0ns)));
+    EXPECT_EQ(waits.pending(), 0u);
+}
+
+TEST(retry_scheduler, cancel_takes_a_wait_back_once) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait node;
+    node.expired = [] { FAIL() << "taken back"; };
+    waits.schedule(node, waits.now() + 1h);
+    EXPECT_TRUE(waits.cancel(node));
+    EXPECT_FALSE(waits.cancel(node));
+    EXPECT_EQ(waits.pending(), 0u);
+}
+
+// Decision 13: when no wait remains the timer is cancelled, so run() returns at once.
+TEST(retry_scheduler, decision_13_run_returns_when_no_wait_remains) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait first, second;
+    waits.schedule(first, waits.now() + 1h);
+    waits.schedule(second, waits.now() + 2h);
+    io.poll();
+    EXPECT_FALSE(io.stopped());
+    waits.cancel(first);
+    waits.cancel(second);
+    io.run(); // would last for an hour
+    EXPECT_TRUE(io.stopped());
+}
+
+TEST(retry_scheduler, an_earlier_wait_rearms_the_timer) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait later, sooner;
+    bool ended = false;
+    sooner.expired = [&] {
+        ended = true;
+        waits.cancel(later);
+    };
+    waits.schedule(later, waits.now() + 1h);
+    io.poll();
+    waits.schedule(sooner, waits.now() + 1ms);
+    io.run();
+    EXPECT_TRUE(ended);
+}
+
+TEST(retry_scheduler, a_callback_may_schedule_and_cancel) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait node, other;
+    int ends = 0;
+    node.expired = [&] {
+        if (++ends < 3)
+            waits.schedule(node, waits.now() + 1us);
+        else
+            EXPECT_TRUE(waits.cancel(other));
+    };
+    waits.schedule(other, waits.now() + 1h);
+    waits.schedule(node, waits.now());
+    io.run();
+    EXPECT_EQ(ends, 3);
+}
+
+TEST(retry_scheduler, an_exception_from_a_callback_leaves_run_and_keeps_the_other_waits) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait throwing, other;
+    bool ended = false;
+    throwing.expired = [] { throw std::runtime_error("callback"); };
+    other.expired = [&] { ended = true; };
+    auto const now = waits.now();
+    waits.schedule(throwing, now);
+    waits.schedule(other, now);
+    EXPECT_THROW(io.run(), std::runtime_error);
+    io.run();
+    EXPECT_TRUE(ended);
+}
+
+// Decision 25: a destroyed context destroys what waits, once, and calls nothing.
+TEST(retry_scheduler, decision_25_shutdown_reports_each_wait_once) {
+    int shut_down = 0;
+    std::deque<test_wait> nodes(100);
+    test_wait late;
+    {
+        asio::io_context io;
+        retry_scheduler& waits = scheduler(io);
+        for (test_wait& node : nodes) {
+            node.expired = [] { FAIL() << "called"; };
+            node.shut_down = [&] {
+                ++shut_down;
+                EXPECT_FALSE(waits.schedule(late, waits.now())) << "nothing begins during the shutdown";
+            };
+            waits.schedule(node, waits.now() + 1h);
+        }
+        io.poll();
+    }
+    EXPECT_EQ(shut_down, 100);
+}
+
+// The timer belongs to the context, not to the strand of whoever waits first.
+TEST(retry_scheduler, waits_of_a_thread_pool_end_on_its_threads) {
+    asio::thread_pool pool(2);
+    retry_scheduler& waits = scheduler(pool);
+    std::deque<test_wait> nodes(200);
+    std::atomic<int> ended = 0;
+    std::atomic<bool> elsewhere = false;
+    auto const caller = std::this_thread::get_id();
+    for (test_wait& node : nodes)
+        node.expired = [&] {
+            ++ended;
+            elsewhere = elsewhere || std::this_thread::get_id() == caller;
+        };
+    auto const schedule_half = [&](std::size_t parity) {
+        for (std::size_t i = parity; i < nodes.size(); i += 2)
+            waits.schedule(nodes[i], waits.now() + std::chrono::microseconds(i * 37 % 900));
+    };
+    std::thread other([&] { schedule_half(1); });
+    schedule_half(0);
+    other.join();
+    pool.join();
+    EXPECT_EQ(ended, 200);
+    EXPECT_FALSE(elsewhere);
+}
+
+TEST(retry_scheduler, one_scheduler_per_context) {
+    asio::io_context a, b;
+    EXPECT_EQ(&scheduler(a), &scheduler(a));
+    EXPECT_NE(&scheduler(a), &scheduler(b));
+}
+
+TEST(retry_scheduler, settings_chain_and_refuse_nonsense) {
+    asio::io_context io;
+    EXPECT_EQ(scheduler(io).slack(), 1ms);
+    EXPECT_EQ(scheduler(io).slack(5ms).seed(42).slack(), 5ms);
+    EXPECT_THROW(scheduler(io).slack(-1ns), std::invalid_argument);
+}
+
+// Decision 3: sequences of separate operations are independent, and a seed repeats them.
+TEST(retry_scheduler, decision_3_streams_are_independent_and_repeatable) {
+    asio::io_context a, b, c, d;
+    auto const draw = [](asio::io_context& io) {
+        std::vector<std::uint64_t> drawn;
+        for (int i = 0; i != 3; ++i)
+            drawn.push_back(scheduler(io).next_random()());
+        return drawn;
+    };
+    scheduler(a).seed(7);
+    scheduler(b).seed(7);
+    auto const first = draw(a);
+    EXPECT_EQ(first, draw(b));
+    EXPECT_NE(first[0], first[1]);
+    EXPECT_NE(first, draw(a)) << "streams go on";
+    EXPECT_NE(draw(c), draw(d)) << "unseeded contexts differ";
+}
+
+/// What a forked child draws first; the context has been told of the fork.
+std::uint64_t drawn_in_forked_child(asio::io_context& io) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    io.notify_fork(asio::io_context::fork_prepare);
+    if (::fork() == 0) {
+        io.notify_fork(asio::io_context::fork_child);
+        std::uint64_t const drawn = scheduler(io).next_random()();
+        bool const written = ::write(ends[1], &drawn, sizeof drawn) == sizeof drawn;
+        ::_exit(written ? 0 : 1);
+    }
+    io.notify_fork(asio::io_context::fork_parent);
+    std::uint64_t drawn = 0;
+    EXPECT_EQ(::read(ends[0], &drawn, sizeof drawn), static_cast<::ssize_t>(sizeof drawn));
+    ::wait(nullptr);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return drawn;
+}
+
+TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_seeded) {
+    asio::io_context unseeded, seeded;
+    scheduler(unseeded);
+    scheduler(seeded).seed(7);
+    EXPECT_NE(drawn_in_forked_child(unseeded), scheduler(unseeded).next_random()());
+    EXPECT_EQ(drawn_in_forked_child(seeded), scheduler(seeded).next_random()());
+}
+
+} // namespace
+} // namespace asio_retry

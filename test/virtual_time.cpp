@@ -1,0 +1,141 @@
+#include <asio_retry/virtual_time.hpp>
+
+#include <asio_retry/async_retry.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy hourly() {
+    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
+}
+
+TEST(virtual_time, advance_runs_what_becomes_due_and_nothing_else) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto const begin = time.now();
+    script played = script::failures(3);
+    completion_record record;
+    async_retry(
+        io, [&](auto token) { return async_scripted(io, played, std::move(token)); }, hourly(),
+        record.handler());
+    time.advance(0s);
+    EXPECT_EQ(played.attempts, 1u);
+    time.advance(1h - 1ns);
+    EXPECT_EQ(played.attempts, 1u);
+    time.advance(1ns);
+    EXPECT_EQ(played.attempts, 2u);
+    time.advance(5h);
+    EXPECT_EQ(played.attempts, 4u);
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(time.now() - begin, 6h);
+    EXPECT_THROW(time.advance(-1ns), std::invalid_argument);
+}
+
+// A year of hourly retries takes no time worth speaking of; the test would hang if anything were waited for.
+TEST(virtual_time, run_jumps_from_expiry_to_expiry) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto const begin = time.now();
+    script played = script::failures(8760);
+    completion_record record;
+    async_retry(
+        io, [&](auto token) { return async_scripted(io, played, std::move(token)); }, hourly(),
+        record.handler());
+    EXPECT_GT(time.run(), 8760u);
+    EXPECT_EQ(record.value, 8761);
+    EXPECT_EQ(time.now() - begin, 8760h);
+}
+
+TEST(virtual_time, waits_that_end_together_end_in_the_order_they_began) {
+    asio::io_context io;
+    virtual_time time(io);
+    std::vector<int> order;
+    std::vector<script> scripts(50, script::failures(2));
+    for (int i = 0; i != 50; ++i)
+        async_retry(
+            io,
+            [&io, &s = scripts[static_cast<std::size_t>(i)]](auto token) {
+                return async_scripted(io, s, std::move(token));
+            },
+            hourly(), [&order, i](error_code, int) { order.push_back(i); });
+    time.run();
+    EXPECT_EQ(order.size(), 50u);
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+std::vector<duration> delays_of_a_run(std::size_t operations) {
+    asio::io_context io;
+    virtual_time time(io);
+    std::vector<duration> delays;
+    auto const policy =
+        retry_policy().max_attempts(6).on_retry([&](retry_event const& e) { delays.push_back(e.delay); });
+    script failing = script::failures(1000);
+    for (std::size_t i = 0; i != operations; ++i)
+        async_retry(
+            io, [&](auto token) { return async_scripted(io, failing, std::move(token)); }, policy,
+            asio::detached);
+    time.run();
+    return delays;
+}
+
+// Decision 3: the same delays every time, one stream per operation.
+TEST(virtual_time, decision_3_same_delays_every_time) {
+    auto const delays = delays_of_a_run(3);
+    ASSERT_EQ(delays.size(), 15u);
+    EXPECT_EQ(delays, delays_of_a_run(3));
+    EXPECT_NE(delays[0], delays[1]);
+    EXPECT_EQ(delays_of_a_run(1)[0], delays[0]) << "a stream does not depend on the other operations";
+}
+
+TEST(virtual_time, refuses_a_context_with_waits_or_another_virtual_time) {
+    asio::io_context io;
+    {
+        virtual_time first(io);
+        EXPECT_THROW(virtual_time second(io), std::logic_error);
+    }
+    script failing = script::failures(100);
+    async_retry(
+        io, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(), asio::detached);
+    EXPECT_EQ(scheduler(io).pending(), 1u);
+    EXPECT_THROW(virtual_time late(io), std::logic_error);
+}
+
+TEST(virtual_time, waits_left_behind_go_on_by_the_steady_clock) {
+    asio::io_context io;
+    script played = script::failures(1);
+    completion_record record;
+    auto const policy = retry_policy().backoff(constant(2ms)).jitter(no_jitter());
+    {
+        virtual_time time(io);
+        async_retry(
+            io, [&](auto token) { return async_inline(played, std::move(token)); }, policy, record.handler());
+    }
+    io.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_FALSE(record.error);
+}
+
+TEST(virtual_time, is_kept_by_time_limits_too) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto const begin = time.now();
+    pending_attempts attempts(io);
+    completion_record record;
+    async_retry(
+        io, [&](auto token) { return attempts.async_attempt(std::move(token)); }, hourly().total_timeout(90min),
+        record.handler());
+    time.run();
+    EXPECT_EQ(record.error, timed_out());
+    EXPECT_EQ(time.now() - begin, 90min);
+}
+
+} // namespace
+} // namespace asio_retry::test
