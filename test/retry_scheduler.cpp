@@ -231,8 +231,10 @@ TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_se
     asio::io_context unseeded, seeded;
     scheduler(unseeded);
     scheduler(seeded).seed(7);
-    EXPECT_NE(drawn_in_forked_child(unseeded), scheduler(unseeded).next_random()());
-    EXPECT_EQ(drawn_in_forked_child(seeded), scheduler(seeded).next_random()());
+    std::uint64_t const child = drawn_in_forked_child(unseeded);
+    EXPECT_NE(child, scheduler(unseeded).next_random()());
+    std::uint64_t const seeded_child = drawn_in_forked_child(seeded);
+    EXPECT_EQ(seeded_child, scheduler(seeded).next_random()());
 }
 
 } // namespace
