@@ -192,6 +192,32 @@ TEST(async_retry_limits, awaitable_attempts_time_out_one_after_the_other) {
     EXPECT_EQ(time.now() - begin, 3200ms);
 }
 
+// Decision 15: a coroutine that is told to stop before it began does not begin.
+TEST(async_retry_limits, decision_15_awaitable_attempt_cancelled_before_its_coroutine_begins) {
+    for (bool const by_scope : {false, true}) {
+        asio::io_context io;
+        virtual_time time(io);
+        retry_scope scope(io.get_executor());
+        asio::cancellation_signal signal;
+        int calls = 0, completions = 0;
+        error_code result;
+        async_retry(
+            scope, [&] { return hang(calls); }, every_100ms(),
+            asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e, int) {
+                ++completions;
+                result = code_of(e);
+            }));
+        if (by_scope)
+            scope.cancel();
+        else
+            signal.emit(asio::cancellation_type::terminal);
+        time.run();
+        EXPECT_EQ(calls, 0);
+        EXPECT_EQ(completions, 1);
+        EXPECT_EQ(result, aborted());
+    }
+}
+
 TEST(async_retry_limits, awaitable_attempt_with_a_callback_under_a_total_timeout) {
     asio::io_context io;
     virtual_time time(io);

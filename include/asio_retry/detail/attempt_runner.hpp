@@ -5,6 +5,7 @@
 #include <asio_retry/detail/operation_form.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -21,7 +22,10 @@ namespace asio_retry::detail {
 /// Runs the attempts of an operation whose attempts are awaitables: in one coroutine for all of them, spawned
 /// for the first, with a cancellation state of its own that every attempt finds fresh.
 template <typename Form, bool IsAwaitable = Form::returns_awaitable>
-class attempt_runner {};
+class attempt_runner {
+public:
+    static constexpr bool needs_strand = false;
+};
 
 template <typename Form>
 class attempt_runner<Form, true> {
@@ -31,6 +35,10 @@ class attempt_runner<Form, true> {
     using arguments = typename completion::arguments;
 
 public:
+    /// Telling a coroutine to stop must not meet its running; a strand keeps them apart on every executor. An
+    /// awaitable of a typed executor leaves no room for one.
+    static constexpr bool needs_strand = std::is_same_v<executor_type, asio::any_io_executor>;
+
     /// Initiates an attempt of `operation`.
     template <typename Operation, typename AttemptHandler>
     void run(Operation& operation, AttemptHandler&& handler) {
@@ -68,7 +76,9 @@ private:
             co_await asio::this_coro::throw_if_cancelled(true);
             std::optional<arguments> result;
             try {
-                if constexpr (std::is_void_v<value_type>) {
+                if (!operation->begin_awaitable_attempt()) {
+                    result.emplace(completion::failed(aborted_error(), nullptr));
+                } else if constexpr (std::is_void_v<value_type>) {
                     co_await operation->call();
                     result.emplace();
                 } else {

@@ -22,6 +22,7 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/recycling_allocator.hpp>
+#include <boost/asio/strand.hpp>
 
 #include <memory>
 #include <optional>
@@ -48,8 +49,10 @@ class retry_operation final : private wait_node,
 
 public:
     using associated_executor = asio::associated_executor_t<Handler, IoExecutor>;
-    using operation_executor =
+    using base_executor =
         std::conditional_t<is_fallback_executor<associated_executor>, IoExecutor, associated_executor>;
+    using operation_executor =
+        std::conditional_t<attempt_runner<form>::needs_strand, asio::strand<base_executor>, base_executor>;
     using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
 
     /// Starts the operation: the first attempt is initiated here.
@@ -60,16 +63,22 @@ public:
     }
 
     operation_executor get_operation_executor() const noexcept {
-        if constexpr (is_fallback_executor<associated_executor>)
-            return executor_;
+        if constexpr (attempt_runner<form>::needs_strand)
+            return strand_;
         else
-            return asio::get_associated_executor(handler_, executor_);
+            return get_base_executor();
     }
     handler_allocator get_handler_allocator() const noexcept {
         return asio::get_associated_allocator(handler_, asio::recycling_allocator<void>());
     }
     asio::cancellation_slot attempt_slot() noexcept {
         return signals_attempts_ ? signal_.slot() : asio::cancellation_slot();
+    }
+
+    /// Returns false if the attempt was told to stop before its coroutine began.
+    bool begin_awaitable_attempt() noexcept {
+        coroutine_began_ = true;
+        return !stop_at_begin_ && !machine_.cancelled();
     }
 
     /// The attempt itself, for the coroutine that runs awaitable ones.
@@ -165,6 +174,7 @@ private:
         , handler_(std::move(handler))
         , callable_(std::move(callable))
         , executor_(executor)
+        , strand_(get_base_executor())
         , work_(asio::prefer(get_operation_executor(), asio::execution::outstanding_work.tracked))
         , machine_(std::move(policy)) {}
 
@@ -288,11 +298,25 @@ private:
         }
     }
 
+    base_executor get_base_executor() const noexcept {
+        if constexpr (is_fallback_executor<associated_executor>)
+            return executor_;
+        else
+            return asio::get_associated_executor(handler_, executor_);
+    }
+
+    void stop_attempt(asio::cancellation_type_t type) {
+        if (form::returns_awaitable && !coroutine_began_)
+            stop_at_begin_ = true; // its cancellation state is not there yet
+        else
+            signal_.emit(type);
+    }
+
     /// Tells the attempt to stop, or cuts the wait short. Destroys *this if nobody is inside and the attempt
     /// ends at once.
     void pass_on(asio::cancellation_type_t type) {
         if (phase_ == phase::attempting && !attempt_ended_)
-            signal_.emit(type);
+            stop_attempt(type);
         else
             cut_wait_short();
     }
@@ -330,7 +354,7 @@ private:
             return abandon();
         if (!attempt_ended_) { // else its result is queued behind this notice
             machine_.on_attempt_limit();
-            signal_.emit(asio::cancellation_type::terminal);
+            stop_attempt(asio::cancellation_type::terminal);
         }
         leave();
     }
@@ -456,6 +480,11 @@ private:
     Handler handler_;
     Callable callable_;
     IoExecutor executor_;
+    struct no_strand {
+        explicit no_strand(base_executor const&) noexcept {}
+    };
+    [[no_unique_address]] std::conditional_t<attempt_runner<form>::needs_strand, operation_executor, no_strand>
+        strand_;
     work_executor work_;
     retry_machine machine_;
     std::optional<random> random_;
@@ -468,6 +497,8 @@ private:
     bool attempt_ended_ = false;
     bool limit_armed_ = false;
     bool abandoned_ = false;
+    bool coroutine_began_ = false;
+    bool stop_at_begin_ = false;
 };
 
 } // namespace asio_retry::detail
