@@ -64,6 +64,16 @@ public:
     }
 };
 
+// Boost wraps a standard code, and the wrapped one equals no other; those that both libraries have are given
+// back as Boost's.
+error_code from_standard(std::error_code const& code) {
+    if (code.category() == std::system_category())
+        return error_code(code.value(), boost::system::system_category());
+    if (code.category() == std::generic_category())
+        return error_code(code.value(), boost::system::generic_category());
+    return code;
+}
+
 } // namespace
 
 boost::system::error_category const& error_category() noexcept {
@@ -90,7 +100,7 @@ error_code code_of(std::exception_ptr const& e) {
     } catch (boost::system::system_error const& failure) {
         return failure.code();
     } catch (std::system_error const& failure) {
-        return failure.code();
+        return from_standard(failure.code());
     } catch (...) {
         return error::operation_threw;
     }

@@ -48,42 +48,38 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
 retry_action retry_machine::decide(verdict const& failure, error_code const& replacement, time_point now,
                                    random& source) {
     retry_settings const& settings = policy_.settings();
+    auto const stop = [&](stop_reason reason) {
+        return cancelled() ? give_up(stop_reason::cancelled, failure, aborted_error())
+                           : give_up(reason, failure, replacement);
+    };
     error stage = error::predicate_threw;
     try {
         if (!is_retryable(failure))
-            return give_up(stop_reason::not_retryable, failure, replacement);
+            return stop(stop_reason::not_retryable);
         if (settings.max_attempts && attempts_ >= *settings.max_attempts)
-            return give_up(stop_reason::attempts, failure, replacement);
+            return stop(stop_reason::attempts);
 
         stage = error::backoff_threw;
-        backoff_step step{failures_, settings.backoff.ceiling(failures_), settings.backoff.base(),
-                          settings.backoff.cap(), previous_delay_};
-        if (failures_ == 1)
-            step.previous = step.base;
+        duration const ceiling = settings.backoff.ceiling(failures_);
+        duration const base = failures_ == 1 ? ceiling : settings.backoff.base();
+        duration const previous = failures_ == 1 ? base : previous_delay_;
         stage = error::jitter_threw;
-        duration delay = settings.jitter.draw(step, source);
+        duration delay =
+            settings.jitter.draw({failures_, ceiling, base, settings.backoff.cap(), previous}, source);
         previous_delay_ = delay;
 
-        // How much longer a wait may take, and why no longer.
-        duration allowed = deadline_ - std::max(now, time_point());
-        stop_reason limit = stop_reason::deadline;
-        if (settings.max_elapsed) {
-            duration const left = *settings.max_elapsed - elapsed_between(started_, now);
-            if (left < allowed) {
-                allowed = left;
-                limit = stop_reason::elapsed;
-            }
-        }
-        if (delay > allowed) {
-            if (!settings.clamp || allowed <= duration::zero())
-                return give_up(limit, failure, replacement);
+        auto const [allowed, limit] = longest_wait(now);
+        if (delay > allowed || at_edge_) {
+            if (!settings.clamp || at_edge_ || allowed <= duration::zero())
+                return stop(limit);
+            at_edge_ = true;
             delay = allowed;
         }
         if (cancelled())
             return give_up(stop_reason::cancelled, failure, aborted_error());
         if (settings.gate) {
             if (!settings.gate->acquire())
-                return give_up(stop_reason::budget, failure, replacement);
+                return stop(stop_reason::budget);
             lease_ = retry_lease(*settings.gate);
         }
 
@@ -98,6 +94,18 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
     }
 }
 
+retry_machine::wait_limit retry_machine::longest_wait(time_point now) const noexcept {
+    wait_limit result{duration::max(), stop_reason::deadline};
+    if (deadline_ != time_point::max())
+        result.allowed = now > deadline_ ? -elapsed_between(deadline_, now) : elapsed_between(now, deadline_);
+    if (auto const& max_elapsed = policy_.settings().max_elapsed) {
+        duration const left = *max_elapsed - elapsed_between(started_, now);
+        if (left < result.allowed)
+            result = {left, stop_reason::elapsed};
+    }
+    return result;
+}
+
 retry_action retry_machine::on_callback_exception(error stage, std::exception_ptr thrown) {
     verdict const failure = verdict::failure(make_error_code(stage));
     return give_up(stop_reason::not_retryable, failure, failure.error(), std::move(thrown));
@@ -106,7 +114,7 @@ retry_action retry_machine::on_callback_exception(error stage, std::exception_pt
 retry_action retry_machine::on_wait_over(time_point now) {
     if (cancelled())
         return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());
-    if (now > deadline_)
+    if (now > deadline_ && !at_edge_)
         return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
     return begin_attempt();
 }

@@ -97,6 +97,14 @@ public:
 private:
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
     retry_action begin_attempt() noexcept;
+
+    /// How long a wait may be, and why not longer; negative when the limit has passed.
+    struct wait_limit {
+        duration allowed;
+        stop_reason reason;
+    };
+    wait_limit longest_wait(time_point now) const noexcept;
+
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          std::exception_ptr thrown = {});
     bool is_retryable(verdict const& failure) const;
@@ -112,6 +120,7 @@ private:
     cancellation_probe const* probe_ = nullptr;
     bool cancelled_ = false;
     bool limited_by_deadline_ = false;
+    bool at_edge_ = false; // the last wait was cut short to end at a limit
     bool attempt_expired_ = false;
 };
 

@@ -1,0 +1,218 @@
+#include <asio_retry/backoff.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/csv.hpp"
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+constexpr auto most_failures = std::numeric_limits<std::uint64_t>::max();
+
+std::vector<duration> ceilings(backoff const& shape, std::uint64_t count) {
+    std::vector<duration> result;
+    for (std::uint64_t failures = 1; failures <= count; ++failures)
+        result.push_back(shape.ceiling(failures));
+    return result;
+}
+
+auto refuses(std::string const& field, std::string const& value, std::string const& rule) {
+    return testing::ThrowsMessage<std::invalid_argument>(
+        testing::AllOf(testing::HasSubstr(field + " = " + value), testing::HasSubstr(rule)));
+}
+
+TEST(backoff, constant_never_grows) {
+    EXPECT_THAT(ceilings(constant(7ms), 3), ElementsAre(7ms, 7ms, 7ms));
+    EXPECT_EQ(constant(7ms).ceiling(most_failures), 7ms);
+    EXPECT_EQ(constant(0s).ceiling(1), 0s);
+}
+
+TEST(backoff, linear_adds_a_step_for_each_failure) {
+    EXPECT_THAT(ceilings(linear(1s, 250ms), 4), ElementsAre(1s, 1250ms, 1500ms, 1750ms));
+    EXPECT_EQ(linear(1ns, 1ns).ceiling(1'000'000'007), 1'000'000'007ns);
+}
+
+TEST(backoff, exponential_doubles) {
+    EXPECT_THAT(ceilings(exponential(100ms).cap(1s), 6), ElementsAre(100ms, 200ms, 400ms, 800ms, 1s, 1s));
+}
+
+TEST(backoff, exponential_with_a_whole_factor_is_exact_to_the_last_nanosecond) {
+    EXPECT_EQ(exponential(3ns, 3).ceiling(39), duration(4'052'555'153'018'976'267)); // 3^39 > 2^53
+    EXPECT_EQ(exponential(1ns).ceiling(63), duration(std::int64_t(1) << 62));
+    EXPECT_EQ(exponential(1ns).ceiling(64), duration::max());
+}
+
+TEST(backoff, exponential_with_a_fraction_rounds_to_the_nearest_nanosecond) {
+    EXPECT_THAT(ceilings(exponential(500ms, 1.5), 5), ElementsAre(500ms, 750ms, 1125ms, 1687500us, 2531250us));
+    EXPECT_THAT(ceilings(exponential(1ns, 1.5), 5),
+                ElementsAre(1ns, 2ns, 2ns, 3ns, 5ns)); // 1.5 2.25 3.375 5.06
+    EXPECT_EQ(exponential(1s, 1.1).ceiling(3), 1210ms);
+}
+
+TEST(backoff, exponential_with_factor_one_stays_at_the_base) {
+    EXPECT_EQ(exponential(5ms, 1).ceiling(most_failures), 5ms);
+}
+
+TEST(backoff, truncated_binary_is_given_by_requirement) {
+    EXPECT_THAT(ceilings(truncated_binary(10, 10s), 12),
+                ElementsAre(19531250ns, 39062500ns, 78125us, 156250us, 312500us, 625ms, 1250ms, 2500ms, 5s, 10s,
+                            10s, 10s));
+    EXPECT_EQ(truncated_binary(1, 10s).ceiling(1), 10s);
+}
+
+TEST(backoff, truncated_binary_begins_at_zero_where_the_halves_get_too_small) {
+    EXPECT_EQ(truncated_binary(100, 10s).ceiling(1), 0s);
+    EXPECT_EQ(truncated_binary(64, duration::max()).ceiling(1), 0s);
+    EXPECT_EQ(truncated_binary(63, duration::max()).ceiling(1), 1ns);
+    EXPECT_EQ(truncated_binary(100, 10s).ceiling(99), 5s);
+    EXPECT_EQ(truncated_binary(std::numeric_limits<std::int64_t>::max(), 10s).ceiling(most_failures), 10s);
+}
+
+TEST(backoff, a_callable_is_given_the_failure_count_and_held_in_bounds) {
+    backoff const squares([](std::uint64_t failures) { return duration(failures * failures); });
+    EXPECT_THAT(ceilings(squares, 3), ElementsAre(1ns, 4ns, 9ns));
+    EXPECT_EQ(squares.cap(5ns).ceiling(3), 5ns);
+    EXPECT_EQ(backoff([](std::uint64_t) { return duration(-1ns); }).ceiling(1), 0s);
+    EXPECT_EQ(backoff([](std::uint64_t) { return duration::max(); }).ceiling(1), duration::max());
+}
+
+TEST(backoff, what_a_callable_throws_passes_through) {
+    backoff const shape([](std::uint64_t) -> duration { throw std::out_of_range("shape"); });
+    EXPECT_THROW(shape.ceiling(1), std::out_of_range);
+    EXPECT_NO_THROW(shape.cap(1s));
+}
+
+TEST(backoff, zero_failures_count_as_one) {
+    EXPECT_EQ(linear(1s, 1s).ceiling(0), 1s);
+    EXPECT_EQ(exponential(100ms, 1.5).ceiling(0), 100ms);
+}
+
+TEST(backoff, names_its_base_and_cap) {
+    EXPECT_EQ(exponential(100ms).base(), 100ms);
+    EXPECT_EQ(exponential(100ms).cap(), duration::max());
+    EXPECT_EQ(exponential(100ms).cap(10s).cap(), 10s);
+    EXPECT_EQ(truncated_binary(10, 10s).base(), 19531250ns);
+}
+
+TEST(backoff, cap_leaves_the_original_as_it_was) {
+    backoff const uncapped = exponential(1s);
+    backoff const capped = uncapped.cap(2s);
+    EXPECT_EQ(uncapped.ceiling(3), 4s);
+    EXPECT_EQ(capped.ceiling(3), 2s);
+    EXPECT_EQ(capped.cap(3s).ceiling(3), 3s) << "the last cap counts";
+}
+
+TEST(decision_01, every_shape_saturates_for_every_failure_count) {
+    std::vector<std::pair<backoff, duration>> const shapes_and_ends = {
+        {constant(duration::max()), duration::max()},
+        {linear(0s, 1ns), duration::max()},
+        {linear(duration::max(), duration::max()), duration::max()},
+        {linear(5s, 0s), 5s},
+        {exponential(1ns), duration::max()},
+        {exponential(1ns, 1 + 1e-9), duration::max()},
+        {exponential(duration::max(), 1.5), duration::max()},
+        {exponential(1ns, std::numeric_limits<double>::max()), duration::max()},
+        {exponential(duration::max(), 9223372036854775808.), duration::max()},
+        {exponential(0s, std::numeric_limits<double>::max()), 0s},
+        {truncated_binary(10, duration::max()), duration::max()},
+    };
+    for (auto const& [shape, end] : shapes_and_ends) {
+        duration last = duration::zero();
+        for (std::uint64_t failures : {std::uint64_t(1), std::uint64_t(2), std::uint64_t(63), std::uint64_t(64),
+                                       std::uint64_t(65), std::uint64_t(1) << 32, std::uint64_t(1) << 63,
+                                       (std::uint64_t(1) << 63) + 1, most_failures - 1, most_failures}) {
+            duration const ceiling = shape.ceiling(failures);
+            EXPECT_GE(ceiling, last) << failures;
+            EXPECT_EQ(shape.cap(end).ceiling(failures), ceiling);
+            last = ceiling;
+        }
+        EXPECT_EQ(last, end);
+    }
+}
+
+TEST(decision_01, the_cap_bounds_every_shape) {
+    for (backoff const& shape : {constant(1s), linear(1s, 1s), exponential(1s), exponential(1s, 1.7),
+                                 truncated_binary(3, 4s), backoff([](std::uint64_t f) { return f * 2s; })})
+        for (std::uint64_t failures : {std::uint64_t(1), std::uint64_t(4), most_failures})
+            EXPECT_LE(shape.cap(1500ms).ceiling(failures), 1500ms);
+    EXPECT_EQ(linear(1s, 1s).cap(1s).ceiling(2), 1s) << "a cap equal to the base is one";
+}
+
+TEST(decision_04, negative_durations_are_refused) {
+    EXPECT_THAT([] { constant(-1ns); }, refuses("constant", "-1ns", "must not be negative"));
+    EXPECT_THAT([] { linear(-2ns, 0s); }, refuses("linear.initial", "-2ns", "must not be negative"));
+    EXPECT_THAT([] { linear(0s, -3ns); }, refuses("linear.step", "-3ns", "must not be negative"));
+    EXPECT_THAT([] { exponential(-1ms); }, refuses("exponential.base", "-1000000ns", "must not be negative"));
+    EXPECT_THAT([] { truncated_binary(1, -1ns); },
+                refuses("truncated_binary.T", "-1ns", "must not be negative"));
+    EXPECT_THAT([] { constant(0s).cap(-1ns); }, refuses("cap", "-1ns", "must not be negative"));
+}
+
+TEST(decision_04, factors_that_do_not_grow_are_refused) {
+    using limits = std::numeric_limits<double>;
+    auto const rule = "must be a finite number of at least 1";
+    EXPECT_THAT([] { exponential(1s, 0.5); }, refuses("exponential.factor", "0.5", rule));
+    EXPECT_THAT([] { exponential(1s, -2); }, refuses("exponential.factor", "-2", rule));
+    EXPECT_THAT([] { exponential(1s, limits::quiet_NaN()); }, refuses("exponential.factor", "nan", rule));
+    EXPECT_THAT([] { exponential(1s, limits::infinity()); }, refuses("exponential.factor", "inf", rule));
+    EXPECT_NO_THROW(exponential(1s, 1));
+}
+
+TEST(decision_04, a_requirement_of_no_growing_failure_is_refused) {
+    EXPECT_THAT([] { truncated_binary(0, 1s); }, refuses("truncated_binary.N", "0", "must be at least 1"));
+    EXPECT_THAT([] { truncated_binary(-5, 1s); }, refuses("truncated_binary.N", "-5", "must be at least 1"));
+}
+
+TEST(decision_04, a_cap_below_the_base_is_refused) {
+    auto const rule = "must not be below the base";
+    EXPECT_THAT([] { constant(2ns).cap(1ns); }, refuses("cap", "1ns", rule));
+    EXPECT_THAT([] { linear(2ns, 0ns).cap(1ns); }, refuses("cap", "1ns", rule));
+    EXPECT_THAT([] { exponential(2ns).cap(1ns); }, refuses("cap", "1ns", rule));
+    EXPECT_THAT([] { truncated_binary(1, 2ns).cap(1ns); }, refuses("cap", "1ns", rule));
+    EXPECT_THAT([] { constant(4ns).cap(4ns).cap(3ns); }, refuses("cap", "3ns", rule));
+}
+
+// The sample shifts 32-bit integers, which goes wrong from n = 32 on: there the closed form counts.
+TEST(golden, truncated_binary_gives_the_published_grid) {
+    auto const rows = read_csv("scala_tbeb_grid.csv");
+    ASSERT_EQ(rows.size(), 528u);
+    int overflowed = 0;
+    for (csv_row const& row : rows) {
+        std::int64_t const n = std::stoll(row.at("n")), e = std::stoll(row.at("e"));
+        duration const greatest = std::chrono::milliseconds(std::stoll(row.at("t_ms")));
+        duration const ceiling = truncated_binary(n, greatest).ceiling(std::stoull(row.at("failure_no")));
+        EXPECT_EQ(ceiling, duration(greatest.count() >> (n - e)));
+        if (n < 32) {
+            EXPECT_EQ(ceiling / 1ms, std::stoll(row.at("upper_ms")));
+            double const drawn_ms = std::stod(row.at("r")) * static_cast<double>(ceiling.count()) / 1e6;
+            EXPECT_EQ(static_cast<std::int64_t>(drawn_ms), std::stoll(row.at("interval_ms")));
+        } else if (ceiling / 1ms != std::stoll(row.at("upper_ms"))) {
+            ++overflowed;
+        }
+    }
+    EXPECT_GT(overflowed, 0);
+}
+
+TEST(golden, exponential_and_none_give_the_published_formulas) {
+    auto const rows = read_csv("aws_formulas_grid.csv");
+    ASSERT_EQ(rows.size(), 80u);
+    for (csv_row const& row : rows) {
+        std::chrono::milliseconds const base(std::stoll(row.at("base"))), cap(std::stoll(row.at("cap")));
+        std::uint64_t const failures = std::stoull(row.at("attempt")) + 1;
+        EXPECT_EQ(exponential(base).cap(cap).ceiling(failures) / 1ms, std::stoll(row.at("exponential")));
+        EXPECT_EQ(constant(0s).ceiling(failures) / 1ms, std::stoll(row.at("none")));
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test

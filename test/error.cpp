@@ -1,0 +1,104 @@
+#include <asio_retry/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/system/errc.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <cerrno>
+#include <ios>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace asio_retry::test {
+namespace {
+
+struct described_error {
+    error value;
+    int number;
+    char const* message;
+    bool thrown_by_callback;
+};
+
+described_error const all_errors[] = {
+    {error::operation_threw, 1, "the operation threw an exception that carries no error code", false},
+    {error::result_rejected, 2, "fail_if rejected the result of the operation", false},
+    {error::predicate_threw, 3, "the predicate of retry_if or fail_if threw an exception", true},
+    {error::backoff_threw, 4, "the backoff threw an exception", true},
+    {error::jitter_threw, 5, "the jitter threw an exception", true},
+    {error::hook_threw, 6, "the on_retry or on_give_up hook threw an exception", true},
+};
+
+TEST(error, every_enumerator_is_true_and_has_its_number_and_message) {
+    for (described_error const& e : all_errors) {
+        error_code const code = e.value;
+        EXPECT_TRUE(code) << e.message;
+        EXPECT_EQ(code.value(), e.number);
+        EXPECT_EQ(code.category(), error_category());
+        EXPECT_EQ(code.message(), e.message);
+        EXPECT_EQ(code, e.value);
+    }
+}
+
+TEST(error, unknown_numbers_have_a_message) {
+    EXPECT_EQ(error_category().message(99), "unknown asio_retry error");
+    EXPECT_EQ(condition_category().message(99), "unknown asio_retry condition");
+}
+
+TEST(error, categories_are_named_and_distinct) {
+    EXPECT_STREQ(error_category().name(), "asio_retry");
+    EXPECT_STREQ(condition_category().name(), "asio_retry.condition");
+    EXPECT_NE(error_category(), condition_category());
+}
+
+TEST(condition, groups_what_callbacks_threw) {
+    for (described_error const& e : all_errors)
+        EXPECT_EQ(error_code(e.value) == condition::callback_threw, e.thrown_by_callback) << e.message;
+}
+
+TEST(condition, excludes_success_foreign_codes_and_unknown_numbers) {
+    EXPECT_FALSE(error_code() == condition::callback_threw);
+    EXPECT_FALSE(error_code(3, boost::system::system_category()) == condition::callback_threw);
+    EXPECT_FALSE(error_code(99, error_category()) == condition::callback_threw);
+    EXPECT_FALSE(error_code(error::hook_threw) == boost::system::error_condition(99, condition_category()));
+}
+
+TEST(condition, has_a_message) {
+    EXPECT_EQ(make_error_condition(condition::callback_threw).message(),
+              "a callback given to the retry policy threw an exception");
+}
+
+TEST(error, borrowed_codes_compare_with_the_portable_conditions) {
+    EXPECT_TRUE(timed_out_error() == boost::system::errc::timed_out);
+    EXPECT_TRUE(aborted_error() == boost::system::errc::operation_canceled);
+    EXPECT_EQ(timed_out_error().category(), boost::system::system_category());
+    EXPECT_EQ(aborted_error().category(), boost::system::system_category());
+}
+
+TEST(code_of, finds_the_code_in_a_boost_system_error) {
+    auto const e = std::make_exception_ptr(boost::system::system_error(timed_out_error(), "context"));
+    EXPECT_EQ(code_of(e), timed_out_error());
+}
+
+TEST(code_of, finds_the_code_in_a_standard_system_error) {
+    EXPECT_EQ(code_of(std::make_exception_ptr(std::ios_base::failure("x", std::io_errc::stream))),
+              error_code(std::make_error_code(std::io_errc::stream)));
+    EXPECT_TRUE(code_of(std::make_exception_ptr(std::system_error(ENOENT, std::generic_category()))) ==
+                boost::system::errc::no_such_file_or_directory);
+}
+
+// A Boost error code that travelled in a std::system_error compares equal to what it was.
+TEST(code_of, gives_back_the_boost_code_that_a_standard_system_error_carries) {
+    for (error_code const& code : {aborted_error(), timed_out_error(), error_code(error::result_rejected)})
+        EXPECT_EQ(code_of(std::make_exception_ptr(std::system_error(code))), code) << code.message();
+}
+
+TEST(code_of, names_every_other_exception) {
+    EXPECT_EQ(code_of(std::make_exception_ptr(std::runtime_error("x"))), error::operation_threw);
+    EXPECT_EQ(code_of(std::make_exception_ptr(42)), error::operation_threw);
+}
+
+} // namespace
+} // namespace asio_retry::test

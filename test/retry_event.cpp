@@ -1,0 +1,35 @@
+#include <asio_retry/retry_event.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace asio_retry::test {
+namespace {
+
+TEST(retry_event, tells_of_no_attempt_unless_filled) {
+    retry_event const event;
+    EXPECT_EQ(event.attempt, 0u);
+    EXPECT_FALSE(event.error);
+    EXPECT_EQ(event.exception, nullptr);
+    EXPECT_EQ(event.delay, duration::zero());
+}
+
+TEST(retry_event, can_be_kept_by_a_hook) {
+    retry_event kept;
+    {
+        retry_event const told{3, timed_out_error(), std::make_exception_ptr(std::runtime_error("kept")),
+                               std::chrono::milliseconds(5), stop_reason::attempts};
+        kept = told;
+    }
+    EXPECT_EQ(kept.attempt, 3u);
+    EXPECT_EQ(kept.error, timed_out_error());
+    EXPECT_EQ(kept.delay, std::chrono::milliseconds(5));
+    EXPECT_EQ(kept.reason, stop_reason::attempts);
+    EXPECT_THAT([&] { std::rethrow_exception(kept.exception); },
+                testing::ThrowsMessage<std::runtime_error>("kept"));
+}
+
+} // namespace
+} // namespace asio_retry::test

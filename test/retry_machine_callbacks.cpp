@@ -1,0 +1,244 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/machine_script.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::string message_of(std::exception_ptr const& e) {
+    if (!e)
+        return "no exception";
+    try {
+        std::rethrow_exception(e);
+    } catch (std::exception const& caught) {
+        return caught.what();
+    }
+}
+
+struct throwing_callback {
+    char const* name;
+    error stage;
+    retry_policy policy;
+};
+
+std::vector<throwing_callback> throwing_callbacks() {
+    retry_policy const plain = endless_every_100ms();
+    return {
+        {"code predicate", error::predicate_threw,
+         plain.retry_if([](error_code) -> bool { throw std::runtime_error("mine"); })},
+        {"exception predicate", error::predicate_threw,
+         plain.retry_if([](std::exception_ptr) -> bool { throw std::runtime_error("mine"); })},
+        {"backoff", error::backoff_threw,
+         plain.backoff([](std::uint64_t) -> duration { throw std::runtime_error("mine"); })},
+        {"jitter", error::jitter_threw,
+         plain.jitter([](backoff_step, random&) -> duration { throw std::runtime_error("mine"); })},
+        {"on_retry", error::hook_threw,
+         plain.on_retry([](retry_event const&) { throw std::runtime_error("mine"); })},
+    };
+}
+
+// A callback that throws ends the operation with its exception and its code, and is told to on_give_up once.
+TEST(decision_21, a_throwing_callback_ends_the_operation) {
+    for (throwing_callback const& c : throwing_callbacks()) {
+        machine_script script(c.policy);
+        script.start();
+        retry_action const action = script.fail();
+        EXPECT_THAT(action, is_thrown(c.stage)) << c.name;
+        EXPECT_EQ(message_of(action.thrown), "mine") << c.name;
+        EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::not_retryable, 1, unreachable())));
+    }
+}
+
+// What on_give_up throws replaces whatever was to be delivered.
+TEST(decision_21, a_throwing_on_give_up_replaces_the_result) {
+    int calls = 0;
+    auto const hook = [&](retry_event const&) {
+        ++calls;
+        throw std::runtime_error("late");
+    };
+    machine_script exhausted(endless_every_100ms().max_attempts(1).on_give_up(hook));
+    exhausted.start();
+    retry_action const action = exhausted.fail();
+    EXPECT_EQ(action.what, retry_action::kind::complete);
+    EXPECT_EQ(action.reason, stop_reason::attempts);
+    EXPECT_EQ(action.error, error::hook_threw);
+    EXPECT_EQ(message_of(action.thrown), "late");
+    EXPECT_EQ(calls, 1);
+
+    machine_script threw_before(throwing_callbacks()[0].policy.on_give_up(hook));
+    threw_before.start();
+    EXPECT_EQ(message_of(threw_before.fail().thrown), "late");
+    EXPECT_EQ(calls, 2);
+}
+
+// A callback outside the policy that throws ends the operation like one of the policy's.
+TEST(decision_21, a_throwing_callback_of_others_ends_the_operation) {
+    machine_script script(endless_every_100ms());
+    script.start();
+    auto const thrown = std::make_exception_ptr(std::runtime_error("theirs"));
+    retry_action const action = script.machine.on_callback_exception(error::predicate_threw, thrown);
+    EXPECT_THAT(action, is_thrown(error::predicate_threw));
+    EXPECT_EQ(action.thrown, thrown);
+    EXPECT_THAT(script.give_ups,
+                ElementsAre(is_give_up(stop_reason::not_retryable, 1, error::predicate_threw)));
+}
+
+// A callback may run another operation with the same policy.
+TEST(decision_21, a_callback_may_start_another_retry) {
+    retry_policy const inner = endless_every_100ms();
+    duration nested{};
+    machine_script script(inner.on_retry([&](retry_event const&) {
+        machine_script other(inner);
+        other.start();
+        nested = other.fail().delay;
+    }));
+    script.start();
+    EXPECT_THAT(script.fail(), is_wait(100ms));
+    EXPECT_EQ(nested, 100ms);
+}
+
+// on_retry is told of the failed attempt, its error, its exception and the wait, once for each retry.
+TEST(decision_22, on_retry_comes_after_the_decision_and_before_the_wait) {
+    machine_script script(endless_every_100ms().backoff(exponential(100ms)));
+    script.start();
+    auto const thrown = std::make_exception_ptr(boost::system::system_error(timed_out_error()));
+    script.fail(0s, verdict::failure(thrown));
+    ASSERT_THAT(script.retries, ElementsAre(is_retry(1, 100ms)));
+    EXPECT_EQ(script.retries[0].error, timed_out_error());
+    EXPECT_EQ(script.retries[0].exception, thrown);
+    script.wake();
+    script.fail();
+    ASSERT_THAT(script.retries, ElementsAre(is_retry(1, 100ms), is_retry(2, 200ms)));
+    EXPECT_EQ(script.retries[1].error, unreachable());
+    EXPECT_EQ(script.retries[1].exception, nullptr);
+    EXPECT_THAT(script.give_ups, IsEmpty());
+}
+
+// on_retry is not told of a last failure, and on_give_up is, with the exception.
+TEST(decision_22, on_give_up_comes_once_and_instead_of_on_retry) {
+    machine_script script(endless_every_100ms().max_attempts(1));
+    script.start();
+    auto const thrown = std::make_exception_ptr(std::runtime_error("x"));
+    script.fail(0s, verdict::failure(thrown));
+    EXPECT_THAT(script.retries, IsEmpty());
+    ASSERT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 1, error::operation_threw)));
+    EXPECT_EQ(script.give_ups[0].exception, thrown);
+}
+
+// A first attempt never asks the gate; each retry asks it once, after its decision.
+TEST(decision_26, first_attempts_are_never_charged) {
+    auto const gate = std::make_shared<counting_tokens>(5);
+    machine_script script(endless_every_100ms().gate(gate).max_attempts(3));
+    EXPECT_THAT(script.start(), is_attempt());
+    EXPECT_EQ(gate->asked, 0);
+    script.fail();
+    EXPECT_EQ(gate->asked, 1);
+    script.wake();
+    script.fail();
+    EXPECT_EQ(gate->asked, 2);
+    script.wake();
+    script.fail();
+    EXPECT_EQ(gate->asked, 2) << "the attempts are exhausted: no retry was decided";
+}
+
+// A lease is held during the wait and spent when the attempt begins.
+TEST(decision_26, a_retry_that_begins_has_spent_its_token) {
+    auto const gate = std::make_shared<counting_tokens>(5);
+    {
+        machine_script script(endless_every_100ms().gate(gate));
+        script.start();
+        script.fail();
+        EXPECT_EQ(gate->left, 4);
+        script.wake();
+        EXPECT_EQ(gate->left, 4);
+        script.machine.cancel();
+        script.fail();
+    }
+    EXPECT_EQ(gate->left, 4) << "a spent lease is not returned";
+}
+
+// A lease is returned when the wait was cancelled, came to its end too late or was destroyed with its
+// operation.
+TEST(decision_26, a_lease_is_returned_if_no_attempt_follows) {
+    auto const gate = std::make_shared<counting_tokens>(1);
+    retry_policy const policy = endless_every_100ms().gate(gate).total_timeout(1s);
+
+    machine_script cancelled(policy);
+    cancelled.start();
+    cancelled.fail();
+    cancelled.machine.cancel();
+    EXPECT_EQ(gate->left, 0);
+    cancelled.wake(50ms);
+    EXPECT_EQ(gate->left, 1);
+
+    machine_script late(policy);
+    late.start();
+    late.fail();
+    EXPECT_EQ(gate->left, 0);
+    late.wake(2s);
+    EXPECT_EQ(gate->left, 1);
+
+    {
+        machine_script destroyed(policy);
+        destroyed.start();
+        destroyed.fail();
+        EXPECT_EQ(gate->left, 0);
+    }
+    EXPECT_EQ(gate->left, 1);
+}
+
+// A lease is back before on_give_up is called, when on_retry throws.
+TEST(decision_26, a_lease_is_returned_if_on_retry_throws) {
+    auto const gate = std::make_shared<counting_tokens>(1);
+    int left_at_give_up = -1;
+    machine_script script(throwing_callbacks().back().policy.gate(gate).on_give_up(
+        [&](retry_event const&) { left_at_give_up = gate->left; }));
+    script.start();
+    script.fail();
+    EXPECT_EQ(gate->asked, 1);
+    EXPECT_EQ(left_at_give_up, 1);
+}
+
+// A gate that refuses ends the operation with the attempt's own error, and no retry is announced.
+TEST(decision_27, a_refusing_gate_suppresses_the_retry) {
+    auto const gate = std::make_shared<counting_tokens>(1);
+    machine_script script(endless_every_100ms().gate(gate));
+    script.start();
+    EXPECT_THAT(script.fail(), is_wait(100ms));
+    script.wake();
+    EXPECT_THAT(script.fail(), is_completion(stop_reason::budget, no_replacement));
+    EXPECT_THAT(script.retries, SizeIs(1));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::budget, 2, unreachable())));
+    EXPECT_EQ(gate->left, 0);
+}
+
+// A gate that refuses one operation's retry does not touch an attempt in flight: its success counts.
+TEST(decision_27, a_refusing_gate_harms_no_attempt_in_flight) {
+    auto const gate = std::make_shared<counting_tokens>(1);
+    machine_script running(endless_every_100ms().gate(gate)), refused(endless_every_100ms().gate(gate));
+    running.start();
+    running.fail();
+    EXPECT_THAT(running.wake(), is_attempt());
+    refused.start();
+    EXPECT_THAT(refused.fail(), is_completion(stop_reason::budget, no_replacement));
+    EXPECT_THAT(running.machine.on_success(), is_completion(stop_reason::succeeded, no_replacement));
+    EXPECT_EQ(gate->asked, 2);
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,189 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/machine_script.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// No wait begins that would end after max_elapsed, and the last real error is delivered.
+TEST(decision_07, stops_before_a_wait_that_would_pass_max_elapsed) {
+    machine_script script(endless_every_100ms().max_elapsed(250ms));
+    script.start();
+    EXPECT_THAT(script.fail(10ms), is_wait(100ms));
+    EXPECT_THAT(script.wake(110ms), is_attempt());
+    EXPECT_THAT(script.fail(151ms), is_completion(stop_reason::elapsed, no_replacement));
+    EXPECT_THAT(script.retries, SizeIs(1));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::elapsed, 2, unreachable())));
+}
+
+// A wait may end at max_elapsed exactly, and a nanosecond later it may not.
+TEST(decision_07, max_elapsed_is_strict) {
+    machine_script exact(endless_every_100ms().max_elapsed(250ms));
+    exact.start();
+    EXPECT_THAT(exact.fail(150ms), is_wait(100ms));
+    machine_script late(endless_every_100ms().max_elapsed(250ms));
+    late.start();
+    EXPECT_THAT(late.fail(150ms + 1ns), is_completion(stop_reason::elapsed, no_replacement));
+}
+
+// A wait may end at the deadline exactly, and a nanosecond later it may not.
+TEST(decision_07, the_deadline_is_strict) {
+    for (retry_policy const& policy :
+         {endless_every_100ms().total_timeout(250ms), endless_every_100ms().deadline(time_point(1h) + 250ms)}) {
+        machine_script exact(policy);
+        exact.start();
+        EXPECT_THAT(exact.fail(150ms), is_wait(100ms));
+        EXPECT_THAT(exact.wake(250ms), is_attempt());
+        machine_script late(policy);
+        late.start();
+        EXPECT_THAT(late.fail(150ms + 1ns), is_completion(stop_reason::deadline, no_replacement));
+        EXPECT_THAT(late.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, unreachable())));
+    }
+}
+
+// Of several limits the nearest gives the reason.
+TEST(decision_07, the_nearest_limit_gives_the_reason) {
+    machine_script elapsed(endless_every_100ms().max_elapsed(90ms).total_timeout(95ms));
+    elapsed.start();
+    EXPECT_THAT(elapsed.fail(), is_completion(stop_reason::elapsed, no_replacement));
+    machine_script deadline(endless_every_100ms().max_elapsed(95ms).total_timeout(90ms));
+    deadline.start();
+    EXPECT_THAT(deadline.fail(), is_completion(stop_reason::deadline, no_replacement));
+}
+
+// The earlier of total_timeout and deadline counts, and an attempt is told of it.
+TEST(retry_machine_limits, the_earlier_of_total_timeout_and_deadline_counts) {
+    machine_script total(endless_every_100ms().total_timeout(1s).deadline(time_point(1h) + 2s));
+    total.start();
+    EXPECT_EQ(total.machine.current_attempt().deadline, total.begin + 1s);
+    machine_script point(endless_every_100ms().total_timeout(3s).deadline(time_point(1h) + 2s));
+    point.start();
+    EXPECT_EQ(point.machine.current_attempt().deadline, point.begin + 2s);
+}
+
+// A wake-up that is late for max_elapsed still leads to its attempt, for max_elapsed interrupts nothing.
+TEST(retry_machine_limits, max_elapsed_does_not_interrupt) {
+    machine_script script(endless_every_100ms().max_elapsed(100ms));
+    script.start();
+    EXPECT_EQ(script.machine.attempt_limit(script.begin), time_point::max());
+    script.fail();
+    EXPECT_THAT(script.wake(101ms), is_attempt());
+    EXPECT_THAT(script.fail(102ms), is_completion(stop_reason::elapsed, no_replacement));
+}
+
+// Elapsed time runs from the start and includes attempts, and each delay counts from its attempt's end.
+TEST(decision_09, elapsed_time_includes_attempts) {
+    machine_script script(endless_every_100ms().max_elapsed(1s));
+    script.start();
+    EXPECT_THAT(script.fail(500ms), is_wait(100ms));
+    EXPECT_THAT(script.wake(600ms), is_attempt());
+    EXPECT_THAT(script.fail(900ms), is_wait(100ms));
+    EXPECT_THAT(script.wake(1s), is_attempt());
+    EXPECT_THAT(script.fail(1s), is_completion(stop_reason::elapsed, no_replacement));
+}
+
+// With clamp, a wait is cut short to end at the limit, and after one last attempt there it is over.
+TEST(decision_07, clamp_makes_one_last_attempt_at_the_edge) {
+    for (auto const& [policy, reason] :
+         {std::pair(endless_every_100ms().clamp().max_elapsed(150ms), stop_reason::elapsed),
+          std::pair(endless_every_100ms().clamp().total_timeout(150ms), stop_reason::deadline)}) {
+        machine_script script(policy);
+        script.start();
+        EXPECT_THAT(script.fail(90ms), is_wait(60ms));
+        EXPECT_THAT(script.retries, ElementsAre(is_retry(1, 60ms)));
+        EXPECT_THAT(script.wake(150ms), is_attempt());
+        EXPECT_THAT(script.fail(150ms), is_completion(reason, no_replacement));
+    }
+}
+
+// After the last attempt at the edge it is over, even if the next delay is zero and no time has passed since.
+TEST(decision_07, clamp_makes_no_second_attempt_at_the_edge) {
+    backoff const once([](std::uint64_t failures) { return failures == 1 ? duration(100ms) : duration(0s); });
+    for (auto const& [policy, reason] :
+         {std::pair(endless_every_100ms().clamp().max_elapsed(50ms), stop_reason::elapsed),
+          std::pair(endless_every_100ms().clamp().total_timeout(50ms), stop_reason::deadline)}) {
+        machine_script script(policy.backoff(once));
+        script.start();
+        EXPECT_THAT(script.fail(), is_wait(50ms));
+        EXPECT_THAT(script.wake(50ms), is_attempt());
+        EXPECT_THAT(script.fail(50ms), is_completion(reason, no_replacement));
+    }
+}
+
+// Zero delays end too, as soon as the time has passed the limit.
+TEST(decision_07, clamp_with_zero_delays_ends_after_the_limit) {
+    for (retry_policy const& policy : {endless_every_100ms().clamp().max_elapsed(150ms),
+                                       endless_every_100ms().clamp().total_timeout(150ms)}) {
+        machine_script script(policy.backoff(constant(0s)));
+        script.start();
+        EXPECT_THAT(script.fail(149ms), is_wait(0s));
+        EXPECT_THAT(script.wake(149ms), is_attempt());
+        EXPECT_EQ(script.fail(150ms + 1ns).what, retry_action::kind::complete);
+        EXPECT_THAT(script.give_ups, SizeIs(1));
+    }
+}
+
+// The jitter's next step sees the delay that was drawn, not the one that clamp cut short.
+TEST(retry_machine_limits, clamp_does_not_shorten_the_previous_delay) {
+    std::vector<duration> previous;
+    auto const jitter = [&](backoff_step step, random&) {
+        previous.push_back(step.previous);
+        return step.ceiling;
+    };
+    machine_script script(endless_every_100ms().jitter(jitter).clamp().max_elapsed(50ms));
+    script.start();
+    EXPECT_THAT(script.fail(), is_wait(50ms));
+    script.wake(50ms);
+    EXPECT_EQ(script.fail(50ms).what, retry_action::kind::complete);
+    EXPECT_THAT(previous, ElementsAre(100ms, 100ms));
+}
+
+// Limits as long as time itself never come, and nothing overflows on the way.
+TEST(decision_01, huge_durations_saturate) {
+    retry_policy const policy = endless_every_100ms().attempt_timeout(duration::max());
+    for (time_point begin : {time_point(1h), time_point::max() - 1s, time_point(-1h)}) {
+        machine_script script(policy.total_timeout(duration::max()).max_elapsed(duration::max()), begin);
+        EXPECT_THAT(script.start(), is_attempt());
+        EXPECT_THAT(script.fail(), is_wait(100ms));
+        EXPECT_GE(script.machine.attempt_limit(begin), script.machine.current_attempt().deadline);
+    }
+    EXPECT_THAT(machine_script(endless_every_100ms(), time_point::max()).start(), is_attempt());
+    machine_script script(policy.deadline(time_point::max()));
+    EXPECT_THAT(script.start(), is_attempt());
+    EXPECT_EQ(script.machine.attempt_limit(script.begin), time_point::max());
+}
+
+// Without a limit on time even the longest delay is waited for, whatever the clock says.
+TEST(retry_machine_limits, without_a_deadline_no_delay_is_too_long) {
+    retry_policy const policy = endless_every_100ms().backoff(constant(duration::max()));
+    for (time_point begin : {time_point(), time_point(1h)}) {
+        machine_script script(policy, begin);
+        script.start();
+        EXPECT_THAT(script.fail(), is_wait(duration::max()));
+    }
+}
+
+// The clock may count from a later epoch: what matters is the distance between the points.
+TEST(retry_machine_limits, times_before_the_epoch_count_alike) {
+    for (time_point begin : {time_point(1h), time_point(-1h), time_point(-50ms), time_point::min()}) {
+        machine_script script(endless_every_100ms().total_timeout(150ms), begin);
+        script.start();
+        EXPECT_THAT(script.fail(50ms), is_wait(100ms));
+        machine_script late(endless_every_100ms().total_timeout(150ms), begin);
+        late.start();
+        EXPECT_THAT(late.fail(51ms), is_completion(stop_reason::deadline, no_replacement));
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,123 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/machine_script.hpp"
+
+namespace asio_retry::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A deadline that is not in the future at the start allows no attempt and gives the timeout error.
+TEST(decision_08, a_deadline_already_passed_allows_no_attempt) {
+    for (retry_policy const& policy :
+         {endless_every_100ms().deadline(time_point(1h) - 1ns), endless_every_100ms().deadline(time_point(1h)),
+          endless_every_100ms().total_timeout(0s), endless_every_100ms().deadline(time_point::min())}) {
+        machine_script script(policy);
+        EXPECT_THAT(script.start(), is_completion(stop_reason::deadline, timed_out_error()));
+        EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 0, timed_out_error())));
+    }
+    machine_script in_time(endless_every_100ms().deadline(time_point(1h) + 1ns));
+    EXPECT_THAT(in_time.start(), is_attempt());
+}
+
+// An attempt that is stopped at the deadline ends the operation with the timeout error.
+TEST(decision_08, a_deadline_in_an_attempt_ends_the_operation) {
+    machine_script script(endless_every_100ms().total_timeout(1s));
+    script.start();
+    EXPECT_EQ(script.limit(), 1s);
+    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, timed_out_error())));
+}
+
+// That is so whether or not the policy would have tried again.
+TEST(decision_08, a_deadline_in_an_attempt_is_the_reason_whatever_the_policy_says) {
+    retry_policy const policy = endless_every_100ms().total_timeout(1s);
+    for (retry_policy const& other :
+         {policy.max_attempts(1), policy.backoff(constant(0s)),
+          policy.retry_if([](error_code) { return false; }), policy.attempt_timeout(1s).max_attempts(1)}) {
+        machine_script script(other);
+        script.start();
+        EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+    }
+}
+
+// A wait that ends only after the deadline leads to the timeout error instead of an attempt.
+TEST(decision_08, a_late_wake_up_after_the_deadline_times_out) {
+    machine_script script(endless_every_100ms().total_timeout(100ms));
+    script.start();
+    EXPECT_THAT(script.fail(), is_wait(100ms));
+    EXPECT_THAT(script.wake(100ms + 1ns), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, timed_out_error())));
+}
+
+// An attempt timeout counts as a failure with timed_out, whatever the attempt said, and is tried again.
+TEST(decision_10, an_attempt_timeout_ends_one_attempt) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s));
+    script.start();
+    EXPECT_EQ(script.limit(), 1s);
+    EXPECT_THAT(script.expire(0s, 1s, aborted_error()), is_wait(100ms));
+    EXPECT_EQ(script.retries.at(0).error, timed_out_error());
+    EXPECT_THAT(script.wake(1100ms), is_attempt());
+    EXPECT_EQ(script.limit(1100ms), 2100ms);
+    EXPECT_THAT(script.fail(1200ms, aborted_error()), is_completion(stop_reason::not_retryable, no_replacement))
+        << "the attempt before expired, not this one";
+}
+
+// When the attempts are exhausted by timeouts, the timeout error is delivered for that reason.
+TEST(decision_10, attempt_timeouts_exhaust_the_attempts) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(2));
+    script.start();
+    script.expire(0s, 1s);
+    script.wake(1100ms);
+    EXPECT_THAT(script.expire(1100ms, 2100ms), is_completion(stop_reason::attempts, timed_out_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 2, timed_out_error())));
+}
+
+// A predicate is asked about the timeout error, and its refusal delivers it.
+TEST(decision_10, a_predicate_may_refuse_attempt_timeouts) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).retry_if(
+        [](error_code ec) { return ec != timed_out_error(); }));
+    script.start();
+    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::not_retryable, timed_out_error()));
+}
+
+// The nearer of attempt timeout and deadline limits an attempt; at the same time the deadline counts.
+TEST(decision_10, the_nearer_of_attempt_timeout_and_deadline_counts) {
+    retry_policy const policy = endless_every_100ms().attempt_timeout(1s).total_timeout(1500ms);
+    machine_script script(policy);
+    script.start();
+    EXPECT_EQ(script.limit(0s), 1s);
+    EXPECT_EQ(script.limit(800ms), 1500ms);
+    EXPECT_THAT(script.expire(0s, 1s), is_wait(100ms));
+    script.wake(1100ms);
+    EXPECT_THAT(script.expire(1100ms, 1500ms), is_completion(stop_reason::deadline, timed_out_error()));
+    machine_script tie(policy.total_timeout(1s));
+    tie.start();
+    EXPECT_THAT(tie.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+}
+
+// An expired attempt after which no wait fits before the deadline delivers its own timeout.
+TEST(decision_10, an_attempt_timeout_near_the_deadline_stops_for_the_deadline) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).total_timeout(1050ms));
+    script.start();
+    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.retries, IsEmpty());
+}
+
+// A success wins even if it arrives after the attempt's limit or after a cancellation.
+TEST(decision_12, a_success_wins) {
+    machine_script script(endless_every_100ms().total_timeout(1s));
+    script.start();
+    script.limit();
+    script.machine.on_attempt_limit();
+    script.machine.cancel();
+    EXPECT_THAT(script.machine.on_success(), is_completion(stop_reason::succeeded, no_replacement));
+    EXPECT_THAT(script.give_ups, IsEmpty());
+}
+
+} // namespace
+} // namespace asio_retry::test

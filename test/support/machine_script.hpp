@@ -1,0 +1,156 @@
+#pragma once
+
+#include <asio_retry/retry_machine.hpp>
+
+#include <gmock/gmock.h>
+
+#include <boost/system/errc.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace asio_retry {
+
+inline void PrintTo(retry_action const& action, std::ostream* out) {
+    switch (action.what) {
+    case retry_action::kind::attempt:
+        *out << "attempt";
+        return;
+    case retry_action::kind::wait:
+        *out << "wait " << action.delay.count() << "ns";
+        return;
+    case retry_action::kind::complete:
+        *out << "complete: " << to_string(action.reason) << ", error " << action.error
+             << (action.thrown ? ", thrown" : "");
+        return;
+    }
+}
+
+inline void PrintTo(retry_event const& event, std::ostream* out) {
+    *out << "attempt " << event.attempt << ", error " << event.error << ", delay " << event.delay.count()
+         << "ns, " << to_string(event.reason) << (event.exception ? ", exception" : "");
+}
+
+} // namespace asio_retry
+
+namespace asio_retry::test {
+
+using namespace std::chrono_literals;
+
+MATCHER(is_attempt, "is an attempt") {
+    return arg.what == retry_action::kind::attempt;
+}
+
+MATCHER_P(is_wait, delay, "is a wait of " + testing::PrintToString(duration(delay).count()) + "ns") {
+    return arg.what == retry_action::kind::wait && arg.delay == delay;
+}
+
+/// A completion that delivers `error`, or, where that is none, the attempt's own.
+MATCHER_P2(is_completion, reason, error,
+           "is a completion: " + std::string(to_string(reason)) + ", error " +
+               testing::PrintToString(error_code(error))) {
+    return arg.what == retry_action::kind::complete && arg.reason == reason && arg.error == error_code(error) &&
+           !arg.thrown;
+}
+
+/// A completion that delivers what a callback threw, or the code that names the callback.
+MATCHER_P(is_thrown, error, "is a completion with an exception, error " + error_code(error).message()) {
+    return arg.what == retry_action::kind::complete && arg.reason == stop_reason::not_retryable &&
+           arg.error == error_code(error) && arg.thrown;
+}
+
+MATCHER_P2(is_retry, attempt, delay,
+           "tells of attempt " + std::to_string(attempt) + " and a delay of " +
+               std::to_string(duration(delay).count()) + "ns") {
+    return arg.attempt == std::uint64_t(attempt) && arg.delay == delay;
+}
+
+MATCHER_P3(is_give_up, reason, attempt, error,
+           "tells of attempt " + std::to_string(attempt) + ", error " +
+               testing::PrintToString(error_code(error)) + ", " + std::string(to_string(reason))) {
+    return arg.reason == reason && arg.attempt == std::uint64_t(attempt) && arg.error == error_code(error) &&
+           arg.delay == duration::zero();
+}
+
+inline constexpr auto no_replacement = error_code();
+
+/// An ordinary failure.
+inline error_code unreachable() {
+    return boost::system::errc::make_error_code(boost::system::errc::host_unreachable);
+}
+
+/// A wait of 100 ms after every failure, without limits.
+inline retry_policy endless_every_100ms() {
+    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).unlimited_attempts();
+}
+
+/// A gate with a number of tokens that counts what is asked of it.
+struct counting_tokens final : retry_gate {
+    explicit counting_tokens(int count)
+        : left(count) {}
+    bool acquire() noexcept override {
+        ++asked;
+        return left > 0 && left-- > 0;
+    }
+    void give_back() noexcept override { ++left; }
+
+    int left;
+    int asked = 0;
+};
+
+/// A machine, told at which times what happened, and what it told the hooks. Times count from `begin`.
+class machine_script {
+public:
+    explicit machine_script(retry_policy const& policy, time_point begins = time_point(1h))
+        : begin(begins)
+        , machine(listened_to(policy)) {}
+    machine_script(machine_script const&) = delete;
+    machine_script& operator=(machine_script const&) = delete;
+
+    retry_action start() { return machine.start(begin); }
+
+    retry_action fail(duration at = {}, error_code const& error = unreachable()) {
+        return fail(at, verdict::failure(error));
+    }
+    retry_action fail(duration at, verdict const& failure) {
+        return machine.on_failure(failure, begin + at, source);
+    }
+    template <typename Exception>
+    retry_action fail_with(Exception const& exception) {
+        return fail({}, verdict::failure(std::make_exception_ptr(exception)));
+    }
+
+    retry_action wake(duration at = {}) { return machine.on_wait_over(begin + at); }
+
+    /// The limit of an attempt that begins then.
+    duration limit(duration at = {}) { return machine.attempt_limit(begin + at) - begin; }
+
+    /// An attempt that begins at `from` reaches its limit, is told to stop and does so.
+    retry_action expire(duration from, duration stopped, error_code const& error = aborted_error()) {
+        machine.attempt_limit(begin + from);
+        machine.on_attempt_limit();
+        return fail(stopped, error);
+    }
+
+    time_point const begin;
+    random source{1};
+    std::vector<retry_event> retries;
+    std::vector<retry_event> give_ups;
+    retry_machine machine;
+
+private:
+    /// A test's own hook stays.
+    retry_policy listened_to(retry_policy policy) {
+        if (!policy.settings().on_retry)
+            policy = policy.on_retry([this](retry_event const& e) { retries.push_back(e); });
+        if (!policy.settings().on_give_up)
+            policy = policy.on_give_up([this](retry_event const& e) { give_ups.push_back(e); });
+        return policy;
+    }
+};
+
+} // namespace asio_retry::test

@@ -1,0 +1,54 @@
+#include <asio_retry/verdict.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/system/system_error.hpp>
+
+#include <stdexcept>
+
+namespace asio_retry::test {
+namespace {
+
+TEST(verdict, success_carries_nothing) {
+    verdict const v = verdict::success();
+    EXPECT_TRUE(v.succeeded());
+    EXPECT_FALSE(v.is_rejected());
+    EXPECT_FALSE(v.error());
+    EXPECT_EQ(v.exception(), nullptr);
+}
+
+TEST(verdict, failure_by_code_keeps_the_code) {
+    verdict const v = verdict::failure(timed_out_error());
+    EXPECT_FALSE(v.succeeded());
+    EXPECT_FALSE(v.is_rejected());
+    EXPECT_EQ(v.error(), timed_out_error());
+    EXPECT_EQ(v.exception(), nullptr);
+}
+
+TEST(verdict, failure_by_exception_keeps_the_exception_and_the_code_in_it) {
+    auto const e = std::make_exception_ptr(boost::system::system_error(timed_out_error()));
+    verdict const v = verdict::failure(e);
+    EXPECT_FALSE(v.succeeded());
+    EXPECT_FALSE(v.is_rejected());
+    EXPECT_EQ(v.error(), timed_out_error());
+    EXPECT_EQ(v.exception(), e);
+}
+
+TEST(verdict, an_exception_without_a_code_is_named_operation_threw) {
+    verdict const v = verdict::failure(std::make_exception_ptr(std::runtime_error("x")));
+    EXPECT_EQ(v.error(), error::operation_threw);
+    EXPECT_NE(v.exception(), nullptr);
+}
+
+TEST(verdict, a_rejected_result_is_a_failure_of_its_own_kind) {
+    verdict const v = verdict::rejected();
+    EXPECT_FALSE(v.succeeded());
+    EXPECT_TRUE(v.is_rejected());
+    EXPECT_EQ(v.error(), error::result_rejected);
+    EXPECT_EQ(v.exception(), nullptr);
+    EXPECT_FALSE(verdict::failure(error_code(error::result_rejected)).is_rejected());
+}
+
+} // namespace
+} // namespace asio_retry::test
