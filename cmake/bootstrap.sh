@@ -31,7 +31,7 @@ choose() {
         if is_installed "$package"; then echo "$package"; return; fi
     done
     for package in "$@"; do
-        if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"; return; fi
+        if apt-cache policy "$package" 2>/dev/null | grep -q 'Candidate: [^(]'; then echo "$package"; return; fi
     done
     return 1
 }

@@ -1,3 +1,5 @@
+cmake_minimum_required(VERSION 3.25)
+
 # The rooms of the house: a file includes only what its own room and the rooms before it offer.
 set(policy attempt backoff duration error jitter random retry_event retry_gate retry_machine retry_policy retry_settings
     stop_reason verdict detail/check detail/config)

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -30,8 +31,8 @@ public:
     /// What a user's callable returns is held in [0, cap].
     template <typename F>
         requires backoff_function<F>
-    backoff(F&& function)
-        : shape_(custom(std::forward<F>(function))) {}
+    backoff(F&& user_shape)
+        : shape_(std::make_shared<function const>(std::forward<F>(user_shape))) {}
 
     backoff(backoff const& other)
         : shape_(other.shape_)
@@ -66,7 +67,8 @@ private:
         std::uint64_t growing_failures;
         duration greatest;
     };
-    using custom = std::function<duration(std::uint64_t)>;
+    using function = std::function<duration(std::uint64_t)>;
+    using custom = std::shared_ptr<function const>;
     using shape = std::variant<constant_shape, linear_shape, exponential_shape, truncated_binary_shape, custom>;
 
     struct built_in {};

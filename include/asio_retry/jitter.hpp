@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -39,8 +40,8 @@ public:
     /// What a user's callable returns is held in [0, cap].
     template <typename F>
         requires jitter_function<F>
-    jitter(F&& function)
-        : kind_(custom(std::forward<F>(function))) {}
+    jitter(F&& user_jitter)
+        : kind_(std::make_shared<function const>(std::forward<F>(user_jitter))) {}
 
     jitter(jitter const& other)
         : kind_(other.kind_) {}
@@ -58,7 +59,8 @@ private:
     struct proportional {
         double fraction;
     };
-    using custom = std::function<duration(backoff_step, random&)>;
+    using function = std::function<duration(backoff_step, random&)>;
+    using custom = std::shared_ptr<function const>;
     using kind = std::variant<none, full, equal, decorrelated, proportional, custom>;
 
     struct built_in {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/scope_state.hpp>
 #include <asio_retry/retry_machine.hpp>
 

@@ -1,0 +1,131 @@
+#pragma once
+
+/// What the fragments of the README take for granted: things to fetch from, a policy and a log.
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+
+#include <boost/asio.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#undef NDEBUG
+#include <cassert>
+
+namespace readme {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using namespace std::chrono_literals;
+
+inline tcp::endpoint peer;
+inline tcp::endpoint const other_peer(asio::ip::address_v4::loopback(), 2);
+inline tcp::endpoint const nowhere(asio::ip::address_v4::loopback(), 1);
+inline std::string const url = "http://localhost/";
+
+/// How often the operations below fail before they succeed, in each fragment anew.
+inline int failures_left = 0;
+inline bool fails_now() {
+    return failures_left > 0 && failures_left-- > 0;
+}
+
+inline auto const policy = asio_retry::retry_policy()
+                               .backoff(asio_retry::exponential(10ms).cap(10s))
+                               .jitter(asio_retry::no_jitter())
+                               .max_attempts(10)
+                               .attempt_timeout(10s)
+                               .total_timeout(60s);
+
+inline asio::awaitable<std::string> fetch(tcp::endpoint from) {
+    if (from == nowhere || fails_now())
+        throw boost::system::system_error(asio::error::connection_refused);
+    co_return "a page";
+}
+
+class response {
+public:
+    explicit response(int status = 0)
+        : status_(status) {}
+    int status() const { return status_; }
+
+private:
+    int status_;
+    std::string body_ = "the body of a response";
+};
+
+inline asio::awaitable<response> get(std::string) {
+    co_return response(fails_now() ? 503 : 200);
+}
+
+template <typename Token>
+auto async_send(std::string message, Token&& token) {
+    auto initiation = [](auto handler, std::string const& sent) {
+        auto const executor = asio::get_associated_executor(handler);
+        auto const ec = fails_now() ? boost::system::error_code(asio::error::connection_reset)
+                                    : boost::system::error_code();
+        asio::post(executor, [handler = std::move(handler), ec, size = sent.size()]() mutable {
+            std::move(handler)(ec, ec ? 0 : size);
+        });
+    };
+    return asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(initiation, token,
+                                                                                     std::move(message));
+}
+
+inline void print(asio_retry::duration d) {
+    std::cout << ' ' << d.count() << " ns";
+}
+template <typename T>
+void print(T const& value) {
+    std::cout << ' ' << value;
+}
+
+template <typename... Ts>
+void log(Ts const&... values) {
+    std::cout << "   ";
+    (print(values), ...);
+    std::cout << '\n';
+}
+
+inline asio::awaitable<void> until_told_to_stop() {
+    asio::steady_timer timer(co_await asio::this_coro::executor, 50ms);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+/// Runs a fragment to its end. `peer` refuses connections at first, then accepts them.
+inline void run(std::string_view name, std::function<asio::awaitable<void>()> fragment) {
+    std::cout << name << std::endl;
+    failures_left = 2;
+
+    asio::io_context io;
+    tcp::acceptor acceptor(io, tcp::v4());
+    acceptor.bind({asio::ip::address_v4::loopback(), 0});
+    peer = acceptor.local_endpoint();
+    asio::steady_timer opening(io, 15ms);
+    opening.async_wait([&](boost::system::error_code) { acceptor.listen(); });
+
+    bool ended = false;
+    asio::co_spawn(io, fragment, [&](std::exception_ptr e) {
+        if (e)
+            std::rethrow_exception(e);
+        ended = true;
+    });
+    io.run();
+    if (!ended) {
+        std::cerr << name << " did not run to its end\n";
+        std::exit(EXIT_FAILURE);
+    }
+}
+
+} // namespace readme
