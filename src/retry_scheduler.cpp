@@ -14,11 +14,12 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace asio_retry {
 namespace {
 
-std::atomic<bool> some_scheduler_is_seeded = false;
+std::atomic<std::size_t> seeded_schedulers = 0;
 
 struct expiry_of {
     using type = time_point;
@@ -89,9 +90,15 @@ public:
         return &node;
     }
 
+    ~impl() {
+        if (seeded_)
+            seeded_schedulers.fetch_sub(1, std::memory_order_relaxed);
+    }
+
     void reseed(std::uint64_t value) noexcept {
         seed_ = value;
-        seeded_ = true;
+        if (!std::exchange(seeded_, true))
+            seeded_schedulers.fetch_add(1, std::memory_order_relaxed);
         next_stream_.store(0, std::memory_order_relaxed);
     }
 
@@ -206,7 +213,6 @@ duration retry_scheduler::slack() const noexcept {
 
 retry_scheduler& retry_scheduler::seed(std::uint64_t value) noexcept {
     impl_->reseed(value);
-    some_scheduler_is_seeded.store(true, std::memory_order_relaxed);
     return *this;
 }
 
@@ -232,7 +238,7 @@ random retry_scheduler::next_random() noexcept {
 }
 
 bool retry_scheduler::any_seeded() noexcept {
-    return some_scheduler_is_seeded.load(std::memory_order_relaxed);
+    return seeded_schedulers.load(std::memory_order_relaxed) != 0;
 }
 
 void retry_scheduler::shutdown() {

@@ -202,6 +202,27 @@ TEST_F(async_retry_token, executor_with_a_default_token_of_its_own) {
     EXPECT_EQ(result.get(), 3);
 }
 
+// A first-try success touches no clock, no timer and no source of randomness.
+TEST(async_retry, nothing_timer_related_before_the_first_failure) {
+    asio::io_context io;
+    script succeeding, failing = script::failures(1);
+    completion_record record;
+    async_retry(
+        io, [&](auto token) { return async_scripted(io, succeeding, std::move(token)); }, every_100ms(),
+        record.handler());
+    asio::co_spawn(io, async_retry([&]() -> asio::awaitable<int> { co_return 1; }, every_100ms()),
+                   asio::detached);
+    io.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_FALSE(asio::has_service<retry_scheduler>(io));
+    io.restart();
+    async_retry(
+        io, [&](auto token) { return async_scripted(io, failing, std::move(token)); },
+        every_100ms().backoff(constant(1ms)), record.handler());
+    io.run();
+    EXPECT_TRUE(asio::has_service<retry_scheduler>(io));
+}
+
 // Decision 11: exhausted, the caller gets the last error, unchanged, and the last values.
 TEST_F(async_retry_token, decision_11_exhausted_delivers_the_last_error_and_values) {
     error_code const last(77, boost::system::generic_category());

@@ -53,7 +53,7 @@ public:
     /// The next independent source of randomness.
     random next_random() noexcept;
 
-    /// Whether any scheduler of the process has been seeded, so that the order of initiations matters.
+    /// Whether any scheduler of the process is seeded, so that the order of initiations matters.
     static bool any_seeded() noexcept;
     /// @}
 
