@@ -17,18 +17,22 @@ retry_action wait_for(duration delay) noexcept {
 
 } // namespace
 
-retry_action retry_machine::start(time_point now) {
+bool retry_machine::may_start(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     started_ = now;
     if (settings.total_timeout)
         deadline_ = saturating_add(now, *settings.total_timeout);
     if (settings.deadline)
         deadline_ = std::min(deadline_, *settings.deadline);
+    return !cancelled() && !(settings.limits_attempts() && now >= deadline_);
+}
+
+retry_action retry_machine::start(time_point now) {
+    if (may_start(now))
+        return begin_attempt();
     if (cancelled())
         return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());
-    if (settings.limits_attempts() && now >= deadline_)
-        return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
-    return begin_attempt();
+    return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
 }
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
@@ -61,11 +65,11 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
 
         stage = error::backoff_threw;
         duration const ceiling = settings.backoff.ceiling(failures_);
-        duration const base = failures_ == 1 ? ceiling : settings.backoff.base();
-        duration const previous = failures_ == 1 ? base : previous_delay_;
+        if (failures_ == 1)
+            base_ = previous_delay_ = ceiling;
         stage = error::jitter_threw;
         duration delay =
-            settings.jitter.draw({failures_, ceiling, base, settings.backoff.cap(), previous}, source);
+            settings.jitter.draw({failures_, ceiling, base_, settings.backoff.cap(), previous_delay_}, source);
         previous_delay_ = delay;
 
         auto const [allowed, limit] = longest_wait(now);

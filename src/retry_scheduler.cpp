@@ -83,6 +83,7 @@ public:
         std::lock_guard const lock(mutex_);
         shut_down_ = true;
         timer_.reset(); // its own service is destroyed before this one
+        armed_for_ = time_point::max();
         if (waits_.empty())
             return nullptr;
         detail::wait_node& node = *waits_.begin();
@@ -118,11 +119,17 @@ public:
         if (!waits_.empty())
             throw std::logic_error("virtual_time: construct it before the first wait on the context");
         manual_now_ = std::chrono::steady_clock::now();
+        before_manual_ = {slack, seed_, next_stream_.load(std::memory_order_relaxed), seeded_};
     }
 
     void restart_clock() {
         std::lock_guard const lock(mutex_);
         manual_now_.reset();
+        slack = before_manual_.slack;
+        seed_ = before_manual_.seed;
+        next_stream_.store(before_manual_.next_stream, std::memory_order_relaxed);
+        if (std::exchange(seeded_, before_manual_.seeded) && !seeded_)
+            seeded_schedulers.fetch_sub(1, std::memory_order_relaxed);
         arm();
     }
 
@@ -188,6 +195,13 @@ private:
     time_point armed_for_ = time_point::max();
     std::uint64_t wait_number_ = 0;
     std::optional<time_point> manual_now_;
+    struct settings {
+        duration slack{};
+        std::uint64_t seed = 0;
+        std::uint64_t next_stream = 0;
+        bool seeded = false;
+    };
+    settings before_manual_;
     bool shut_down_ = false;
     bool seeded_ = false;
     std::uint64_t seed_;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <memory_resource>
+#include <thread>
 
 namespace asio_retry::test {
 namespace {
@@ -200,6 +201,45 @@ TEST_F(async_retry_token, executor_with_a_default_token_of_its_own) {
     std::future<int> result = async_retry(future_executor(io.get_executor()), operation(), every_100ms());
     time.run();
     EXPECT_EQ(result.get(), 3);
+}
+
+// Decision 21: even when the first attempt fails inside the initiating function, on a thread of its own.
+TEST(async_retry, decision_21_callables_run_on_the_executor_after_an_inline_failure) {
+    asio::thread_pool pool(1);
+    auto const strand = asio::make_strand(pool);
+    script failing = script::failures(10);
+    std::vector<bool> on_strand;
+    auto const note = [&](auto&&...) { on_strand.push_back(strand.running_in_this_thread()); };
+    auto const policy = every_100ms()
+                            .backoff(constant(0ns))
+                            .retry_if([&](error_code) {
+                                note();
+                                return true;
+                            })
+                            .on_retry(note)
+                            .on_give_up([&](stop_reason) { note(); });
+    async_retry([&](auto token) { return async_inline(failing, std::move(token)); }, policy,
+                asio::bind_executor(strand, [](error_code, int) {}));
+    async_retry([&](auto token) { return async_inline(failing, std::move(token)); },
+                policy.deadline(time_point()), asio::bind_executor(strand, [](error_code, int) {}));
+    pool.join();
+    EXPECT_EQ(on_strand.size(), 7u); // three predicates, two retries, two give-ups
+    EXPECT_THAT(on_strand, testing::Each(true));
+}
+
+// The context on which the wait hangs is kept running, though the handler belongs to another.
+TEST(async_retry, waiting_context_has_work_while_the_handler_belongs_to_another) {
+    asio::io_context waiting, handling;
+    script played = script::failures(1);
+    completion_record record;
+    async_retry(
+        waiting.get_executor(), [&](auto token) { return async_scripted(handling, played, std::move(token)); },
+        every_100ms().backoff(constant(1ms)), asio::bind_executor(handling, record.handler()));
+    std::thread other([&] { waiting.run(); });
+    handling.run();
+    other.join();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_FALSE(record.error);
 }
 
 // A first-try success touches no clock, no timer and no source of randomness.

@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+
 namespace asio_retry::test {
 namespace {
 
@@ -346,6 +349,57 @@ TEST_P(awaitable_cancellation, while_waiting) {
 INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,
                          testing::Values(awaitable_style::direct, awaitable_style::limited,
                                          awaitable_style::scoped));
+
+// An attempt that completes inside its slot handler: the handler still runs later, never inside emit.
+TEST(async_retry_cancellation, decision_13_attempt_that_completes_inside_emit) {
+    asio::io_context io;
+    asio::cancellation_signal signal;
+    completion_record record;
+    auto const operation = [](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, int)>(
+            [](auto handler) {
+                auto slot = asio::get_associated_cancellation_slot(handler);
+                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+                slot.assign([shared](type) { std::move (*shared)(aborted(), 0); });
+            },
+            token);
+    };
+    async_retry(io, operation, every_100ms(), asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    signal.emit(type::terminal);
+    EXPECT_EQ(record.count, 0);
+    io.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(record.error, aborted());
+}
+
+// An attempt may put another cancellation state in place of the coroutine's, as clean-up code does.
+TEST(async_retry_cancellation, direct_awaitable_whose_attempt_replaces_the_cancellation_state) {
+    struct large_filter {
+        std::array<std::byte, 500> padding{};
+        asio::cancellation_type_t operator()(asio::cancellation_type_t t) const noexcept { return t; }
+    };
+    asio::io_context io;
+    virtual_time time(io);
+    asio::cancellation_signal signal;
+    int attempts = 0;
+    error_code result;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            auto const operation = [&]() -> asio::awaitable<void> {
+                ++attempts;
+                co_await asio::this_coro::reset_cancellation_state(large_filter());
+                throw std::runtime_error("failure");
+            };
+            co_await async_retry(operation, every_100ms());
+        },
+        asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) { result = code_of(e); }));
+    time.advance(150ms);
+    signal.emit(type::terminal);
+    time.run();
+    EXPECT_EQ(attempts, 2);
+    EXPECT_EQ(result, aborted());
+}
 
 // An ignored total cancellation must not make the next co_await of the direct form throw.
 TEST(async_retry_cancellation, decision_16_direct_awaitable_ignores_total_after_a_failure) {

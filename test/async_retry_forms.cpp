@@ -263,6 +263,34 @@ TEST_F(async_retry_form, exception_in_an_operation_with_error_code_is_a_failure_
     EXPECT_FALSE(record.error);
 }
 
+TEST_F(async_retry_form, initiation_that_throws_after_it_handed_its_handler_on_completes_once) {
+    int calls = 0;
+    completion_record record;
+    auto const operation = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, int)>(
+            [&](auto handler) {
+                error_code const ec = ++calls < 3 ? refused() : error_code();
+                asio::post(io, asio::append(std::move(handler), ec, calls));
+                throw std::runtime_error("too late");
+            },
+            token);
+    };
+    async_retry(io, operation, every_100ms(), record.handler());
+    time.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(record.value, 3);
+}
+
+TEST_F(async_retry_form, plain_callable_that_returns_a_reference) {
+    std::string const kept = "kept";
+    std::string got;
+    async_retry(
+        io, [&]() -> std::string const& { return kept; }, every_100ms(),
+        [&](std::exception_ptr, std::string s) { got = s; });
+    time.run();
+    EXPECT_EQ(got, kept);
+}
+
 // Decision 19: the operation is called as an lvalue and never moves while it runs.
 TEST_F(async_retry_form, decision_19_operation_stays_at_one_address) {
     struct addressed_operation {

@@ -103,7 +103,8 @@ TEST(async_retry_shutdown, stopped_context_keeps_its_waits_and_goes_on) {
     completion_record record;
     async_retry(
         io, [&](auto token) { return async_inline(played, std::move(token)); },
-        retry_policy().backoff(constant(1ms)).jitter(no_jitter()), record.handler());
+        retry_policy().backoff(constant(50ms)).jitter(no_jitter()), record.handler());
+    io.poll();
     io.stop();
     EXPECT_EQ(io.run(), 0u);
     EXPECT_EQ(scheduler(io).pending(), 1u);
@@ -111,6 +112,30 @@ TEST(async_retry_shutdown, stopped_context_keeps_its_waits_and_goes_on) {
     io.run();
     EXPECT_EQ(record.count, 1);
     EXPECT_FALSE(record.error);
+}
+
+// Decision 25: the caller's signal may be gone before the context is.
+TEST(async_retry_shutdown, decision_25_signal_destroyed_before_the_context) {
+    script failing = script::failures(10);
+    completion_record record;
+    asio::io_context io;
+    asio::cancellation_signal signal;
+    async_retry(
+        io, [&](auto token) { return async_scripted(io, failing, std::move(token)); }, hourly(),
+        asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    io.poll();
+    EXPECT_EQ(scheduler(io).pending(), 1u);
+}
+
+// The shutdown of an inner wait must not touch the timer that is gone already.
+TEST(async_retry_shutdown, nested_retry_under_an_attempt_timeout) {
+    asio::io_context io;
+    script failing = script::failures(10);
+    auto const inner = [&](auto token) { return async_scripted(io, failing, std::move(token)); };
+    auto const outer = [&](auto token) { return async_retry(io, inner, hourly(), std::move(token)); };
+    async_retry(io, outer, hourly().attempt_timeout(2h), asio::detached);
+    io.poll();
+    EXPECT_EQ(scheduler(io).pending(), 2u);
 }
 
 // An attempt that drops its handler destroys the operation, as any Asio operation would be.

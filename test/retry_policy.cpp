@@ -174,5 +174,14 @@ TEST(decision_24, one_policy_serves_many_threads) {
     EXPECT_EQ(sums[1], draw());
 }
 
+// Only one of the two kinds is tried on a generic callable, whose body would not compile for the other.
+TEST(retry_policy, generic_predicates_and_hooks) {
+    retry_policy const policy = retry_policy()
+                                    .retry_if([](auto const& code) { return code.value() == 5; })
+                                    .on_give_up([](auto const& event) { static_cast<void>(event.attempt); });
+    EXPECT_TRUE(policy.settings().on_give_up);
+    EXPECT_EQ(policy.settings().retry_if.index(), 1u);
+}
+
 } // namespace
 } // namespace asio_retry::test

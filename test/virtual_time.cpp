@@ -104,6 +104,7 @@ TEST(virtual_time, refuses_a_context_with_waits_or_another_virtual_time) {
     script failing = script::failures(100);
     async_retry(
         io, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(), asio::detached);
+    io.poll();
     EXPECT_EQ(scheduler(io).pending(), 1u);
     EXPECT_THROW(virtual_time late(io), std::logic_error);
 }

@@ -29,7 +29,8 @@ namespace asio_retry {
 ///  - a plain callable;
 /// each with an `attempt` as its first parameter if it likes, or any of them inside `fail_if`.
 ///
-/// Preconditions: none. Bad policies are refused when they are built.
+/// Preconditions: the values of the completion are default-constructible, for a completion that has none to
+/// give. Bad policies are refused when they are built.
 ///
 /// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.

@@ -43,6 +43,8 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
         return inner::call(operation.operation_, which, std::forward<Token>(token)...);
     }
 
+    static constexpr bool judges_results = true;
+
     template <typename... Values>
     static bool rejects(judged& operation, Values const&... values) {
         static_assert(std::is_invocable_r_v<bool, Predicate&, Values const&...>,

@@ -51,6 +51,9 @@ public:
     /// Begins the operation: the time counts from `now`, which may be left out unless the policy measures time.
     ASIO_RETRY_DECL retry_action start(time_point now = {});
 
+    /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
+    ASIO_RETRY_DECL bool may_start(time_point now = {}) noexcept;
+
     /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
     retry_action on_success() noexcept { return retry_action(); }
 
@@ -115,6 +118,7 @@ private:
     std::uint64_t failures_ = 0;
     time_point started_{};
     time_point deadline_ = time_point::max();
+    duration base_{};
     duration previous_delay_{};
     retry_lease lease_;
     cancellation_probe const* probe_ = nullptr;

@@ -72,15 +72,16 @@ public:
     /// exception; the second is given a `system_error` where the failure is an error code.
     template <typename Predicate>
     retry_policy retry_if(Predicate predicate) const {
-        constexpr bool takes_code = std::predicate<Predicate&, error_code const&>;
-        constexpr bool takes_exception = std::predicate<Predicate&, std::exception_ptr const&>;
-        static_assert(
-            takes_code || takes_exception,
-            "retry_if: the predicate must take an error_code or a std::exception_ptr and return bool");
-        if constexpr (takes_code)
+        if constexpr (std::predicate<Predicate&, error_code const&>) {
             return retry_if_code(std::move(predicate));
-        else if constexpr (takes_exception)
-            return retry_if_exception(std::move(predicate));
+        } else {
+            constexpr bool takes_exception = std::predicate<Predicate&, std::exception_ptr const&>;
+            static_assert(
+                takes_exception,
+                "retry_if: the predicate must take an error_code or a std::exception_ptr and return bool");
+            if constexpr (takes_exception)
+                return retry_if_exception(std::move(predicate));
+        }
     }
 
     /// Lets a `total` cancellation end the operation after a failed attempt too; it is ignored there by
@@ -113,14 +114,15 @@ public:
     /// success, cancellation included.
     template <typename Hook>
     retry_policy on_give_up(Hook hook) const {
-        constexpr bool takes_event = std::invocable<Hook&, retry_event const&>;
-        constexpr bool takes_reason = std::invocable<Hook&, stop_reason>;
-        static_assert(takes_event || takes_reason,
-                      "on_give_up: the hook must take a retry_event const& or a stop_reason");
-        if constexpr (takes_event)
+        if constexpr (std::invocable<Hook&, retry_event const&>) {
             return with_on_give_up(std::move(hook));
-        else if constexpr (takes_reason)
-            return with_on_give_up([hook = std::move(hook)](retry_event const& e) mutable { hook(e.reason); });
+        } else {
+            constexpr bool takes_reason = std::invocable<Hook&, stop_reason>;
+            static_assert(takes_reason, "on_give_up: the hook must take a retry_event const& or a stop_reason");
+            if constexpr (takes_reason)
+                return with_on_give_up(
+                    [hook = std::move(hook)](retry_event const& e) mutable { hook(e.reason); });
+        }
     }
     /// @}
 

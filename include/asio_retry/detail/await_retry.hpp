@@ -13,7 +13,9 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -72,6 +74,9 @@ class coroutine_cancellation final : public cancellation_probe {
 public:
     explicit coroutine_cancellation(asio::cancellation_state const& state)
         : state_(state) {}
+
+    /// An attempt may have put another state in place of the coroutine's.
+    void refresh(asio::cancellation_state const& state) { state_ = state; }
 
     bool stops(bool total_counts) const noexcept override {
         constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
@@ -143,14 +148,19 @@ struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
     using style = as_arguments;
 };
 
+template <typename Executor>
+using tracked_executor =
+    std::decay_t<typename asio::prefer_result<Executor, asio::execution::outstanding_work_t::tracked_t>::type>;
+
 /// The retry of an awaitable operation inside the coroutine that awaits it: each attempt is awaited directly,
 /// so there is nothing to allocate and nothing to spawn, and nothing but the caller's own cancellation can
 /// interrupt an attempt.
 template <typename Style, typename Callable, typename WaitExecutor>
-auto await_retry(Callable callable, retry_policy policy, WaitExecutor wait_executor) -> asio::awaitable<
-    typename Style::template yields<
-        typename completion<typename operation_form<Callable>::signature>::arguments>,
-    typename awaitable_traits<typename operation_form<Callable>::result_type>::executor_type> {
+auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecutor> wait_executor)
+    -> asio::awaitable<
+        typename Style::template yields<
+            typename completion<typename operation_form<Callable>::signature>::arguments>,
+        typename awaitable_traits<typename operation_form<Callable>::result_type>::executor_type> {
     using form = operation_form<Callable>;
     using completion = detail::completion<typename form::signature>;
     using arguments = typename completion::arguments;
@@ -159,7 +169,7 @@ auto await_retry(Callable callable, retry_policy policy, WaitExecutor wait_execu
     auto executor = co_await asio::this_coro::executor;
     auto state = co_await asio::this_coro::cancellation_state;
     bool const throws_if_cancelled = co_await asio::this_coro::throw_if_cancelled();
-    coroutine_cancellation const cancellation(state);
+    coroutine_cancellation cancellation(state);
 
     retry_scheduler* scheduler = nullptr;
     std::optional<random> source;
@@ -171,6 +181,10 @@ auto await_retry(Callable callable, retry_policy policy, WaitExecutor wait_execu
     };
     if (retry_scheduler::any_seeded())
         source.emplace(get_scheduler().next_random());
+
+    std::optional<tracked_executor<WaitExecutor>> work; // where waits hang, if elsewhere
+    if (wait_executor)
+        work.emplace(asio::prefer(*wait_executor, asio::execution::outstanding_work.tracked));
 
     retry_machine machine(std::move(policy));
     machine.watch(cancellation);
@@ -193,6 +207,8 @@ auto await_retry(Callable callable, retry_policy policy, WaitExecutor wait_execu
             result.emplace(completion::from_exception(std::current_exception()));
         }
 
+        auto attempt_state = co_await asio::this_coro::cancellation_state;
+        cancellation.refresh(attempt_state);
         time_point now{};
         try {
             verdict const v = completion::template judge<form>(callable, *result);

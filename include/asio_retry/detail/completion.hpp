@@ -65,6 +65,13 @@ struct completion<void(Failure, Values...)> {
             set_failure(std::get<0>(result), action.error, action.thrown);
     }
 
+    static bool is_failure(arguments const& result) noexcept {
+        if constexpr (std::is_same_v<failure_type, error_code>)
+            return std::get<0>(result).failed();
+        else
+            return std::get<0>(result) != nullptr;
+    }
+
     /// What an attempt's result means. Throws what the predicate of `fail_if` throws.
     template <typename Form, typename Operation>
     static verdict judge(Operation& operation, arguments const& result) {

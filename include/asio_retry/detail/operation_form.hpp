@@ -218,7 +218,9 @@ struct operation_form {
             return operation(which, std::forward<Token>(token)...);
     }
 
-    /// Whether a successful result is a failure all the same; `fail_if` says when.
+    /// Whether a successful result may be a failure all the same; `fail_if` says when.
+    static constexpr bool judges_results = false;
+
     template <typename... Values>
     static constexpr bool rejects(F&, Values const&...) noexcept {
         return false;

@@ -51,8 +51,11 @@ public:
     using associated_executor = asio::associated_executor_t<Handler, IoExecutor>;
     using base_executor =
         std::conditional_t<is_fallback_executor<associated_executor>, IoExecutor, associated_executor>;
+    static constexpr bool has_strand =
+        attempt_runner<form>::needs_strand && std::is_convertible_v<base_executor, asio::any_io_executor>;
     using operation_executor =
-        std::conditional_t<attempt_runner<form>::needs_strand, asio::strand<base_executor>, base_executor>;
+        typename std::conditional_t<has_strand, std::type_identity<asio::strand<base_executor>>,
+                                    std::type_identity<base_executor>>::type;
     using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
 
     /// Starts the operation: the first attempt is initiated here.
@@ -63,7 +66,7 @@ public:
     }
 
     operation_executor get_operation_executor() const noexcept {
-        if constexpr (attempt_runner<form>::needs_strand)
+        if constexpr (has_strand)
             return strand_;
         else
             return get_base_executor();
@@ -78,7 +81,7 @@ public:
     /// Returns false if the attempt was told to stop before its coroutine began.
     bool begin_awaitable_attempt() noexcept {
         coroutine_began_ = true;
-        return !stop_at_begin_ && !machine_.cancelled();
+        return !std::exchange(stop_at_begin_, false) && !machine_.cancelled();
     }
 
     /// The attempt itself, for the coroutine that runs awaitable ones.
@@ -131,9 +134,16 @@ private:
         std::optional<arguments> result;
     };
 
-    /// Lives in the slot of the caller's handler.
+    /// Lives in the slot of the caller's handler, until the operation or the caller's signal ends.
     struct slot_handler {
         retry_operation* self;
+        explicit slot_handler(retry_operation* s) noexcept
+            : self(s) {
+            self->slot_connected_ = true;
+        }
+        slot_handler(slot_handler const&) = delete;
+        slot_handler& operator=(slot_handler const&) = delete;
+        ~slot_handler() { self->slot_connected_ = false; }
         void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
     };
 
@@ -174,22 +184,30 @@ private:
         , handler_(std::move(handler))
         , callable_(std::move(callable))
         , executor_(executor)
+        , slot_(asio::get_associated_cancellation_slot(handler_))
         , strand_(get_base_executor())
         , work_(asio::prefer(get_operation_executor(), asio::execution::outstanding_work.tracked))
-        , machine_(std::move(policy)) {}
+        , machine_(std::move(policy)) {
+        if constexpr (std::is_same_v<IoExecutor, base_executor>)
+            if (executor_ == get_base_executor())
+                return; // the work of one is that of the other
+        io_work_.emplace(asio::prefer(executor_, asio::execution::outstanding_work.tracked));
+    }
 
     ~retry_operation() = default;
 
     void start() {
-        auto slot = asio::get_associated_cancellation_slot(handler_);
-        bool const limited = settings().limits_attempts();
-        signals_attempts_ = slot.is_connected() || limited || Membership::is_scoped;
-        if (slot.is_connected())
-            slot.template emplace<slot_handler>(slot_handler{this});
+        signals_attempts_ = slot_.is_connected() || settings().limits_attempts() || Membership::is_scoped;
+        if (slot_.is_connected())
+            slot_.template emplace<slot_handler>(this);
         if (retry_scheduler::any_seeded())
             random_.emplace(get_scheduler().next_random());
         this->join_scope(machine_);
-        carry_out(true, machine_.start(settings().measures_time() ? get_scheduler().now() : time_point()));
+        time_point const now = settings().measures_time() ? get_scheduler().now() : time_point();
+        if (machine_.may_start(now))
+            return carry_out(true, machine_.start(now));
+        post_step([this, now] { carry_out(false, machine_.start(now)); }); // its hook belongs on the executor
+        leave();
     }
 
     /// The wait is over, or was never needed, or was cut short.
@@ -219,10 +237,9 @@ private:
         try {
             call_attempt(attempt_handler<retry_operation>(this));
         } catch (...) {
-            if (!occupancy_.take_dropped() && !frame.result) {
-                leave();
-                throw; // the attempt goes on without its initiating function
-            }
+            if (!occupancy_.take_dropped() && !frame.result)
+                return std::nullopt; // the attempt goes on without its initiating function, and its completion
+                                     // counts
             frame.result.emplace(completion::from_exception(std::current_exception()));
         }
         return std::move(frame.result);
@@ -239,7 +256,8 @@ private:
             call();
             std::move(handler)(std::exception_ptr());
         } else {
-            auto values = returned<typename form::result_type>::arguments(call());
+            using result_type = typename form::result_type;
+            auto values = returned<result_type>::arguments(result_type(call()));
             std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
         }
     }
@@ -249,8 +267,9 @@ private:
         if (signals_attempts_ &&
             !form::returns_awaitable) // what this attempt left there must not reach the next one
             signal_.slot().clear();
-        if (!disarm_limit()) {
-            post_end_of_attempt(std::move(result)); // behind the notice
+        bool const calls_policy = form::judges_results || completion::is_failure(result);
+        if (!disarm_limit() || (initiating && calls_policy)) { // behind the notice, on the executor
+            post_end_of_attempt(std::move(result));
             return leave();
         }
         time_point now{};
@@ -312,8 +331,7 @@ private:
             signal_.emit(type);
     }
 
-    /// Tells the attempt to stop, or cuts the wait short. Destroys *this if nobody is inside and the attempt
-    /// ends at once.
+    /// Tells the attempt to stop, or cuts the wait short.
     void pass_on(asio::cancellation_type_t type) {
         if (phase_ == phase::attempting && !attempt_ended_)
             stop_attempt(type);
@@ -328,7 +346,10 @@ private:
         else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
                  !machine_.cancel_total())
             return;
+        bool const entered = try_enter(); // else a callback or the initiation of an attempt is cancelling
         pass_on(type);
+        if (entered)
+            leave();
     }
 
     // --- the time limit of an attempt: the same node that waits serves it, never both at once
@@ -411,8 +432,8 @@ private:
     }
 
     void deliver_later(arguments&& result) {
-        auto const keep_context_running =
-            work_; // until the completion is queued: a context without work would stop
+        // Until the completion is queued: a context without work would stop.
+        [[maybe_unused]] auto const keep_running = std::pair(work_, io_work_);
         auto presence = this->take_presence();
         IoExecutor const executor = executor_;
         Handler handler = release_handler();
@@ -445,9 +466,8 @@ private:
     }
 
     void clear_slot() noexcept {
-        auto slot = asio::get_associated_cancellation_slot(handler_);
-        if (slot.is_connected())
-            slot.clear();
+        if (slot_connected_)
+            slot_.clear();
     }
 
     /// Lets others in. The last access to *this.
@@ -472,20 +492,24 @@ private:
         return *random_;
     }
 
-    using work_executor = std::decay_t<
-        typename asio::prefer_result<operation_executor, asio::execution::outstanding_work_t::tracked_t>::type>;
+    template <typename Executor>
+    using tracked = std::decay_t<
+        typename asio::prefer_result<Executor, asio::execution::outstanding_work_t::tracked_t>::type>;
+    using work_executor = tracked<operation_executor>;
+    using io_work_executor = tracked<IoExecutor>;
 
     enum class phase : unsigned char { attempting, waiting, queued };
 
     Handler handler_;
     Callable callable_;
     IoExecutor executor_;
+    asio::associated_cancellation_slot_t<Handler> slot_;
     struct no_strand {
         explicit no_strand(base_executor const&) noexcept {}
     };
-    [[no_unique_address]] std::conditional_t<attempt_runner<form>::needs_strand, operation_executor, no_strand>
-        strand_;
+    [[no_unique_address]] std::conditional_t<has_strand, operation_executor, no_strand> strand_;
     work_executor work_;
+    std::optional<io_work_executor> io_work_; // where waits hang, if elsewhere
     retry_machine machine_;
     std::optional<random> random_;
     retry_scheduler* scheduler_ = nullptr;
@@ -493,6 +517,7 @@ private:
     [[no_unique_address]] attempt_runner<form> runner_;
     occupancy occupancy_;
     phase phase_ = phase::attempting;
+    bool slot_connected_ = false;
     bool signals_attempts_ = false;
     bool attempt_ended_ = false;
     bool limit_armed_ = false;
