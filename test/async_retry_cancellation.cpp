@@ -137,34 +137,6 @@ TEST_P(cancellation_point, decision_13_while_waiting) {
     EXPECT_EQ(time.now() - begin, 50ms);
 }
 
-TEST_P(cancellation_point, decision_15_when_the_wait_is_over_and_queued) {
-    // Waits that end together: the first one's attempt cancels the second operation, whose continuation is
-    // queued.
-    start();
-    attempts.complete(refused());
-    poll();
-    // A second operation with the same expiry, but begun later: its attempt is the first thing to run in that
-    // instant.
-    script blocked = script::failures(1);
-    auto const operation = [&](auto token) {
-        if (blocked.attempts == 1)
-            emit();
-        return async_inline(blocked, std::move(token));
-    };
-    asio::cancellation_signal other;
-    completion_record other_record;
-    async_retry(io, operation, every_100ms(), other_record.handler());
-    poll();
-    EXPECT_EQ(scheduler(io).pending(), 2u);
-    time.advance(100ms);
-    EXPECT_EQ(other_record.count, 1);
-    if (attempts.pending()) { // the first operation had gone on before it was cancelled
-        attempts.complete({}, 1);
-        time.run();
-    }
-    EXPECT_EQ(record.count, 1);
-}
-
 TEST_P(cancellation_point, decision_15_while_a_zero_delay_is_queued) {
     auto const immediately = policy().backoff(constant(0ms));
     async_retry(
@@ -349,6 +321,38 @@ TEST_P(awaitable_cancellation, while_waiting) {
 INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,
                          testing::Values(awaitable_style::direct, awaitable_style::limited,
                                          awaitable_style::scoped));
+
+// Two waits that are over when the context looks: the first one's attempt cancels the second, whose
+// continuation is queued.
+TEST(async_retry_cancellation, decision_15_when_the_wait_is_over_and_queued) {
+    for (type const emitted : {type::terminal, type::partial, type::total, type::all}) {
+        asio::io_context io;
+        asio::cancellation_signal signal;
+        script first = script::failures(1), second = script::failures(1);
+        completion_record first_record, second_record;
+        auto const policy = every_100ms().backoff(constant(20ms));
+        auto const cancelling = [&](auto token) {
+            if (first.attempts == 1)
+                signal.emit(emitted);
+            return async_scripted(io, first, std::move(token));
+        };
+        async_retry(io, cancelling, policy, first_record.handler());
+        async_retry(
+            io, [&](auto token) { return async_scripted(io, second, std::move(token)); }, policy,
+            asio::bind_cancellation_slot(signal.slot(), second_record.handler()));
+        while (scheduler(io).pending() != 2)
+            ASSERT_EQ(io.run_one(), 1u);
+        auto const both_over = scheduler(io).now() + 20ms;
+        while (scheduler(io).now() <= both_over) {
+        }
+        io.run();
+        EXPECT_FALSE(first_record.error);
+        EXPECT_EQ(second_record.count, 1);
+        bool const ignored = emitted == type::total;
+        EXPECT_EQ(second_record.error, ignored ? error_code() : aborted());
+        EXPECT_EQ(second.attempts, ignored ? 2u : 1u);
+    }
+}
 
 // An attempt that completes inside its slot handler: the handler still runs later, never inside emit.
 TEST(async_retry_cancellation, decision_13_attempt_that_completes_inside_emit) {
