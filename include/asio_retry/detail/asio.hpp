@@ -5,7 +5,9 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/system_context.hpp>
 #include <boost/asio/version.hpp>
@@ -47,6 +49,11 @@ inline constexpr bool is_fallback_executor<asio::detail::promise_executor<T, Blo
 template <>
 inline constexpr bool is_fallback_executor<asio::inline_executor> = true;
 #endif
+
+/// An executor whose context has work as long as this lives; made by asio::prefer.
+template <typename Executor>
+using tracked_executor =
+    std::decay_t<typename asio::prefer_result<Executor, asio::execution::outstanding_work_t::tracked_t>::type>;
 
 /// Runs a function where it stands. Unlike asio::system_executor it lets exceptions pass.
 struct calling_executor {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 #include <asio_retry/detail/wait_node.hpp>
@@ -147,10 +148,6 @@ struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
     using executor_type = Executor;
     using style = as_arguments;
 };
-
-template <typename Executor>
-using tracked_executor =
-    std::decay_t<typename asio::prefer_result<Executor, asio::execution::outstanding_work_t::tracked_t>::type>;
 
 /// The retry of an awaitable operation inside the coroutine that awaits it: each attempt is awaited directly,
 /// so there is nothing to allocate and nothing to spawn, and nothing but the caller's own cancellation can

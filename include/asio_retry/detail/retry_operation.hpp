@@ -492,12 +492,6 @@ private:
         return *random_;
     }
 
-    template <typename Executor>
-    using tracked = std::decay_t<
-        typename asio::prefer_result<Executor, asio::execution::outstanding_work_t::tracked_t>::type>;
-    using work_executor = tracked<operation_executor>;
-    using io_work_executor = tracked<IoExecutor>;
-
     enum class phase : unsigned char { attempting, waiting, queued };
 
     Handler handler_;
@@ -508,8 +502,8 @@ private:
         explicit no_strand(base_executor const&) noexcept {}
     };
     [[no_unique_address]] std::conditional_t<has_strand, operation_executor, no_strand> strand_;
-    work_executor work_;
-    std::optional<io_work_executor> io_work_; // where waits hang, if elsewhere
+    tracked_executor<operation_executor> work_;
+    std::optional<tracked_executor<IoExecutor>> io_work_; // where waits hang, if elsewhere
     retry_machine machine_;
     std::optional<random> random_;
     retry_scheduler* scheduler_ = nullptr;
