@@ -3,6 +3,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <cerrno>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -90,6 +91,10 @@ error_code timed_out_error() noexcept {
     return error_code(ETIMEDOUT, boost::system::system_category());
 }
 
+error_code no_memory_error() noexcept {
+    return error_code(ENOMEM, boost::system::system_category());
+}
+
 error_code aborted_error() noexcept {
     return error_code(ECANCELED, boost::system::system_category());
 }
@@ -101,6 +106,8 @@ error_code code_of(std::exception_ptr const& e) {
         return failure.code();
     } catch (std::system_error const& failure) {
         return from_standard(failure.code());
+    } catch (std::bad_alloc const&) {
+        return no_memory_error();
     } catch (...) {
         return error::operation_threw;
     }

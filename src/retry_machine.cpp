@@ -110,9 +110,8 @@ retry_machine::wait_limit retry_machine::longest_wait(time_point now) const noex
     return result;
 }
 
-retry_action retry_machine::on_callback_exception(error stage, std::exception_ptr thrown) {
-    verdict const failure = verdict::failure(make_error_code(stage));
-    return give_up(stop_reason::not_retryable, failure, failure.error(), std::move(thrown));
+retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown) {
+    return give_up(stop_reason::not_retryable, verdict::failure(code), code, std::move(thrown));
 }
 
 retry_action retry_machine::on_wait_over(time_point now) {

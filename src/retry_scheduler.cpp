@@ -6,12 +6,13 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
-#include <boost/asio/recycling_allocator.hpp>
 #include <boost/intrusive/set.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -24,6 +25,51 @@ std::atomic<std::size_t> seeded_schedulers = 0;
 struct expiry_of {
     using type = time_point;
     time_point operator()(detail::wait_node const& node) const noexcept { return node.expiry(); }
+};
+
+/// The memory of the timer's one wait, so that arming it again needs none.
+class timer_memory {
+public:
+    void* allocate(std::size_t size) {
+        if (!in_use_ && size <= sizeof(bytes_)) {
+            in_use_ = true;
+            return bytes_;
+        }
+        return ::operator new(size);
+    }
+    void deallocate(void* memory) noexcept {
+        if (memory == bytes_)
+            in_use_ = false;
+        else
+            ::operator delete(memory);
+    }
+
+private:
+    alignas(std::max_align_t) std::byte bytes_[128];
+    bool in_use_ = false;
+};
+
+template <typename T>
+class timer_allocator {
+public:
+    using value_type = T;
+
+    explicit timer_allocator(timer_memory& memory) noexcept
+        : memory_(&memory) {}
+    template <typename U>
+    timer_allocator(timer_allocator<U> const& other) noexcept
+        : memory_(other.memory_) {}
+
+    T* allocate(std::size_t count) { return static_cast<T*>(memory_->allocate(count * sizeof(T))); }
+    void deallocate(T* memory, std::size_t) noexcept { memory_->deallocate(memory); }
+
+    friend bool operator==(timer_allocator a, timer_allocator b) noexcept { return a.memory_ == b.memory_; }
+
+private:
+    template <typename>
+    friend class timer_allocator;
+
+    timer_memory* memory_;
 };
 
 } // namespace
@@ -68,22 +114,26 @@ public:
         return true;
     }
 
-    /// Unlinks and returns the first wait that is over at `limit`; none if there is none.
-    detail::wait_node* take_due(time_point limit) noexcept {
-        std::lock_guard const lock(mutex_);
-        auto const first = waits_.begin();
-        if (first == waits_.end() || first->expiry() > limit)
-            return nullptr;
-        detail::wait_node& node = *first;
-        waits_.erase(first);
-        return &node;
+    /// Ends the first wait that is over at `limit`; returns false if there is none. If the report fails the
+    /// wait goes on, and the next call ends it.
+    bool end_due(time_point limit) {
+        detail::wait_node* const node = take_due(limit);
+        if (!node)
+            return false;
+        try {
+            node->on_expiry();
+        } catch (...) {
+            std::lock_guard const lock(mutex_);
+            waits_.insert(*node);
+            throw;
+        }
+        return true;
     }
 
     detail::wait_node* shut_down() noexcept {
         std::lock_guard const lock(mutex_);
         shut_down_ = true;
         timer_.reset(); // its own service is destroyed before this one
-        armed_for_ = time_point::max();
         if (waits_.empty())
             return nullptr;
         detail::wait_node& node = *waits_.begin();
@@ -143,57 +193,71 @@ public:
     duration slack = std::chrono::milliseconds(1);
 
 private:
-    // Precondition for all below: the mutex is held.
+    detail::wait_node* take_due(time_point limit) noexcept {
+        std::lock_guard const lock(mutex_);
+        auto const first = waits_.begin();
+        if (first == waits_.end() || first->expiry() > limit)
+            return nullptr;
+        detail::wait_node& node = *first;
+        waits_.erase(first);
+        return &node;
+    }
 
-    /// Makes the timer fire no later than the first wait ends.
+    // Precondition for the next two: the mutex is held.
+
+    /// Makes the timer fire no later than the first wait ends. Only the first call may throw.
     void arm() {
         if (manual_now_ || shut_down_ || waits_.empty() || armed_for_ <= waits_.begin()->expiry())
             return;
         if (!timer_)
             timer_.emplace(detail::context_executor(context_));
-        time_point const expiry = waits_.begin()->expiry();
-        timer_->expires_at(expiry);
-        // With an allocator of its own the handler needs none of Asio's hooks, which differ between a program
-        // that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
-        timer_->async_wait(boost::asio::bind_allocator(
-            boost::asio::recycling_allocator<void>(), [this, wait = ++wait_number_](auto) { on_timer(wait); }));
-        armed_for_ = expiry;
+        timer_->expires_at(waits_.begin()->expiry()); // ends the timer's own wait, if there is one
+        if (!timer_waits_) {
+            // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
+            // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
+            timer_->async_wait(boost::asio::bind_allocator(timer_allocator<void>(timer_memory_),
+                                                           [this](auto) { on_timer(); }));
+            timer_waits_ = true;
+        }
+        armed_for_ = waits_.begin()->expiry();
     }
 
     void disarm() noexcept {
         if (armed_for_ == time_point::max())
             return;
         armed_for_ = time_point::max();
-        ++wait_number_;
         timer_->cancel();
     }
 
-    void on_timer(std::uint64_t wait) {
+    /// The timer's wait is over, because it expired or because the timer was armed for something else.
+    void on_timer() {
         {
             std::lock_guard const lock(mutex_);
-            if (wait != wait_number_)
-                return;
+            timer_waits_ = false;
             armed_for_ = time_point::max();
         }
-        struct rearm_on_exit {
-            impl& self;
-            ~rearm_on_exit() noexcept(false) {
-                std::lock_guard const lock(self.mutex_);
-                self.arm();
+        auto const arm_again = [this] {
+            std::lock_guard const lock(mutex_);
+            arm();
+        };
+        try {
+            for (time_point const limit = now(); end_due(limit);) {
             }
-        } const rearm{*this};
-        time_point const limit = now();
-        while (detail::wait_node* const node = take_due(limit))
-            node->on_expiry();
+        } catch (...) {
+            arm_again();
+            throw;
+        }
+        arm_again();
     }
 
     boost::asio::execution_context& context_;
     mutable std::mutex mutex_;
     boost::intrusive::multiset<detail::wait_node, boost::intrusive::key_of_value<expiry_of>>
         waits_; // equals are FIFO
+    timer_memory timer_memory_;
     std::optional<wait_timer> timer_;
+    bool timer_waits_ = false; // one wait at a time, even if it is over and its handler is only queued
     time_point armed_for_ = time_point::max();
-    std::uint64_t wait_number_ = 0;
     std::optional<time_point> manual_now_;
     struct settings {
         duration slack{};
@@ -278,8 +342,7 @@ bool retry_scheduler::advance_to_next_expiry(time_point limit) {
     if (!next || *next > limit)
         return false;
     impl_->advance_clock(*next);
-    impl_->take_due(*next)->on_expiry();
-    return true;
+    return impl_->end_due(*next);
 }
 
 void retry_scheduler::advance_clock(time_point to) noexcept {

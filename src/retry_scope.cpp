@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <exception>
 
 namespace asio_retry::detail {
 
@@ -63,34 +64,59 @@ std::size_t scope_state::pending() const {
     return pending_;
 }
 
-bool scope_state::cancel_here(boost::intrusive::list<scope_member>& members,
-                              std::vector<std::shared_ptr<scope_state>>& children) {
+boost::intrusive::list<scope_member> scope_state::take_members() {
     std::lock_guard const lock(mutex_);
-    if (cancelled_.exchange(true, std::memory_order_acq_rel))
-        return false;
+    cancelled_.store(true, std::memory_order_release);
     for (scope_member& member : members_)
         member.notified_ = true;
-    members.swap(members_);
-    for (auto const& child : children_)
-        if (auto alive = child.lock())
-            children.push_back(std::move(alive));
-    return true;
+    return std::exchange(members_, {});
+}
+
+void scope_state::tell(scope_member& member) {
+    try {
+        member.on_scope_cancelled();
+    } catch (...) {
+        {
+            std::lock_guard const lock(mutex_);
+            member.notified_ = false;
+            members_.push_back(member);
+        }
+        member.on_notice_failed();
+        throw;
+    }
+}
+
+/// From the last to the first: an expired child that is removed meanwhile makes none be left out.
+std::shared_ptr<scope_state> scope_state::child_before(std::size_t& index) const {
+    std::lock_guard const lock(mutex_);
+    for (index = std::min(index, children_.size()); index != 0;)
+        if (auto alive = children_[--index].lock())
+            return alive;
+    return nullptr;
 }
 
 void scope_state::cancel() {
-    boost::intrusive::list<scope_member> members;
-    std::vector<std::shared_ptr<scope_state>> children;
     auto const keep_alive = shared_from_this();
-    if (!cancel_here(members, children))
-        return;
+    std::exception_ptr failure;
+    auto const note_failure_of = [&](auto action) {
+        try {
+            action();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+    };
+    auto members = take_members();
     // A member that is being told cannot end before it has been, so those still in the list are there.
     while (!members.empty()) {
         scope_member& member = members.front();
         members.pop_front();
-        member.on_scope_cancelled();
+        note_failure_of([&] { tell(member); });
     }
-    for (auto const& child : children)
-        child->cancel();
+    auto index = std::size_t(-1);
+    while (auto const child = child_before(index))
+        note_failure_of([&] { child->cancel(); });
+    if (failure)
+        std::rethrow_exception(failure);
 }
 
 void scope_state::link(scope_member& member) {

@@ -91,7 +91,7 @@ TEST(decision_21, a_throwing_callback_of_others_ends_the_operation) {
     machine_script script(endless_every_100ms());
     script.start();
     auto const thrown = std::make_exception_ptr(std::runtime_error("theirs"));
-    retry_action const action = script.machine.on_callback_exception(error::predicate_threw, thrown);
+    retry_action const action = script.machine.on_exception(error::predicate_threw, thrown);
     EXPECT_THAT(action, is_thrown(error::predicate_threw));
     EXPECT_EQ(action.thrown, thrown);
     EXPECT_THAT(script.give_ups,

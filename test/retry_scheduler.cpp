@@ -115,18 +115,24 @@ TEST(retry_scheduler, a_callback_may_schedule_and_cancel) {
     EXPECT_EQ(ends, 3);
 }
 
-TEST(retry_scheduler, an_exception_from_a_callback_leaves_run_and_keeps_the_other_waits) {
+TEST(retry_scheduler, a_wait_whose_report_throws_goes_on_and_is_reported_by_the_next_run) {
     asio::io_context io;
     retry_scheduler& waits = scheduler(io);
     test_wait throwing, other;
+    int reports = 0;
     bool ended = false;
-    throwing.expired = [] { throw std::runtime_error("callback"); };
+    throwing.expired = [&] {
+        if (++reports == 1)
+            throw std::runtime_error("report");
+    };
     other.expired = [&] { ended = true; };
     auto const now = waits.now();
     waits.schedule(throwing, now);
     waits.schedule(other, now);
     EXPECT_THROW(io.run(), std::runtime_error);
+    EXPECT_EQ(waits.pending(), 2u);
     io.run();
+    EXPECT_EQ(reports, 2);
     EXPECT_TRUE(ended);
 }
 

@@ -60,9 +60,9 @@ public:
     /// An attempt failed at `now`. Precondition: !failure.succeeded().
     ASIO_RETRY_DECL retry_action on_failure(verdict const& failure, time_point now, random& source);
 
-    /// A callback outside the policy, such as the predicate of `fail_if`, threw `thrown` while judging an
-    /// attempt.
-    ASIO_RETRY_DECL retry_action on_callback_exception(error stage, std::exception_ptr thrown);
+    /// Something outside the policy threw: the predicate of `fail_if`, or what has to carry the operation on.
+    /// Ends it with `code`, or with `thrown` if that is not null.
+    ASIO_RETRY_DECL retry_action on_exception(error_code const& code, std::exception_ptr thrown);
 
     /// The wait ended, or was cut short by a cancellation, at `now`.
     ASIO_RETRY_DECL retry_action on_wait_over(time_point now);

@@ -31,7 +31,12 @@ public:
     explicit retry_scope(retry_scope& parent)
         : retry_scope(parent.get_executor(), parent.state_) {}
 
-    ~retry_scope() { state_->cancel(); }
+    ~retry_scope() {
+        try {
+            state_->cancel();
+        } catch (...) { // an operation that could not be told finds out before its next attempt
+        }
+    }
     retry_scope(retry_scope const&) = delete;
     retry_scope& operator=(retry_scope const&) = delete;
 

@@ -89,9 +89,8 @@ private:
             }
             // What cancelled the attempt must not end the wait for the next one.
             co_await asio::this_coro::reset_cancellation_state();
-            auto report = [&](auto resume) {
-                asio::any_completion_handler<void()>(std::move(resume)).swap(operation->runner().resume_);
-                // The report may destroy this coroutine: what it uses is moved out of the frame first.
+            // The report may destroy this coroutine: what it uses is moved out of the frame first.
+            auto report = [&] {
                 AttemptHandler reporter(std::move(*handler));
                 arguments reported(std::move(*result));
                 handler.reset();
@@ -99,7 +98,21 @@ private:
                 std::apply([&](auto&&... values) { std::move(reporter)(std::move(values)...); },
                            std::move(reported));
             };
-            co_await asio::async_initiate<asio::deferred_t const, void()>(report, asio::deferred);
+            bool parked = true;
+            auto park_and_report = [&](auto resume) {
+                try {
+                    asio::any_completion_handler<void()>(std::move(resume)).swap(operation->runner().resume_);
+                } catch (...) { // no memory: the next attempt will need a new coroutine
+                    parked = false;
+                    return std::move(resume)();
+                }
+                report();
+            };
+            co_await asio::async_initiate<asio::deferred_t const, void()>(park_and_report, asio::deferred);
+            if (!parked) {
+                report();
+                co_return;
+            }
             handler.emplace(operation);
         }
     }

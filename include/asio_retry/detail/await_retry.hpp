@@ -2,7 +2,9 @@
 
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/queued_turn.hpp>
 #include <asio_retry/detail/wait_node.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_scheduler.hpp>
@@ -15,12 +17,13 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <exception>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -35,32 +38,69 @@ public:
         : scheduler_(scheduler)
         , executor_(executor) {}
 
-    auto async_wait(time_point expiry) {
-        return asio::async_initiate<asio::deferred_t const, void()>(
-            [this, expiry](auto handler) {
-                asio::any_completion_handler<void()>(std::move(handler))
-                    .swap(resume_);                                          // 1.81 cannot move-assign it
-                auto slot = asio::get_associated_cancellation_slot(resume_); // it took the handler's own
-                if (slot.is_connected())
-                    slot.template emplace<slot_handler>(slot_handler{this});
-                if (!scheduler_.schedule(*this, expiry))
-                    on_shutdown();
-            },
-            asio::deferred);
+    /// Lets other handlers run first.
+    auto async_post() {
+        return suspend([this] { on_expiry(); });
     }
+
+    /// Waits, or ends early because the coroutine is cancelled.
+    auto async_wait(time_point expiry) {
+        return suspend([this, expiry] {
+            auto slot = asio::get_associated_cancellation_slot(resume_); // it took the handler's own
+            if (slot.is_connected())
+                slot.template emplace<slot_handler>(slot_handler{this});
+            if (!scheduler_.schedule(*this, expiry))
+                on_shutdown();
+        });
+    }
+
+    /// Why it was not possible to wait: for want of memory, or because the executor threw.
+    std::exception_ptr const& failure() const noexcept { return failure_; }
+
+    struct turn {};
+    template <typename>
+    using turn_allocator = std::allocator<void>;
+    turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
+    void on_turn(turn) { std::exchange(resume_, nullptr)(); }
+    void on_turn_dropped(turn) noexcept { on_shutdown(); }
 
 private:
     struct slot_handler {
         coroutine_wait* self;
         void operator()(asio::cancellation_type_t) const {
-            if (self->scheduler_.cancel(*self))
+            if (!self->scheduler_.cancel(*self))
+                return;
+            try {
                 self->on_expiry();
+            } catch (...) {
+                self->on_turn(turn());
+            }
         }
     };
 
-    void on_expiry() override {
-        asio::post(executor_, [resume = std::exchange(resume_, nullptr)]() mutable { std::move(resume)(); });
+    /// The coroutine goes on, with a failure, if it cannot be suspended: an exception would lose it.
+    template <typename Begin>
+    auto suspend(Begin begin) {
+        return asio::async_initiate<asio::deferred_t const, void()>(
+            [this, begin](auto handler) {
+                try {
+                    asio::any_completion_handler<void()>(std::move(handler))
+                        .swap(resume_); // 1.81 cannot assign it
+                } catch (...) {
+                    failure_ = std::current_exception();
+                    return std::move(handler)();
+                }
+                try {
+                    begin();
+                } catch (...) {
+                    failure_ = std::current_exception();
+                    on_turn(turn());
+                }
+            },
+            asio::deferred);
     }
+
+    void on_expiry() override { post_turn<turn>(executor_, *this); }
 
     // The frame is destroyed with the handler that holds it, and this object with the frame.
     void on_shutdown() noexcept override { auto const destroyed = std::exchange(resume_, nullptr); }
@@ -68,6 +108,7 @@ private:
     retry_scheduler& scheduler_;
     Executor executor_;
     asio::any_completion_handler<void()> resume_;
+    std::exception_ptr failure_;
 };
 
 /// The cancellation of a coroutine, which only says so when asked.
@@ -168,25 +209,23 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
     bool const throws_if_cancelled = co_await asio::this_coro::throw_if_cancelled();
     coroutine_cancellation cancellation(state);
 
-    retry_scheduler* scheduler = nullptr;
-    std::optional<random> source;
-    auto const get_scheduler = [&]() -> retry_scheduler& {
-        if (!scheduler)
-            scheduler = &asio_retry::scheduler(
-                asio::query(wait_executor ? *wait_executor : executor, asio::execution::context));
-        return *scheduler;
-    };
-    if (retry_scheduler::any_seeded())
-        source.emplace(get_scheduler().next_random());
-
+    lazy_scheduler scheduler(wait_executor ? *wait_executor : executor);
     std::optional<tracked_executor<WaitExecutor>> work; // where waits hang, if elsewhere
     if (wait_executor)
         work.emplace(asio::prefer(*wait_executor, asio::execution::outstanding_work.tracked));
 
     retry_machine machine(std::move(policy));
     machine.watch(cancellation);
-    retry_action action =
-        machine.start(machine.policy().settings().measures_time() ? get_scheduler().now() : time_point());
+    retry_action action;
+    auto const fail = [&] {
+        action = machine.on_exception(code_of(std::current_exception()), std::current_exception());
+    };
+    try {
+        scheduler.take_seeded_stream();
+        action = machine.start(scheduler.start_of(machine));
+    } catch (...) {
+        fail();
+    }
     std::optional<arguments> result;
     while (action.what == retry_action::kind::attempt) {
         // A cancellation that the machine ignores must not make the next co_await throw.
@@ -208,17 +247,9 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
         cancellation.refresh(attempt_state);
         time_point now{};
         try {
-            verdict const v = completion::template judge<form>(callable, *result);
-            if (v.succeeded()) {
-                action = machine.on_success();
-            } else {
-                now = get_scheduler().now();
-                if (!source)
-                    source.emplace(get_scheduler().next_random());
-                action = machine.on_failure(v, now, *source);
-            }
+            action = decide<completion, form>(machine, callable, *result, scheduler, now);
         } catch (...) {
-            action = machine.on_callback_exception(error::predicate_threw, std::current_exception());
+            fail();
         }
         if (action.what == retry_action::kind::complete)
             break;
@@ -227,19 +258,23 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
         if (!machine.cancelled()) {
             if (cancellation.requested())
                 co_await asio::this_coro::throw_if_cancelled(false);
+            coroutine_wait wait(scheduler.get(), executor);
             if (action.delay == duration::zero()) {
-                co_await asio::post(executor, asio::deferred);
+                co_await wait.async_post();
             } else {
-                coroutine_wait wait(get_scheduler(), executor);
                 for (time_point const expiry = saturating_add(now, action.delay);;) {
                     co_await wait.async_wait(expiry);
-                    if (machine.cancelled() || get_scheduler().now() >= expiry)
+                    if (machine.cancelled() || wait.failure() || scheduler.get().now() >= expiry)
                         break; // else a cancellation that the machine ignores cut the wait short
                     co_await asio::this_coro::throw_if_cancelled(false);
                 }
             }
+            if (wait.failure()) {
+                action = machine.on_exception(code_of(wait.failure()), wait.failure());
+                break;
+            }
         }
-        action = machine.on_wait_over(get_scheduler().now());
+        action = machine.on_wait_over(scheduler.get().now());
     }
     if (!result)
         result.emplace(completion::failed(error_code(), nullptr));

@@ -59,6 +59,15 @@ struct completion<void(Failure, Values...)> {
             return failed(error_code(), thrown);
     }
 
+    /// Ends the operation because of what `from_exception` made `result` of.
+    static retry_action on_exception(retry_machine& machine, arguments const& result) {
+        auto const& failure = std::get<0>(result);
+        if constexpr (std::is_same_v<failure_type, error_code>)
+            return machine.on_exception(failure, nullptr);
+        else
+            return machine.on_exception(code_of(failure), failure);
+    }
+
     /// Puts in place of the attempt's own error what the machine wants delivered.
     static void amend(arguments& result, retry_action const& action) {
         if (action.error.failed() || action.thrown)

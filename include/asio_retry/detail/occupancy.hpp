@@ -1,47 +1,69 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace asio_retry::detail {
 
-/// Lets one thread at a time into an operation; whoever finds it occupied queues again behind the occupant.
+/// What may happen to an operation, on any thread of its context.
+enum operation_event : std::uint16_t {
+    nothing = 0,
+    start_refused = 1 << 0, ///< it may not make even its first attempt
+    attempt_ended = 1 << 1,
+    wait_ended = 1 << 2, ///< or was cut short
+    limit_reached = 1 << 3,
+    scope_cancelled = 1 << 4,
+    step_failed = 1 << 5,   ///< for want of memory, or because an executor threw
+    notice_failed = 1 << 6, ///< that the scope was cancelled could not be queued
+    owner_dropped = 1 << 7, ///< nobody will carry the operation on
+};
+
+constexpr operation_event operator|(operation_event a, operation_event b) noexcept {
+    return static_cast<operation_event>(std::uint16_t(a) | std::uint16_t(b));
+}
+
+/// Lets one thread at a time into an operation; whoever finds it occupied leaves what happened with the
+/// occupant, who sees to it before leaving.
 ///
-/// The initiating function, the end of an attempt and the notices of a time limit or a scope may meet on the
-/// threads of a context; an executor that is no strand does not keep them apart. The occupant also pins the
-/// operation in memory.
+/// The initiating function, the end of an attempt, a time limit and a scope may meet on the threads of a
+/// context; an executor that is no strand does not keep them apart.
 class occupancy {
 public:
-    bool try_enter() noexcept {
-        auto expected = state::free;
-        return state_.compare_exchange_strong(expected, state::occupied, std::memory_order_acquire,
-                                              std::memory_order_relaxed);
+    /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to.
+    bool enter(operation_event event = nothing) noexcept {
+        std::uint16_t state = 0;
+        while (!state_.compare_exchange_weak(state,
+                                             static_cast<std::uint16_t>(state == 0 ? occupied : state | event),
+                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
+        }
+        return state == 0;
     }
 
-    /// Returns false, and stays, if the owner was dropped meanwhile.
-    [[nodiscard]] bool leave() noexcept {
-        auto expected = state::occupied;
-        return state_.compare_exchange_strong(expected, state::free, std::memory_order_release,
-                                              std::memory_order_acquire);
+    /// The occupant leaves something for itself.
+    void add(operation_event event) noexcept { state_.fetch_or(event, std::memory_order_relaxed); }
+
+    /// The occupant takes back one event; false if it did not happen.
+    bool take(operation_event event) noexcept {
+        return (state_.fetch_and(static_cast<std::uint16_t>(~event), std::memory_order_acq_rel) & event) != 0;
     }
 
-    /// Notes for the occupant that nobody will carry the operation on; false if there is no occupant.
-    bool drop_owner() noexcept {
-        auto expected = state::occupied;
-        return state_.compare_exchange_strong(expected, state::dropped, std::memory_order_acq_rel);
+    /// The occupant takes everything that happened.
+    operation_event take_all() noexcept {
+        return static_cast<operation_event>(state_.exchange(occupied, std::memory_order_acq_rel) & ~occupied);
     }
 
-    /// The occupant takes note of a dropped owner, and stays.
-    bool take_dropped() noexcept {
-        auto expected = state::dropped;
-        return state_.compare_exchange_strong(expected, state::occupied, std::memory_order_acq_rel);
+    /// Lets others in and returns nothing, or stays and returns what happened meanwhile.
+    [[nodiscard]] operation_event leave() noexcept {
+        std::uint16_t state = occupied;
+        if (state_.compare_exchange_strong(state, 0, std::memory_order_acq_rel, std::memory_order_acquire))
+            return nothing;
+        return take_all();
     }
-
-    void vacate() noexcept { state_.store(state::free, std::memory_order_release); }
 
 private:
-    enum class state : unsigned char { free, occupied, dropped };
+    static constexpr std::uint16_t occupied = 1 << 8;
 
-    std::atomic<state> state_ = state::occupied; // by the initiating function
+    std::atomic<std::uint16_t> state_ = occupied; // by the initiating function
 };
 
 } // namespace asio_retry::detail

@@ -1,29 +1,28 @@
 #pragma once
 
 #include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/attempt_handler.hpp>
 #include <asio_retry/detail/attempt_runner.hpp>
 #include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/initiation_frame.hpp>
 #include <asio_retry/detail/occupancy.hpp>
+#include <asio_retry/detail/operation_block.hpp>
 #include <asio_retry/detail/operation_form.hpp>
-#include <asio_retry/detail/operation_handlers.hpp>
+#include <asio_retry/detail/queued_turn.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 #include <asio_retry/detail/wait_node.hpp>
 #include <asio_retry/retry_machine.hpp>
-#include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/append.hpp>
-#include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
-#include <boost/asio/query.hpp>
-#include <boost/asio/recycling_allocator.hpp>
 #include <boost/asio/strand.hpp>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -35,14 +34,17 @@ namespace asio_retry::detail {
 /// A retrying operation: one block of memory, from the handler's allocator, at one address until it completes.
 ///
 /// It carries out what its retry_machine decides. It is always in the hands of exactly one owner: the handler
-/// of the running attempt, the scheduler while it waits, or a queued function. Besides, two sources may notify
-/// it: a time limit of the attempt and its scope; while such a notice is under way the operation stays.
+/// of the running attempt, the scheduler while it waits, or a queued turn. Besides, two sources may notify it:
+/// a time limit of the attempt and its scope; while such a notice is under way the operation stays. What needs
+/// its executor and cannot be queued there, for want of memory, is done where it stands.
 template <typename Signature, typename Callable, typename IoExecutor, typename Handler, typename Membership>
 class retry_operation final : private wait_node,
                               private Membership::template member<
                                   retry_operation<Signature, Callable, IoExecutor, Handler, Membership>> {
     using member = typename Membership::template member<retry_operation>;
     friend member;
+    using block = operation_block<retry_operation, Handler>;
+    friend block;
     using form = operation_form<Callable>;
     using completion = detail::completion<Signature>;
     using arguments = typename completion::arguments;
@@ -56,12 +58,13 @@ public:
     using operation_executor =
         typename std::conditional_t<has_strand, std::type_identity<asio::strand<base_executor>>,
                                     std::type_identity<base_executor>>::type;
-    using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
+    using handler_allocator = typename block::handler_allocator;
 
     /// Starts the operation: the first attempt is initiated here.
     static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy,
                          IoExecutor const& executor, Membership&& membership) {
-        create(std::move(handler), std::move(callable), std::move(policy), executor, std::move(membership))
+        block::create(std::move(handler), std::move(callable), std::move(policy), executor,
+                      std::move(membership))
             ->start();
     }
 
@@ -71,9 +74,10 @@ public:
         else
             return get_base_executor();
     }
-    handler_allocator get_handler_allocator() const noexcept {
-        return asio::get_associated_allocator(handler_, asio::recycling_allocator<void>());
-    }
+    handler_allocator get_handler_allocator() const noexcept { return block::handler_allocator_of(handler_); }
+
+    // --- its attempts
+
     asio::cancellation_slot attempt_slot() noexcept {
         return signals_attempts_ ? signal_.slot() : asio::cancellation_slot();
     }
@@ -88,50 +92,81 @@ public:
     decltype(auto) call() { return form::call(callable_, machine_.current_attempt()); }
     attempt_runner<form>& runner() noexcept { return runner_; }
 
-    bool try_enter() noexcept { return occupancy_.try_enter(); }
-
     template <typename... Args>
-    static void on_attempt_completed(retry_operation* self, Args&&... args) {
-        if (initiation_frame* const frame = initiation_frame::find(self)) {
-            static_cast<attempt_frame*>(frame)->result.emplace(std::forward<Args>(args)...);
-            return;
+    void on_attempt_completed(Args&&... args) {
+        try {
+            result_.emplace(std::forward<Args>(args)...);
+        } catch (...) {
+            result_.emplace(completion::from_exception(std::current_exception()));
         }
-        arguments result(std::forward<Args>(args)...);
-        if (self->try_enter())
-            self->end_attempt(false, std::move(result));
+        if (initiation_frame* const frame = initiation_frame::find(this))
+            static_cast<attempt_frame*>(frame)->completed = true;
+        else if (enter(place::executor, attempt_ended))
+            end_attempt();
+    }
+
+    void on_attempt_dropped() noexcept { drop(); }
+
+    // --- its turns on the executor
+
+    struct after_wait {};
+    struct continuation {}; ///< of what the initiating function, or a cancellation, may not do itself
+    struct limit_notice {};
+    struct scope_notice {};
+
+    template <typename Turn>
+    static constexpr bool is_notice = std::is_same_v<Turn, limit_notice> || std::is_same_v<Turn, scope_notice>;
+
+    // A notice may come from any thread, where the handler's allocator has no business.
+    template <typename Turn>
+    using turn_allocator = std::conditional_t<is_notice<Turn>, std::allocator<void>, handler_allocator>;
+    template <typename Turn>
+    turn_allocator<Turn> get_turn_allocator(Turn) const noexcept {
+        if constexpr (is_notice<Turn>)
+            return {};
         else
-            self->post_end_of_attempt(std::move(result));
+            return get_handler_allocator();
     }
 
-    template <typename Step>
-    void post_step(Step step) {
-        asio::post(get_operation_executor(), queued_step<retry_operation, Step>(this, std::move(step)));
+    void on_turn(after_wait) {
+        if (enter(place::executor, wait_ended))
+            resume();
+    }
+    void on_turn(continuation) {
+        place_ = place::executor;
+        leave();
+    }
+    void on_turn(limit_notice) {
+        if (enter(place::executor, limit_reached))
+            see_to(limit_reached);
+    }
+    void on_turn(scope_notice) {
+        if (enter(place::executor, scope_cancelled))
+            see_to(scope_cancelled);
     }
 
-    template <void (retry_operation::*Notice)()>
-    void post_notice() {
-        asio::post(get_operation_executor(), queued_notice<retry_operation, Notice>(this));
+    void on_turn_dropped(after_wait) noexcept { drop(); }
+    void on_turn_dropped(continuation) noexcept { abandon(); }
+    void on_turn_dropped(limit_notice) noexcept {
+        limit_armed_ = false;
+        if (ending_ != ending::none)
+            drop();
     }
-
-    void on_owner_dropped() noexcept {
-        if (!occupancy_.drop_owner())
-            abandon();
-    }
-
-    template <void (retry_operation::*Notice)()>
-    void on_notice_dropped() noexcept {
-        if constexpr (Notice == &retry_operation::on_limit)
-            limit_armed_ = false;
-        else
-            this->set_notice_seen();
-        if (abandoned_)
-            abandon();
+    void on_turn_dropped(scope_notice) noexcept {
+        this->set_notice_seen();
+        if (ending_ != ending::none)
+            drop();
     }
 
 private:
+    enum class phase : unsigned char { attempting, waiting, queued };
+    enum class ending : unsigned char { none, completed, abandoned };
+    /// Where the occupant stands.
+    enum class place : unsigned char { initiation, cancellation, executor };
+
     struct attempt_frame : initiation_frame {
         using initiation_frame::initiation_frame;
-        std::optional<arguments> result;
+        bool completed = false;
     };
 
     /// Lives in the slot of the caller's handler, until the operation or the caller's signal ends.
@@ -147,102 +182,81 @@ private:
         void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
     };
 
-    // An explicit std::allocator would bypass Asio's per-thread cache.
-    using block_allocator_for_any = std::conditional_t<std::is_same_v<handler_allocator, std::allocator<void>>,
-                                                       asio::recycling_allocator<void>, handler_allocator>;
-    using block_allocator =
-        typename std::allocator_traits<block_allocator_for_any>::template rebind_alloc<retry_operation>;
-    using block_traits = std::allocator_traits<block_allocator>;
-
-    static block_allocator allocator_for(Handler const& handler) {
-        if constexpr (std::is_same_v<handler_allocator, std::allocator<void>>)
-            return block_allocator(asio::recycling_allocator<void>());
-        else
-            return block_allocator(asio::get_associated_allocator(handler, asio::recycling_allocator<void>()));
-    }
-
-    static retry_operation* create(Handler&& handler, Callable&& callable, retry_policy&& policy,
-                                   IoExecutor const& executor, Membership&& membership) {
-        block_allocator allocator = allocator_for(handler);
-        struct memory_guard {
-            block_allocator& allocator;
-            retry_operation* memory;
-            ~memory_guard() {
-                if (memory)
-                    block_traits::deallocate(allocator, memory, 1);
-            }
-        } guard{allocator, block_traits::allocate(allocator, 1)};
-        auto* const self = ::new (static_cast<void*>(guard.memory)) retry_operation(
-            std::move(handler), std::move(callable), std::move(policy), executor, std::move(membership));
-        guard.memory = nullptr;
-        return self;
-    }
-
     retry_operation(Handler&& handler, Callable&& callable, retry_policy&& policy, IoExecutor const& executor,
                     Membership&& membership)
         : member(std::move(membership))
         , handler_(std::move(handler))
         , callable_(std::move(callable))
-        , executor_(executor)
+        , scheduler_(executor)
         , slot_(asio::get_associated_cancellation_slot(handler_))
         , strand_(get_base_executor())
         , work_(asio::prefer(get_operation_executor(), asio::execution::outstanding_work.tracked))
         , machine_(std::move(policy)) {
         if constexpr (std::is_same_v<IoExecutor, base_executor>)
-            if (executor_ == get_base_executor())
+            if (executor == get_base_executor())
                 return; // the work of one is that of the other
-        io_work_.emplace(asio::prefer(executor_, asio::execution::outstanding_work.tracked));
+        io_work_.emplace(asio::prefer(executor, asio::execution::outstanding_work.tracked));
     }
 
     ~retry_operation() = default;
 
     void start() {
-        signals_attempts_ = slot_.is_connected() || settings().limits_attempts() || Membership::is_scoped;
-        if (slot_.is_connected())
-            slot_.template emplace<slot_handler>(this);
-        if (retry_scheduler::any_seeded())
-            random_.emplace(get_scheduler().next_random());
-        this->join_scope(machine_);
-        time_point const now = settings().measures_time() ? get_scheduler().now() : time_point();
+        time_point now{};
+        try {
+            signals_attempts_ = slot_.is_connected() || settings().limits_attempts() || Membership::is_scoped;
+            if (slot_.is_connected())
+                slot_.template emplace<slot_handler>(this);
+            scheduler_.take_seeded_stream();
+            this->join_scope(machine_);
+            now = scheduler_.start_of(machine_);
+        } catch (...) {
+            return fail();
+        }
         if (machine_.may_start(now))
-            return carry_out(true, machine_.start(now));
-        post_step([this, now] { carry_out(false, machine_.start(now)); }); // its hook belongs on the executor
+            return carry_out(machine_.start(now));
+        occupancy_.add(start_refused); // its hook belongs on the executor
         leave();
     }
 
-    /// The wait is over, or was never needed, or was cut short.
-    void resume() { carry_out(false, machine_.on_wait_over(get_scheduler().now())); }
+    void refuse_start() { carry_out(machine_.start(scheduler_.start_of(machine_))); }
 
-    void carry_out(bool initiating, retry_action&& action) {
+    /// The wait is over, or was never needed, or was cut short.
+    void resume() { carry_out(machine_.on_wait_over(scheduler_.get().now())); }
+
+    void carry_out(retry_action&& action) {
         if (action.what == retry_action::kind::attempt)
-            make_attempt(initiating);
-        else
-            complete(initiating, std::move(action), completion::failed(error_code(), nullptr));
+            return make_attempt();
+        result_.emplace(completion::failed(error_code(), nullptr));
+        complete(action);
     }
 
-    void make_attempt(bool initiating) {
+    void make_attempt() {
         phase_ = phase::attempting;
         attempt_ended_ = false;
-        if (settings().limits_attempts() && !arm_limit())
-            return abandon();
-        if (std::optional<arguments> result = initiate_attempt())
-            end_attempt(initiating, std::move(*result));
+        try {
+            if (settings().limits_attempts() && !arm_limit())
+                return abandon();
+        } catch (...) {
+            return fail();
+        }
+        if (initiate_attempt())
+            end_attempt();
         else
             leave();
     }
 
-    /// Returns the result of an attempt that ended at once.
-    std::optional<arguments> initiate_attempt() {
+    /// Returns true if the attempt ended at once.
+    bool initiate_attempt() {
         attempt_frame frame(this);
         try {
             call_attempt(attempt_handler<retry_operation>(this));
         } catch (...) {
-            if (!occupancy_.take_dropped() && !frame.result)
-                return std::nullopt; // the attempt goes on without its initiating function, and its completion
-                                     // counts
-            frame.result.emplace(completion::from_exception(std::current_exception()));
+            if (!occupancy_.take(owner_dropped) && !frame.completed)
+                return false; // it goes on without its initiating function, and its completion counts
+            result_.emplace(completion::from_exception(std::current_exception()));
+            return true;
         }
-        return std::move(frame.result);
+        return frame.completed;
     }
 
     void call_attempt(attempt_handler<retry_operation>&& handler) {
@@ -262,73 +276,122 @@ private:
         }
     }
 
-    void end_attempt(bool initiating, arguments&& result) {
+    void end_attempt() {
+        set_attempt_ended();
+        bool const calls_policy = form::judges_results || completion::is_failure(*result_);
+        if (place_ != place::initiation || !calls_policy)
+            return conclude_attempt();
+        occupancy_.add(attempt_ended); // to be decided on the executor
+        leave();
+    }
+
+    void set_attempt_ended() noexcept {
         attempt_ended_ = true;
-        if (signals_attempts_ &&
-            !form::returns_awaitable) // what this attempt left there must not reach the next one
-            signal_.slot().clear();
-        bool const calls_policy = form::judges_results || completion::is_failure(result);
-        if (!disarm_limit() || (initiating && calls_policy)) { // behind the notice, on the executor
-            post_end_of_attempt(std::move(result));
-            return leave();
-        }
+        if (signals_attempts_ && !form::returns_awaitable)
+            signal_.slot().clear(); // what this attempt left there must not reach the next one
+    }
+
+    void conclude_attempt() {
+        if (!disarm_limit())
+            return leave(); // the notice that is under way comes back here
         time_point now{};
-        retry_action action = decide(result, now);
+        retry_action action;
+        try {
+            action = decide<completion, form>(machine_, callable_, *result_, scheduler_, now);
+        } catch (...) {
+            return fail();
+        }
         if (action.what == retry_action::kind::complete)
-            return complete(initiating, std::move(action), std::move(result));
-        discard(std::move(result)); // before the wait begins
+            return complete(action);
+        result_.reset(); // before the wait begins
         begin_wait(now, action.delay);
     }
 
-    void post_end_of_attempt(arguments&& result) {
-        post_step([this, result = std::move(result)]() mutable { end_attempt(false, std::move(result)); });
-    }
-
-    static void discard(arguments result) { static_cast<void>(result); }
-
-    retry_action decide(arguments const& result, time_point& now) {
-        try {
-            verdict const v = completion::template judge<form>(callable_, result);
-            if (v.succeeded())
-                return machine_.on_success();
-            now = get_scheduler().now();
-            return machine_.on_failure(v, now, get_random());
-        } catch (...) {
-            return machine_.on_callback_exception(error::predicate_threw, std::current_exception());
-        }
-    }
-
     void begin_wait(time_point now, duration delay) {
-        if (delay == duration::zero() || machine_.cancelled()) {
-            phase_ = phase::queued;
-            post_step([this] { resume(); });
-        } else {
-            phase_ = phase::waiting;
-            if (!get_scheduler().schedule(*this, saturating_add(now, delay)))
+        bool const at_once = delay == duration::zero() || machine_.cancelled();
+        phase_ = at_once ? phase::queued : phase::waiting;
+        try {
+            if (at_once)
+                post_turn<after_wait>(get_operation_executor(), *this);
+            else if (!scheduler_.get().schedule(*this, saturating_add(now, delay)))
                 return abandon();
+        } catch (...) {
+            return fail();
         }
         leave();
     }
 
     void cut_wait_short() {
-        if (phase_ == phase::waiting && get_scheduler().cancel(*this)) {
-            phase_ = phase::queued;
-            post_step([this] { resume(); });
+        if (phase_ != phase::waiting || !scheduler_.get().cancel(*this))
+            return;
+        phase_ = phase::queued;
+        try {
+            post_turn<after_wait>(get_operation_executor(), *this);
+        } catch (...) {
+            occupancy_.add(wait_ended);
         }
     }
 
     base_executor get_base_executor() const noexcept {
         if constexpr (is_fallback_executor<associated_executor>)
-            return executor_;
+            return scheduler_.executor();
         else
-            return asio::get_associated_executor(handler_, executor_);
+            return asio::get_associated_executor(handler_, scheduler_.executor());
     }
 
-    void stop_attempt(asio::cancellation_type_t type) {
-        if (form::returns_awaitable && !coroutine_began_)
-            stop_at_begin_ = true; // its cancellation state is not there yet
+    // --- what happens meanwhile
+
+    bool enter(place where, operation_event event) noexcept {
+        bool const entered = occupancy_.enter(event);
+        if (entered)
+            place_ = where;
+        return entered;
+    }
+
+    /// Lets others in. The last access to *this, unless something happened meanwhile.
+    void leave() {
+        operation_event const events = occupancy_.leave();
+        if (events == nothing)
+            return;
+        if (place_ == place::executor || (events & owner_dropped) != 0)
+            return see_to(events);
+        occupancy_.add(events);
+        try {
+            post_turn<continuation>(get_operation_executor(), *this);
+        } catch (...) {
+            see_to(occupancy_.take_all());
+        }
+    }
+
+    void see_to(operation_event events) {
+        if ((events & attempt_ended) != 0)
+            set_attempt_ended();
+        if ((events & scope_cancelled) != 0) {
+            this->set_notice_seen();
+            machine_.cancel();
+            pass_on(asio::cancellation_type::terminal);
+        }
+        if ((events & limit_reached) != 0) {
+            limit_armed_ = false;
+            if (!attempt_ended_ && ending_ == ending::none) {
+                machine_.on_attempt_limit();
+                stop_attempt(asio::cancellation_type::terminal);
+            }
+        }
+        if ((events & owner_dropped) != 0)
+            abandon();
+        else if (ending_ != ending::none)
+            finish();
+        else if ((events & start_refused) != 0)
+            refuse_start();
+        else if ((events & step_failed) != 0)
+            complete_failed();
+        else if ((events & wait_ended) != 0)
+            resume();
+        else if (attempt_ended_ && (events & (attempt_ended | limit_reached)) != 0)
+            conclude_attempt();
         else
-            signal_.emit(type);
+            leave();
     }
 
     /// Tells the attempt to stop, or cuts the wait short.
@@ -339,6 +402,13 @@ private:
             cut_wait_short();
     }
 
+    void stop_attempt(asio::cancellation_type_t type) {
+        if (form::returns_awaitable && !coroutine_began_)
+            stop_at_begin_ = true; // its cancellation state is not there yet
+        else
+            signal_.emit(type);
+    }
+
     void on_cancelled(asio::cancellation_type_t type) {
         constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
         if ((type & stopping) != asio::cancellation_type::none)
@@ -346,7 +416,8 @@ private:
         else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
                  !machine_.cancel_total())
             return;
-        bool const entered = try_enter(); // else a callback or the initiation of an attempt is cancelling
+        // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
+        bool const entered = enter(place::cancellation, nothing);
         pass_on(type);
         if (entered)
             leave();
@@ -355,88 +426,103 @@ private:
     // --- the time limit of an attempt: the same node that waits serves it, never both at once
 
     bool arm_limit() {
-        time_point const limit = machine_.attempt_limit(get_scheduler().now());
-        if (limit == time_point::max())
-            return true;
-        limit_armed_ = true;
-        return get_scheduler().schedule(*this, limit) || (limit_armed_ = false);
+        time_point const limit = machine_.attempt_limit(scheduler_.get().now());
+        if (limit != time_point::max())
+            limit_armed_ = scheduler_.get().schedule(*this, limit);
+        return limit_armed_ || limit == time_point::max();
     }
 
     /// Returns false while a notice is under way.
     bool disarm_limit() noexcept {
-        if (limit_armed_ && get_scheduler().cancel(*this))
+        if (limit_armed_ && scheduler_.get().cancel(*this))
             limit_armed_ = false;
         return !limit_armed_;
     }
 
-    void on_limit() {
-        limit_armed_ = false;
-        if (abandoned_)
-            return abandon();
-        if (!attempt_ended_) { // else its result is queued behind this notice
-            machine_.on_attempt_limit();
-            stop_attempt(asio::cancellation_type::terminal);
-        }
-        leave();
-    }
-
     void on_expiry() override {
         if (phase_ == phase::waiting)
-            post_step([this] { resume(); });
+            post_turn<after_wait>(get_operation_executor(), *this);
         else
-            post_notice<&retry_operation::on_limit>();
+            post_turn<limit_notice>(get_operation_executor(), *this);
     }
 
     void on_shutdown() noexcept override {
         if (phase_ == phase::waiting)
-            abandon();
+            drop();
         else
             limit_armed_ = false;
     }
 
-    // --- the scope
+    void post_scope_notice() { post_turn<scope_notice>(get_operation_executor(), *this); }
 
-    void post_scope_notice() { post_notice<&retry_operation::on_scope_notice>(); }
-
-    void on_scope_notice() {
-        this->set_notice_seen();
-        if (abandoned_)
-            return abandon();
-        machine_.cancel();
-        pass_on(asio::cancellation_type::terminal);
-        leave();
+    void on_scope_notice_failed() {
+        if (enter(place::cancellation, notice_failed))
+            see_to(notice_failed);
     }
 
     // --- the end
 
-    void complete(bool initiating, retry_action&& action, arguments&& result) {
-        if (!this->leave_scope()) {
-            post_step([this, action = std::move(action), result = std::move(result)]() mutable {
-                complete(false, std::move(action), std::move(result)); // behind the notice
-            });
-            return leave();
-        }
-        completion::amend(result, action);
-        clear_slot();
-        if (initiating)
-            deliver_later(std::move(result));
-        else
-            deliver(std::move(result));
+    void complete(retry_action const& action) {
+        completion::amend(*result_, action);
+        ending_ = ending::completed;
+        finish();
     }
 
-    void deliver(arguments&& result) {
+    /// What the operation itself needs cannot be had: memory, or an executor that takes a function.
+    void fail() {
+        result_.emplace(completion::from_exception(std::current_exception()));
+        if (place_ != place::initiation)
+            return complete_failed();
+        occupancy_.add(step_failed);
+        leave();
+    }
+
+    void complete_failed() { complete(completion::on_exception(machine_, *result_)); }
+
+    void drop() noexcept {
+        if (enter(place::executor, owner_dropped))
+            abandon();
+    }
+
+    /// The end without a completion: nobody will carry the operation on.
+    void abandon() noexcept {
+        ending_ = ending::abandoned;
+        finish();
+    }
+
+    void finish() {
+        if (!disarm_limit() || !this->leave_scope())
+            return leave(); // the notice that is under way comes back here
+        if (slot_connected_)
+            slot_.clear();
+        if (ending_ == ending::abandoned)
+            dissolve();
+        else if (place_ == place::initiation)
+            deliver_later();
+        else
+            deliver();
+    }
+
+    void dissolve() noexcept {
+        [[maybe_unused]] auto const presence = this->take_presence();
+        block::dissolve(this, handler_);
+    }
+
+    void deliver() {
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
-        Handler handler = release_handler();
+        arguments result(std::move(*result_));
+        Handler handler = block::dissolve(this, handler_);
         std::apply(std::move(handler), std::move(result));
     }
 
-    void deliver_later(arguments&& result) {
+    void deliver_later() {
         // Until the completion is queued: a context without work would stop.
         [[maybe_unused]] auto const keep_running = std::pair(work_, io_work_);
         auto presence = this->take_presence();
-        IoExecutor const executor = executor_;
-        Handler handler = release_handler();
+        IoExecutor const executor = scheduler_.executor();
+        arguments result(std::move(*result_));
+        Handler handler = block::dissolve(this, handler_);
         immediate_delivery<IoExecutor, Handler> delivery(handler, executor);
         std::apply(
             [&](auto&&... values) {
@@ -445,58 +531,11 @@ private:
             std::move(result));
     }
 
-    /// Takes the handler out and frees everything else, so that the handler may reuse the memory.
-    Handler release_handler() {
-        Handler handler(std::move(handler_));
-        block_allocator allocator = allocator_for(handler);
-        this->~retry_operation();
-        block_traits::deallocate(allocator, this, 1);
-        return handler;
-    }
-
-    /// The end without a completion: nobody will carry the operation on.
-    void abandon() noexcept {
-        abandoned_ = true;
-        occupancy_.vacate();
-        if (!disarm_limit() || !this->leave_scope())
-            return; // the notice that is under way comes back here
-        clear_slot();
-        [[maybe_unused]] auto const presence = this->take_presence();
-        release_handler();
-    }
-
-    void clear_slot() noexcept {
-        if (slot_connected_)
-            slot_.clear();
-    }
-
-    /// Lets others in. The last access to *this.
-    void leave() noexcept {
-        if (!occupancy_.leave())
-            abandon();
-    }
-
-    // --- what is needed only after a failure or under a time limit
-
     retry_settings const& settings() const noexcept { return machine_.policy().settings(); }
-
-    retry_scheduler& get_scheduler() {
-        if (!scheduler_)
-            scheduler_ = &scheduler(asio::query(executor_, asio::execution::context));
-        return *scheduler_;
-    }
-
-    random& get_random() {
-        if (!random_)
-            random_.emplace(get_scheduler().next_random());
-        return *random_;
-    }
-
-    enum class phase : unsigned char { attempting, waiting, queued };
 
     Handler handler_;
     Callable callable_;
-    IoExecutor executor_;
+    lazy_scheduler<IoExecutor> scheduler_;
     asio::associated_cancellation_slot_t<Handler> slot_;
     struct no_strand {
         explicit no_strand(base_executor const&) noexcept {}
@@ -505,17 +544,17 @@ private:
     tracked_executor<operation_executor> work_;
     std::optional<tracked_executor<IoExecutor>> io_work_; // where waits hang, if elsewhere
     retry_machine machine_;
-    std::optional<random> random_;
-    retry_scheduler* scheduler_ = nullptr;
     asio::cancellation_signal signal_; // to the attempt
     [[no_unique_address]] attempt_runner<form> runner_;
+    std::optional<arguments> result_; // of the attempt that ended last, until its failure is decided on
     occupancy occupancy_;
+    place place_ = place::initiation;
     phase phase_ = phase::attempting;
+    ending ending_ = ending::none;
     bool slot_connected_ = false;
     bool signals_attempts_ = false;
     bool attempt_ended_ = false;
     bool limit_armed_ = false;
-    bool abandoned_ = false;
     bool coroutine_began_ = false;
     bool stop_at_begin_ = false;
 };

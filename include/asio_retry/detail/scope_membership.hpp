@@ -74,6 +74,7 @@ struct scope_membership {
     private:
         bool stops(bool) const noexcept override { return presence_.scope().cancelled(); }
         void on_scope_cancelled() override { static_cast<Operation*>(this)->post_scope_notice(); }
+        void on_notice_failed() override { static_cast<Operation*>(this)->on_scope_notice_failed(); }
 
         scope_presence presence_;
         bool notice_seen_ = false;

@@ -31,9 +31,12 @@ protected:
 private:
     friend class scope_state;
 
-    /// The scope was cancelled. Called at most once, without a lock, on any thread; the member stays until it
-    /// has seen it.
+    /// The scope was cancelled. Called without a lock, on any thread; the member stays until it has seen it. If
+    /// it throws, `on_notice_failed` follows, and the next cancellation of the scope tries again.
     virtual void on_scope_cancelled() = 0;
+
+    /// The member need not stay after all.
+    virtual void on_notice_failed() = 0;
 
     bool notified_ = false;
 };
@@ -50,6 +53,8 @@ public:
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
     bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
     std::size_t pending() const;
+
+    /// If this throws, some members could not be told; they will be by the next call.
     void cancel();
 
     /// From now on the member is told of a cancellation, unless there was one already.
@@ -67,8 +72,9 @@ public:
 private:
     struct join_handler;
 
-    bool cancel_here(boost::intrusive::list<scope_member>& members,
-                     std::vector<std::shared_ptr<scope_state>>& children);
+    boost::intrusive::list<scope_member> take_members();
+    void tell(scope_member& member);
+    std::shared_ptr<scope_state> child_before(std::size_t& index) const;
 
     boost::asio::any_io_executor executor_;
     std::shared_ptr<scope_state> parent_;

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <asio_retry/detail/asio.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Queueing in progress, on this thread: a function that is destroyed meanwhile was refused, by an exception
+/// most likely, and its object is still in the hands of whoever is queueing it.
+class queueing {
+public:
+    explicit queueing(void const* object) noexcept
+        : object_(object)
+        , outer_(innermost) {
+        innermost = this;
+    }
+    ~queueing() { innermost = outer_; }
+    queueing(queueing const&) = delete;
+    queueing& operator=(queueing const&) = delete;
+
+    bool refused() const noexcept { return refused_; }
+
+    /// The function is running: an executor may do so before the queueing ends, and the object may be gone
+    /// then.
+    static void taken(void const* object) noexcept {
+        if (queueing* const q = find(object))
+            q->object_ = nullptr;
+    }
+
+    /// The function was destroyed. Returns false unless it is still being queued.
+    static bool refuse(void const* object) noexcept {
+        queueing* const q = find(object);
+        if (q)
+            q->refused_ = true;
+        return q != nullptr;
+    }
+
+private:
+    static queueing* find(void const* object) noexcept {
+        queueing* q = innermost;
+        while (q && q->object_ != object)
+            q = q->outer_;
+        return q;
+    }
+
+    static inline constinit thread_local queueing* innermost = nullptr;
+
+    void const* object_;
+    queueing* outer_;
+    bool refused_ = false;
+};
+
+/// A turn of `Object` on its executor.
+template <typename Object, typename Turn>
+class queued_turn {
+public:
+    explicit queued_turn(Object& object) noexcept
+        : object_(&object) {}
+    queued_turn(queued_turn&& other) noexcept
+        : object_(std::exchange(other.object_, nullptr)) {}
+    queued_turn& operator=(queued_turn&&) = delete;
+    ~queued_turn() {
+        if (object_ && !queueing::refuse(object_))
+            object_->on_turn_dropped(Turn());
+    }
+
+    using allocator_type = typename Object::template turn_allocator<Turn>;
+    allocator_type get_allocator() const noexcept { return object_->get_turn_allocator(Turn()); }
+
+    void operator()() {
+        queueing::taken(object_);
+        std::exchange(object_, nullptr)->on_turn(Turn());
+    }
+
+private:
+    Object* object_;
+};
+
+/// Queues a turn of `object`. If this throws, no turn is queued and none was dropped.
+template <typename Turn, typename Executor, typename Object>
+void post_turn(Executor const& executor, Object& object) {
+    queueing const in_progress(&object);
+    asio::post(executor, queued_turn<Object, Turn>(object));
+    if (in_progress.refused())
+        object.on_turn_dropped(Turn());
+}
+
+} // namespace asio_retry::detail
