@@ -79,10 +79,10 @@ private:
                 if (!operation->begin_awaitable_attempt()) {
                     result.emplace(completion::failed(aborted_error(), nullptr));
                 } else if constexpr (std::is_void_v<value_type>) {
-                    co_await operation->call();
+                    co_await operation->call_awaitable();
                     result.emplace();
                 } else {
-                    result.emplace(awaited<value_type>::arguments(co_await operation->call()));
+                    result.emplace(awaited<value_type>::arguments(co_await operation->call_awaitable()));
                 }
             } catch (...) {
                 result.emplace(completion::from_exception(std::current_exception()));

@@ -2,12 +2,13 @@
 
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/attempt_handler.hpp>
-#include <asio_retry/detail/attempt_runner.hpp>
+#include <asio_retry/detail/attempt_source.hpp>
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/initiation_frame.hpp>
 #include <asio_retry/detail/occupancy.hpp>
 #include <asio_retry/detail/operation_block.hpp>
+#include <asio_retry/detail/operation_executors.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 #include <asio_retry/detail/queued_turn.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
@@ -16,11 +17,7 @@
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/prefer.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <exception>
 #include <memory>
@@ -48,16 +45,10 @@ class retry_operation final : private wait_node,
     using form = operation_form<Callable>;
     using completion = detail::completion<Signature>;
     using arguments = typename completion::arguments;
+    using executors = operation_executors<IoExecutor, Handler, attempt_runner<form>::needs_strand>;
 
 public:
-    using associated_executor = asio::associated_executor_t<Handler, IoExecutor>;
-    using base_executor =
-        std::conditional_t<is_fallback_executor<associated_executor>, IoExecutor, associated_executor>;
-    static constexpr bool has_strand =
-        attempt_runner<form>::needs_strand && std::is_convertible_v<base_executor, asio::any_io_executor>;
-    using operation_executor =
-        typename std::conditional_t<has_strand, std::type_identity<asio::strand<base_executor>>,
-                                    std::type_identity<base_executor>>::type;
+    using operation_executor = typename executors::executor_type;
     using handler_allocator = typename block::handler_allocator;
 
     /// Starts the operation: the first attempt is initiated here.
@@ -68,29 +59,19 @@ public:
             ->start();
     }
 
-    operation_executor get_operation_executor() const noexcept {
-        if constexpr (has_strand)
-            return strand_;
-        else
-            return get_base_executor();
-    }
+    operation_executor get_operation_executor() const noexcept { return executors_.get(); }
     handler_allocator get_handler_allocator() const noexcept { return block::handler_allocator_of(handler_); }
 
     // --- its attempts
 
-    asio::cancellation_slot attempt_slot() noexcept {
-        return signals_attempts_ ? signal_.slot() : asio::cancellation_slot();
-    }
+    asio::cancellation_slot attempt_slot() noexcept { return attempts_.slot(); }
 
-    /// Returns false if the attempt was told to stop before its coroutine began.
-    bool begin_awaitable_attempt() noexcept {
-        coroutine_began_ = true;
-        return !std::exchange(stop_at_begin_, false) && !machine_.cancelled();
-    }
+    /// For the coroutine that runs awaitable attempts: returns false if this one was told to stop before it
+    /// began.
+    bool begin_awaitable_attempt() noexcept { return attempts_.begin() && !machine_.cancelled(); }
 
-    /// The attempt itself, for the coroutine that runs awaitable ones.
-    decltype(auto) call() { return form::call(callable_, machine_.current_attempt()); }
-    attempt_runner<form>& runner() noexcept { return runner_; }
+    decltype(auto) call_awaitable() { return form::call(attempts_.callable(), machine_.current_attempt()); }
+    attempt_runner<form>& runner() noexcept { return attempts_.runner(); }
 
     template <typename... Args>
     void on_attempt_completed(Args&&... args) {
@@ -186,24 +167,19 @@ private:
                     Membership&& membership)
         : member(std::move(membership))
         , handler_(std::move(handler))
-        , callable_(std::move(callable))
+        , attempts_(std::move(callable))
         , scheduler_(executor)
         , slot_(asio::get_associated_cancellation_slot(handler_))
-        , strand_(get_base_executor())
-        , work_(asio::prefer(get_operation_executor(), asio::execution::outstanding_work.tracked))
-        , machine_(std::move(policy)) {
-        if constexpr (std::is_same_v<IoExecutor, base_executor>)
-            if (executor == get_base_executor())
-                return; // the work of one is that of the other
-        io_work_.emplace(asio::prefer(executor, asio::execution::outstanding_work.tracked));
-    }
+        , executors_(handler_, executor)
+        , machine_(std::move(policy)) {}
 
     ~retry_operation() = default;
 
     void start() {
         time_point now{};
         try {
-            signals_attempts_ = slot_.is_connected() || settings().limits_attempts() || Membership::is_scoped;
+            if (slot_.is_connected() || settings().limits_attempts() || Membership::is_scoped)
+                attempts_.connect();
             if (slot_.is_connected())
                 slot_.template emplace<slot_handler>(this);
             scheduler_.take_seeded_stream();
@@ -249,7 +225,7 @@ private:
     bool initiate_attempt() {
         attempt_frame frame(this);
         try {
-            call_attempt(attempt_handler<retry_operation>(this));
+            attempts_.start(*this, machine_.current_attempt(), attempt_handler<retry_operation>(this));
         } catch (...) {
             if (!occupancy_.take(owner_dropped) && !frame.completed)
                 return false; // it goes on without its initiating function, and its completion counts
@@ -257,23 +233,6 @@ private:
             return true;
         }
         return frame.completed;
-    }
-
-    void call_attempt(attempt_handler<retry_operation>&& handler) {
-        if constexpr (form::returns_awaitable) {
-            runner_.run(*this, std::move(handler));
-        } else if constexpr (form::takes_token) {
-            form::call(callable_, machine_.current_attempt(), std::move(handler));
-        } else if constexpr (form::returns_operation) {
-            call()(std::move(handler));
-        } else if constexpr (std::is_void_v<typename form::result_type>) {
-            call();
-            std::move(handler)(std::exception_ptr());
-        } else {
-            using result_type = typename form::result_type;
-            auto values = returned<result_type>::arguments(result_type(call()));
-            std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
-        }
     }
 
     void end_attempt() {
@@ -287,8 +246,7 @@ private:
 
     void set_attempt_ended() noexcept {
         attempt_ended_ = true;
-        if (signals_attempts_ && !form::returns_awaitable)
-            signal_.slot().clear(); // what this attempt left there must not reach the next one
+        attempts_.on_ended();
     }
 
     void conclude_attempt() {
@@ -297,7 +255,7 @@ private:
         time_point now{};
         retry_action action;
         try {
-            action = decide<completion, form>(machine_, callable_, *result_, scheduler_, now);
+            action = decide<completion, form>(machine_, attempts_.callable(), *result_, scheduler_, now);
         } catch (...) {
             return fail();
         }
@@ -330,13 +288,6 @@ private:
         } catch (...) {
             occupancy_.add(wait_ended);
         }
-    }
-
-    base_executor get_base_executor() const noexcept {
-        if constexpr (is_fallback_executor<associated_executor>)
-            return scheduler_.executor();
-        else
-            return asio::get_associated_executor(handler_, scheduler_.executor());
     }
 
     // --- what happens meanwhile
@@ -375,7 +326,7 @@ private:
             limit_armed_ = false;
             if (!attempt_ended_ && ending_ == ending::none) {
                 machine_.on_attempt_limit();
-                stop_attempt(asio::cancellation_type::terminal);
+                attempts_.stop(asio::cancellation_type::terminal);
             }
         }
         if ((events & owner_dropped) != 0)
@@ -397,16 +348,9 @@ private:
     /// Tells the attempt to stop, or cuts the wait short.
     void pass_on(asio::cancellation_type_t type) {
         if (phase_ == phase::attempting && !attempt_ended_)
-            stop_attempt(type);
+            attempts_.stop(type);
         else
             cut_wait_short();
-    }
-
-    void stop_attempt(asio::cancellation_type_t type) {
-        if (form::returns_awaitable && !coroutine_began_)
-            stop_at_begin_ = true; // its cancellation state is not there yet
-        else
-            signal_.emit(type);
     }
 
     void on_cancelled(asio::cancellation_type_t type) {
@@ -518,7 +462,7 @@ private:
 
     void deliver_later() {
         // Until the completion is queued: a context without work would stop.
-        [[maybe_unused]] auto const keep_running = std::pair(work_, io_work_);
+        [[maybe_unused]] auto const keep_running = executors_.keep_running();
         auto presence = this->take_presence();
         IoExecutor const executor = scheduler_.executor();
         arguments result(std::move(*result_));
@@ -534,29 +478,19 @@ private:
     retry_settings const& settings() const noexcept { return machine_.policy().settings(); }
 
     Handler handler_;
-    Callable callable_;
+    attempt_source<Callable> attempts_;
     lazy_scheduler<IoExecutor> scheduler_;
     asio::associated_cancellation_slot_t<Handler> slot_;
-    struct no_strand {
-        explicit no_strand(base_executor const&) noexcept {}
-    };
-    [[no_unique_address]] std::conditional_t<has_strand, operation_executor, no_strand> strand_;
-    tracked_executor<operation_executor> work_;
-    std::optional<tracked_executor<IoExecutor>> io_work_; // where waits hang, if elsewhere
+    executors executors_;
     retry_machine machine_;
-    asio::cancellation_signal signal_; // to the attempt
-    [[no_unique_address]] attempt_runner<form> runner_;
     std::optional<arguments> result_; // of the attempt that ended last, until its failure is decided on
     occupancy occupancy_;
     place place_ = place::initiation;
     phase phase_ = phase::attempting;
     ending ending_ = ending::none;
     bool slot_connected_ = false;
-    bool signals_attempts_ = false;
     bool attempt_ended_ = false;
     bool limit_armed_ = false;
-    bool coroutine_began_ = false;
-    bool stop_at_begin_ = false;
 };
 
 } // namespace asio_retry::detail
