@@ -3,6 +3,7 @@
 #include <asio_retry/detail/check.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -22,10 +23,51 @@ duration from_count(std::uint64_t count) noexcept {
     return duration(static_cast<duration::rep>(count));
 }
 
+/// A number from 1 on with 64 significant bits, mantissa * 2^exponent. Whole numbers below 2^64 are exact, and
+/// so is the arithmetic while the result fits. All of it is whole numbers, so every platform gets the same
+/// delay.
+struct wide {
+    std::uint64_t mantissa; // its highest bit is set
+    int exponent;
+};
+
+// Above this nothing comes back into the range of a duration, because no factor is below 1.
+constexpr int beyond_all_durations = 1000;
+
+wide to_wide(std::uint64_t count) noexcept {
+    int const unused_bits = std::countl_zero(count);
+    return {count << unused_bits, -unused_bits};
+}
+
+wide to_wide(double number) noexcept {
+    int exponent = 0;
+    double const fraction = std::frexp(number, &exponent);
+    return {static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 64};
+}
+
+wide multiply(wide a, wide b) noexcept {
+    constexpr std::uint64_t low_half = 0xffffffff;
+    std::uint64_t const low = (a.mantissa & low_half) * (b.mantissa & low_half);
+    std::uint64_t const middle1 = (a.mantissa >> 32) * (b.mantissa & low_half) + (low >> 32);
+    std::uint64_t const middle2 = (a.mantissa & low_half) * (b.mantissa >> 32) + (middle1 & low_half);
+    std::uint64_t high = (a.mantissa >> 32) * (b.mantissa >> 32) + (middle1 >> 32) + (middle2 >> 32);
+    std::uint64_t rest = (middle2 << 32) | (low & low_half);
+    int exponent = a.exponent + b.exponent + 64;
+    if (std::countl_zero(high) != 0) {
+        high = (high << 1) | (rest >> 63);
+        rest <<= 1;
+        --exponent;
+    }
+    if (std::countl_zero(rest) == 0 && ++high == 0) { // rounded up to the next power of two
+        high = std::uint64_t(1) << 63;
+        ++exponent;
+    }
+    return {high, std::min(exponent, beyond_all_durations)};
+}
+
 /// By squaring, so that 2^64 - 1 failures cost no more than a few. Precondition: factor >= 1.
-template <typename Number, typename Multiply>
-Number power(Number factor, std::uint64_t exponent, Multiply multiply) noexcept {
-    Number result = 1;
+wide power(wide factor, std::uint64_t exponent) noexcept {
+    wide result = to_wide(std::uint64_t(1));
     for (; exponent != 0; exponent >>= 1) {
         if (exponent & 1)
             result = multiply(result, factor);
@@ -34,19 +76,12 @@ Number power(Number factor, std::uint64_t exponent, Multiply multiply) noexcept 
     return result;
 }
 
-duration scale_exactly(duration base, std::uint64_t factor, std::uint64_t exponent) noexcept {
-    std::uint64_t const scale = power(factor, exponent, saturating_multiply);
-    return from_count(saturating_multiply(static_cast<std::uint64_t>(base.count()), scale));
-}
-
-// Only multiplications: each is rounded as IEEE 754 says, so every platform gets the same delay, unlike
-// std::pow.
-duration scale_rounded(duration base, double factor, std::uint64_t exponent) noexcept {
-    double const scale = power(factor, exponent, [](double a, double b) { return a * b; });
-    double const count = static_cast<double>(base.count()) * scale;
-    if (!(count < static_cast<double>(greatest_count)))
+/// The nearest duration. Precondition: number >= 1.
+duration to_duration(wide number) noexcept {
+    if (number.exponent >= 0)
         return duration::max();
-    return duration(std::llround(count));
+    std::uint64_t const twice = number.mantissa >> (-number.exponent - 1);
+    return from_count(std::min((twice >> 1) + (twice & 1), greatest_count));
 }
 
 } // namespace
@@ -64,10 +99,8 @@ duration backoff::ceiling_of(linear_shape const& s, std::uint64_t failures) noex
 duration backoff::ceiling_of(exponential_shape const& s, std::uint64_t failures) noexcept {
     if (s.base == duration::zero())
         return duration::zero();
-    bool const is_whole = s.factor == std::floor(s.factor) && s.factor < static_cast<double>(greatest_count);
-    if (is_whole)
-        return scale_exactly(s.base, static_cast<std::uint64_t>(s.factor), failures - 1);
-    return scale_rounded(s.base, s.factor, failures - 1);
+    wide const base = to_wide(static_cast<std::uint64_t>(s.base.count()));
+    return to_duration(multiply(base, power(to_wide(s.factor), failures - 1)));
 }
 
 duration backoff::ceiling_of(truncated_binary_shape const& s, std::uint64_t failures) noexcept {

@@ -1,6 +1,7 @@
 #include <asio_retry/detail/check.hpp>
 
-#include <sstream>
+#include <charconv>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -17,9 +18,9 @@ void refuse(std::string_view field, duration value, std::string_view rule) {
 }
 
 void refuse(std::string_view field, double value, std::string_view rule) {
-    std::ostringstream text;
-    text << value;
-    refuse(field, text.str(), rule);
+    char text[32]; // the shortest digits that name the value and no other
+    char const* const end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    refuse(field, std::string_view(text, end), rule);
 }
 
 duration non_negative(std::string_view field, duration value) {

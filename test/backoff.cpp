@@ -5,6 +5,7 @@
 
 #include "support/csv.hpp"
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -57,6 +58,14 @@ TEST(backoff, exponential_with_a_fraction_rounds_to_the_nearest_nanosecond) {
     EXPECT_THAT(ceilings(exponential(1ns, 1.5), 5),
                 ElementsAre(1ns, 2ns, 2ns, 3ns, 5ns)); // 1.5 2.25 3.375 5.06
     EXPECT_EQ(exponential(1s, 1.1).ceiling(3), 1210ms);
+}
+
+TEST(backoff, exponential_begins_at_its_base_whatever_the_factor) {
+    duration const odd((std::int64_t(1) << 53) + 1), nearly_greatest = duration::max() - 1ns;
+    for (double factor : {1., 1.5, 2., 1e300}) {
+        EXPECT_EQ(exponential(odd, factor).ceiling(1), odd);
+        EXPECT_EQ(exponential(nearly_greatest, factor).cap(nearly_greatest).ceiling(1), nearly_greatest);
+    }
 }
 
 TEST(backoff, exponential_with_factor_one_stays_at_the_base) {
@@ -162,6 +171,8 @@ TEST(decision_04, factors_that_do_not_grow_are_refused) {
     using limits = std::numeric_limits<double>;
     auto const rule = "must be a finite number of at least 1";
     EXPECT_THAT([] { exponential(1s, 0.5); }, refuses("exponential.factor", "0.5", rule));
+    EXPECT_THAT([] { exponential(1s, std::nextafter(1., 0.)); },
+                refuses("exponential.factor", "0.9999999999999999", rule));
     EXPECT_THAT([] { exponential(1s, -2); }, refuses("exponential.factor", "-2", rule));
     EXPECT_THAT([] { exponential(1s, limits::quiet_NaN()); }, refuses("exponential.factor", "nan", rule));
     EXPECT_THAT([] { exponential(1s, limits::infinity()); }, refuses("exponential.factor", "inf", rule));

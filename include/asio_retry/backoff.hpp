@@ -96,8 +96,9 @@ ASIO_RETRY_DECL backoff constant(duration value);
 /// `initial + step * (failures - 1)`. Throws std::invalid_argument if either is negative.
 ASIO_RETRY_DECL backoff linear(duration initial, duration step);
 
-/// `base * factor^(failures - 1)`, rounded to the nearest nanosecond and exact for whole factors.
-/// Throws std::invalid_argument if the base is negative or the factor is not a finite number of at least 1.
+/// `base * factor^(failures - 1)`, rounded to the nearest nanosecond after a relative error of at most failures
+/// / 2^63, and without that error for whole factors. Throws std::invalid_argument if the base is negative or
+/// the factor is not a finite number of at least 1.
 ASIO_RETRY_DECL backoff exponential(duration base, double factor = 2);
 
 /// Truncated binary exponential backoff by requirement: doubles for `growing_failures` failures and is
