@@ -1,9 +1,21 @@
 #pragma once
 
+#include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 
+#include <tuple>
 #include <type_traits>
 #include <utility>
+
+namespace asio_retry::detail {
+
+template <typename Predicate, typename Arguments>
+inline constexpr bool can_judge = false;
+template <typename Predicate, typename Failure, typename... Values>
+inline constexpr bool can_judge<Predicate, std::tuple<Failure, Values...>> =
+    std::is_invocable_r_v<bool, Predicate&, Values const&...>;
+
+} // namespace asio_retry::detail
 
 namespace asio_retry {
 
@@ -38,6 +50,19 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
     using inner = detail::operation_form<Operation>;
     using judged = judged_operation<Operation, Predicate>;
 
+    static constexpr bool is_usable = [] {
+        if constexpr (inner::is_usable)
+            return detail::can_judge<Predicate, typename completion<typename inner::signature>::arguments>;
+        else
+            return false;
+    }();
+
+    static auto assert_usable() {
+        inner::assert_usable();
+        static_assert(is_usable || !inner::is_usable,
+                      "fail_if: the predicate must take the values of a successful completion and return bool");
+    }
+
     template <typename... Token>
     static decltype(auto) call(judged& operation, attempt const& which, Token&&... token) {
         return inner::call(operation.operation_, which, std::forward<Token>(token)...);
@@ -47,8 +72,6 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
 
     template <typename... Values>
     static bool rejects(judged& operation, Values const&... values) {
-        static_assert(std::is_invocable_r_v<bool, Predicate&, Values const&...>,
-                      "fail_if: the predicate must take the values of a successful completion and return bool");
         return inner::rejects(operation.operation_, values...) || operation.predicate_(values...);
     }
 };

@@ -105,9 +105,10 @@ public:
     /// follows.
     template <typename Hook>
     retry_policy on_retry(Hook hook) const {
-        static_assert(std::invocable<Hook&, retry_event const&>,
-                      "on_retry: the hook must take a retry_event const&");
-        return with_on_retry(std::move(hook));
+        constexpr bool takes_event = std::invocable<Hook&, retry_event const&>;
+        static_assert(takes_event, "on_retry: the hook must take a retry_event const&");
+        if constexpr (takes_event)
+            return with_on_retry(std::move(hook));
     }
 
     /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without

@@ -42,13 +42,14 @@ public:
     /// Initiates an attempt of `operation`.
     template <typename Operation, typename AttemptHandler>
     void run(Operation& operation, AttemptHandler&& handler) {
-        static_assert(std::is_convertible_v<typename Operation::operation_executor, executor_type>,
+        constexpr bool converts = std::is_convertible_v<typename Operation::operation_executor, executor_type>;
+        static_assert(converts,
                       "async_retry: the executor of the handler must be convertible to that of the awaitable");
         if (resume_) {
             handler.release(); // the coroutine takes the operation over
             auto resume = std::exchange(resume_, nullptr);
             std::move(resume)();
-        } else {
+        } else if constexpr (converts) {
             spawned_handler spawned{operation.attempt_slot()};
             asio::co_spawn(executor_type(operation.get_operation_executor()),
                            run_attempts(&operation, std::move(handler)), std::move(spawned));

@@ -29,18 +29,16 @@ inline void set_failure(std::exception_ptr& to, error_code const& code, std::exc
 /// What the completion signature of an operation says about success and failure.
 template <typename Signature>
 struct completion {
-    static_assert(!sizeof(Signature*),
-                  "async_retry: the completion signature of the operation must be void(error_code, "
-                  "T...) or void(std::exception_ptr, T...)");
+    static constexpr bool has_error = false;
+    static constexpr bool has_defaults = true;
 };
 
 template <typename Failure, typename... Values>
     requires std::is_same_v<std::remove_cvref_t<Failure>, error_code> ||
              std::is_same_v<std::remove_cvref_t<Failure>, std::exception_ptr>
 struct completion<void(Failure, Values...)> {
-    static_assert(
-        (std::is_default_constructible_v<std::decay_t<Values>> && ...),
-        "async_retry: the values of a completion must be default-constructible, for a completion without them");
+    static constexpr bool has_error = true;
+    static constexpr bool has_defaults = (std::is_default_constructible_v<std::decay_t<Values>> && ...);
 
     using failure_type = std::remove_cvref_t<Failure>;
     using arguments = std::tuple<failure_type, std::decay_t<Values>...>;

@@ -144,11 +144,14 @@ inline constexpr bool can_await_directly = [] {
 template <typename Source, typename Operation, typename Token>
 auto initiate(Source const& source, Operation&& operation, retry_policy policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
-    using signature = typename form::signature;
-    if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
+    form::assert_usable();
+    if constexpr (!form::is_usable) {
+        return;
+    } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
         return initiate(source, std::forward<Operation>(operation), std::move(policy),
                         default_token_of<form, typename Source::executor_type>());
     } else {
+        using signature = typename form::signature;
         if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>) {
             if (!policy.settings().limits_attempts())
                 return await_retry<typename awaiting_token<std::decay_t<Token>>::style,

@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/completion.hpp>
 #include <asio_retry/error.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -9,6 +10,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/system/result.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <tuple>
 #include <type_traits>
@@ -36,20 +38,21 @@ public:
 
 namespace asio_retry::detail {
 
+/// Of what the probe came to; some signature or other where there is not exactly one.
 template <typename Result>
 struct sole_signature {
-    static_assert(!sizeof(std::type_identity<Result>),
-                  "async_retry: the operation given a completion token does not start an Asio "
-                  "asynchronous operation (return what its initiating function returns)");
+    static constexpr std::size_t count = 0;
+    using type = void(error_code);
 };
 template <typename Signature>
 struct sole_signature<signature_list<Signature>> {
+    static constexpr std::size_t count = 1;
     using type = Signature;
 };
 template <typename First, typename Second, typename... Others>
 struct sole_signature<signature_list<First, Second, Others...>> {
-    static_assert(!sizeof(std::type_identity<First>),
-                  "async_retry: operations with several completion signatures are not supported");
+    static constexpr std::size_t count = 2 + sizeof...(Others);
+    using type = void(error_code);
 };
 
 /// What a value returned by an awaitable or a plain callable stands for.
@@ -140,7 +143,7 @@ template <typename F>
 inline constexpr bool takes_only_attempt =
     std::is_same_v<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>;
 
-enum class call_shape { nothing, attempt, token, attempt_and_token };
+enum class call_shape { nothing, attempt, token, attempt_and_token, none };
 
 // A generic lambda's body cannot be looked at without instantiating it, hence this order.
 template <typename F>
@@ -151,20 +154,22 @@ consteval call_shape call_shape_of() {
         return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
         return call_shape::attempt_and_token;
-    else
+    else if constexpr (std::is_invocable_v<F&, signature_probe>)
         return call_shape::token;
+    else
+        return call_shape::none;
 }
+
+template <typename F>
+inline constexpr bool is_callable_as_rvalue =
+    std::disjunction_v<std::is_invocable<F>, std::is_invocable<F, attempt const&, signature_probe>,
+                       std::is_invocable<F, signature_probe>, std::is_invocable<F, attempt const&>>;
 
 /// How to call an operation, and what its call comes to.
 template <typename F>
 struct operation_form {
     static constexpr call_shape shape = call_shape_of<F>();
     static constexpr bool takes_token = shape == call_shape::token || shape == call_shape::attempt_and_token;
-
-    static_assert(std::is_invocable_v<F&> || !std::is_invocable_v<F>,
-                  "async_retry: the operation is called as an lvalue once per attempt, but its call operator "
-                  "is for rvalues "
-                  "only");
 
     static auto call_result() {
         if constexpr (shape == call_shape::nothing) {
@@ -173,15 +178,10 @@ struct operation_form {
             return std::type_identity<std::invoke_result_t<F&, attempt const&>>();
         } else if constexpr (shape == call_shape::attempt_and_token) {
             return std::type_identity<std::invoke_result_t<F&, attempt const&, signature_probe>>();
+        } else if constexpr (shape == call_shape::token) {
+            return std::type_identity<std::invoke_result_t<F&, signature_probe>>();
         } else {
-            constexpr bool accepts_token = std::is_invocable_v<F&, signature_probe>;
-            static_assert(accepts_token,
-                          "async_retry: the operation must be callable, as an lvalue, with nothing, with an "
-                          "attempt, with a completion token, or with an attempt and a completion token");
-            if constexpr (accepts_token)
-                return std::type_identity<std::invoke_result_t<F&, signature_probe>>();
-            else
-                return std::type_identity<void>();
+            return std::type_identity<error_code>();
         }
     }
     using result_type = std::remove_cvref_t<typename decltype(call_result())::type>;
@@ -202,12 +202,38 @@ struct operation_form {
         else if constexpr (returns_operation)
             return sole_signature<std::invoke_result_t<result_type, signature_probe>>();
         else if constexpr (returns_awaitable)
-            return std::type_identity<
-                typename awaited<typename awaitable_traits<result_type>::value_type>::signature>();
+            return sole_signature<signature_list<
+                typename awaited<typename awaitable_traits<result_type>::value_type>::signature>>();
         else
-            return std::type_identity<typename returned<result_type>::signature>();
+            return sole_signature<signature_list<typename returned<result_type>::signature>>();
     }
     using signature = typename decltype(signature_of())::type;
+    static constexpr std::size_t signature_count = decltype(signature_of())::count;
+
+    static constexpr bool is_usable = shape != call_shape::none && signature_count == 1 &&
+                                      completion<signature>::has_error && completion<signature>::has_defaults;
+
+    /// Says what makes the operation unusable. Assertions in the class itself would make clang complain of
+    /// every use of it as well, and a function that returns no `auto` is looked at too late to complain first.
+    static auto assert_usable() {
+        static_assert(shape != call_shape::none || !is_callable_as_rvalue<F>,
+                      "async_retry: the operation is called as an lvalue once per attempt, but its call "
+                      "operator is for rvalues only");
+        static_assert(shape != call_shape::none || is_callable_as_rvalue<F>,
+                      "async_retry: the operation must be callable, as an lvalue, with nothing, with an "
+                      "attempt, with a completion token, or with an attempt and a completion token");
+        static_assert(signature_count > 0,
+                      "async_retry: the operation given a completion token does not start an Asio "
+                      "asynchronous operation (return what its initiating function returns)");
+        static_assert(signature_count < 2,
+                      "async_retry: operations with several completion signatures are not supported");
+        static_assert(completion<signature>::has_error,
+                      "async_retry: the completion signature of the operation must be void(error_code, "
+                      "T...) or void(std::exception_ptr, T...)");
+        static_assert(completion<signature>::has_defaults,
+                      "async_retry: the values of a completion must be default-constructible, for a completion "
+                      "without them");
+    }
 
     /// Calls the operation with the attempt, if it asks for that, and with `token...`.
     template <typename... Token>

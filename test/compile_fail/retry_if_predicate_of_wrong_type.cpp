@@ -1,0 +1,13 @@
+// expected: retry_if: the predicate must take an error_code or a std::exception_ptr and return bool
+#include <asio_retry/retry_policy.hpp>
+
+#include <string>
+
+asio_retry::retry_policy make() {
+#ifdef FAULT_REMOVED
+    auto is_refusal = [](asio_retry::error_code) { return true; };
+#else
+    auto is_refusal = [](std::string const&) { return true; };
+#endif
+    return asio_retry::retry_policy().max_attempts(3).retry_if(is_refusal).clamp();
+}

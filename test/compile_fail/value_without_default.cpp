@@ -1,0 +1,18 @@
+// expected: async_retry: the values of a completion must be default-constructible, for a completion without
+// them
+#include <asio_retry/async_retry.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+struct page {
+#ifdef FAULT_REMOVED
+    page() = default;
+#endif
+    explicit page(int);
+};
+
+boost::asio::awaitable<page> fetch();
+
+boost::asio::awaitable<void> session() {
+    co_await asio_retry::async_retry([] { return fetch(); }, asio_retry::retry_policy());
+}
