@@ -50,13 +50,13 @@ rm -rf $build/profile
 objects=
 for test in $tests; do
     LLVM_PROFILE_FILE=$build/profile/$test-%p.profraw timeout 900 $build/test/"$test" --gtest_brief=1
-    objects="$objects -object $build/test/$test"
+    objects="${objects:+$objects -object }$build/test/$test"
 done
 
 say "coverage"
 llvm-profdata-19 merge -sparse $build/profile/*.profraw -o $build/coverage.profdata
 # shellcheck disable=SC2086 # the objects are words
-export_as() { llvm-cov-19 export "$@" -instr-profile=$build/coverage.profdata $objects include src; }
+export_as() { llvm-cov-19 export "$@" -instr-profile=$build/coverage.profdata $objects "$PWD/include" "$PWD/src"; }
 export_as -format=lcov >$build/coverage.lcov
 export_as -format=text -skip-functions -skip-expansions >$build/coverage.json
 awk -v root="$PWD/" -v missing=$missing -f cmake/coverage.awk $build/coverage.lcov $build/coverage.json

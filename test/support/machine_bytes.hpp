@@ -127,7 +127,8 @@ private:
         bool predicate_refused = false;
         bool cancelled = false; // when on_give_up was called
         bool give_up_threw = false;
-        std::optional<error> threw;
+        bool threw = false;
+        std::optional<error_code> ended_by; // what threw, or an event from outside
         std::optional<duration> drawn;
         retry_event told;
     };
@@ -268,7 +269,8 @@ private:
     void misbehave(std::optional<error> stage) {
         unsigned const what = choices_.one_of(12);
         if (what == 1 && stage) {
-            call_.threw = stage;
+            call_.threw = true;
+            call_.ended_by = *stage;
             throw std::runtime_error("thrown by a callback");
         }
         if (2 <= what && what <= 5)
@@ -314,7 +316,7 @@ private:
         else if (what == 8)
             took(machine_->on_success());
         else if (what == 7)
-            judge_outside();
+            end_from_outside();
         else if (what >= 5)
             reach_limit();
         else
@@ -351,10 +353,14 @@ private:
         expired_ = true;
     }
 
-    void judge_outside() {
-        call_.threw = error::predicate_threw;
-        took(machine_->on_callback_exception(error::predicate_threw,
-                                             std::make_exception_ptr(std::runtime_error("thrown by fail_if"))));
+    /// As when the predicate of fail_if throws, or there is no memory to carry on with.
+    void end_from_outside() {
+        std::exception_ptr thrown;
+        if (choices_.flip())
+            thrown = std::make_exception_ptr(std::runtime_error("thrown by fail_if"));
+        call_.ended_by = choices_.flip() ? error_code(error::predicate_threw) : no_memory_error();
+        call_.threw = thrown != nullptr;
+        took(machine_->on_exception(*call_.ended_by, thrown));
     }
 
     void fail() {
@@ -475,7 +481,7 @@ private:
     }
 
     bool is_justified(stop_reason reason) const {
-        if (call_.threw)
+        if (call_.ended_by)
             return reason == stop_reason::not_retryable;
         if (call_.cancelled || reason == stop_reason::cancelled)
             return call_.cancelled && reason == stop_reason::cancelled;
@@ -514,8 +520,8 @@ private:
     error_code expected_error(stop_reason reason) const {
         if (call_.give_up_threw)
             return error::hook_threw;
-        if (call_.threw)
-            return *call_.threw;
+        if (call_.ended_by)
+            return *call_.ended_by;
         if (reason == stop_reason::cancelled)
             return aborted_error();
         return phase_ != phase::attempting || expired_ ? timed_out_error() : error_code();
