@@ -11,6 +11,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   test [CTEST-OPTION]  build everything in debug mode and run the tests
   install-tools        only install what `demo` and `test` need
   install-ci-tools     also install what the sanitizer builds and the format check need
+  install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
 Missing packages are installed with apt-get, through sudo unless run as root.
 For Debian 12 or later and Ubuntu 24.04 or later.
@@ -106,6 +107,7 @@ test)
     ;;
 install-tools) install_tools ;;
 install-ci-tools) install_ci_tools ;;
+install) install_missing "$@" ;;
 -h | --help | help) usage ;;
 *)
     usage >&2

@@ -107,6 +107,19 @@ TEST(decision_15, cancelled_by_a_callback_begins_no_wait) {
     EXPECT_EQ(gate->asked, 0);
 }
 
+// A predicate that cancels and refuses: the cancellation is the reason, not the failure.
+TEST(decision_15, cancelled_by_a_predicate_that_refuses) {
+    retry_machine* machine = nullptr;
+    machine_script script(endless_every_100ms().retry_if([&](error_code) {
+        machine->cancel();
+        return false;
+    }));
+    machine = &script.machine;
+    script.start();
+    EXPECT_THAT(script.fail(), is_cancelled());
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::cancelled, 1, unreachable())));
+}
+
 // A cancellation by on_retry itself is seen before the wait, and the lease is returned.
 TEST(decision_15, cancelled_by_on_retry_begins_no_wait) {
     retry_machine* machine = nullptr;

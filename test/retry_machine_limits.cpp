@@ -106,6 +106,15 @@ TEST(decision_07, clamp_makes_one_last_attempt_at_the_edge) {
     }
 }
 
+// A wait may end late, and the attempt at the edge is made even so, only that its time is up.
+TEST(decision_07, clamp_makes_the_attempt_at_the_edge_after_a_late_wake) {
+    machine_script script(endless_every_100ms().clamp().total_timeout(150ms));
+    script.start();
+    EXPECT_THAT(script.fail(90ms), is_wait(60ms));
+    EXPECT_THAT(script.wake(151ms), is_attempt());
+    EXPECT_EQ(script.limit(151ms), 150ms);
+}
+
 // After the last attempt at the edge it is over, even if the next delay is zero and no time has passed since.
 TEST(decision_07, clamp_makes_no_second_attempt_at_the_edge) {
     backoff const once([](std::uint64_t failures) { return failures == 1 ? duration(100ms) : duration(0s); });

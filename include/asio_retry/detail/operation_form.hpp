@@ -171,7 +171,7 @@ struct operation_form {
     static constexpr call_shape shape = call_shape_of<F>();
     static constexpr bool takes_token = shape == call_shape::token || shape == call_shape::attempt_and_token;
 
-    static auto call_result() {
+    static consteval auto call_result() {
         if constexpr (shape == call_shape::nothing) {
             return std::type_identity<std::invoke_result_t<F&>>();
         } else if constexpr (shape == call_shape::attempt) {
@@ -196,7 +196,7 @@ struct operation_form {
             return false;
     }();
 
-    static auto signature_of() {
+    static consteval auto signature_of() {
         if constexpr (takes_token)
             return sole_signature<result_type>();
         else if constexpr (returns_operation)

@@ -1,0 +1,334 @@
+#!/bin/sh
+# Builds and runs the unit tests with many toolchains: ./cmake/toolchain_matrix.sh list | run [NAME...]
+set -eu
+cd "$(dirname "$0")/.."
+
+usage() {
+    cat <<'USAGE'
+usage: ./cmake/toolchain_matrix.sh COMMAND
+
+  list           show the rows of the matrix
+  run [NAME...]  install what the rows need, build and run the unit tests of each, and print a table;
+                 all rows by default. Fails if any row fails.
+  install        only install what all rows need
+  table          print the table of the last runs again
+
+For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
+must not be mixed with them (both versions of libc++, two of Boost, and Debian 13 with g++ 14) is unpacked below
+build/toolchains; g++ 14 runs in a chroot there. JOBS=N says how many compilers run at once.
+USAGE
+}
+
+# Every compiler meets every Boost. The modes change one thing each from `debug`, where, as in every build of the tests,
+# the unit tests alone are compiled with BOOST_ASIO_SEPARATE_COMPILATION and BOOST_ASIO_NO_DEPRECATED.
+rows() {
+    cat <<'ROWS'
+gcc12-boost1.81-debug              g++-12   libstdc++ 1.81 debug
+gcc12-boost1.81-release            g++-12   libstdc++ 1.81 release
+gcc12-boost1.83-shared             g++-12   libstdc++ 1.83 shared
+gcc12-boost1.88-no_rtti            g++-12   libstdc++ 1.88 no_rtti
+gcc14-boost1.81-header_only        g++-14   libstdc++ 1.81 header_only
+gcc14-boost1.83-debug              g++-14   libstdc++ 1.83 debug
+gcc14-boost1.88-release            g++-14   libstdc++ 1.88 release
+clang16-boost1.81-debug            clang-16 libstdc++ 1.81 debug
+clang16-libc++-boost1.83-debug     clang-16 libc++    1.83 debug
+clang16-boost1.88-no_deprecated    clang-16 libstdc++ 1.88 no_deprecated
+clang19-libc++-boost1.81-debug     clang-19 libc++    1.81 debug
+clang19-boost1.83-separate         clang-19 libstdc++ 1.83 separate
+clang19-boost1.88-release          clang-19 libstdc++ 1.88 release
+clang19-libc++-boost1.88-debug     clang-19 libc++    1.88 debug
+ROWS
+}
+
+mode_options() {
+    case "$1" in
+    debug) echo -DCMAKE_BUILD_TYPE=Debug ;;
+    release) echo -DCMAKE_BUILD_TYPE=Release ;;
+    shared) echo -DCMAKE_BUILD_TYPE=Debug -DBUILD_SHARED_LIBS=ON ;;
+    header_only) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_ASIO= ;;
+    *) echo -DCMAKE_BUILD_TYPE=Debug ;;
+    esac
+}
+
+# For everything that is compiled, the library and Asio included.
+mode_flags() {
+    case "$1" in
+    no_deprecated) echo -DBOOST_ASIO_NO_DEPRECATED ;;
+    separate) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
+    no_rtti) echo -fno-rtti ;;
+    esac
+}
+
+# A program that does not compile Asio itself cannot be linked where nothing else does.
+mode_targets() {
+    case "$1" in
+    separate) echo unit_tests ;;
+    *) echo unit_tests stress_tests ;;
+    esac
+}
+
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
+cache=$PWD/build/toolchains
+debian13=$cache/debian13
+
+say() { printf '== %s\n' "$*"; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+in_debian13() { as_root chroot "$debian13" /usr/bin/env -i PATH=/usr/bin LC_ALL=C.UTF-8 TMPDIR=/tmp "$@"; }
+
+# apt-get or the like with Debian 13's package lists, from the mirror that the system itself uses, and no packages
+# installed.
+apt13() {
+    tool=$1
+    shift
+    "$tool" -o Dir::Etc::sourcelist="$cache/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+        -o Dir::State="$cache/apt" -o Dir::State::status="$cache/apt/status" -o Dir::Cache="$cache/apt/cache" \
+        -o APT::Sandbox::User="$(id -un)" -o Debug::NoLocking=1 -o APT::Install-Recommends=0 "$@"
+}
+
+# shellcheck disable=SC1091 # the system's own file
+codename() { . /etc/os-release && echo "$VERSION_CODENAME"; }
+
+prepare_apt13() {
+    [ ! -f "$cache/apt/ready" ] || return 0
+    say "reading the package lists of Debian 13"
+    mkdir -p "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
+    : >"$cache/apt/status"
+    # shellcheck disable=SC2016 # for apt-get to expand
+    mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
+        awk -v release="$(codename)" '$2 == release && !found { print $1; found = 1 }')
+    [ -n "$mirror" ] || { echo "toolchain_matrix: apt-get knows no mirror of $(codename)" >&2; exit 1; }
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$cache/apt/sources.list"
+    apt13 apt-get update -qq
+    touch "$cache/apt/ready"
+}
+
+# unpack FOLDER APT PACKAGE...: downloads with the command APT and unpacks.
+unpack() {
+    folder=$1 apt=$2
+    shift 2
+    [ ! -f "$folder/unpacked" ] || return 0
+    say "unpacking to ${folder#"$PWD/"}"
+    rm -rf "$folder" "$folder.deb"
+    mkdir -p "$folder" "$folder.deb"
+    (cd "$folder.deb" && "$apt" apt-get download -qq "$@")
+    for package in "$folder.deb"/*.deb; do dpkg-deb -x "$package" "$folder"; done
+    rm -rf "$folder.deb"
+    touch "$folder/unpacked"
+}
+
+# Unlike that, the system's own lists.
+apt12() {
+    tool=$1
+    shift
+    "$tool" -o APT::Sandbox::User="$(id -un)" "$@"
+}
+
+install_boost() {
+    case "$1" in
+    1.81) ./cmake/bootstrap.sh install libboost1.81-dev ;;
+    *)
+        prepare_apt13
+        unpack "$cache/boost-$1" apt13 "libboost$1-dev"
+        ;;
+    esac
+}
+
+# Debian's packages of the versions of libc++ exclude each other, and its GoogleTest is compiled for libstdc++.
+install_libcxx() {
+    version=$1 prefix=$cache/libc++-$1
+    ./cmake/bootstrap.sh install googletest cmake ninja-build
+    unpack "$prefix" apt12 "libc++-$version-dev" "libc++1-$version" "libc++abi-$version-dev" "libc++abi1-$version" \
+        "libunwind-$version-dev" "libunwind-$version"
+    [ ! -f "$prefix/googletest.built" ] || return 0
+    say "building GoogleTest with libc++ $version"
+    cmake -S /usr/src/googletest -B "$prefix/googletest" -G Ninja -DCMAKE_CXX_COMPILER="clang++-$version" \
+        -DCMAKE_CXX_FLAGS="$(libcxx_compile_flags "$version")" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_INSTALL_PREFIX="$prefix/usr" >"$prefix/googletest.log"
+    cmake --build "$prefix/googletest" --target install ${JOBS:+-j "$JOBS"} >>"$prefix/googletest.log"
+    touch "$prefix/googletest.built"
+}
+
+libcxx_compile_flags() { echo "-nostdinc++ -isystem $cache/libc++-$1/usr/lib/llvm-$1/include/c++/v1"; }
+
+libcxx_link_flags() {
+    libraries=$cache/libc++-$1/usr/lib/llvm-$1/lib
+    echo "-stdlib=libc++ -L$libraries -Wl,-rpath,$libraries"
+}
+
+# Debian 13 is its packages unpacked and no more, which is enough to compile: their scripts do not run, nothing is
+# mounted. Hard links put both versions of Boost inside.
+install_debian13() {
+    prepare_apt13
+    if [ ! -f "$debian13/unpacked" ]; then
+        # shellcheck disable=SC2046 # the packages are words
+        unpack "$debian13" apt13 $(apt13 apt-get install -qq -s base-files coreutils dash g++-14 cmake ninja-build libgmock-dev |
+            awk '$1 == "Inst" { print $2 }')
+    fi
+    mkdir -p "$debian13/tmp" "$debian13/dev"
+    [ -e "$debian13/dev/null" ] || as_root mknod -m 666 "$debian13/dev/null" c 1 3
+    for boost in 1.81 1.83 1.88; do
+        [ ! -d "$debian13/boost-$boost" ] || continue
+        case "$boost" in
+        1.81) unpack "$cache/boost-1.81" apt12 libboost1.81-dev ;;
+        *) install_boost "$boost" ;;
+        esac
+        cp -al "$cache/boost-$boost" "$debian13/boost-$boost"
+    done
+}
+
+install_row() {
+    compiler=$2 library=$3 boost=$4
+    case "$compiler" in
+    g++-14)
+        install_debian13
+        return
+        ;;
+    g++-*) ./cmake/bootstrap.sh install "$compiler" ;;
+    clang-*) ./cmake/bootstrap.sh install "$compiler" ;;
+    esac
+    ./cmake/bootstrap.sh install cmake ninja-build libgtest-dev libgmock-dev
+    install_boost "$boost"
+    [ "$library" = libstdc++ ] || install_libcxx "${compiler#clang-}"
+}
+
+# The files of the project in a folder of Debian 13, with their times, so that what has not changed is not compiled
+# again.
+copy_into_debian13() {
+    rm -rf "$debian13/asio_retry"
+    mkdir -p "$debian13/asio_retry"
+    tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C "$debian13/asio_retry"
+}
+
+# Compiles and runs in the folder $build; `here` runs a command where the compiler is.
+build_row() {
+    compiler=$1 library=$2 boost=$3 mode=$4
+    compile_flags="$warnings $(mode_flags "$mode")" link_flags='' prefixes=''
+    if [ "$compiler" = g++-14 ]; then
+        copy_into_debian13
+        here=in_debian13 source=/asio_retry prefixes=/boost-$boost/usr command=g++-14
+    else
+        here=env source=$PWD command=$(echo "$compiler" | sed 's/^clang-/clang++-/')
+        [ "$boost" = 1.81 ] || prefixes="$cache/boost-$boost/usr"
+    fi
+    if [ "$library" = libc++ ]; then
+        version=${compiler#clang-}
+        compile_flags="$compile_flags $(libcxx_compile_flags "$version")"
+        link_flags=$(libcxx_link_flags "$version")
+        prefixes="$prefixes;$cache/libc++-$version/usr"
+    fi
+    launcher=
+    if [ $here = env ] && command -v ccache >/dev/null; then
+        launcher=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
+        export CCACHE_SLOPPINESS
+    fi
+    # shellcheck disable=SC2046,SC2086 # the options, and the command to run in, are words
+    $here cmake -S "$source" -B "$build" -G Ninja \
+        -DCMAKE_CXX_COMPILER="$command" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
+        -DCMAKE_CXX_FLAGS="$compile_flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
+        -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
+        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" -DASIO_RETRY_BUILD_TESTS=ON $(mode_options "$mode") || return
+    # shellcheck disable=SC2046 # the targets are words
+    $here cmake --build "$build" ${JOBS:+-j "$JOBS"} --target $(mode_targets "$mode") || return
+    check_headers "$library" "$boost" || return
+    for target in $(mode_targets "$mode"); do
+        $here timeout 600 "$build/test/$target" --gtest_brief=1 || return
+    done
+}
+
+# The compiler says which headers it read: the row is what its name says, or it fails.
+check_headers() {
+    library=$1 boost=$2
+    $here ninja -C "$build" -t deps | sed -n 's/^ *//; /^\//p' | sort -u >"$log.headers"
+    root=
+    [ $here = env ] || root=$debian13
+    found=$(grep '/boost/version\.hpp$' "$log.headers" | while read -r header; do
+        sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' "$root$header"
+    done | sort -u | tr _ .)
+    if [ "$found" != "$boost" ]; then
+        echo "toolchain_matrix: the headers are those of Boost '$found'"
+        return 1
+    fi
+    case "$library" in
+    libc++) wrong='/include/c++/[0-9]' right='/c++/v1/vector$' ;;
+    libstdc++) wrong='/c++/v1/' right='/c++/[0-9]*/vector$' ;;
+    esac
+    if grep -q "$wrong" "$log.headers" || ! grep -q "$right" "$log.headers"; then
+        echo "toolchain_matrix: the headers are not those of $library"
+        return 1
+    fi
+}
+
+run_row() {
+    name=$1 compiler=$2 library=$3 boost=$4 mode=$5
+    say "$name"
+    log=$cache/log/$name
+    if [ "$compiler" = g++-14 ]; then build=/build/$name; else build=$cache/build/$name; fi
+    mkdir -p "$cache/log"
+    began=$(date +%s)
+    if build_row "$compiler" "$library" "$boost" "$mode" >"$log" 2>&1; then result=passed; else result=FAILED; fi
+    printf '| %s | %s | %s | %s | %s | %s |\n' "$name" "$compiler" "$library" "$boost" "$mode" "$result" >"$log.row"
+    say "$name: $result after $(($(date +%s) - began)) s"
+    if [ "$result" = FAILED ]; then
+        echo "   the log is ${log#"$PWD/"}; its end:"
+        tail -n 20 "$log" | sed 's/^/   /'
+        return 1
+    fi
+}
+
+print_table() {
+    echo '| row | compiler | library | Boost | mode | result |'
+    echo '|---|---|---|---|---|---|'
+    rows | while read -r name _; do
+        case " $1 " in *" $name "*) cat "$cache/log/$name.row" 2>/dev/null || true ;; esac
+    done
+}
+
+all_names() { rows | while read -r name _; do printf '%s ' "$name"; done; }
+
+row_named() {
+    rows | grep "^$1 " || {
+        echo "toolchain_matrix: no row is called '$1'; see ./cmake/toolchain_matrix.sh list" >&2
+        return 1
+    }
+}
+
+install() {
+    for chosen in "$@"; do
+        # shellcheck disable=SC2046 # the columns are words
+        install_row $(row_named "$chosen")
+    done
+}
+
+run() {
+    [ $# -gt 0 ] || eval "set -- $(all_names)"
+    for chosen in "$@"; do row_named "$chosen" >/dev/null; done
+    install "$@"
+    failed=0
+    for chosen in "$@"; do
+        # shellcheck disable=SC2046 # the columns are words
+        run_row $(row_named "$chosen") || failed=1
+    done
+    print_table "$*"
+    return $failed
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+case "$command" in
+list) rows ;;
+run) run "$@" ;;
+install)
+    # shellcheck disable=SC2046 # the names are words
+    install $(all_names)
+    ;;
+table) print_table "$(all_names)" ;;
+-h | --help | help) usage ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac
