@@ -13,7 +13,7 @@ std::vector<scenario> cancellations() {
     };
     auto const in_an_attempt = [](asio::cancellation_type_t type) {
         return [type](auto& t) {
-            retry_policy const policy = t.with_memory(patient);
+            retry_policy const policy = t.with_memory([] { return patient().allow_total_cancellation(); });
             auto const operation = hanging(t);
             t.start_cancellable(
                 aborted(), [&](auto handler) { async_retry(t.io, operation, policy, std::move(handler)); });
