@@ -32,8 +32,7 @@ std::vector<scenario> executors() {
     auto const in_a_pool = [](auto& t) {
         auto& s = failing(t, 2);
         auto& pool = keep<asio::thread_pool>(t, 1);
-        retry_policy const policy =
-            t.with_memory([] { return retry_policy().backoff(constant(1ns)).jitter(no_jitter()); });
+        retry_policy const policy = t.with_memory([] { return eager().backoff(constant(1ns)); });
         t.start({}, [&](auto handler) { async_retry(pool, completing_inline(s), policy, std::move(handler)); });
         pool.join();
     };

@@ -11,9 +11,10 @@ std::vector<scenario> plain() {
         };
     };
     auto const inline_of = [](trial&, script& s) { return completing_inline(s); };
-    auto const at_once = [] { return retry_policy().backoff(constant(1ns)).jitter(no_jitter()); };
+    auto const at_once = [] { return eager().backoff(constant(1ns)); };
     auto const with_hooks = [] {
         return patient()
+            .max_attempts(3)
             .retry_if([](std::exception_ptr const&) { return true; })
             .on_retry([](retry_event const&) {})
             .on_give_up([](stop_reason) {});
@@ -26,8 +27,8 @@ std::vector<scenario> plain() {
         make_scenario("failures_with_delays", plays(2, {}, patient, posting)),
         make_scenario("inline_failures_without_delay", plays(2, {}, eager, inline_of)),
         make_scenario("inline_failures_with_delays", plays(2, {}, patient, inline_of)),
-        make_scenario("exhausted", plays(3, refused(), patient, posting)),
-        make_scenario("hooks_and_predicate", plays(3, refused(), with_hooks, posting)),
+        make_scenario("exhausted", plays(100, refused(), patient, posting)),
+        make_scenario("hooks_and_predicate", plays(100, refused(), with_hooks, posting)),
         make_scenario("scheduler_made_after_a_failure", plays(2, {}, at_once, posting), clock_kind::steady),
         make_scenario("scheduler_made_after_an_inline_failure", plays(2, {}, at_once, inline_of),
                       clock_kind::steady),
@@ -39,7 +40,7 @@ std::vector<scenario> plain() {
                                           retry_policy()
                                               .backoff(exponential(100ms).cap(1s))
                                               .jitter(equal_jitter())
-                                              .max_attempts(5)
+                                              .max_attempts(20)
                                               .max_elapsed(1h)
                                               .retry_if([&s](error_code ec) { return ec && s.attempts < 100; })
                                               .on_retry([&s](retry_event const&) { (void)s; })

@@ -36,7 +36,7 @@ std::vector<scenario> scopes() {
                           for (int i = 0; i < 5; ++i)
                               fails_in(t, *scope, aborted());
                           t.advance(50ms);
-                          t.step([&] { scope->cancel(); });
+                          t.cancel(*scope);
                       }),
         make_scenario("scope_cancelled_in_attempts",
                       [=](auto& t) {
@@ -44,7 +44,7 @@ std::vector<scenario> scopes() {
                           for (int i = 0; i < 5; ++i)
                               hangs_in(t, *scope);
                           t.advance(50ms);
-                          t.step([&] { scope->cancel(); });
+                          t.cancel(*scope);
                       }),
         make_scenario("scope_destroyed",
                       [=](auto& t) {
@@ -72,7 +72,7 @@ std::vector<scenario> scopes() {
                               hangs_in(t, const_cast<retry_scope&>(**scope));
                           fails_in(t, *first, aborted());
                           t.advance(50ms);
-                          t.step([&] { parent->cancel(); });
+                          t.cancel(*parent);
                       }),
         make_scenario("empty_scope_joined", [=](auto& t) { joins(t, *new_scope(t)); }),
         make_scenario("scope_joined",
@@ -88,7 +88,7 @@ std::vector<scenario> scopes() {
                           hangs_in(t, *scope);
                           joins(t, *scope);
                           t.advance(50ms);
-                          t.step([&] { scope->cancel(); });
+                          t.cancel(*scope);
                       }),
     };
 }

@@ -4,6 +4,7 @@
 #include "support/scripted_operation.hpp"
 
 #include <asio_retry/error.hpp>
+#include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -115,8 +116,9 @@ public:
     std::size_t started = 0;
     asio::io_context io;
     std::optional<virtual_time> time;
-    std::size_t escaped = 0;          // times that bad_alloc came out of the context
-    std::function<void()> at_the_end; // with memory, when all has run
+    std::size_t escaped = 0; // times that bad_alloc came out of the context
+    std::function<void()> with_memory_again;
+    std::function<void()> at_the_end;
 
     /// For what belongs to the scenario and not to what it tries.
     template <typename Function>
@@ -148,6 +150,11 @@ public:
     }
     void advance(duration by) {
         repeat([&] { time->advance(by); });
+    }
+    /// A scope that cannot tell everybody wants to be cancelled again.
+    void cancel(retry_scope& scope) {
+        if (!step([&] { scope.cancel(); }))
+            with_memory([&] { with_memory_again = [&] { scope.cancel(); }; });
     }
     void cancel(std::size_t index, asio::cancellation_type_t type = asio::cancellation_type::terminal) {
         step([&] { fates[index].signal.emit(type); });
@@ -208,6 +215,7 @@ using associated_trial = trial_with<scarce_handler>;
 struct scenario {
     std::string name;
     clock_kind clock;
+    bool once_only; // because what is not ours cannot bear a lasting shortage
     std::function<void(global_trial&)> global;
     std::function<void(associated_trial&)> associated;
 };
@@ -224,7 +232,7 @@ inline void PrintTo(shortage kind, std::ostream* out) {
 
 template <typename Play>
 scenario make_scenario(std::string name, Play play, clock_kind clock = clock_kind::manual) {
-    return {std::move(name), clock, play, play};
+    return {std::move(name), clock, false, play, play};
 }
 
 } // namespace asio_retry::test
