@@ -1,0 +1,80 @@
+#include "exhaustion/scenarios.hpp"
+
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <future>
+
+namespace asio_retry::test {
+
+std::vector<scenario> forms() {
+    // Plays an operation that fails twice.
+    auto const plays = [](auto operation) {
+        return [=](auto& t) {
+            auto& s = failing(t, 2);
+            retry_policy const policy = t.with_memory(patient);
+            t.start({}, [&](auto handler) { async_retry(t.io, operation(t, s), policy, std::move(handler)); });
+        };
+    };
+
+    return {
+        make_scenario("deferred", plays([](trial& t, script& s) {
+                          return [&] { return async_scripted(t.io, s, asio::deferred); };
+                      })),
+        make_scenario("plain_callable_with_a_code",
+                      plays([](trial&, script& s) { return [&s] { return s.next(); }; })),
+        make_scenario("plain_callable_that_throws", plays([](trial&, script& s) {
+                          return [&s] {
+                              if (error_code const ec = s.next())
+                                  throw boost::system::system_error(ec);
+                              return 1;
+                          };
+                      })),
+        make_scenario("fail_if",
+                      [](auto& t) {
+                          auto& s = failing(t, 0);
+                          retry_policy const policy = t.with_memory(patient);
+                          t.start({}, [&](auto handler) {
+                              async_retry(t.io,
+                                          fail_if(posting(t, s), [](int attempts) { return attempts < 3; }),
+                                          policy, std::move(handler));
+                          });
+                      }),
+        make_scenario("nested_retry", plays([](trial& t, script& s) {
+                          return [&](attempt const& outer, auto token) {
+                              return async_retry(outer, posting(t, s),
+                                                 trial::with_memory(patient).retry_when_nested(),
+                                                 std::move(token));
+                          };
+                      })),
+    };
+}
+
+/// A future stands for the handler: it is looked at in the end. A promise that is destroyed unkept allocates,
+/// and terminates when it cannot.
+std::vector<scenario> futures() {
+    scenario use_future = make_scenario("use_future", [](auto& t) {
+        auto& s = failing(t, 2);
+        auto& future = keep<std::future<int>>(t);
+        retry_policy const policy = t.with_memory(patient);
+        fate& f =
+            t.start({}, [&](auto) { future = async_retry(t.io, posting(t, s), policy, asio::use_future); });
+        t.with_memory([&] {
+            t.at_the_end = [&] {
+                if (!future.valid() || future.wait_for(0s) != std::future_status::ready)
+                    return;
+                try {
+                    future.get();
+                    f.note(std::exception_ptr());
+                } catch (...) {
+                    f.note(std::current_exception());
+                }
+            };
+        });
+    });
+    use_future.once_only = true;
+    return {use_future};
+}
+
+} // namespace asio_retry::test

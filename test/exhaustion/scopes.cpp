@@ -1,0 +1,96 @@
+#include "exhaustion/scenarios.hpp"
+
+#include <optional>
+
+namespace asio_retry::test {
+namespace {
+
+using scope_holder = std::optional<retry_scope>;
+
+scope_holder& new_scope(trial& t) {
+    return keep<scope_holder>(t, std::in_place, t.io.get_executor());
+}
+
+} // namespace
+
+std::vector<scenario> scopes() {
+    auto const fails_in = [](auto& t, retry_scope& scope, error_code expected) {
+        auto& s = failing(t, 100);
+        retry_policy const policy = t.with_memory(patient);
+        t.start(expected, [&](auto handler) { async_retry(scope, posting(t, s), policy, std::move(handler)); });
+    };
+    auto const hangs_in = [](auto& t, retry_scope& scope) {
+        retry_policy const policy = t.with_memory(patient);
+        auto const operation = hanging(t);
+        t.start(aborted(), [&](auto handler) { async_retry(scope, operation, policy, std::move(handler)); });
+    };
+    auto const joins = [](auto& t, retry_scope& scope) {
+        t.start({}, [&](auto handler) { scope.async_join(std::move(handler)); });
+    };
+
+    return {
+        make_scenario("scope_not_cancelled", [=](auto& t) { fails_in(t, *new_scope(t), refused()); }),
+        make_scenario("scope_cancelled_in_waits",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          for (int i = 0; i < 5; ++i)
+                              fails_in(t, *scope, aborted());
+                          t.advance(50ms);
+                          t.cancel(*scope);
+                      }),
+        make_scenario("scope_cancelled_in_attempts",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          for (int i = 0; i < 5; ++i)
+                              hangs_in(t, *scope);
+                          t.advance(50ms);
+                          t.cancel(*scope);
+                      }),
+        make_scenario("scope_destroyed",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          fails_in(t, *scope, aborted());
+                          hangs_in(t, *scope);
+                          t.advance(50ms);
+                          scope.reset();
+                      }),
+        make_scenario("scope_cancelled_before",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          scope->cancel();
+                          fails_in(t, *scope, aborted());
+                      }),
+        make_scenario("nested_scopes",
+                      [=](auto& t) {
+                          scope_holder& parent = new_scope(t);
+                          scope_holder& first = keep<scope_holder>(t);
+                          scope_holder& second = keep<scope_holder>(t);
+                          if (!t.step([&] { first.emplace(*parent); }) ||
+                              !t.step([&] { second.emplace(*first); }))
+                              return;
+                          for (scope_holder const* scope : {&parent, &first, &second})
+                              hangs_in(t, const_cast<retry_scope&>(**scope));
+                          fails_in(t, *first, aborted());
+                          t.advance(50ms);
+                          t.cancel(*parent);
+                      }),
+        make_scenario("empty_scope_joined", [=](auto& t) { joins(t, *new_scope(t)); }),
+        make_scenario("scope_joined",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          fails_in(t, *scope, refused());
+                          joins(t, *scope);
+                          joins(t, *scope);
+                      }),
+        make_scenario("cancelled_scope_joined",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          hangs_in(t, *scope);
+                          joins(t, *scope);
+                          t.advance(50ms);
+                          t.cancel(*scope);
+                      }),
+    };
+}
+
+} // namespace asio_retry::test
