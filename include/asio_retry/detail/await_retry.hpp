@@ -100,7 +100,7 @@ private:
             asio::deferred);
     }
 
-    void on_expiry() override { post_turn<turn>(executor_, *this); }
+    void on_expiry() override { post_turn<turn>(executor_, executor_, *this); }
 
     // The frame is destroyed with the handler that holds it, and this object with the frame.
     void on_shutdown() noexcept override { auto const destroyed = std::exchange(resume_, nullptr); }

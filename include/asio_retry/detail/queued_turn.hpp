@@ -2,7 +2,10 @@
 
 #include <asio_retry/detail/asio.hpp>
 
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
 
 #include <utility>
 
@@ -79,11 +82,15 @@ private:
     Object* object_;
 };
 
-/// Queues a turn of `object`. If this throws, no turn is queued and none was dropped.
-template <typename Turn, typename Executor, typename Object>
-void post_turn(Executor const& executor, Object& object) {
+/// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
+/// an any_completion_handler. If this throws, no turn is queued and none was dropped.
+template <typename Turn, typename Executor, typename Through, typename Object>
+void post_turn(Executor const& executor, Through const& through, Object& object) {
     queueing const in_progress(&object);
-    asio::post(executor, queued_turn<Object, Turn>(object));
+    if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
+        asio::post(executor, queued_turn<Object, Turn>(object));
+    else
+        asio::post(through, asio::bind_executor(executor, queued_turn<Object, Turn>(object)));
     if (in_progress.refused())
         object.on_turn_dropped(Turn());
 }

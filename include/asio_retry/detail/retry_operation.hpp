@@ -270,7 +270,7 @@ private:
         phase_ = at_once ? phase::queued : phase::waiting;
         try {
             if (at_once)
-                post_turn<after_wait>(get_operation_executor(), *this);
+                post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
             else if (!scheduler_.get().schedule(*this, saturating_add(now, delay)))
                 return abandon();
         } catch (...) {
@@ -284,7 +284,7 @@ private:
             return;
         phase_ = phase::queued;
         try {
-            post_turn<after_wait>(get_operation_executor(), *this);
+            post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
         } catch (...) {
             occupancy_.add(wait_ended);
         }
@@ -308,7 +308,7 @@ private:
             return see_to(events);
         occupancy_.add(events);
         try {
-            post_turn<continuation>(get_operation_executor(), *this);
+            post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
         } catch (...) {
             see_to(occupancy_.take_all());
         }
@@ -385,9 +385,9 @@ private:
 
     void on_expiry() override {
         if (phase_ == phase::waiting)
-            post_turn<after_wait>(get_operation_executor(), *this);
+            post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
         else
-            post_turn<limit_notice>(get_operation_executor(), *this);
+            post_turn<limit_notice>(get_operation_executor(), scheduler_.executor(), *this);
     }
 
     void on_shutdown() noexcept override {
@@ -397,7 +397,9 @@ private:
             limit_armed_ = false;
     }
 
-    void post_scope_notice() { post_turn<scope_notice>(get_operation_executor(), *this); }
+    void post_scope_notice() {
+        post_turn<scope_notice>(get_operation_executor(), scheduler_.executor(), *this);
+    }
 
     void on_scope_notice_failed() {
         if (enter(place::cancellation, notice_failed))
