@@ -20,7 +20,8 @@ std::vector<scenario> scopes() {
         t.start(expected, [&](auto handler) { async_retry(scope, posting(t, s), policy, std::move(handler)); });
     };
     auto const hangs_in = [](auto& t, retry_scope& scope) {
-        retry_policy const policy = t.with_memory(patient);
+        // An attempt that a destroyed scope could not tell ends by itself.
+        retry_policy const policy = t.with_memory([] { return patient().attempt_timeout(1h); });
         auto const operation = hanging(t);
         t.start(aborted(), [&](auto handler) { async_retry(scope, operation, policy, std::move(handler)); });
     };

@@ -1,0 +1,84 @@
+#include "scripted_attempts.hpp"
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace asio_retry::test {
+
+using type = asio::cancellation_type;
+
+void scripted_attempts::call() {
+    ++calls;
+    if (on_call)
+        on_call();
+    if (case_.does == kind::throws && own_result().failed())
+        throw boost::system::system_error(own_result());
+}
+
+asio::awaitable<int> scripted_attempts::attempt() {
+    if (case_.passes_all && !case_.direct())
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    call();
+    if (case_.does == kind::completes_inline) {
+        if (own_result().failed())
+            throw boost::system::system_error(own_result());
+        co_return number();
+    }
+    co_return co_await async_attempt(asio::use_awaitable);
+}
+
+void scripted_attempts::begin(handler_type handler) {
+    pending_ = true;
+    if (slot_.is_connected())
+        slot_.assign([this](type types) { on_cancelled(types); });
+    auto const executor = asio::get_associated_executor(handler, timer_.get_executor());
+    timer_.async_wait(asio::bind_executor(executor, [this, handler = std::move(handler)](error_code) mutable {
+        slot_.clear();
+        slot_ = {};
+        std::move(handler)(result_, number());
+    }));
+}
+
+void scripted_attempts::end(error_code const& result) {
+    pending_ = false;
+    result_ = result;
+    timer_.cancel();
+}
+
+void scripted_attempts::on_cancelled(type types) {
+    if (!pending_)
+        return;
+    told.push_back(types);
+    if (calls <= case_.prior_failures())
+        return;
+    switch (case_.does) {
+    case kind::honours_all:
+        return end(aborted());
+    case kind::honours_terminal:
+        if ((types & type::terminal) != type::none)
+            end(aborted());
+        return;
+    case kind::succeeds_when_cancelled:
+        return end({});
+    case kind::fails_when_cancelled:
+        return end(asio::error::connection_reset);
+    case kind::ignores_and_succeeds:
+    case kind::ignores_and_fails:
+    case kind::completes_inline:
+    case kind::throws:
+    case kind::never_completes:
+        return;
+    }
+}
+
+error_code scripted_attempts::own_result() const {
+    return calls <= case_.failures() || case_.at.where == place::in_on_give_up ? refused() : error_code();
+}
+
+} // namespace asio_retry::test

@@ -1,0 +1,7 @@
+#include "matrix.hpp"
+
+namespace asio_retry::test {
+
+ASIO_RETRY_MATRIX(token_operation_on_io_context, token_operation, on_io_context, executor_kind::io_context);
+
+} // namespace asio_retry::test

@@ -1,0 +1,115 @@
+#include "combinations/combination.hpp"
+
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+
+#include <atomic>
+
+namespace asio_retry::test {
+namespace {
+
+template <typename>
+class bind : public testing::Test {};
+using combinations = all_combinations<all_forms, typical_forms, own_kinds>;
+TYPED_TEST_SUITE(bind, combinations, combination_name);
+
+TYPED_TEST(bind, executor_of_the_handler) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        async_retry(t.operation(), t.policy(), asio::bind_executor(t.own_executor(), t.handler()));
+    });
+}
+
+struct allocation_counts {
+    std::atomic<std::size_t> allocations = 0;
+    std::atomic<std::size_t> outstanding = 0;
+};
+
+/// Counts the bytes that its copies have allocated.
+template <typename T>
+class counting_allocator {
+public:
+    using value_type = T;
+
+    explicit counting_allocator(allocation_counts& c)
+        : counts_(&c) {}
+    template <typename U>
+    counting_allocator(counting_allocator<U> const& other)
+        : counts_(other.counts_) {}
+
+    T* allocate(std::size_t n) {
+        ++counts_->allocations;
+        counts_->outstanding += n * sizeof(T);
+        return std::allocator<T>().allocate(n);
+    }
+    void deallocate(T* memory, std::size_t n) {
+        counts_->outstanding -= n * sizeof(T);
+        std::allocator<T>().deallocate(memory, n);
+    }
+
+    friend bool operator==(counting_allocator const& a, counting_allocator const& b) {
+        return a.counts_ == b.counts_;
+    }
+
+private:
+    template <typename U>
+    friend class counting_allocator;
+    allocation_counts* counts_;
+};
+
+TYPED_TEST(bind, executor_allocator_and_slot_of_the_handler_when_another_executor_is_given) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        using allocator = counting_allocator<int>;
+        allocation_counts counts;
+        asio::cancellation_signal signal;
+        async_retry(
+            t.given_executor(), t.operation(), t.policy(),
+            asio::bind_cancellation_slot(
+                signal.slot(),
+                asio::bind_allocator(allocator(counts), asio::bind_executor(t.own_executor(), t.handler()))));
+        t.run_dry();
+        EXPECT_GE(counts.allocations, 1u);
+        EXPECT_EQ(counts.outstanding, 0u);
+        EXPECT_FALSE(signal.slot().has_handler());
+    });
+}
+
+// The same types as above. In a context with threads the hook cancels, since nothing else is sure not to meet
+// the operation.
+TYPED_TEST(bind, slot_of_the_handler_ends_the_wait) {
+    using allocator = counting_allocator<int>;
+    with_contexts_of<typename TypeParam::kind>([](auto& context) {
+        trial<TypeParam> t(context, 1000, false);
+        allocation_counts counts;
+        asio::cancellation_signal signal;
+        auto const cancel = [&] { signal.emit(asio::cancellation_type::terminal); };
+        auto const policy =
+            t.policy().unlimited_attempts().backoff(constant(1h)).on_retry([&](retry_event const&) {
+                t.told().see("on_retry");
+                if (t.is_serial())
+                    asio::post(t.own_executor(), cancel);
+                else
+                    cancel();
+            });
+        async_retry(
+            t.given_executor(), t.operation(), policy,
+            asio::bind_cancellation_slot(
+                signal.slot(),
+                asio::bind_allocator(allocator(counts), asio::bind_executor(t.own_executor(), t.handler()))));
+        t.run_dry();
+        t.told().expect_called_on(own);
+        EXPECT_EQ(t.told().attempts(), 1);
+        ASSERT_EQ(t.told().results().size(), 1u);
+        EXPECT_EQ(t.told().results()[0].error, aborted());
+    });
+}
+
+TEST(bind_system_executor, counts_as_no_executor) {
+    expect_everything_on<combination<token_operation, on_io_context>>(given, [](auto& t) {
+        async_retry(t.given_executor(), t.operation(), t.policy(),
+                    asio::bind_executor(asio::system_executor(), t.handler()));
+    });
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <asio_retry/async_retry.hpp>
+
+#include "combinations/executors.hpp"
+#include "combinations/forms.hpp"
+#include "combinations/story.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace asio_retry::test {
+
+/// Of the product of forms, tokens and executors this is missing, because it cannot exist:
+///  - callback, detached and use_future without a given executor, which is refused at compile time: they have
+///  no
+///    executor of their own to wait on. A handler's own system_executor counts as none: the same is refused
+///    there, and a given executor is preferred to it. Given explicitly, or behind any_io_executor, it is an
+///    executor like any other, and waits hang on the system_context.
+///  - redirect_error with operations that complete with an exception_ptr: it redirects an error_code only.
+///  - the handler of an any_completion_handler as the executor of an awaitable: it has an
+///  any_completion_executor,
+///    which cannot run a coroutine. Bound to an executor again it can.
+///  - yield_context with void(exception_ptr, T) before Boost 1.82: Asio's spawn does not compile there.
+///  - use_future and detached tell nobody on which executor they complete; all else is seen.
+
+/// A form of operation tried on a kind of executor.
+template <typename Form, typename Kind>
+struct combination {
+    using form = Form;
+    using kind = Kind;
+};
+
+struct combination_name {
+    template <typename Combination>
+    static std::string GetName(int) {
+        return Combination::form::name() + "_on_" + Combination::kind::name();
+    }
+};
+
+/// The numbers of the two executors of a trial: the one given to async_retry, and the handler's own.
+inline constexpr int given = 1;
+inline constexpr int own = 2;
+
+/// A handler that any signature fits, and that can only be moved.
+struct noting_handler {
+    noting_handler(story& s, busy_token held)
+        : told(&s)
+        , busy(std::move(held)) {}
+    noting_handler(noting_handler&&) noexcept = default;
+    noting_handler(noting_handler const&) = delete;
+
+    template <typename... Args>
+    void operator()(Args const&... args) const {
+        told->complete(outcome_of(args...));
+    }
+
+    story* told;
+    busy_token busy;
+};
+
+/// One operation in a context of its own, from its initiation until the context has run dry.
+template <typename Combination>
+class trial {
+    using form = typename Combination::form;
+    using kind = typename Combination::kind;
+
+public:
+    trial(kind& context, std::uint64_t failures, bool limited)
+        : kind_(context)
+        , story_(failures, kind_.background())
+        , failures_(failures)
+        , limited_(limited) {}
+
+    story& told() { return story_; }
+    busy_token busy() const { return busy_; }
+    std::uint64_t failures() const { return failures_; }
+    auto operation() { return form::make(story_, busy_); }
+    retry_policy policy() { return limited_ ? story_.policy().attempt_timeout(1h) : story_.policy(); }
+    auto given_executor() { return kind_.executor(given); }
+    auto own_executor() { return kind_.executor(own); }
+    noting_handler handler() { return {story_, busy_}; }
+
+    /// Runs `body` as a coroutine on the own executor.
+    template <typename Body>
+    void spawn(Body body) {
+        asio::co_spawn(
+            own_executor(), [body = std::move(body), held = busy_]() mutable { return body(); },
+            [](std::exception_ptr e) {
+                if (e)
+                    std::rethrow_exception(e);
+            });
+    }
+
+    void run_dry() {
+        std::weak_ptr<void> const busy = busy_;
+        busy_.reset();
+        kind_.run_dry(busy);
+    }
+
+    bool is_serial() const { return kind_.is_serial(); }
+
+    /// Everything was called as often as it should be, and through the executor `number`.
+    void expect_called_on(int number, bool handler_is_seen) const {
+        std::uint64_t const failed = std::min<std::uint64_t>(failures_, 3);
+        std::uint64_t const attempts = std::min<std::uint64_t>(failures_ + 1, 3);
+        std::uint64_t const retries = attempts - 1;
+        story::calls expected;
+        auto const expect = [&](std::string const& what, std::uint64_t count) {
+            if (count != 0)
+                expected[what] = count;
+        };
+        expect("attempt", retries);
+        expect("step", form::has_steps ? attempts : 0);
+        expect("fail_if", form::is_judged ? attempts : 0);
+        expect("retry_if", form::is_judged ? 0 : failed);
+        expect("backoff", retries);
+        expect("jitter", retries);
+        expect("on_retry", retries);
+        expect("on_give_up", failed == 3);
+        expect("handler", handler_is_seen);
+        story_.expect_called_on(number);
+        EXPECT_EQ(story_.called(), expected);
+        EXPECT_EQ(kind_.elapsed(retries * story::delay), retries * story::delay);
+    }
+
+    void expect_result() const {
+        auto const results = story_.results();
+        ASSERT_EQ(results.size(), 1u);
+        bool const fails = failures_ >= 3 && !form::is_judged;
+        EXPECT_EQ(results[0].error, fails ? refused() : error_code());
+        if (form::has_value && !fails) {
+            EXPECT_EQ(results[0].value, static_cast<int>(std::min<std::uint64_t>(failures_ + 1, 3)));
+        }
+    }
+
+private:
+    kind& kind_;
+    story story_;
+    std::uint64_t const failures_;
+    bool const limited_;
+    busy_token busy_ = std::make_shared<int>();
+};
+
+/// Tries a combination with attempts that all succeed, some and none, without and with a time limit. `body`
+/// starts the operation.
+template <typename Combination, typename Body>
+void try_out(Body body) {
+    for (std::uint64_t const failures : {0, 2, 9}) {
+        for (bool const limited : {false, true}) {
+            SCOPED_TRACE(std::to_string(failures) + " failures" + (limited ? ", limited" : ""));
+            with_contexts_of<typename Combination::kind>([&](auto& context) {
+                trial<Combination> t(context, failures, limited);
+                body(t);
+            });
+        }
+    }
+}
+
+/// The same for a token whose handler notes the completion.
+template <typename Combination, typename Body>
+void expect_everything_on(int number, Body body) {
+    try_out<Combination>([&](auto& t) {
+        body(t);
+        t.run_dry();
+        t.expect_result();
+        t.expect_called_on(number, true);
+    });
+}
+
+/// The product of a list of forms and a list of kinds.
+template <typename... Ts>
+struct list {};
+
+template <typename... As, typename... Bs>
+list<As..., Bs...> operator+(list<As...>, list<Bs...>);
+
+template <typename Form, typename... Kinds>
+list<combination<Form, Kinds>...> on_each(list<Kinds...>);
+
+template <typename... Forms, typename Kinds>
+auto product(list<Forms...>, Kinds kinds) -> decltype((list<>() + ... + on_each<Forms>(kinds)));
+
+template <typename... Types>
+testing::Types<Types...> as_types(list<Types...>);
+
+using all_forms =
+    list<token_operation, attempt_and_token, deferred_operation, awaitable_value, awaitable_void,
+         awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void, plain_error_code,
+         plain_result, judged<token_operation>, judged<awaitable_value>, judged<plain_value>>;
+using forms_with_code =
+    list<token_operation, attempt_and_token, deferred_operation, awaitable_error_code, awaitable_tuple,
+         awaitable_result, plain_error_code, plain_result, judged<token_operation>>;
+/// One of each way to run an attempt.
+using typical_forms = list<token_operation, awaitable_value, plain_error_code>;
+using typed_kinds = list<on_io_context, on_strand, on_thread_pool, on_system_context>;
+/// What a handler's own executor may be.
+using own_kinds = list<on_io_context, on_strand, on_thread_pool>;
+
+/// All forms on all executors behind any_io_executor, and the typical ones on all types of executor.
+template <typename Forms = all_forms, typename TypedForms = typical_forms, typename Kinds = typed_kinds>
+using all_combinations =
+    decltype(as_types(product(Forms(), list<on_any_io_executor>()) + product(TypedForms(), Kinds())));
+
+} // namespace asio_retry::test

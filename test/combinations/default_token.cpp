@@ -1,0 +1,108 @@
+#include "combinations/combination.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace asio_retry::test {
+namespace {
+
+template <typename Combination>
+using given_type = decltype(std::declval<trial<Combination>&>().given_executor());
+
+template <typename>
+class default_token : public testing::Test {};
+TYPED_TEST_SUITE(default_token, all_combinations<typical_forms>, combination_name);
+
+template <typename Value>
+asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
+    outcome result;
+    try {
+        if constexpr (std::is_void_v<Value>)
+            co_await std::move(awaited);
+        else
+            result.value = co_await std::move(awaited);
+    } catch (boost::system::system_error const& e) {
+        result.error = e.code();
+    }
+    s.complete(result);
+}
+
+TYPED_TEST(default_token, of_an_executor_is_use_awaitable) {
+    using executor = asio::use_awaitable_t<>::executor_with_default<given_type<TypeParam>>;
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        t.spawn([&t] {
+            return note(t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
+        });
+    });
+}
+
+TYPED_TEST(default_token, of_an_executor_is_as_tuple) {
+    using token = asio::as_tuple_t<asio::use_awaitable_t<>>;
+    using executor = typename token::executor_with_default<given_type<TypeParam>>;
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        t.spawn([&t]() -> asio::awaitable<void> {
+            auto retry = async_retry(executor(t.given_executor()), t.operation(), t.policy());
+            auto const values = co_await std::move(retry);
+            t.told().complete(std::apply([](auto const&... v) { return outcome_of(v...); }, values));
+        });
+    });
+}
+
+TYPED_TEST(default_token, of_an_executor_is_deferred) {
+    using executor = asio::deferred_t::executor_with_default<given_type<TypeParam>>;
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        t.spawn([&t]() -> asio::awaitable<void> {
+            auto retry = async_retry(executor(t.given_executor()), t.operation(), t.policy());
+            try {
+                if constexpr (TypeParam::form::has_value)
+                    t.told().complete({error_code(), co_await std::move(retry)});
+                else {
+                    co_await std::move(retry);
+                    t.told().complete({});
+                }
+            } catch (boost::system::system_error const& e) {
+                t.told().complete({e.code(), std::nullopt});
+            }
+        });
+    });
+}
+
+// An I/O object whose operations are awaitable by default makes operations of the form awaitable<T>.
+TEST(default_token_of_an_io_object, makes_awaitable_operations) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto timer = asio::use_awaitable_t<>::as_default_on(asio::steady_timer(io));
+    auto deferring = asio::deferred_t::as_default_on(asio::steady_timer(io));
+    int rejected = 0;
+    auto const twice = [&] { return ++rejected % 3 != 0; };
+    bool ended = false;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            auto const policy = retry_policy().backoff(constant(1s)).jitter(no_jitter());
+            auto const wait = [&] {
+                timer.expires_after(0s);
+                return timer.async_wait();
+            };
+            auto const deferred_wait = [&] {
+                deferring.expires_after(0s);
+                return deferring.async_wait();
+            };
+            co_await async_retry(fail_if(wait, twice), policy);
+            co_await async_retry(fail_if(deferred_wait, twice), policy);
+            ended = true;
+        },
+        [](std::exception_ptr e) {
+            if (e)
+                std::rethrow_exception(e);
+        });
+    while (!ended) {
+        time.run();
+        io.restart();
+        io.run_one(); // the timers are real
+    }
+    EXPECT_EQ(rejected, 6);
+}
+
+} // namespace
+} // namespace asio_retry::test

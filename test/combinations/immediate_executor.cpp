@@ -1,0 +1,54 @@
+#include "combinations/combination.hpp"
+
+#include <boost/asio/version.hpp>
+#if BOOST_ASIO_VERSION >= 102700
+#include <boost/asio/bind_immediate_executor.hpp>
+#endif
+
+namespace asio_retry::test {
+namespace {
+
+// From Asio 1.27 on a handler says where a completion inside the initiating function goes.
+#if BOOST_ASIO_VERSION >= 102700
+
+constexpr int immediate = 3;
+
+/// Runs functions where they stand.
+struct calling_executor {
+    template <typename Function>
+    void execute(Function&& function) const {
+        std::forward<Function>(function)();
+    }
+    asio::execution_context& query(asio::execution::context_t) const { return *context; }
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) {
+        return asio::execution::blocking.always;
+    }
+    friend bool operator==(calling_executor const&, calling_executor const&) = default;
+    asio::execution_context* context;
+};
+
+template <typename>
+class immediate_executor : public testing::Test {};
+TYPED_TEST_SUITE(immediate_executor, all_combinations<>, combination_name);
+
+TYPED_TEST(immediate_executor, runs_the_handler_of_a_plain_operation_that_succeeds_at_once) {
+    try_out<TypeParam>([](auto& t) {
+        asio::io_context unused;
+        tracking_executor const executor(calling_executor{&unused}, immediate);
+        async_retry(t.given_executor(), t.operation(), t.policy(),
+                    asio::bind_immediate_executor(executor, t.handler()));
+        // A judged result is judged on the executor first.
+        using form = typename TypeParam::form;
+        bool const at_once = !form::has_steps && !form::is_judged && t.failures() == 0;
+        if (at_once)
+            EXPECT_EQ(t.told().results().size(), 1u);
+        t.run_dry();
+        t.expect_result();
+        t.told().expect_called_on(at_once ? immediate : given);
+    });
+}
+
+#endif
+
+} // namespace
+} // namespace asio_retry::test

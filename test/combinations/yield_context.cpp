@@ -1,0 +1,66 @@
+#include "combinations/combination.hpp"
+
+#include <boost/asio/spawn.hpp>
+
+namespace asio_retry::test {
+namespace {
+
+// Asio 1.26 cannot spawn with an exception and a value.
+#if BOOST_ASIO_VERSION >= 102700
+using spawnable_forms = all_forms;
+#else
+using spawnable_forms = list<token_operation, attempt_and_token, deferred_operation, awaitable_void,
+                             awaitable_error_code, awaitable_tuple, awaitable_result, plain_void,
+                             plain_error_code, plain_result, judged<token_operation>>;
+#endif
+
+template <typename>
+class yield_context : public testing::Test {};
+using typed_forms = list<token_operation, awaitable_error_code, plain_void>;
+using combinations = all_combinations<spawnable_forms, typed_forms, own_kinds>;
+TYPED_TEST_SUITE(yield_context, combinations, combination_name);
+
+template <typename Retry>
+void note(story& s, Retry retry) {
+    outcome result;
+    try {
+        if constexpr (std::is_void_v<decltype(retry())>)
+            retry();
+        else
+            result.value = retry();
+    } catch (boost::system::system_error const& e) {
+        result.error = e.code();
+    }
+    s.complete(result);
+}
+
+void rethrow(std::exception_ptr const& e) {
+    if (e)
+        std::rethrow_exception(e);
+}
+
+TYPED_TEST(yield_context, on_the_executor_of_the_coroutine) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        asio::spawn(
+            t.own_executor(),
+            [&t, busy = t.busy()](auto yield) {
+                note(t.told(), [&] { return async_retry(t.operation(), t.policy(), yield); });
+            },
+            [](std::exception_ptr e) { rethrow(e); });
+    });
+}
+
+TYPED_TEST(yield_context, on_the_executor_of_the_coroutine_when_another_is_given) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        asio::spawn(
+            t.own_executor(),
+            [&t, busy = t.busy()](auto yield) {
+                note(t.told(),
+                     [&] { return async_retry(t.given_executor(), t.operation(), t.policy(), yield); });
+            },
+            [](std::exception_ptr e) { rethrow(e); });
+    });
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,196 @@
+# fault(name file [[text]] [[replacement]]): a mistake in the handling of cancellation that somebody might make.
+
+# --- the machine
+
+fault(machine_decides_on_a_cancelled_attempt src/retry_machine.cpp
+    [[    if (stopped)
+]] [[    if (stopped && !expired)
+]])
+
+fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
+    [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
+    [[bool const stopped = (++failures_, cancelled());
+    --failures_;]])
+
+fault(machine_forgets_the_failure_it_reports src/retry_machine.cpp
+    [[return give_up(stop_reason::cancelled, v, aborted_error());]]
+    [[return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());]])
+
+fault(machine_delivers_the_last_error_when_cancelled src/retry_machine.cpp
+    [[return give_up(stop_reason::cancelled, v, aborted_error());]]
+    [[return give_up(stop_reason::cancelled, v, error_code());]])
+
+fault(machine_starts_although_cancelled src/retry_machine.cpp
+    [[return !cancelled() && !(settings]] [[return !(settings]])
+
+fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
+    [[retry_action retry_machine::on_wait_over(time_point now) {
+    if (cancelled())]] [[retry_action retry_machine::on_wait_over(time_point now) {
+    if (false)]])
+
+fault(machine_gives_another_reason_for_a_cancelled_wait src/retry_machine.cpp
+    [[retry_action retry_machine::on_wait_over(time_point now) {
+    if (cancelled())
+        return give_up(stop_reason::cancelled]] [[retry_action retry_machine::on_wait_over(time_point now) {
+    if (cancelled())
+        return give_up(stop_reason::attempts]])
+
+fault(machine_tells_of_a_retry_although_cancelled src/retry_machine.cpp
+    [[        if (cancelled())
+            return give_up(stop_reason::cancelled, failure, aborted_error());
+        if (settings.gate) {]] [[        if (settings.gate) {]])
+
+fault(machine_does_not_look_after_on_retry src/retry_machine.cpp
+    [[        if (cancelled())
+            return give_up(stop_reason::cancelled, failure, aborted_error());
+        return wait_for(delay);]] [[        return wait_for(delay);]])
+
+fault(machine_gives_up_twice src/retry_machine.cpp
+    [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]]
+    [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});
+            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]])
+
+fault(policy_does_not_allow_total src/retry_policy.cpp
+    [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])
+
+fault(machine_loses_its_latch include/asio_retry/retry_machine.hpp
+    [[void cancel() noexcept { cancelled_ = true; }]] [[void cancel() noexcept {}]])
+
+fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
+    [[return failures_ == 0 || policy_]] [[return failures_ < 100 || policy_]])
+
+# --- the scheduler
+
+fault(scheduler_leaves_its_timer_armed src/retry_scheduler.cpp
+    [[        if (waits_.empty())
+            disarm();
+]] [[]])
+
+fault(scheduler_leaves_a_cancelled_wait src/retry_scheduler.cpp
+    [[            return false;
+        waits_.erase(waits_.iterator_to(node));
+        if (waits_.empty())]] [[            return false;
+        if (waits_.empty())]])
+
+fault(scheduler_cancels_a_wait_that_is_over src/retry_scheduler.cpp
+    [[        if (!node.is_linked())
+            return false;
+]] [[        if (!node.is_linked())
+            return true;
+]])
+
+fault(scheduler_keeps_its_waits_at_shutdown src/retry_scheduler.cpp
+    [[    while (detail::wait_node* const node = impl_->shut_down())
+        node->on_shutdown();]] [[    while (impl_->shut_down()) {
+    }]])
+
+# --- the scope
+
+fault(scope_does_not_tell_its_members src/retry_scope.cpp
+    [[note_failure_of([&] { tell(member); });]] [[member.notified_ = false;]])
+
+fault(scope_does_not_tell_its_children src/retry_scope.cpp
+    [[note_failure_of([&] { child->cancel(); });]] [[static_cast<void>(note_failure_of);]])
+
+fault(scope_forgets_that_it_is_cancelled src/retry_scope.cpp
+    [[    cancelled_.store(true, std::memory_order_release);
+]] [[]])
+
+fault(scope_counts_what_has_ended src/retry_scope.cpp
+    [[if (--scope->pending_ == 0) {]] [[if (scope == this && --scope->pending_ == 0) {]])
+
+fault(operation_does_not_ask_its_scope include/asio_retry/detail/scope_membership.hpp
+    [[            machine.watch(*this);
+]] [[            static_cast<void>(machine);
+]])
+
+# --- the operation
+
+fault(operation_does_not_clear_the_slot include/asio_retry/detail/retry_operation.hpp
+    [[        if (slot_connected_)
+            slot_.clear();
+]] [[]])
+
+fault(operation_does_not_tell_its_attempt include/asio_retry/detail/retry_operation.hpp
+    [[            attempts_.stop(type);
+        else]] [[            static_cast<void>(type);
+        else]])
+
+fault(operation_tells_everything_as_terminal include/asio_retry/detail/attempt_source.hpp
+    [[signal_.emit(type);]] [[signal_.emit(asio::cancellation_type::terminal);]])
+
+fault(operation_waits_on_although_cancelled include/asio_retry/detail/retry_operation.hpp
+    [[if (phase_ != phase::waiting || !scheduler_.get().cancel(*this))]] [[if (phase_ != phase::queued)]])
+
+fault(operation_resumes_inside_emit include/asio_retry/detail/retry_operation.hpp
+    [[            return;
+        phase_ = phase::queued;
+]] [[            return;
+        phase_ = phase::queued;
+        place_ = place::executor;
+        return occupancy_.add(wait_ended);
+]])
+
+fault(operation_ignores_partial include/asio_retry/detail/retry_operation.hpp
+    [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
+    [[constexpr auto stopping = asio::cancellation_type::terminal;]])
+
+fault(operation_obeys_every_total include/asio_retry/detail/retry_operation.hpp
+    [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
+    [[constexpr auto stopping = asio::cancellation_type::all;]])
+
+fault(operation_leaves_the_limit_armed include/asio_retry/detail/retry_operation.hpp
+    [[        if (!disarm_limit())
+            return leave();]] [[        if (false)
+            return leave();]])
+
+fault(operation_does_not_count_a_limit include/asio_retry/detail/retry_operation.hpp
+    [[                machine_.on_attempt_limit();
+]] [[]])
+
+fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/retry_operation.hpp
+    [[return attempts_.begin() && !machine_.cancelled();]] [[return attempts_.begin() || true;]])
+
+fault(operation_completes_twice include/asio_retry/detail/retry_operation.hpp
+    [[        Handler handler = block::dissolve(this, handler_);
+        std::apply(std::move(handler), std::move(result));]] [[        Handler handler = block::dissolve(this, handler_);
+        if constexpr (std::is_copy_constructible_v<Handler>)
+            std::apply(Handler(handler), arguments(result));
+        std::apply(std::move(handler), std::move(result));]])
+
+fault(operation_is_not_destroyed include/asio_retry/detail/operation_block.hpp
+    [[                operation->~Operation();
+]] [[]])
+
+fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt_handler.hpp
+    [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])
+
+fault(operation_keeps_the_error_of_the_attempt include/asio_retry/detail/completion.hpp
+    [[if (action.error.failed() || action.thrown)]] [[if (action.thrown)]])
+
+fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/attempt_runner.hpp
+    [[            // What cancelled the attempt must not end the wait for the next one.
+            co_await asio::this_coro::reset_cancellation_state();
+]] [[]])
+
+# --- the operation that a coroutine awaits directly
+
+fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/await_retry.hpp
+    [[if (!self->scheduler_.cancel(*self))]] [[if (self)]])
+
+fault(awaiting_does_not_watch_the_coroutine include/asio_retry/detail/await_retry.hpp
+    [[    machine.watch(cancellation);
+]] [[]])
+
+fault(awaiting_ignores_partial include/asio_retry/detail/await_retry.hpp
+    [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
+    [[constexpr auto stopping = asio::cancellation_type::terminal;]])
+
+fault(awaiting_obeys_every_total include/asio_retry/detail/await_retry.hpp
+    [[(total_counts && type != asio::cancellation_type::none)]]
+    [[((total_counts || true) && type != asio::cancellation_type::none)]])
+
+fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/await_retry.hpp
+    [[        if (cancellation.requested())
+            co_await asio::this_coro::throw_if_cancelled(false);
+        try {]] [[        try {]])

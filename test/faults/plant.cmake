@@ -1,0 +1,155 @@
+# Plants the faults of faults.cmake, one after the other, in a copy of the library, and runs a part of the
+# cancellation matrix against each. Fails if one goes unnoticed or can no longer be planted.
+#
+#   cmake [-D FAULT=name] [-D LIST=ON] [-D CHECK=ON] [-D WORK_DIR=folder] -P test/faults/plant.cmake
+#
+# FAULT plants one fault; LIST only names them; CHECK only looks whether they can be planted.
+cmake_minimum_required(VERSION 3.25)
+
+if(NOT SOURCE_DIR)
+    cmake_path(SET SOURCE_DIR NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
+    string(REGEX REPLACE "/$" "" SOURCE_DIR ${SOURCE_DIR})
+endif()
+if(NOT WORK_DIR)
+    set(WORK_DIR ${SOURCE_DIR}/build/faults)
+endif()
+set(tree ${WORK_DIR}/tree)
+set(build ${WORK_DIR}/build)
+set(seconds_to_notice 100)
+
+# --- the faults
+
+set(names)
+set(stale)
+
+# fault(name file text replacement): the text must be there exactly once.
+function(fault name file text replacement)
+    file(READ ${SOURCE_DIR}/${file} content)
+    string(REPLACE "${text}" "" without "${content}")
+    string(LENGTH "${content}" before)
+    string(LENGTH "${without}" after)
+    string(LENGTH "${text}" length)
+    math(EXPR removed "${before} - ${after}")
+    if(NOT removed EQUAL length)
+        message(SEND_ERROR "fault ${name}: its text is not in ${file} exactly once")
+        set(stale ${stale} ${name} PARENT_SCOPE)
+    endif()
+    if(name IN_LIST names)
+        message(SEND_ERROR "fault ${name}: there are two of this name")
+    endif()
+    set(names ${names} ${name} PARENT_SCOPE)
+    set(file_of_${name} ${file} PARENT_SCOPE)
+    set(text_of_${name} "${text}" PARENT_SCOPE)
+    set(replacement_of_${name} "${replacement}" PARENT_SCOPE)
+endfunction()
+
+include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
+
+list(LENGTH names count)
+if(LIST)
+    foreach(name IN LISTS names)
+        message("${name} (${file_of_${name}})")
+    endforeach()
+    return()
+endif()
+if(stale)
+    message(FATAL_ERROR "some faults no longer fit the library")
+endif()
+if(CHECK)
+    message("${count} faults can be planted")
+    return()
+endif()
+if(FAULT)
+    if(NOT FAULT IN_LIST names)
+        message(FATAL_ERROR "there is no fault ${FAULT}")
+    endif()
+    set(names_to_plant ${FAULT})
+else()
+    set(names_to_plant ${names})
+endif()
+
+# --- a copy of the library, and its tests
+
+find_program(ccache ccache)
+set(options)
+if(ccache)
+    set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros)
+    list(APPEND options -D CMAKE_CXX_COMPILER_LAUNCHER=${ccache})
+endif()
+if(CXX_COMPILER)
+    list(APPEND options -D CMAKE_CXX_COMPILER=${CXX_COMPILER})
+endif()
+
+file(MAKE_DIRECTORY ${tree})
+foreach(part include src test)
+    file(REMOVE_RECURSE ${tree}/${part})
+endforeach()
+file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/LICENSE ${SOURCE_DIR}/README.md ${SOURCE_DIR}/cmake
+    ${SOURCE_DIR}/include ${SOURCE_DIR}/src ${SOURCE_DIR}/test DESTINATION ${tree})
+# Copies are as old as their originals, and so older than what an earlier run has built of a fault.
+foreach(name IN LISTS names)
+    file(TOUCH ${tree}/${file_of_${name}})
+endforeach()
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${tree} -B ${build} -G Ninja ${options}
+    -D ASIO_RETRY_BUILD_TESTS=ON -D ASIO_RETRY_INSTALL=OFF -D CMAKE_BUILD_TYPE= -D CMAKE_CXX_FLAGS=-O0
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+
+# Builds and runs; sets `outcome` to passed, unbuildable, or how the tests failed.
+function(try)
+    set(outcome unbuildable PARENT_SCOPE)
+    execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target fault_sample -j 1
+        OUTPUT_FILE ${WORK_DIR}/build.log ERROR_FILE ${WORK_DIR}/build.log RESULT_VARIABLE failed)
+    if(failed)
+        return()
+    endif()
+    execute_process(COMMAND ${build}/test/faults/fault_sample --gtest_brief=1
+        OUTPUT_FILE ${WORK_DIR}/run.log ERROR_FILE ${WORK_DIR}/run.log TIMEOUT ${seconds_to_notice}
+        RESULT_VARIABLE result)
+    if(result EQUAL 0)
+        set(outcome passed PARENT_SCOPE)
+        return()
+    endif()
+    file(STRINGS ${WORK_DIR}/run.log failures REGEX "^\\[  FAILED  \\] .*GetParam")
+    list(LENGTH failures count)
+    set(points)
+    foreach(failure IN LISTS failures)
+        string(REGEX REPLACE ".*/(decision_[a-z0-9_]+), where.*" "\\1" point "${failure}")
+        string(REGEX REPLACE "_[0-9]_[a-z_]+$" "" point "${point}")
+        list(APPEND points ${point})
+    endforeach()
+    list(REMOVE_DUPLICATES points)
+    list(JOIN points ", " points)
+    set(how "${count} tests failed (${points})")
+    if(NOT result EQUAL 1) # a crash, or a test that does not end
+        set(how "${result}; before that ${how}")
+    endif()
+    set(outcome "${how}" PARENT_SCOPE)
+endfunction()
+
+try()
+if(NOT outcome STREQUAL "passed")
+    message(FATAL_ERROR "without a fault: ${outcome}; see ${WORK_DIR}")
+endif()
+
+set(unnoticed)
+foreach(name IN LISTS names_to_plant)
+    set(file ${file_of_${name}})
+    file(READ ${SOURCE_DIR}/${file} content)
+    string(REPLACE "${text_of_${name}}" "${replacement_of_${name}}" content "${content}")
+    file(WRITE ${tree}/${file} "${content}")
+    try()
+    file(READ ${SOURCE_DIR}/${file} content)
+    file(WRITE ${tree}/${file} "${content}")
+    if(outcome STREQUAL "passed" OR outcome STREQUAL "unbuildable")
+        list(APPEND unnoticed ${name})
+        message("NOT NOTICED ${name}: ${outcome}")
+    else()
+        message("noticed ${name}: ${outcome}")
+    endif()
+endforeach()
+if(unnoticed)
+    list(JOIN unnoticed ", " unnoticed)
+    message(FATAL_ERROR "not noticed: ${unnoticed}")
+endif()
+list(LENGTH names_to_plant count)
+message("all ${count} faults were noticed")

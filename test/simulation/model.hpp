@@ -1,0 +1,327 @@
+#pragma once
+
+#include <asio_retry/error.hpp>
+#include <asio_retry/retry_event.hpp>
+
+#include "simulation/law.hpp"
+#include "simulation/plan.hpp"
+
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace asio_retry::simulation {
+
+/// What one operation may do next, from the documentation and not from the library's machine. It is told of
+/// everything that happens, and complains about what must not. Times count from the beginning of the run.
+class model {
+public:
+    using complaint = std::function<void(std::string const&)>;
+
+    model(operation_plan const& plan, complaint complain)
+        : plan_(plan)
+        , complain_(std::move(complain)) {}
+
+    void initiated(duration now) {
+        started_ = now;
+        phase_ = phase::started;
+        if (plan_.total_timeout)
+            deadline_ = now + *plan_.total_timeout;
+        if (plan_.deadline)
+            deadline_ = std::min(deadline_, *plan_.deadline);
+    }
+
+    // --- attempts
+
+    void began(std::uint64_t number, duration now) {
+        demand(number == ++attempts_, "attempts are not numbered one after the other");
+        demand(!plan_.max_attempts || number <= *plan_.max_attempts, "more attempts than max_attempts");
+        demand(cancelled_ != answer::yes, "an attempt after a cancellation");
+        demand(!plan_.limits_attempts() || now < deadline_ || clamped_, "an attempt after the deadline");
+        if (number == 1)
+            demand(phase_ == phase::started && now == started_, "the first attempt does not begin at once");
+        else
+            demand(phase_ == phase::waiting && now == ended_at_ + delay_, "a retry not at the end of its wait");
+        phase_ = phase::running;
+        began_at_ = now;
+        leased_ = false;
+        limit_ = plan_.limits_attempts() ? deadline_ : duration::max();
+        limited_by_deadline_ = true;
+        if (plan_.attempt_timeout && now + *plan_.attempt_timeout < limit_) {
+            limit_ = now + *plan_.attempt_timeout;
+            limited_by_deadline_ = false;
+        }
+    }
+
+    /// The attempt was sent a cancellation.
+    void told(asio::cancellation_type_t type, duration now) {
+        demand(phase_ == phase::running, "an attempt that does not run is told to stop");
+        bool const limit = now == limit_ && type == asio::cancellation_type::terminal;
+        bool const forwarded = now == told_at_ && (type & told_) != asio::cancellation_type::none;
+        demand(limit || forwarded, "an attempt is told to stop for no reason");
+        told_of_limit_ = told_of_limit_ || limit;
+    }
+
+    void ended(attempt_end how, error_code const& error, bool hears, duration now) {
+        demand(phase_ == phase::running, "an attempt ends that does not run");
+        demand(!hears || now <= limit_ || told_of_limit_, "an attempt beyond its limit was not told to stop");
+        if (now == limit_)
+            lenient_ = true; // which of the two came first is anybody's guess
+        phase_ = phase::ended;
+        ended_at_ = now;
+        how_ = how;
+        error_ = error;
+        expired_ = now > limit_;
+        if (expired_ && how != attempt_end::success)
+            error_ = asio::error::timed_out;
+        judged_ = how == attempt_end::rejected && !expired_;
+        told_of_limit_ = false;
+    }
+
+    void dropped() { phase_ = phase::dropped; }
+
+    // --- the policy's callables
+
+    void predicate(error_code const& error, bool says_yes, duration now) {
+        demand(phase_ == phase::ended && how_ != attempt_end::success, "the predicate without a failure");
+        demand(now == ended_at_, "the predicate at another time than the failure");
+        demand(error == error_ || lenient_, "the predicate is asked about another error: " + error.message());
+        demand(!judged_ || lenient_, "the predicate is asked about a rejected result");
+        demand(!predicate_asked_, "the predicate is asked twice");
+        demand(cancelled_ != answer::yes, "the predicate after a cancellation");
+        settle_total(false);
+        predicate_asked_ = true;
+        retryable_ = says_yes;
+    }
+    void predicate_threw() { thrown_ = error::predicate_threw; }
+
+    void leased(bool granted) {
+        demand(!leased_, "two leases at once");
+        leased_ = granted;
+        refused_ = !granted;
+    }
+    void lease_returned() {
+        demand(leased_, "a lease is returned that was not taken");
+        leased_ = false;
+    }
+
+    void retrying(retry_event const& e, duration now) {
+        demand(phase_ == phase::ended && how_ != attempt_end::success, "on_retry without a failure");
+        demand(now == ended_at_, "on_retry at another time than the failure");
+        demand(e.attempt == attempts_, "on_retry tells of another attempt");
+        settle_total(false);
+        demand(cancelled_ != answer::yes, "on_retry after a cancellation");
+        demand(judged_ || (predicate_asked_ && retryable_) || lenient_, "on_retry though it is not retryable");
+        demand(!thrown_, "on_retry after a callable threw");
+        demand(!plan_.max_attempts || attempts_ < *plan_.max_attempts, "on_retry after the last attempt");
+        demand(!(expired_ && limited_by_deadline_) || lenient_, "on_retry after the deadline");
+        demand(plan_.has_gate == leased_, "a retry without asking the gate");
+        demand(e.error == (judged_ ? make_error_code(error::result_rejected) : error_) || lenient_,
+               "on_retry tells of another error: " + e.error.message());
+        check_delay(e.delay, now);
+        phase_ = phase::waiting;
+        delay_ = e.delay;
+        predicate_asked_ = false;
+    }
+    void hook_threw() { thrown_ = error::hook_threw; }
+
+    void gave_up(retry_event const& e, duration now) {
+        demand(!given_up_, "on_give_up twice");
+        demand(phase_ != phase::running, "on_give_up while an attempt runs");
+        demand(phase_ != phase::ended || how_ != attempt_end::success, "on_give_up after a success");
+        // An attempt told to stop before its coroutine began was none.
+        unborn_ = plan_.form >= form_kind::awaitable && e.reason == stop_reason::cancelled &&
+                  phase_ != phase::ended && e.attempt == attempts_ + 1;
+        demand(e.attempt == attempts_ || unborn_, "on_give_up tells of another attempt");
+        given_up_ = e.reason;
+        if (cancelled_ == answer::maybe)
+            settle_total(e.reason == stop_reason::cancelled);
+        if (e.reason == stop_reason::cancelled) {
+            demand(cancelled_ == answer::yes, "it gives up as cancelled and was not");
+            demand(now == std::max(cancelled_at_, phase_ == phase::started ? started_ : ended_at_),
+                   "the end of a cancelled operation is late");
+        } else {
+            demand(cancelled_ == answer::no || thrown_, "a cancelled operation gives up for another reason");
+            demand(now == (phase_ == phase::started ? started_ : ended_at_), "it gives up late");
+            check_reason(e.reason, now);
+        }
+        if (phase_ == phase::ended || phase_ == phase::waiting)
+            last_error_ = judged_ ? error_code() : error_;
+    }
+    void give_up_threw() { thrown_ = error::hook_threw; }
+
+    // --- cancellation and the end
+
+    /// Like one of type terminal, and nobody filters it.
+    void cancelled_by_scope(duration now) {
+        if (is_over())
+            return;
+        tell(asio::cancellation_type::terminal, now);
+        if (std::exchange(cancelled_, answer::yes) != answer::yes)
+            cancelled_at_ = now;
+    }
+
+    void cancelled(asio::cancellation_type_t type, duration now) {
+        if (is_over())
+            return;
+        using all = asio::cancellation_type;
+        if (plan_.awaited)
+            type = type & all::terminal;
+        if (type == all::none)
+            return;
+        bool const only_total = (type & (all::terminal | all::partial)) == all::none;
+        bool const failed = attempts_ > 1 || phase_ == phase::waiting || predicate_asked_ || given_up_;
+        if (only_total && !plan_.allow_total && failed)
+            return;
+        tell(type, now);
+        if (cancelled_ == answer::yes)
+            return;
+        cancelled_at_ = now;
+        cancelled_ = only_total && !plan_.allow_total && phase_ == phase::ended ? answer::maybe : answer::yes;
+    }
+
+    void completed(error_code const& error, bool has_value, duration now) {
+        demand(phase_ != phase::completed, "it completes twice");
+        demand(phase_ != phase::dropped, "it completes though its handler was dropped");
+        if (phase_ == phase::ended && how_ == attempt_end::success) {
+            demand(!error, "a success is delivered as " + error.message());
+            demand(has_value, "a success is delivered without its value");
+            demand(now == ended_at_, "a success is delivered late");
+        } else if (plan_.awaited && attempts_ == 0 && cancelled_ == answer::yes && !given_up_) {
+            demand(error == asio::error::operation_aborted, "cancelled before it began, but not aborted");
+        } else {
+            demand(given_up_.has_value(), "it fails without on_give_up");
+            demand(error == expected_error() || lenient_,
+                   "it completes with " + error.message() + " instead of " + expected_error().message());
+        }
+        demand(!leased_ || unborn_, "a lease is not returned");
+        phase_ = phase::completed;
+    }
+
+    bool is_over() const { return phase_ == phase::completed || phase_ == phase::dropped; }
+    bool holds_lease() const { return leased_; }
+    std::uint64_t attempts() const { return attempts_; }
+
+private:
+    enum class phase { planned, started, running, ended, waiting, completed, dropped };
+    enum class answer { no, maybe, yes };
+
+    void tell(asio::cancellation_type_t type, duration now) {
+        told_ = told_at_ == now ? told_ | type : type;
+        told_at_ = now;
+    }
+
+    void demand(bool holds, std::string const& otherwise) const {
+        if (!holds)
+            complain_(otherwise);
+    }
+
+    /// A total cancellation between the end of an attempt and its judgement: the judgement shows whether it
+    /// came in time.
+    void settle_total(bool counted) {
+        if (cancelled_ == answer::maybe)
+            cancelled_ = counted ? answer::yes : answer::no;
+    }
+
+    duration time_left(duration now) const {
+        duration left = deadline_ == duration::max() ? duration::max() : deadline_ - now;
+        if (plan_.max_elapsed)
+            left = std::min(left, *plan_.max_elapsed - (now - started_));
+        return left;
+    }
+
+    void check_delay(duration delay, duration now) {
+        demand(!clamped_, "a retry after the one at the edge");
+        demand(delay >= 0ns, "a negative delay");
+        demand(delay <= time_left(now), "a wait that ends after a limit");
+        auto const range =
+            range_of(plan_.law, attempts_, attempts_ == 1 ? ceiling_of(plan_.law, 1) : previous_);
+        if (plan_.clamp && delay == time_left(now) && delay <= range.greatest)
+            clamped_ = true;
+        else
+            demand(delay >= range.least && delay <= range.greatest,
+                   "a delay of " + std::to_string(delay.count()) + " ns outside its law");
+        previous_ = delay;
+    }
+
+    void check_reason(stop_reason reason, duration now) {
+        if (lenient_)
+            return;
+        bool const failed = phase_ == phase::ended || phase_ == phase::waiting;
+        if (thrown_) {
+            demand(reason == stop_reason::not_retryable, "a callable threw, but the reason is another");
+            return;
+        }
+        if (failed && expired_ && limited_by_deadline_) {
+            demand(reason == stop_reason::deadline, "the deadline passed, but the reason is another");
+            return;
+        }
+        switch (reason) {
+        case stop_reason::not_retryable:
+            demand(failed && predicate_asked_ && !retryable_ && !judged_, "not_retryable, but it was");
+            return;
+        case stop_reason::attempts:
+            demand(failed && plan_.max_attempts && attempts_ == *plan_.max_attempts,
+                   "attempts, but some were left");
+            return;
+        case stop_reason::deadline:
+            if (phase_ == phase::started) {
+                demand(now >= deadline_, "no attempt before the deadline");
+                return;
+            }
+            [[fallthrough]];
+        case stop_reason::elapsed: {
+            auto const range =
+                range_of(plan_.law, attempts_, attempts_ == 1 ? ceiling_of(plan_.law, 1) : previous_);
+            demand(failed && (clamped_ || range.greatest > time_left(now)),
+                   "a limit is blamed that is far off");
+            demand(clamped_ || !plan_.clamp || time_left(now) <= 0ns, "no attempt at the edge");
+            return;
+        }
+        case stop_reason::budget:
+            demand(failed && refused_, "budget, but the gate did not refuse");
+            return;
+        case stop_reason::succeeded:
+        case stop_reason::pushback:
+        case stop_reason::cancelled:
+            complain_("a reason that is none here");
+            return;
+        }
+    }
+
+    error_code expected_error() const {
+        if (thrown_)
+            return plan_.completes_with_code() ? make_error_code(*thrown_) : asio::error::already_open;
+        if (given_up_ == stop_reason::cancelled)
+            return asio::error::operation_aborted;
+        if (phase_ == phase::started)
+            return asio::error::timed_out;
+        return last_error_;
+    }
+
+    operation_plan const& plan_;
+    complaint complain_;
+    phase phase_ = phase::planned;
+    duration started_{}, began_at_{}, ended_at_{}, cancelled_at_{};
+    duration deadline_ = duration::max();
+    duration limit_ = duration::max();
+    duration delay_{}, previous_{};
+    duration told_at_{-1};
+    asio::cancellation_type_t told_ = asio::cancellation_type::none;
+    std::uint64_t attempts_ = 0;
+    attempt_end how_{};
+    error_code error_, last_error_;
+    answer cancelled_ = answer::no;
+    std::optional<stop_reason> given_up_;
+    std::optional<error> thrown_;
+    bool limited_by_deadline_ = false, told_of_limit_ = false, expired_ = false, judged_ = false;
+    bool predicate_asked_ = false, retryable_ = false, leased_ = false, refused_ = false, clamped_ = false;
+    bool lenient_ = false, unborn_ = false;
+};
+
+} // namespace asio_retry::simulation
