@@ -113,4 +113,12 @@ error_code code_of(std::exception_ptr const& e) {
     }
 }
 
+std::exception_ptr detail::exception_of(error_code const& code) noexcept {
+    try {
+        return std::make_exception_ptr(boost::system::system_error(code));
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
 } // namespace asio_retry

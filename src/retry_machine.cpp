@@ -1,7 +1,5 @@
 #include <asio_retry/retry_machine.hpp>
 
-#include <boost/system/system_error.hpp>
-
 #include <algorithm>
 #include <optional>
 
@@ -162,9 +160,8 @@ bool retry_machine::is_retryable(verdict const& failure) const {
     if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
         return (*by_code)(failure.error());
     if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
-        return (*by_exception)(failure.exception()
-                                   ? failure.exception()
-                                   : std::make_exception_ptr(boost::system::system_error(failure.error())));
+        return (*by_exception)(failure.exception() ? failure.exception()
+                                                   : detail::exception_of(failure.error()));
     return failure.error() != aborted_error();
 }
 

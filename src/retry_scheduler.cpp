@@ -114,7 +114,7 @@ public:
         return true;
     }
 
-    /// Ends the first wait that is over at `limit`; returns false if there is none. If the report fails the
+    /// Ends the first wait that is over at `limit`; returns false if there is none. If the report throws the
     /// wait goes on, and the next call ends it.
     bool end_due(time_point limit) {
         detail::wait_node* const node = take_due(limit);
@@ -207,11 +207,14 @@ private:
 
     /// Makes the timer fire no later than the first wait ends. Only the first call may throw.
     void arm() {
-        if (manual_now_ || shut_down_ || waits_.empty() || armed_for_ <= waits_.begin()->expiry())
+        if (manual_now_ || shut_down_ || waits_.empty())
+            return;
+        time_point const expiry = std::max(waits_.begin()->expiry(), not_before_);
+        if (armed_for_ <= expiry)
             return;
         if (!timer_)
             timer_.emplace(detail::context_executor(context_));
-        timer_->expires_at(waits_.begin()->expiry()); // ends the timer's own wait, if there is one
+        timer_->expires_at(expiry); // ends the timer's own wait, if there is one
         if (!timer_waits_) {
             // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
             // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
@@ -219,7 +222,7 @@ private:
                                                            [this](auto) { on_timer(); }));
             timer_waits_ = true;
         }
-        armed_for_ = waits_.begin()->expiry();
+        armed_for_ = expiry;
     }
 
     void disarm() noexcept {
@@ -243,12 +246,17 @@ private:
         try {
             for (time_point const limit = now(); end_due(limit);) {
             }
+        } catch (std::bad_alloc const&) { // which would end a thread of a pool
+            std::lock_guard const lock(mutex_);
+            not_before_ = saturating_add(now(), pause_without_memory);
         } catch (...) {
             arm_again();
             throw;
         }
         arm_again();
     }
+
+    static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
 
     boost::asio::execution_context& context_;
     mutable std::mutex mutex_;
@@ -258,6 +266,7 @@ private:
     std::optional<wait_timer> timer_;
     bool timer_waits_ = false; // one wait at a time, even if it is over and its handler is only queued
     time_point armed_for_ = time_point::max();
+    time_point not_before_{}; // the timer has nothing to do
     std::optional<time_point> manual_now_;
     struct settings {
         duration slack{};

@@ -1,45 +1,11 @@
 #include <asio_retry/retry_scope.hpp>
 
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
 #include <exception>
 
 namespace asio_retry::detail {
 
-using boost::system::error_code;
 namespace asio = boost::asio;
-
-/// Tells the end of a wait for an empty scope from a cancellation of that wait.
-struct scope_state::join_handler {
-    using executor_type = asio::any_completion_executor;
-    using allocator_type = asio::any_completion_handler_allocator<void, void(error_code)>;
-    using cancellation_slot_type = asio::cancellation_slot;
-
-    std::shared_ptr<scope_state> scope;
-    std::uint64_t times_empty_before;
-    asio::any_completion_handler<void(error_code)> handler;
-
-    executor_type get_executor() const noexcept {
-        return asio::get_associated_executor(handler, asio::any_completion_executor(scope->executor_));
-    }
-    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
-    cancellation_slot_type get_cancellation_slot() const noexcept {
-        return asio::get_associated_cancellation_slot(handler);
-    }
-
-    void operator()(error_code) {
-        bool const became_empty = [&] {
-            std::lock_guard const lock(scope->mutex_);
-            return scope->times_empty_ != times_empty_before;
-        }();
-        scope.reset();
-        std::move(handler)(became_empty ? error_code() : error_code(asio::error::operation_aborted));
-    }
-};
 
 scope_state::scope_state(asio::any_io_executor executor, std::shared_ptr<scope_state> parent)
     : executor_(std::move(executor))
@@ -151,16 +117,9 @@ void scope_state::leave() noexcept {
     }
 }
 
-void scope_state::async_join(asio::any_completion_handler<void(error_code)> handler) {
-    std::unique_lock lock(mutex_);
-    if (pending_ != 0) {
-        if (!joiners_)
-            joiners_.emplace(executor_, asio::steady_timer::time_point::max());
-        joiners_->async_wait(join_handler{shared_from_this(), times_empty_, std::move(handler)});
-        return;
-    }
-    lock.unlock();
-    asio::post(executor_, asio::append(std::move(handler), error_code()));
+bool scope_state::has_been_empty_since(std::uint64_t times_empty) const {
+    std::lock_guard const lock(mutex_);
+    return times_empty_ != times_empty;
 }
 
 } // namespace asio_retry::detail

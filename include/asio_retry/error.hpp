@@ -53,6 +53,13 @@ ASIO_RETRY_DECL error_code aborted_error() noexcept;
 /// Precondition: e is not null.
 ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
 
+namespace detail {
+
+/// A boost::system::system_error; without memory for it, as with std::make_exception_ptr, a bad_alloc.
+ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept;
+
+} // namespace detail
+
 } // namespace asio_retry
 
 template <>

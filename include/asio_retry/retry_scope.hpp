@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace asio_retry {
@@ -82,7 +83,7 @@ private:
 
         template <typename Handler>
         void operator()(Handler&& handler) const {
-            state->async_join(std::forward<Handler>(handler));
+            state->async_join(std::decay_t<Handler>(std::forward<Handler>(handler)));
         }
     };
 

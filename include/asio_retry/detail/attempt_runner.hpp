@@ -25,6 +25,7 @@ template <typename Form, bool IsAwaitable = Form::returns_awaitable>
 class attempt_runner {
 public:
     static constexpr bool needs_strand = false;
+    void end() noexcept {}
 };
 
 template <typename Form>
@@ -52,7 +53,19 @@ public:
         } else if constexpr (converts) {
             spawned_handler spawned{operation.attempt_slot()};
             asio::co_spawn(executor_type(operation.get_operation_executor()),
-                           run_attempts(&operation, std::move(handler)), std::move(spawned));
+                           run_attempts(&operation, unless_lost<AttemptHandler>(std::move(handler))),
+                           std::move(spawned));
+        }
+    }
+
+    /// Lets the coroutine return, after the last attempt. To destroy it Asio would need memory, and time.
+    void end() noexcept {
+        if (!resume_)
+            return;
+        ends_ = true;
+        try {
+            std::exchange(resume_, nullptr)();
+        } catch (...) { // it has returned; that it could not be told so does not matter
         }
     }
 
@@ -69,9 +82,25 @@ private:
         }
     };
 
+    /// Asio destroys a coroutine that it has no memory to go on with.
+    template <typename AttemptHandler>
+    class unless_lost : public AttemptHandler {
+    public:
+        using AttemptHandler::AttemptHandler;
+        explicit unless_lost(AttemptHandler&& handler) noexcept
+            : AttemptHandler(std::move(handler)) {}
+        unless_lost(unless_lost&&) noexcept = default;
+        unless_lost& operator=(unless_lost&&) = delete;
+        ~unless_lost() {
+            if (auto* const operation = this->release())
+                operation->on_coroutine_lost();
+        }
+    };
+
     template <typename Operation, typename AttemptHandler>
-    static asio::awaitable<void, executor_type> run_attempts(Operation* operation, AttemptHandler first) {
-        std::optional<AttemptHandler> handler(std::move(first));
+    static asio::awaitable<void, executor_type> run_attempts(Operation* operation,
+                                                             unless_lost<AttemptHandler> first) {
+        std::optional<unless_lost<AttemptHandler>> handler(std::move(first));
         for (;;) {
             co_await asio::this_coro::reset_cancellation_state();
             co_await asio::this_coro::throw_if_cancelled(true);
@@ -92,7 +121,7 @@ private:
             co_await asio::this_coro::reset_cancellation_state();
             // The report may destroy this coroutine: what it uses is moved out of the frame first.
             auto report = [&] {
-                AttemptHandler reporter(std::move(*handler));
+                unless_lost<AttemptHandler> reporter(std::move(*handler));
                 arguments reported(std::move(*result));
                 handler.reset();
                 result.reset();
@@ -114,11 +143,14 @@ private:
                 report();
                 co_return;
             }
+            if (operation->runner().ends_)
+                co_return;
             handler.emplace(operation);
         }
     }
 
     asio::any_completion_handler<void()> resume_;
+    bool ends_ = false;
 };
 
 } // namespace asio_retry::detail

@@ -4,8 +4,6 @@
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/verdict.hpp>
 
-#include <boost/system/system_error.hpp>
-
 #include <exception>
 #include <tuple>
 #include <type_traits>
@@ -19,11 +17,12 @@ inline verdict verdict_of(std::exception_ptr const& e) {
     return e ? verdict::failure(e) : verdict::success();
 }
 
-inline void set_failure(error_code& to, error_code const& code, std::exception_ptr const&) {
+inline void set_failure(error_code& to, error_code const& code, std::exception_ptr const&) noexcept {
     to = code;
 }
-inline void set_failure(std::exception_ptr& to, error_code const& code, std::exception_ptr const& thrown) {
-    to = thrown ? thrown : std::make_exception_ptr(boost::system::system_error(code));
+inline void set_failure(std::exception_ptr& to, error_code const& code,
+                        std::exception_ptr const& thrown) noexcept {
+    to = thrown ? thrown : exception_of(code);
 }
 
 /// What the completion signature of an operation says about success and failure.

@@ -13,9 +13,10 @@ enum operation_event : std::uint16_t {
     wait_ended = 1 << 2, ///< or was cut short
     limit_reached = 1 << 3,
     scope_cancelled = 1 << 4,
-    step_failed = 1 << 5,   ///< for want of memory, or because an executor threw
-    notice_failed = 1 << 6, ///< that the scope was cancelled could not be queued
-    owner_dropped = 1 << 7, ///< nobody will carry the operation on
+    step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
+    notice_failed = 1 << 6,  ///< that the scope was cancelled could not be queued
+    coroutine_lost = 1 << 7, ///< the attempt's, for want of memory
+    owner_dropped = 1 << 8,  ///< nobody will carry the operation on
 };
 
 constexpr operation_event operator|(operation_event a, operation_event b) noexcept {
@@ -61,7 +62,7 @@ public:
     }
 
 private:
-    static constexpr std::uint16_t occupied = 1 << 8;
+    static constexpr std::uint16_t occupied = 1 << 15;
 
     std::atomic<std::uint16_t> state_ = occupied; // by the initiating function
 };

@@ -87,10 +87,16 @@ private:
 template <typename Turn, typename Executor, typename Through, typename Object>
 void post_turn(Executor const& executor, Through const& through, Object& object) {
     queueing const in_progress(&object);
-    if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
-        asio::post(executor, queued_turn<Object, Turn>(object));
-    else
-        asio::post(through, asio::bind_executor(executor, queued_turn<Object, Turn>(object)));
+    try {
+        if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
+            asio::post(executor, queued_turn<Object, Turn>(object));
+        else
+            asio::post(through, asio::bind_executor(executor, queued_turn<Object, Turn>(object)));
+    } catch (...) {
+        if (in_progress.refused())
+            throw;
+        return; // a strand keeps what it had no memory to begin with
+    }
     if (in_progress.refused())
         object.on_turn_dropped(Turn());
 }

@@ -21,6 +21,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -87,6 +88,18 @@ public:
     }
 
     void on_attempt_dropped() noexcept { drop(); }
+
+    /// The attempt failed, unless the coroutine was destroyed with its context.
+    void on_coroutine_lost() noexcept {
+        if (!enter(place::executor, coroutine_lost))
+            return;
+        occupancy_.add(coroutine_lost);
+        try {
+            post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
+        } catch (...) {
+            see_to(occupancy_.take_all());
+        }
+    }
 
     // --- its turns on the executor
 
@@ -227,7 +240,7 @@ private:
         try {
             attempts_.start(*this, machine_.current_attempt(), attempt_handler<retry_operation>(this));
         } catch (...) {
-            if (!occupancy_.take(owner_dropped) && !frame.completed)
+            if (!occupancy_.take(owner_dropped | coroutine_lost) && !frame.completed)
                 return false; // it goes on without its initiating function, and its completion counts
             result_.emplace(completion::from_exception(std::current_exception()));
             return true;
@@ -317,6 +330,10 @@ private:
     void see_to(operation_event events) {
         if ((events & attempt_ended) != 0)
             set_attempt_ended();
+        if ((events & coroutine_lost) != 0) {
+            result_.emplace(completion::from_exception(std::make_exception_ptr(std::bad_alloc())));
+            set_attempt_ended();
+        }
         if ((events & scope_cancelled) != 0) {
             this->set_notice_seen();
             machine_.cancel();
@@ -339,7 +356,7 @@ private:
             complete_failed();
         else if ((events & wait_ended) != 0)
             resume();
-        else if (attempt_ended_ && (events & (attempt_ended | limit_reached)) != 0)
+        else if (attempt_ended_ && (events & (attempt_ended | coroutine_lost | limit_reached)) != 0)
             conclude_attempt();
         else
             leave();
@@ -442,8 +459,9 @@ private:
         if (slot_connected_)
             slot_.clear();
         if (ending_ == ending::abandoned)
-            dissolve();
-        else if (place_ == place::initiation)
+            return dissolve();
+        attempts_.runner().end();
+        if (place_ == place::initiation)
             deliver_later();
         else
             deliver();

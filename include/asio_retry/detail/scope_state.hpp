@@ -2,8 +2,13 @@
 
 #include <asio_retry/detail/config.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/system/error_code.hpp>
@@ -67,11 +72,12 @@ public:
     void enter();
     void leave() noexcept;
 
-    void async_join(boost::asio::any_completion_handler<void(boost::system::error_code)> handler);
+    template <typename Handler>
+    void async_join(Handler handler);
+
+    bool has_been_empty_since(std::uint64_t times_empty) const;
 
 private:
-    struct join_handler;
-
     boost::intrusive::list<scope_member> take_members();
     void tell(scope_member& member);
     std::shared_ptr<scope_state> child_before(std::size_t& index) const;
@@ -86,6 +92,47 @@ private:
     std::uint64_t times_empty_ = 0;
     std::optional<boost::asio::steady_timer> joiners_; // every join waits on it; destroying it ends them all
 };
+
+/// Tells the end of a wait for an empty scope from a cancellation of that wait.
+template <typename Handler>
+struct join_handler {
+    using executor_type = boost::asio::associated_executor_t<Handler, boost::asio::any_io_executor>;
+    using allocator_type = boost::asio::associated_allocator_t<Handler>;
+    using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
+
+    std::shared_ptr<scope_state> scope;
+    std::uint64_t times_empty_before;
+    Handler handler;
+
+    executor_type get_executor() const noexcept {
+        return boost::asio::get_associated_executor(handler, scope->executor());
+    }
+    allocator_type get_allocator() const noexcept { return boost::asio::get_associated_allocator(handler); }
+    cancellation_slot_type get_cancellation_slot() const noexcept {
+        return boost::asio::get_associated_cancellation_slot(handler);
+    }
+
+    void operator()(boost::system::error_code) {
+        boost::system::error_code result;
+        if (!scope->has_been_empty_since(times_empty_before))
+            result = boost::asio::error::operation_aborted;
+        scope.reset();
+        std::move(handler)(result);
+    }
+};
+
+template <typename Handler>
+void scope_state::async_join(Handler handler) {
+    std::unique_lock lock(mutex_);
+    if (pending_ != 0) {
+        if (!joiners_)
+            joiners_.emplace(executor_, boost::asio::steady_timer::time_point::max());
+        joiners_->async_wait(join_handler<Handler>{shared_from_this(), times_empty_, std::move(handler)});
+        return;
+    }
+    lock.unlock();
+    boost::asio::post(executor_, boost::asio::append(std::move(handler), boost::system::error_code()));
+}
 
 /// Keeps an operation counted in its scope.
 class scope_presence {
