@@ -8,8 +8,11 @@
 namespace asio_retry::test {
 namespace {
 
-using asio::awaitable;
-using asio::use_awaitable;
+// Of a typed executor: any other awaitable attempt runs on a strand, and a strand that has no memory to queue
+// itself is lost to Asio with all that it holds.
+template <typename T>
+using awaitable = asio::awaitable<T, asio::io_context::executor_type>;
+constexpr asio::use_awaitable_t<asio::io_context::executor_type> use_awaitable;
 
 awaitable<int> follow(script& s) {
     if (error_code const ec = s.next())

@@ -116,7 +116,8 @@ public:
     std::size_t started = 0;
     asio::io_context io;
     std::optional<virtual_time> time;
-    std::size_t escaped = 0; // times that bad_alloc came out of the context
+    std::size_t escaped = 0;  // times that bad_alloc came out of the context
+    duration patience = 20ms; // while there is no memory, not all may be done
     std::function<void()> with_memory_again;
     std::function<void()> at_the_end;
 
@@ -144,7 +145,7 @@ public:
                 time->run();
             } else {
                 io.restart();
-                io.run_for(2s); // ends much earlier, when all is done
+                io.run_for(patience); // ends much earlier, when all is done
             }
         });
     }
@@ -215,7 +216,8 @@ using associated_trial = trial_with<scarce_handler>;
 struct scenario {
     std::string name;
     clock_kind clock;
-    bool once_only; // because what is not ours cannot bear a lasting shortage
+    bool once_only;     // because what is not ours cannot bear a lasting shortage
+    bool may_lose_work; // because what is not ours keeps it and never runs it
     std::function<void(global_trial&)> global;
     std::function<void(associated_trial&)> associated;
 };
@@ -232,7 +234,7 @@ inline void PrintTo(shortage kind, std::ostream* out) {
 
 template <typename Play>
 scenario make_scenario(std::string name, Play play, clock_kind clock = clock_kind::manual) {
-    return {std::move(name), clock, false, play, play};
+    return {std::move(name), clock, false, false, play, play};
 }
 
 } // namespace asio_retry::test
