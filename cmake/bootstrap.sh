@@ -68,7 +68,8 @@ install_missing() {
 # Debian 12 has Boost 1.81 beside its default 1.74; later releases have a newer default.
 install_tools() {
     install_missing g++ cmake ninja-build ccache git "libboost1.81-dev|libboost-dev" \
-        "libboost-program-options1.81-dev|libboost-program-options-dev" libgtest-dev libgmock-dev librapidcheck-dev \
+        "libboost-program-options1.81-dev|libboost-program-options-dev" \
+        "libboost-context1.81-dev|libboost-context-dev" libgtest-dev libgmock-dev librapidcheck-dev \
         "pkg-config|pkgconf"
 }
 

@@ -8,12 +8,28 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace asio_retry::test {
 namespace {
 
 constexpr auto most_failures = std::numeric_limits<std::uint64_t>::max();
+
+rc::Gen<std::uint64_t> failures_near(std::int64_t middle) {
+    return rc::gen::map(between<std::int64_t>(-1, 1), [=](std::int64_t offset) {
+        return static_cast<std::uint64_t>(
+            std::max<std::int64_t>(1, std::min(middle, duration::max().count() - 2) + offset));
+    });
+}
+
+/// About where an exponential shape saturates.
+std::int64_t first_beyond_all_durations(shape_fields const& s) {
+    if (s.factor <= 1 || s.first == 0)
+        return 1;
+    double const doublings = 63 - std::log2(static_cast<double>(s.first));
+    return static_cast<std::int64_t>(doublings / std::log2(s.factor)) + 1;
+}
 
 RC_GTEST_PROP(decision_01, every_ceiling_is_between_zero_and_the_cap, ()) {
     shape_fields const shape = *any_shape();
@@ -24,10 +40,9 @@ RC_GTEST_PROP(decision_01, every_ceiling_is_between_zero_and_the_cap, ()) {
 
 RC_GTEST_PROP(decision_01, every_ceiling_is_what_the_definition_of_its_shape_says, ()) {
     shape_fields const shape = *any_shape();
-    auto const near_the_end_of_growth = rc::gen::map(between<std::int64_t>(0, 70), [&](std::int64_t before) {
-        return static_cast<std::uint64_t>(std::max<std::int64_t>(1, shape.second - before));
-    });
-    std::uint64_t const failures = *rc::gen::oneOf(any_failures(), near_the_end_of_growth);
+    std::uint64_t const failures =
+        *rc::gen::oneOf(any_failures(), failures_near(shape.second), failures_near(shape.second - 62),
+                        failures_near(first_beyond_all_durations(shape)));
     auto const [least, greatest] = exact_ceiling(shape, failures);
     duration const ceiling = shape.build().ceiling(failures);
     RC_ASSERT(ceiling.count() >= least.count());

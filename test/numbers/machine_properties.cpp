@@ -99,37 +99,45 @@ retry_policy policy_of(backoff const& shape, jitter const& kind, limits const& l
     return l.clamp ? policy.clamp() : policy;
 }
 
-/// The instants that the limits come to; none where they are beyond the greatest time point.
-struct instants {
-    std::optional<instant> deadline, elapsed;
-
-    instants(limits const& l, instant begin) {
-        auto const at = [](std::optional<instant>& earliest, instant t) {
-            if (t < duration::max().count() && (!earliest || t < *earliest))
-                earliest = t;
+/// When the operation has to end, and how long it may still wait.
+class time_left {
+public:
+    time_left(limits const& l, instant const& begin)
+        : begin_(begin)
+        , max_elapsed_(l.max_elapsed) {
+        auto const at = [this](instant const& t) {
+            if (t < greatest_ && (!deadline_ || t < *deadline_))
+                deadline_ = t;
         };
         if (l.total_timeout)
-            at(deadline, begin + *l.total_timeout);
+            at(begin + *l.total_timeout);
         if (l.deadline)
-            at(deadline, *l.deadline);
-        if (l.max_elapsed)
-            elapsed = begin + *l.max_elapsed;
+            at(*l.deadline);
     }
 
-    /// Which of the limits a wait until `end` breaks.
-    std::optional<stop_reason> broken_by(instant const& end) const {
-        bool const breaks_elapsed = elapsed && end > *elapsed;
-        bool const breaks_deadline = deadline && end > *deadline;
-        if (breaks_elapsed && (!deadline || *elapsed < *deadline))
-            return stop_reason::elapsed;
-        return breaks_deadline ? std::optional(stop_reason::deadline) : std::nullopt;
+    /// None where it is not before the greatest time point.
+    std::optional<instant> const& deadline() const { return deadline_; }
+
+    struct room {
+        instant wait;
+        stop_reason limit;
+    };
+    room at(instant const& now) const {
+        room r{greatest_, stop_reason::deadline};
+        if (deadline_)
+            r.wait = std::min<instant>(*deadline_ - now, greatest_);
+        if (max_elapsed_) {
+            instant const left = *max_elapsed_ - std::min<instant>(now - begin_, greatest_);
+            if (left < r.wait)
+                r = {left, stop_reason::elapsed};
+        }
+        return r;
     }
 
-    instant edge() const {
-        if (deadline && elapsed)
-            return std::min(*deadline, *elapsed);
-        return deadline ? *deadline : *elapsed;
-    }
+private:
+    instant const greatest_ = duration::max().count();
+    instant begin_;
+    std::optional<instant> max_elapsed_, deadline_;
 };
 
 error_code const refused = boost::system::errc::make_error_code(boost::system::errc::connection_refused);
@@ -145,7 +153,7 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
 
     backoff const shape = fields.build();
     jitter const kind = kind_fields.build();
-    instants const limit(limited, begin);
+    time_left const left(limited, begin);
     random source(seed), twin(seed);
     retry_machine machine(policy_of(shape, kind, limited));
 
@@ -160,7 +168,7 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
 
     retry_action action = machine.start(as_time(now));
     for (one_attempt const& made : history) {
-        if (limit.deadline && now >= *limit.deadline && attempts == 0)
+        if (left.deadline() && now >= *left.deadline() && attempts == 0)
             return completes(action, stop_reason::deadline);
         RC_ASSERT(action.what == retry_action::kind::attempt);
         ++attempts;
@@ -170,9 +178,9 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
         instant expected_stop = duration::max().count();
         if (limited.attempt_timeout)
             expected_stop = std::min<instant>(expected_stop, now + *limited.attempt_timeout);
-        bool const deadline_is_first = limit.deadline && *limit.deadline <= expected_stop;
+        bool const deadline_is_first = left.deadline() && *left.deadline() <= expected_stop;
         if (deadline_is_first)
-            expected_stop = *limit.deadline;
+            expected_stop = *left.deadline();
         RC_ASSERT(told_to_stop == as_time(expected_stop));
 
         outcome what = made.what;
@@ -211,22 +219,22 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
         previous = drawn;
         RC_ASSERT(drawn >= duration::zero());
         RC_ASSERT(drawn <= shape.cap());
-        instant end = now + drawn.count();
+        auto const [longest_wait, limit] = left.at(now);
         if (at_edge)
-            return completes(action, action.reason == stop_reason::elapsed ? stop_reason::elapsed
-                                                                           : stop_reason::deadline);
-        if (auto const broken = limit.broken_by(end)) {
-            if (!limited.clamp || limit.edge() <= now)
-                return completes(action, *broken);
+            return completes(action, limit);
+        instant wait = drawn.count();
+        if (wait > longest_wait) {
+            if (!limited.clamp || longest_wait <= 0)
+                return completes(action, limit);
             at_edge = true;
-            end = limit.edge();
+            wait = longest_wait;
         }
         RC_ASSERT(action.what == retry_action::kind::wait);
-        RC_ASSERT(instant(action.delay.count()) == end - now);
+        RC_ASSERT(instant(action.delay.count()) == wait);
 
-        now = std::min<instant>(end + made.woken_late, duration::max().count());
+        now = std::min<instant>(now + wait + made.woken_late, duration::max().count());
         action = machine.on_wait_over(as_time(now));
-        if (limit.deadline && now > *limit.deadline && !at_edge)
+        if (left.deadline() && now > *left.deadline() && !at_edge)
             return completes(action, stop_reason::deadline);
     }
 }

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     if (params.find("seed=") == std::string::npos)
         params += " seed=20240229";
     if (params.find("max_success=") == std::string::npos)
-        params += " max_success=1000";
+        params += " max_success=" + std::to_string(ASIO_RETRY_EXAMPLES);
     ::setenv("RC_PARAMS", params.c_str(), true);
     testing::InitGoogleMock(&argc, argv);
     return RUN_ALL_TESTS();

@@ -32,7 +32,8 @@ inline rc::Gen<std::uint64_t> any_count() {
     auto const edge = rc::gen::apply(
         [](int power, int offset) { return (std::uint64_t(1) << power) + static_cast<std::uint64_t>(offset); },
         between(0, 63), between(-2, 2));
-    return rc::gen::oneOf(any_magnitude, edge, between<std::uint64_t>(0, 100));
+    auto const greatest = rc::gen::element(~std::uint64_t(0), ~std::uint64_t(0) >> 1);
+    return rc::gen::oneOf(any_magnitude, edge, between<std::uint64_t>(0, 100), greatest);
 }
 
 /// Failure counts, of which the first few, the last ones and the powers of two matter most.

@@ -97,6 +97,10 @@ world::world(std::uint64_t seed)
 
 world::~world() = default;
 
+std::size_t world::operations() const {
+    return operations_.size();
+}
+
 std::size_t world::attempts() const {
     std::size_t sum = 0;
     for (operation const& o : operations_)

@@ -31,7 +31,7 @@ public:
 
     trace const& events() const { return trace_; }
     std::vector<std::string> const& violations() const { return violations_; }
-    std::size_t operations() const { return operations_.size(); }
+    std::size_t operations() const;
     std::size_t attempts() const;
 
 private:
