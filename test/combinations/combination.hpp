@@ -201,9 +201,14 @@ using typed_kinds = list<on_io_context, on_strand, on_thread_pool, on_system_con
 /// What a handler's own executor may be.
 using own_kinds = list<on_io_context, on_strand, on_thread_pool>;
 
-/// All forms on all executors behind any_io_executor, and the typical ones on all types of executor.
+/// All forms on all executors behind any_io_executor, and the typical ones on all types of executor. A
+/// sanitized build, for the sake of its time, has the typical ones behind any_io_executor and on threads.
 template <typename Forms = all_forms, typename TypedForms = typical_forms, typename Kinds = typed_kinds>
+#if defined(ASIO_RETRY_TYPICAL_COMBINATIONS)
+using all_combinations = decltype(as_types(product(TypedForms(), list<on_any_io_executor, on_thread_pool>())));
+#else
 using all_combinations =
     decltype(as_types(product(Forms(), list<on_any_io_executor>()) + product(TypedForms(), Kinds())));
+#endif
 
 } // namespace asio_retry::test

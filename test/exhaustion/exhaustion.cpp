@@ -24,7 +24,7 @@ std::vector<scenario> all_scenarios() {
 }
 
 /// What is wrong with the end of an operation; null if nothing is.
-char const* complaint_about(fate const& f, bool escaped, bool may_lose_work) {
+char const* complaint_about(fate const& f, bool may_lose_work) {
     if (f.kept_by_refusal && !f.asio_may_lose_it)
         return "its initiating function threw, and its handler was kept or called";
     if (f.handlers != 0)
@@ -34,7 +34,7 @@ char const* complaint_about(fate const& f, bool escaped, bool may_lose_work) {
     if (f.calls == 0 && may_lose_work)
         return nullptr;
     if (f.calls == 0)
-        return f.asio_may_lose_it && (escaped || f.refused) ? nullptr : "its handler was never called";
+        return f.asio_may_lose_it ? nullptr : "its handler was never called";
     if (f.calls != 1)
         return "its handler was called again";
     if (!f.no_memory && f.error != f.expected)
@@ -45,7 +45,6 @@ char const* complaint_about(fate const& f, bool escaped, bool may_lose_work) {
 struct ending {
     std::array<fate, 8> fates;
     std::size_t started = 0;
-    std::size_t escaped = 0;
     bool short_of_memory = false;
     bool ran_dry = false;
     std::size_t waits = 0;
@@ -72,7 +71,6 @@ void play(std::function<void(Trial&)> const& scene, clock_kind clock, memory sou
         if (t.at_the_end)
             t.at_the_end();
         end.started = t.started;
-        end.escaped = t.escaped;
         end.ran_dry = t.io.stopped();
         end.waits = scheduler(t.io).pending();
     }
@@ -84,7 +82,7 @@ void play(std::function<void(Trial&)> const& scene, clock_kind clock, memory sou
 std::string complaints_about(ending const& end, bool may_lose_work) {
     std::ostringstream all;
     for (std::size_t i = 0; i < end.started; ++i)
-        if (char const* const complaint = complaint_about(end.fates[i], end.escaped != 0, may_lose_work))
+        if (char const* const complaint = complaint_about(end.fates[i], may_lose_work))
             all << "operation " << i << ": " << complaint << " (" << end.fates[i].error << ")\n";
     if (!end.ran_dry && !may_lose_work)
         all << "the context has work left\n";

@@ -82,11 +82,11 @@ private:
         }
     };
 
-    /// Asio destroys a coroutine that it has no memory to go on with.
+    /// Asio destroys a coroutine that it has no memory to begin. One that has begun is the user's to lose, and
+    /// the operation with it.
     template <typename AttemptHandler>
     class unless_lost : public AttemptHandler {
     public:
-        using AttemptHandler::AttemptHandler;
         explicit unless_lost(AttemptHandler&& handler) noexcept
             : AttemptHandler(std::move(handler)) {}
         unless_lost(unless_lost&&) noexcept = default;
@@ -100,7 +100,7 @@ private:
     template <typename Operation, typename AttemptHandler>
     static asio::awaitable<void, executor_type> run_attempts(Operation* operation,
                                                              unless_lost<AttemptHandler> first) {
-        std::optional<unless_lost<AttemptHandler>> handler(std::move(first));
+        std::optional<AttemptHandler> handler(std::move(first));
         for (;;) {
             co_await asio::this_coro::reset_cancellation_state();
             co_await asio::this_coro::throw_if_cancelled(true);
@@ -121,7 +121,7 @@ private:
             co_await asio::this_coro::reset_cancellation_state();
             // The report may destroy this coroutine: what it uses is moved out of the frame first.
             auto report = [&] {
-                unless_lost<AttemptHandler> reporter(std::move(*handler));
+                AttemptHandler reporter(std::move(*handler));
                 arguments reported(std::move(*result));
                 handler.reset();
                 result.reset();

@@ -15,7 +15,7 @@ enum operation_event : std::uint16_t {
     scope_cancelled = 1 << 4,
     step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
     notice_failed = 1 << 6,  ///< that the scope was cancelled could not be queued
-    coroutine_lost = 1 << 7, ///< the attempt's, for want of memory
+    coroutine_lost = 1 << 7, ///< before it began, for want of memory
     owner_dropped = 1 << 8,  ///< nobody will carry the operation on
 };
 

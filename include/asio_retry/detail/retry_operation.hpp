@@ -89,7 +89,7 @@ public:
 
     void on_attempt_dropped() noexcept { drop(); }
 
-    /// The attempt failed, unless the coroutine was destroyed with its context.
+    /// The attempt failed before it began, unless the coroutine was destroyed with its context.
     void on_coroutine_lost() noexcept {
         if (!enter(place::executor, coroutine_lost))
             return;
