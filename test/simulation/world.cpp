@@ -412,6 +412,8 @@ retry_scope* world::scope_of(operation& o) {
 
 template <typename Attempt>
 asio::awaitable<int> world::await(operation& o, Attempt attempt) {
+    // From a coroutine that is cancelled and never was suspended, Asio lets an exception escape.
+    co_await asio::post(*io_, asio::use_awaitable);
     o.watched.initiated(now());
     auto judged = fail_if(std::move(attempt), [](int value) { return value < 0; });
     retry_policy const policy = policy_of(o);
