@@ -38,18 +38,18 @@ if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 
-tests='unit_tests stress_tests'
+tests='unit_tests stress_tests exhaustion/exhaustion_tests cancellation_matrix/cancellation_matrix simulation/simulation'
 build=build/coverage
 say "building $build"
 cmake --preset coverage >/dev/null
-# shellcheck disable=SC2086 # the targets are words
-cmake --build --preset coverage ${JOBS:+-j "$JOBS"} --target $tests
+# shellcheck disable=SC2046,SC2086 # the targets are words
+cmake --build --preset coverage ${JOBS:+-j "$JOBS"} --target $(basename -a $tests)
 
 say "running the tests"
 rm -rf $build/profile
 objects=
 for test in $tests; do
-    LLVM_PROFILE_FILE=$build/profile/$test-%p.profraw timeout 900 $build/test/"$test" --gtest_brief=1
+    GTEST_BRIEF=1 LLVM_PROFILE_FILE=$PWD/$build/profile/$(basename "$test")-%p.profraw timeout 900 $build/test/"$test"
     objects="${objects:+$objects -object }$build/test/$test"
 done
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -77,19 +78,19 @@ public:
         , limited_(limited) {}
 
     story& told() { return story_; }
-    busy_token busy() const { return busy_; }
+    busy_token busy() const { return busy_.lock(); }
     std::uint64_t failures() const { return failures_; }
-    auto operation() { return form::make(story_, busy_); }
+    auto operation() { return form::make(story_, busy()); }
     retry_policy policy() { return limited_ ? story_.policy().attempt_timeout(1h) : story_.policy(); }
     auto given_executor() { return kind_.executor(given); }
     auto own_executor() { return kind_.executor(own); }
-    noting_handler handler() { return {story_, busy_}; }
+    noting_handler handler() { return {story_, busy()}; }
 
     /// Runs `body` as a coroutine on the own executor.
     template <typename Body>
     void spawn(Body body) {
         asio::co_spawn(
-            own_executor(), [body = std::move(body), held = busy_]() mutable { return body(); },
+            own_executor(), [body = std::move(body), held = busy()]() mutable { return body(); },
             [](std::exception_ptr e) {
                 if (e)
                     std::rethrow_exception(e);
@@ -97,9 +98,8 @@ public:
     }
 
     void run_dry() {
-        std::weak_ptr<void> const busy = busy_;
-        busy_.reset();
-        kind_.run_dry(busy);
+        start_.reset();
+        kind_.run_dry(busy_);
     }
 
     bool is_serial() const { return kind_.is_serial(); }
@@ -143,14 +143,15 @@ private:
     story story_;
     std::uint64_t const failures_;
     bool const limited_;
-    busy_token busy_ = std::make_shared<int>();
+    busy_token start_ = std::make_shared<int>();
+    std::weak_ptr<void> const busy_ = start_; // which the threads of a pool may look at
 };
 
 /// Tries a combination with attempts that all succeed, some and none, without and with a time limit. `body`
 /// starts the operation.
 template <typename Combination, typename Body>
 void try_out(Body body) {
-    for (std::uint64_t const failures : {0, 2, 9}) {
+    for (std::uint64_t const failures : std::initializer_list<std::uint64_t>{0, 2, 9}) {
         for (bool const limited : {false, true}) {
             SCOPED_TRACE(std::to_string(failures) + " failures" + (limited ? ", limited" : ""));
             with_contexts_of<typename Combination::kind>([&](auto& context) {
@@ -202,7 +203,7 @@ using typed_kinds = list<on_io_context, on_strand, on_thread_pool, on_system_con
 using own_kinds = list<on_io_context, on_strand, on_thread_pool>;
 
 /// All forms on all executors behind any_io_executor, and the typical ones on all types of executor. A
-/// sanitized build, for the sake of its time, has the typical ones behind any_io_executor and on threads.
+/// sanitized build, for the sake of its time, has the typical ones on one.
 template <typename Forms = all_forms, typename TypedForms = typical_forms, typename Kinds = typed_kinds>
 #if defined(ASIO_RETRY_TYPICAL_COMBINATIONS)
 using all_combinations = decltype(as_types(product(TypedForms(), list<on_any_io_executor, on_thread_pool>())));

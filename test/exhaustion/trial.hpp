@@ -103,8 +103,6 @@ enum class clock_kind { manual, steady };
 /// One play of a scenario while memory runs out. Whatever it starts completes once: with what the scenario
 /// expects or for want of memory.
 class trial {
-    std::vector<std::shared_ptr<void>> kept_;
-
 public:
     trial(std::span<fate> all, clock_kind clock)
         : fates(all) {
@@ -179,6 +177,8 @@ private:
         for (int i = 0; i < 100 && !step(function);)
             ++i;
     }
+
+    std::vector<std::shared_ptr<void>> kept_; // timers among it, which end before their context
 };
 
 template <typename Handler>
