@@ -114,25 +114,24 @@ public:
         return true;
     }
 
-    /// Ends the first wait that is over at `limit`; returns false if there is none. If the report throws the
-    /// wait goes on, and the next call ends it.
-    bool end_due(time_point limit) {
+    enum class due { none, ended, no_memory };
+
+    /// Ends the first wait that is over at `limit`. Without memory to end it, it goes on.
+    due end_due(time_point limit) {
         detail::wait_node* const node = take_due(limit);
         if (!node)
-            return false;
-        try {
-            node->on_expiry();
-        } catch (...) {
-            std::lock_guard const lock(mutex_);
-            waits_.insert(*node);
-            throw;
-        }
-        return true;
+            return due::none;
+        if (node->on_expiry())
+            return due::ended;
+        std::lock_guard const lock(mutex_);
+        waits_.insert(*node);
+        return due::no_memory;
     }
 
     detail::wait_node* shut_down() noexcept {
         std::lock_guard const lock(mutex_);
         shut_down_ = true;
+        armed_for_ = time_point::max();
         timer_.reset(); // its own service is destroyed before this one
         if (waits_.empty())
             return nullptr;
@@ -190,7 +189,7 @@ public:
 
     void advance_clock(time_point to) noexcept { manual_now_ = std::max(*manual_now_, to); }
 
-    duration slack = std::chrono::milliseconds(1);
+    std::atomic<duration> slack = duration(std::chrono::milliseconds(1));
 
 private:
     detail::wait_node* take_due(time_point limit) noexcept {
@@ -243,15 +242,17 @@ private:
             std::lock_guard const lock(mutex_);
             arm();
         };
+        due last = due::ended;
         try {
-            for (time_point const limit = now(); end_due(limit);) {
-            }
-        } catch (std::bad_alloc const&) { // which would end a thread of a pool
-            std::lock_guard const lock(mutex_);
-            not_before_ = saturating_add(now(), pause_without_memory);
+            for (time_point const limit = now(); last == due::ended;)
+                last = end_due(limit);
         } catch (...) {
             arm_again();
             throw;
+        }
+        if (last == due::no_memory) {
+            std::lock_guard const lock(mutex_);
+            not_before_ = saturating_add(now(), pause_without_memory);
         }
         arm_again();
     }
@@ -351,7 +352,10 @@ bool retry_scheduler::advance_to_next_expiry(time_point limit) {
     if (!next || *next > limit)
         return false;
     impl_->advance_clock(*next);
-    return impl_->end_due(*next);
+    impl::due const first = impl_->end_due(*next);
+    if (first == impl::due::no_memory)
+        throw std::bad_alloc();
+    return first == impl::due::ended;
 }
 
 void retry_scheduler::advance_clock(time_point to) noexcept {

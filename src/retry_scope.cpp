@@ -42,11 +42,6 @@ void scope_state::tell(scope_member& member) {
     try {
         member.on_scope_cancelled();
     } catch (...) {
-        {
-            std::lock_guard const lock(mutex_);
-            member.notified_ = false;
-            members_.push_back(member);
-        }
         member.on_notice_failed();
         throw;
     }
@@ -98,6 +93,12 @@ bool scope_state::unlink(scope_member& member) noexcept {
     if (member.is_linked())
         members_.erase(members_.iterator_to(member));
     return true;
+}
+
+void scope_state::relink(scope_member& member) noexcept {
+    std::lock_guard const lock(mutex_);
+    member.notified_ = false;
+    members_.push_back(member);
 }
 
 void scope_state::enter() {

@@ -504,5 +504,128 @@ TEST(callback_exceptions, executor_that_throws_while_attempts_fail) {
             });
 }
 
+// An exception out of a thread of a pool would end the process.
+TEST(callback_exceptions, executor_of_a_pool_that_throws_when_a_wait_is_over) {
+    for (std::size_t const kth : {1u, 2u, 3u}) {
+        SCOPED_TRACE(kth);
+        throws_at plan(kth);
+        tally result;
+        asio::thread_pool pool(1);
+        throwing_executor const executor(pool.get_executor(), plan);
+        async_retry(
+            executor, [] { return refused(); },
+            retry_policy().backoff(constant(1ns)).max_attempts(3).jitter(no_jitter()), tallied(result));
+        pool.join();
+        EXPECT_EQ(result.calls, 1);
+        EXPECT_EQ(result.handlers, 0);
+    }
+}
+
+// --- what is told to stop
+
+TEST(callback_exceptions, slot_handler_that_throws_leaves_the_operation_as_it_was) {
+    for (bool const by_scope : {false, true}) {
+        throws_at plan(1);
+        stage s;
+        retry_scope scope(s.io.get_executor());
+        asio::cancellation_signal signal;
+        asio::any_completion_handler<void(error_code)> pending;
+        auto const operation = [&](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code)>(
+                [&](auto handler) {
+                    asio::get_associated_cancellation_slot(handler).assign(
+                        [&](asio::cancellation_type_t) { plan(); });
+                    asio::any_completion_handler<void(error_code)>(
+                        asio::bind_cancellation_slot(asio::cancellation_slot(), std::move(handler)))
+                        .swap(pending);
+                },
+                token);
+        };
+        async_retry(scope, operation, every_100ms(),
+                    asio::bind_cancellation_slot(signal.slot(), tallied(s.result)));
+        if (by_scope)
+            scope.cancel();
+        else
+            s.guard([&] { signal.emit(asio::cancellation_type::terminal); });
+        s.guard([&] { s.time.run(); });
+        EXPECT_EQ(s.escaped, 1);
+        EXPECT_EQ(s.result.calls, 0);
+        asio::post(s.io, [&] { std::move(pending)(refused()); });
+        s.run();
+        EXPECT_EQ(s.result.calls, 1);
+        EXPECT_EQ(s.result.error, aborted());
+        EXPECT_EQ(s.result.handlers, 0);
+    }
+}
+
+// --- values
+
+/// Throws the planned exception when it is made or moved.
+template <bool WhenMoved>
+struct throwing_value {
+    throws_at* plan = current;
+    static inline throws_at* current = nullptr;
+
+    throwing_value() {
+        if (!WhenMoved && plan)
+            (*plan)();
+    }
+    throwing_value(throwing_value&& other)
+        : plan(other.plan) {
+        if (WhenMoved && plan)
+            (*plan)();
+    }
+};
+
+/// An operation that posts the script's next error with a value.
+template <typename Value>
+auto posting_value(stage& s, throws_at* plan) {
+    return [&s, plan](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, Value)>(
+            [&s, plan](auto handler) {
+                asio::post(s.io, [&s, plan, handler = std::move(handler)]() mutable {
+                    Value value;
+                    value.plan = plan;
+                    std::move(handler)(s.played.next(), std::move(value));
+                });
+            },
+            token);
+    };
+}
+
+TEST(callback_exceptions, value_whose_move_throws) {
+    for (std::size_t const failures : {0u, 2u})
+        expect_consistency_for_every([=](stage& s, throws_at& plan, tally& result) {
+            s.played = script::failures(failures);
+            s.start([&] {
+                async_retry(s.io, posting_value<throwing_value<true>>(s, &plan), every_100ms(),
+                            [done = tallied(result)](error_code ec, auto&&) mutable { done(ec); });
+            });
+            s.run();
+        });
+}
+
+// A cancelled wait has no value to deliver but a new one. Without it the handler cannot be called.
+TEST(callback_exceptions, value_whose_default_constructor_throws) {
+    using value = throwing_value<false>;
+    throws_at plan(1);
+    stage s;
+    s.played = script::failures(9);
+    asio::cancellation_signal signal;
+    async_retry(s.io, posting_value<value>(s, nullptr), every_100ms(),
+                asio::bind_cancellation_slot(
+                    signal.slot(), [done = tallied(s.result)](error_code ec, value&&) mutable { done(ec); }));
+    s.time.advance(50ms);
+    value::current = &plan;
+    s.guard([&] { signal.emit(asio::cancellation_type::terminal); });
+    s.run();
+    value::current = nullptr;
+    EXPECT_EQ(s.escaped, 1);
+    EXPECT_EQ(s.result.calls, 0);
+    EXPECT_EQ(s.result.handlers, 0);
+    EXPECT_TRUE(s.io.stopped());
+    EXPECT_EQ(scheduler(s.io).pending(), 0u);
+}
+
 } // namespace
 } // namespace asio_retry::test

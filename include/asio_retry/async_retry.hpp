@@ -30,7 +30,10 @@ namespace asio_retry {
 /// each with an `attempt` as its first parameter if it likes, or any of them inside `fail_if`.
 ///
 /// Preconditions: the values of the completion are default-constructible, for a completion that has none to
-/// give. Bad policies are refused when they are built.
+/// give. On an executor that runs functions on several threads at once, a handler whose operation has a time
+/// limit or a scope has a strand for its executor, unless its attempts are single Asio operations or
+/// awaitables of `any_io_executor`: a composed attempt must not be told to stop while a part of it runs. Bad
+/// policies are refused when they are built.
 ///
 /// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.
@@ -61,7 +64,10 @@ namespace asio_retry {
 /// `operation_aborted` when cancelled; an exception that a callable of the policy throws, which with
 /// `error_code` signatures becomes an `asio_retry::error`; otherwise the last attempt's own. An exception
 /// thrown by an operation that completes with an error code counts as the code in it, or
-/// `error::operation_threw`.
+/// `error::operation_threw`. Want of memory is a failed attempt or completes the operation with `no_memory` (a
+/// std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the context; where a
+/// value throws as it is made or moved the handler is destroyed uncalled, and the exception comes out of the
+/// context.
 ///
 /// Thread safety: distinct operations are independent. Cancellation is to be emitted on the handler's executor,
 /// as for every Asio operation; a retry_scope may be cancelled from any thread.

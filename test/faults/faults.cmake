@@ -145,7 +145,7 @@ fault(operation_leaves_the_limit_armed include/asio_retry/detail/retry_operation
             return leave();]])
 
 fault(operation_does_not_count_a_limit include/asio_retry/detail/retry_operation.hpp
-    [[                machine_.on_attempt_limit();
+    [[            machine_.on_attempt_limit();
 ]] [[]])
 
 fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/retry_operation.hpp

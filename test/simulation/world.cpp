@@ -541,7 +541,15 @@ void world::run() {
             cancel(o, asio::cancellation_type::terminal);
     });
     if (program_.destroyed_at) {
-        time_->advance(*program_.destroyed_at);
+        struct the_end {};
+        after(*program_.destroyed_at, [this] {
+            cut_off();
+            throw the_end();
+        });
+        try {
+            time_->run();
+        } catch (the_end) { // what was queued behind it stays so
+        }
         destroy();
     } else {
         time_->run();
@@ -549,6 +557,17 @@ void world::run() {
     }
     for (operation const& o : operations_)
         check_end_of(o);
+}
+
+/// Makes something to be queued when the context ends.
+void world::cut_off() {
+    if (dice_.one_in(2) && !operations_.empty())
+        cancel(operations_[dice_.below(operations_.size())], asio::cancellation_type::terminal);
+    for (std::size_t i = 0; i != scopes_.size(); ++i)
+        if (dice_.one_in(2))
+            cancel_scope(i, false);
+    if (dice_.one_in(2))
+        io_->poll_one();
 }
 
 /// The context ends with whatever goes on in it; an attempt that hangs ends with it.

@@ -64,6 +64,7 @@ private:
     bool is_below(std::optional<std::size_t> scope_number, std::size_t top) const;
     retry_scope* scope_of(operation& o);
     void happen(event_plan const& e);
+    void cut_off();
     void destroy();
 
     template <typename Token>

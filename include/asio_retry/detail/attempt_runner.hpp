@@ -40,6 +40,9 @@ public:
     /// awaitable of a typed executor leaves no room for one.
     static constexpr bool needs_strand = std::is_same_v<executor_type, asio::any_io_executor>;
 
+    /// The coroutine of the attempts before is there for the next one.
+    bool is_parked() const noexcept { return static_cast<bool>(resume_); }
+
     /// Initiates an attempt of `operation`.
     template <typename Operation, typename AttemptHandler>
     void run(Operation& operation, AttemptHandler&& handler) {

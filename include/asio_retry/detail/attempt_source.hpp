@@ -33,6 +33,7 @@ public:
     template <typename Operation, typename Handler>
     void start(Operation& operation, attempt const& which, Handler&& handler) {
         if constexpr (form::returns_awaitable) {
+            coroutine_began_ = coroutine_began_ && runner_.is_parked();
             runner_.run(operation, std::move(handler));
         } else if constexpr (form::takes_token) {
             form::call(callable_, which, std::move(handler));

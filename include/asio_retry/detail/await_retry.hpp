@@ -25,6 +25,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -41,7 +42,7 @@ public:
 
     /// Lets other handlers run first.
     auto async_post() {
-        return suspend([this] { on_expiry(); });
+        return suspend([this] { post(); });
     }
 
     /// Waits, or ends early because the coroutine is cancelled.
@@ -72,7 +73,7 @@ private:
             if (!self->scheduler_.cancel(*self))
                 return;
             try {
-                self->on_expiry();
+                self->post();
             } catch (...) {
                 self->on_turn(turn());
             }
@@ -101,7 +102,19 @@ private:
             asio::deferred);
     }
 
-    void on_expiry() override { post_turn<turn>(executor_, executor_, *this); }
+    void post() { post_turn<turn>(executor_, executor_, *this); }
+
+    bool on_expiry() override {
+        try {
+            post();
+        } catch (std::bad_alloc const&) {
+            return false;
+        } catch (...) {
+            failure_ = std::current_exception();
+            on_turn(turn());
+        }
+        return true;
+    }
 
     // The frame is destroyed with the handler that holds it, and this object with the frame.
     void on_shutdown() noexcept override { auto const destroyed = std::exchange(resume_, nullptr); }

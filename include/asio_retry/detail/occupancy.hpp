@@ -14,9 +14,8 @@ enum operation_event : std::uint16_t {
     limit_reached = 1 << 3,
     scope_cancelled = 1 << 4,
     step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
-    notice_failed = 1 << 6,  ///< that the scope was cancelled could not be queued
-    coroutine_lost = 1 << 7, ///< before it began, for want of memory
-    owner_dropped = 1 << 8,  ///< nobody will carry the operation on
+    coroutine_lost = 1 << 6, ///< before it began, for want of memory
+    owner_dropped = 1 << 7,  ///< nobody will carry the operation on
 };
 
 constexpr operation_event operator|(operation_event a, operation_event b) noexcept {

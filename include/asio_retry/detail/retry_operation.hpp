@@ -79,7 +79,12 @@ public:
         try {
             result_.emplace(std::forward<Args>(args)...);
         } catch (...) {
-            result_.emplace(completion::from_exception(std::current_exception()));
+            try {
+                result_.emplace(completion::from_exception(std::current_exception()));
+            } catch (...) { // there are no values to complete with
+                drop();
+                throw;
+            }
         }
         if (initiation_frame* const frame = initiation_frame::find(this))
             static_cast<attempt_frame*>(frame)->completed = true;
@@ -140,10 +145,21 @@ public:
     }
 
     void on_turn_dropped(after_wait) noexcept { drop(); }
-    void on_turn_dropped(continuation) noexcept { abandon(); }
+    void on_turn_dropped(continuation) noexcept {
+        place_ = place::executor;
+        operation_event events = occupancy_.take_all();
+        do {
+            note(events);
+            constexpr auto last = owner_dropped | start_refused | step_failed | wait_ended;
+            if ((events & last) != 0 || ending_ != ending::none ||
+                (phase_ == phase::attempting && attempt_ended_))
+                return abandon();
+            events = occupancy_.leave(); // to the attempt or the wait that goes on, and will be dropped too
+        } while (events != nothing);
+    }
     void on_turn_dropped(limit_notice) noexcept {
         limit_armed_ = false;
-        if (ending_ != ending::none)
+        if (ending_ != ending::none || attempt_ended_)
             drop();
     }
     void on_turn_dropped(scope_notice) noexcept {
@@ -207,6 +223,16 @@ private:
         leave();
     }
 
+    /// Without values there is nothing to complete with: the handler is destroyed, and the exception tells why.
+    void fail_with(error_code const& code, std::exception_ptr const& thrown) {
+        try {
+            result_.emplace(completion::failed(code, thrown));
+        } catch (...) {
+            abandon();
+            throw;
+        }
+    }
+
     void refuse_start() { carry_out(machine_.start(scheduler_.start_of(machine_))); }
 
     /// The wait is over, or was never needed, or was cut short.
@@ -215,7 +241,7 @@ private:
     void carry_out(retry_action&& action) {
         if (action.what == retry_action::kind::attempt)
             return make_attempt();
-        result_.emplace(completion::failed(error_code(), nullptr));
+        fail_with(error_code(), nullptr);
         complete(action);
     }
 
@@ -327,25 +353,41 @@ private:
         }
     }
 
-    void see_to(operation_event events) {
-        if ((events & attempt_ended) != 0)
+    void note(operation_event events) noexcept {
+        if ((events & (attempt_ended | coroutine_lost)) != 0)
             set_attempt_ended();
-        if ((events & coroutine_lost) != 0) {
-            result_.emplace(completion::from_exception(std::make_exception_ptr(std::bad_alloc())));
-            set_attempt_ended();
-        }
-        if ((events & scope_cancelled) != 0) {
+        if ((events & scope_cancelled) != 0)
             this->set_notice_seen();
-            machine_.cancel();
-            pass_on(asio::cancellation_type::terminal);
-        }
-        if ((events & limit_reached) != 0) {
+        if ((events & limit_reached) != 0)
             limit_armed_ = false;
-            if (!attempt_ended_ && ending_ == ending::none) {
-                machine_.on_attempt_limit();
-                attempts_.stop(asio::cancellation_type::terminal);
+    }
+
+    void see_to(operation_event events) {
+        note(events);
+        std::exception_ptr thrown; // by who was told to stop
+        auto const tell = [&](auto telling) {
+            try {
+                telling();
+            } catch (...) {
+                thrown = std::current_exception();
             }
+        };
+        if ((events & scope_cancelled) != 0) {
+            machine_.cancel();
+            tell([this] { pass_on(asio::cancellation_type::terminal); });
         }
+        if ((events & limit_reached) != 0 && !attempt_ended_ && ending_ == ending::none) {
+            machine_.on_attempt_limit();
+            tell([this] { attempts_.stop(asio::cancellation_type::terminal); });
+        }
+        go_on(events);
+        if (thrown)
+            std::rethrow_exception(thrown);
+    }
+
+    void go_on(operation_event events) {
+        if ((events & coroutine_lost) != 0)
+            fail_with(no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
         if ((events & owner_dropped) != 0)
             abandon();
         else if (ending_ != ending::none)
@@ -379,9 +421,16 @@ private:
             return;
         // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
         bool const entered = enter(place::cancellation, nothing);
-        pass_on(type);
+        std::exception_ptr thrown;
+        try {
+            pass_on(type);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
         if (entered)
             leave();
+        if (thrown)
+            std::rethrow_exception(thrown);
     }
 
     // --- the time limit of an attempt: the same node that waits serves it, never both at once
@@ -400,11 +449,22 @@ private:
         return !limit_armed_;
     }
 
-    void on_expiry() override {
-        if (phase_ == phase::waiting)
-            post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
-        else
-            post_turn<limit_notice>(get_operation_executor(), scheduler_.executor(), *this);
+    bool on_expiry() override {
+        bool const waited = phase_ == phase::waiting;
+        try {
+            if (waited)
+                post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
+            else
+                post_turn<limit_notice>(get_operation_executor(), scheduler_.executor(), *this);
+        } catch (std::bad_alloc const&) {
+            return false;
+        } catch (...) { // the executor takes nothing: there is nowhere else to go on
+            if (!waited)
+                on_turn(limit_notice());
+            else if (enter(place::executor, wait_ended))
+                fail();
+        }
+        return true;
     }
 
     void on_shutdown() noexcept override {
@@ -419,8 +479,19 @@ private:
     }
 
     void on_scope_notice_failed() {
-        if (enter(place::cancellation, notice_failed))
-            see_to(notice_failed);
+        if (!enter(place::cancellation, scope_cancelled))
+            return; // whoever is in sees to it
+        occupancy_.add(scope_cancelled);
+        try {
+            return post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
+        } catch (...) {
+            occupancy_.take(scope_cancelled);
+        }
+        this->await_notice_again();
+        if (ending_ != ending::none)
+            finish();
+        else
+            leave();
     }
 
     // --- the end
@@ -433,7 +504,7 @@ private:
 
     /// What the operation itself needs cannot be had: memory, or an executor that takes a function.
     void fail() {
-        result_.emplace(completion::from_exception(std::current_exception()));
+        fail_with(code_of(std::current_exception()), std::current_exception());
         if (place_ != place::initiation)
             return complete_failed();
         occupancy_.add(step_failed);
@@ -475,9 +546,18 @@ private:
     void deliver() {
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
-        arguments result(std::move(*result_));
+        arguments result = take_result();
         Handler handler = block::dissolve(this, handler_);
         std::apply(std::move(handler), std::move(result));
+    }
+
+    arguments take_result() {
+        try {
+            return std::move(*result_);
+        } catch (...) {
+            block::dissolve(this, handler_);
+            throw;
+        }
     }
 
     void deliver_later() {
@@ -485,7 +565,7 @@ private:
         [[maybe_unused]] auto const keep_running = executors_.keep_running();
         auto presence = this->take_presence();
         IoExecutor const executor = scheduler_.executor();
-        arguments result(std::move(*result_));
+        arguments result = take_result();
         Handler handler = block::dissolve(this, handler_);
         immediate_delivery<IoExecutor, Handler> delivery(handler, executor);
         std::apply(

@@ -29,6 +29,7 @@ struct no_membership {
         void join_scope(retry_machine&) noexcept {}
         bool leave_scope() noexcept { return true; }
         void set_notice_seen() noexcept {}
+        void await_notice_again() noexcept {}
         presence take_presence() noexcept { return {}; }
     };
 };
@@ -68,6 +69,9 @@ struct scope_membership {
         bool leave_scope() noexcept { return notice_seen_ || presence_.scope().unlink(*this); }
 
         void set_notice_seen() noexcept { notice_seen_ = true; }
+
+        /// One failed, and the next cancellation of the scope is to bring another.
+        void await_notice_again() noexcept { presence_.scope().relink(*this); }
 
         presence take_presence() noexcept { return presence(std::move(presence_)); }
 

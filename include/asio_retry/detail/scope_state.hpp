@@ -37,10 +37,10 @@ private:
     friend class scope_state;
 
     /// The scope was cancelled. Called without a lock, on any thread; the member stays until it has seen it. If
-    /// it throws, `on_notice_failed` follows, and the next cancellation of the scope tries again.
+    /// it throws, `on_notice_failed` follows.
     virtual void on_scope_cancelled() = 0;
 
-    /// The member need not stay after all.
+    /// The member need not stay after all, and may want to be told by the next cancellation of the scope.
     virtual void on_notice_failed() = 0;
 
     bool notified_ = false;
@@ -68,6 +68,9 @@ public:
     /// Returns false if the member is being told of a cancellation and has to wait for that.
     bool unlink(scope_member& member) noexcept;
 
+    /// After a notice that failed.
+    void relink(scope_member& member) noexcept;
+
     /// Counts operations in this scope and those above it, from the initiation until the handler has run.
     void enter();
     void leave() noexcept;
@@ -85,7 +88,7 @@ private:
     boost::asio::any_io_executor executor_;
     std::shared_ptr<scope_state> parent_;
     std::atomic<bool> cancelled_ = false;
-    mutable std::mutex mutex_;
+    mutable std::recursive_mutex mutex_; // a join that cannot begin may destroy a scope with its handler
     boost::intrusive::list<scope_member> members_;
     std::vector<std::weak_ptr<scope_state>> children_;
     std::size_t pending_ = 0;

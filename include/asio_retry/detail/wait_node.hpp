@@ -29,7 +29,9 @@ private:
     friend class asio_retry::retry_scheduler;
 
     /// The wait ended. Called once for each expiry, without a lock, on some thread that runs the context.
-    virtual void on_expiry() = 0;
+    /// Returns false if there is no memory to see to that; then nothing happened, and the call is made again
+    /// later.
+    virtual bool on_expiry() = 0;
 
     /// The context is being destroyed and the wait will never end.
     virtual void on_shutdown() noexcept = 0;

@@ -1,0 +1,186 @@
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/retry_scope.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy hourly() {
+    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
+}
+
+/// A handler that posts itself so many times before it calls the one in it.
+template <typename Handler>
+struct hop {
+    asio::io_context* io;
+    int left;
+    Handler handler;
+
+    void operator()() {
+        if (left-- == 0)
+            return std::move(handler)(refused());
+        asio::post(*io, std::move(*this));
+    }
+};
+
+/// An operation that fails after some turns of the context.
+template <typename Token>
+auto async_hops(asio::io_context& io, int hops, Token&& token) {
+    return asio::async_initiate<Token, void(error_code)>(
+        [&io, hops](auto handler) { asio::post(io, hop<decltype(handler)>{&io, hops, std::move(handler)}); },
+        token);
+}
+
+struct counted_handler {
+    std::size_t* calls;
+    std::shared_ptr<int> held;
+    template <typename... Args>
+    void operator()(Args const&...) {
+        ++*calls;
+    }
+};
+
+/// What a program has at hand. The scope ends before the context, as it has to.
+struct stage {
+    asio::io_context io;
+    retry_scope scope{io.get_executor()};
+    asio::cancellation_signal signal;
+    int hops = 0;
+
+    auto hopping() {
+        return [this](auto token) { return async_hops(io, hops, std::move(token)); };
+    }
+};
+
+struct program {
+    std::string name;
+    std::function<void(stage&, counted_handler)> begin;
+};
+
+std::ostream& operator<<(std::ostream& out, program const& p) {
+    return out << p.name;
+}
+
+std::vector<program> programs() {
+    return {
+        {"plain", [](stage& s, auto done) { async_retry(s.io, s.hopping(), hourly(), done); }},
+        {"without_delay",
+         [](stage& s, auto done) {
+             async_retry(s.io, s.hopping(), hourly().backoff(constant(0ms)).max_attempts(4), done);
+         }},
+        {"limited",
+         [](stage& s, auto done) { async_retry(s.io, s.hopping(), hourly().attempt_timeout(1ns), done); }},
+        {"limited_and_retried",
+         [](stage& s, auto done) {
+             async_retry(s.io, s.hopping(),
+                         hourly().backoff(constant(1ns)).attempt_timeout(1ns).max_attempts(3), done);
+         }},
+        {"cancels_its_scope",
+         [](stage& s, auto done) {
+             async_retry(s.scope, [&s] { return s.scope.cancel(), refused(); }, hourly(), done);
+         }},
+        {"cancels_its_scope_under_a_limit",
+         [](stage& s, auto done) {
+             async_retry(
+                 s.scope, [&s] { return s.scope.cancel(), refused(); }, hourly().attempt_timeout(1ns), done);
+         }},
+        {"scope_cancelled_in_an_attempt",
+         [](stage& s, auto done) {
+             async_retry(s.scope, s.hopping(), hourly(), done);
+             s.scope.cancel();
+         }},
+        {"scope_cancelled_in_a_wait",
+         [](stage& s, auto done) {
+             async_retry(s.scope, [] { return refused(); }, hourly(), done);
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"scope_cancelled_and_attempt_limited",
+         [](stage& s, auto done) {
+             async_retry(s.scope, s.hopping(), hourly().attempt_timeout(1ns), done);
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"joined",
+         [](stage& s, auto done) {
+             async_retry(s.scope, s.hopping(), hourly(), done);
+             s.scope.async_join(done);
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"signalled",
+         [](stage& s, auto done) {
+             async_retry(
+                 s.io, [] { return refused(); }, hourly(), asio::bind_cancellation_slot(s.signal.slot(), done));
+             async_hops(s.io, s.hops, [&s](error_code) { s.signal.emit(asio::cancellation_type::terminal); });
+         }},
+        {"awaitable_called_back",
+         [](stage& s, auto done) {
+             auto operation = [&s]() -> asio::awaitable<void> { co_await s.hopping()(asio::use_awaitable); };
+             async_retry(s.scope, operation, hourly().attempt_timeout(1ns), done);
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"awaited",
+         [](stage& s, auto done) {
+             auto operation = [&s]() -> asio::awaitable<void> { co_await s.hopping()(asio::use_awaitable); };
+             asio::co_spawn(s.io, async_retry(operation, hourly().backoff(constant(1ns)).max_attempts(3)),
+                            done);
+         }},
+        {"nested_under_limits",
+         [](stage& s, auto done) {
+             auto inner = [&s](auto token) {
+                 return async_retry(s.scope, s.hopping(), hourly(), std::move(token));
+             };
+             async_retry(s.io, inner, hourly().attempt_timeout(2h), done);
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"on_a_strand",
+         [](stage& s, auto done) {
+             async_retry(s.scope, s.hopping(), hourly().attempt_timeout(1ns),
+                         asio::bind_executor(asio::make_strand(s.io), done));
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+    };
+}
+
+class context_destroyed : public testing::TestWithParam<program> {};
+
+// After any number of turns each handler is destroyed once, and what was not called by then never is.
+TEST_P(context_destroyed, decision_25_after_every_turn) {
+    for (int hops = 0; hops != 4; ++hops) {
+        std::size_t wanted = 0, turns = 0;
+        do {
+            SCOPED_TRACE(std::to_string(hops) + " hops, " + std::to_string(wanted) + " turns");
+            ASSERT_LT(wanted, 100u);
+            std::size_t calls = 0, calls_before = 0;
+            auto const held = std::make_shared<int>();
+            {
+                stage s;
+                s.hops = hops;
+                GetParam().begin(s, counted_handler{&calls, held});
+                for (turns = 0; turns != wanted && s.io.run_one_for(5ms) != 0;)
+                    ++turns;
+                calls_before = calls;
+            }
+            EXPECT_EQ(held.use_count(), 1);
+            EXPECT_EQ(calls, calls_before);
+            EXPECT_LE(calls, 2u);
+        } while (turns == wanted++);
+        EXPECT_GT(turns, 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(programs, context_destroyed, testing::ValuesIn(programs()),
+                         [](auto const& tested) { return tested.param.name; });
+
+} // namespace
+} // namespace asio_retry::test
