@@ -50,20 +50,24 @@ mode_options() {
     esac
 }
 
-# For everything that is compiled, the library and Asio included.
+# For everything that is compiled, the library and Asio included. An optimising g++ sees coroutine frames that are freed
+# otherwise than they were allocated, and empty functions that are read: neither is so.
 mode_flags() {
-    case "$1" in
-    no_deprecated) echo -DBOOST_ASIO_NO_DEPRECATED ;;
-    separate) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
-    no_rtti) echo -fno-rtti ;;
+    case "$1 $2" in
+    no_deprecated\ *) echo -DBOOST_ASIO_NO_DEPRECATED ;;
+    separate\ *) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
+    no_rtti\ *) echo -fno-rtti ;;
+    release\ g++-*) echo -Wno-mismatched-new-delete -Wno-maybe-uninitialized ;;
     esac
 }
 
 # A program that does not compile Asio itself cannot be linked where nothing else does.
 mode_targets() {
-    case "$1" in
-    separate) echo unit_tests ;;
-    *) echo unit_tests stress_tests ;;
+    case "$1 $2" in
+    separate\ *) echo unit_tests ;;
+    debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;
+    debug\ *) echo unit_tests stress_tests seeded_delays combination_tests ;; # some tokens are those of a newer Boost
+    *) echo unit_tests stress_tests seeded_delays ;;
     esac
 }
 
@@ -206,7 +210,7 @@ copy_into_debian13() {
 # Compiles and runs in the folder $build; `here` runs a command where the compiler is.
 build_row() {
     compiler=$1 library=$2 boost=$3 mode=$4
-    compile_flags="$warnings $(mode_flags "$mode")" link_flags='' prefixes=''
+    compile_flags="$warnings $(mode_flags "$mode" "$compiler")" link_flags='' prefixes=''
     if [ "$compiler" = g++-14 ]; then
         copy_into_debian13
         here=in_debian13 source=/asio_retry prefixes=/boost-$boost/usr command=g++-14
@@ -230,12 +234,18 @@ build_row() {
         -DCMAKE_CXX_COMPILER="$command" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
         -DCMAKE_CXX_FLAGS="$compile_flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
         -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
-        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" -DASIO_RETRY_BUILD_TESTS=ON $(mode_options "$mode") || return
-    # shellcheck disable=SC2046 # the targets are words
-    $here cmake --build "$build" ${JOBS:+-j "$JOBS"} --target $(mode_targets "$mode") || return
+        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" -DASIO_RETRY_BUILD_TESTS=ON -DASIO_RETRY_TEST_HEADERS_ONLY=ON \
+        -DASIO_RETRY_TEST_TYPICAL_EXECUTOR=on_any_io_executor $(mode_options "$mode") || return
+    targets=$(mode_targets "$mode" "$boost")
+    # shellcheck disable=SC2086 # the targets are words
+    $here cmake --build "$build" ${JOBS:+-j "$JOBS"} --target $targets || return
     check_headers "$library" "$boost" || return
-    for target in $(mode_targets "$mode"); do
-        $here timeout 600 "$build/test/$target" --gtest_brief=1 || return
+    for target in $targets; do
+        case $target in
+        seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
+        *) arguments=--gtest_brief=1 ;;
+        esac
+        $here timeout 600 "$build/test/$target" "$arguments" || return
     done
 }
 
