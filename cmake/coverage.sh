@@ -38,7 +38,7 @@ if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 
-tests='unit_tests stress_tests exhaustion/exhaustion_tests cancellation_matrix/cancellation_matrix simulation/simulation'
+tests='unit_tests stress_tests number_tests exhaustion/exhaustion_tests cancellation_matrix/cancellation_matrix simulation/simulation'
 build=build/coverage
 say "building $build"
 cmake --preset coverage >/dev/null

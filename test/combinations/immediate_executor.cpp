@@ -40,8 +40,9 @@ TYPED_TEST(immediate_executor, runs_the_handler_of_a_plain_operation_that_succee
         // A judged result is judged on the executor first.
         using form = typename TypeParam::form;
         bool const at_once = !form::has_steps && !form::is_judged && t.failures() == 0;
-        if (at_once)
+        if (at_once) {
             EXPECT_EQ(t.told().results().size(), 1u);
+        }
         t.run_dry();
         t.expect_result();
         t.told().expect_called_on(at_once ? immediate : given);
