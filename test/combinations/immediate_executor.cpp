@@ -3,18 +3,11 @@
 #include <boost/asio/version.hpp>
 #if BOOST_ASIO_VERSION >= 102700
 #include <boost/asio/bind_immediate_executor.hpp>
-#endif
 
 namespace asio_retry::test {
-namespace {
-
-// From Asio 1.27 on a handler says where a completion inside the initiating function goes.
-#if BOOST_ASIO_VERSION >= 102700
-
-constexpr int immediate = 3;
 
 /// Runs functions where they stand.
-struct calling_executor {
+struct in_place_executor {
     template <typename Function>
     void execute(Function&& function) const {
         std::forward<Function>(function)();
@@ -23,9 +16,14 @@ struct calling_executor {
     static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) {
         return asio::execution::blocking.always;
     }
-    friend bool operator==(calling_executor const&, calling_executor const&) = default;
+    friend bool operator==(in_place_executor const&, in_place_executor const&) = default;
     asio::execution_context* context;
 };
+
+namespace {
+
+// From Asio 1.27 on a handler says where a completion inside the initiating function goes.
+constexpr int immediate = 3;
 
 template <typename>
 class immediate_executor : public testing::Test {};
@@ -34,7 +32,7 @@ TYPED_TEST_SUITE(immediate_executor, all_combinations<>, combination_name);
 TYPED_TEST(immediate_executor, runs_the_handler_of_a_plain_operation_that_succeeds_at_once) {
     try_out<TypeParam>([](auto& t) {
         asio::io_context unused;
-        tracking_executor const executor(calling_executor{&unused}, immediate);
+        tracking_executor const executor(in_place_executor{&unused}, immediate);
         async_retry(t.given_executor(), t.operation(), t.policy(),
                     asio::bind_immediate_executor(executor, t.handler()));
         // A judged result is judged on the executor first.
@@ -49,7 +47,7 @@ TYPED_TEST(immediate_executor, runs_the_handler_of_a_plain_operation_that_succee
     });
 }
 
-#endif
-
 } // namespace
 } // namespace asio_retry::test
+
+#endif
