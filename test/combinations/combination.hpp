@@ -64,6 +64,21 @@ struct noting_handler {
     busy_token busy;
 };
 
+/// Notes what awaiting comes to.
+template <typename Value>
+asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
+    outcome result;
+    try {
+        if constexpr (std::is_void_v<Value>)
+            co_await std::move(awaited);
+        else
+            result.value = co_await std::move(awaited);
+    } catch (boost::system::system_error const& e) {
+        result.error = e.code();
+    }
+    s.complete(result);
+}
+
 /// One operation in a context of its own, from its initiation until the context has run dry.
 template <typename Combination>
 class trial {

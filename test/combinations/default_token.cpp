@@ -13,20 +13,6 @@ template <typename>
 class default_token : public testing::Test {};
 TYPED_TEST_SUITE(default_token, all_combinations<typical_forms>, combination_name);
 
-template <typename Value>
-asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
-    outcome result;
-    try {
-        if constexpr (std::is_void_v<Value>)
-            co_await std::move(awaited);
-        else
-            result.value = co_await std::move(awaited);
-    } catch (boost::system::system_error const& e) {
-        result.error = e.code();
-    }
-    s.complete(result);
-}
-
 TYPED_TEST(default_token, of_an_executor_is_use_awaitable) {
     using executor = asio::use_awaitable_t<>::executor_with_default<given_type<TypeParam>>;
     expect_everything_on<TypeParam>(own, [](auto& t) {

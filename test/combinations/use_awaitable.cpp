@@ -7,21 +7,6 @@ template <typename>
 class use_awaitable : public testing::Test {};
 TYPED_TEST_SUITE(use_awaitable, all_combinations<>, combination_name);
 
-/// Notes what awaiting comes to.
-template <typename Value>
-asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
-    outcome result;
-    try {
-        if constexpr (std::is_void_v<Value>)
-            co_await std::move(awaited);
-        else
-            result.value = co_await std::move(awaited);
-    } catch (boost::system::system_error const& e) {
-        result.error = e.code();
-    }
-    s.complete(result);
-}
-
 TYPED_TEST(use_awaitable, on_the_executor_of_the_coroutine) {
     expect_everything_on<TypeParam>(own, [](auto& t) {
         t.spawn([&t] { return note(t.told(), async_retry(t.operation(), t.policy(), asio::use_awaitable)); });
