@@ -58,10 +58,10 @@ wide multiply(wide a, wide b) noexcept {
         rest <<= 1;
         --exponent;
     }
-    if (std::countl_zero(rest) == 0 && ++high == 0) { // rounded up to the next power of two
-        high = std::uint64_t(1) << 63;
-        ++exponent;
-    }
+    high += rest >> 63;
+    std::uint64_t const carry = high == 0; // rounded up to the next power of two
+    high |= carry << 63;
+    exponent += static_cast<int>(carry);
     return {high, std::min(exponent, beyond_all_durations)};
 }
 

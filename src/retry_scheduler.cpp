@@ -30,23 +30,14 @@ struct expiry_of {
 /// The memory of the timer's one wait, so that arming it again needs none.
 class timer_memory {
 public:
-    void* allocate(std::size_t size) {
-        if (!in_use_ && size <= sizeof(bytes_)) {
-            in_use_ = true;
-            return bytes_;
-        }
-        return ::operator new(size);
-    }
+    void* allocate(std::size_t size) { return size <= sizeof(bytes_) ? bytes_ : ::operator new(size); }
     void deallocate(void* memory) noexcept {
-        if (memory == bytes_)
-            in_use_ = false;
-        else
+        if (memory != bytes_)
             ::operator delete(memory);
     }
 
 private:
     alignas(std::max_align_t) std::byte bytes_[128];
-    bool in_use_ = false;
 };
 
 template <typename T>

@@ -266,6 +266,20 @@ std::uint64_t drawn_in_forked_child(asio::io_context& io) {
     return drawn;
 }
 
+TEST(retry_scheduler, what_is_drawn_after_a_fork_is_new_unless_seeded) {
+    asio::io_context unseeded, seeded;
+    scheduler(seeded).seed(7);
+    std::uint64_t const expected = [] {
+        asio::io_context same;
+        return scheduler(same).seed(7).next_random()();
+    }();
+    std::uint64_t const before = scheduler(unseeded).next_random()();
+    unseeded.notify_fork(asio::io_context::fork_child);
+    seeded.notify_fork(asio::io_context::fork_child);
+    EXPECT_NE(scheduler(unseeded).next_random()(), before);
+    EXPECT_EQ(scheduler(seeded).next_random()(), expected);
+}
+
 TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_seeded) {
     asio::io_context unseeded, seeded;
     scheduler(unseeded);

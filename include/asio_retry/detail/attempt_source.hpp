@@ -50,16 +50,19 @@ public:
     }
 
     void stop(asio::cancellation_type_t type) {
-        if (form::returns_awaitable && !coroutine_began_)
-            stop_at_begin_ = true; // its cancellation state is not there yet
-        else
-            signal_.emit(type);
+        if constexpr (form::returns_awaitable) {
+            stop_at_begin_ = !coroutine_began_; // its cancellation state is not there yet
+            if (stop_at_begin_)
+                return;
+        }
+        signal_.emit(type);
     }
 
     /// What an attempt left in its slot must not reach the next one.
     void on_ended() noexcept {
-        if (connected_ && !form::returns_awaitable)
-            signal_.slot().clear();
+        if constexpr (!form::returns_awaitable)
+            if (connected_)
+                signal_.slot().clear();
     }
 
     /// @name For the coroutine that runs awaitable attempts
