@@ -11,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -512,9 +513,12 @@ TEST(callback_exceptions, executor_of_a_pool_that_throws_when_a_wait_is_over) {
         tally result;
         asio::thread_pool pool(1);
         throwing_executor const executor(pool.get_executor(), plan);
-        async_retry(
-            executor, [] { return refused(); },
-            retry_policy().backoff(constant(1ns)).max_attempts(3).jitter(no_jitter()), tallied(result));
+        // Begun there too: the moved-from handlers are counted on one thread.
+        asio::post(pool, [&] {
+            async_retry(
+                executor, [] { return refused(); },
+                retry_policy().backoff(constant(1ns)).max_attempts(3).jitter(no_jitter()), tallied(result));
+        });
         pool.join();
         EXPECT_EQ(result.calls, 1);
         EXPECT_EQ(result.handlers, 0);
@@ -625,6 +629,29 @@ TEST(callback_exceptions, value_whose_default_constructor_throws) {
     EXPECT_EQ(s.result.handlers, 0);
     EXPECT_TRUE(s.io.stopped());
     EXPECT_EQ(scheduler(s.io).pending(), 0u);
+}
+
+TEST(callback_exceptions, value_whose_default_constructor_throws_after_an_initiation_that_threw) {
+    using value = throwing_value<false>;
+    throws_at plan(1);
+    stage s;
+    auto const operation = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, value)>(
+            [&](auto) {
+                value::current = &plan;
+                throw std::runtime_error("initiation");
+            },
+            token);
+    };
+    s.start([&] {
+        async_retry(s.io, operation, every_100ms(),
+                    [done = tallied(s.result)](error_code ec, value&&) mutable { done(ec); });
+    });
+    value::current = nullptr;
+    EXPECT_TRUE(s.refused);
+    s.run();
+    EXPECT_EQ(s.result.calls, 0);
+    EXPECT_EQ(s.result.handlers, 0);
 }
 
 } // namespace

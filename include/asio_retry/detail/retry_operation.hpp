@@ -268,7 +268,7 @@ private:
         } catch (...) {
             if (!occupancy_.take(owner_dropped | coroutine_lost) && !frame.completed)
                 return false; // it goes on without its initiating function, and its completion counts
-            result_.emplace(completion::from_exception(std::current_exception()));
+            fail_with(code_of(std::current_exception()), std::current_exception());
             return true;
         }
         return frame.completed;
