@@ -1,5 +1,7 @@
 #include <asio_retry/error.hpp>
 
+#include <asio_retry/permanent.hpp>
+
 #include <boost/system/system_error.hpp>
 
 #include <cerrno>
@@ -95,6 +97,10 @@ error_code no_memory_error() noexcept {
     return error_code(ENOMEM, boost::system::system_category());
 }
 
+error_code no_buffer_space_error() noexcept {
+    return error_code(ENOBUFS, boost::system::system_category());
+}
+
 error_code aborted_error() noexcept {
     return error_code(ECANCELED, boost::system::system_category());
 }
@@ -102,6 +108,8 @@ error_code aborted_error() noexcept {
 error_code code_of(std::exception_ptr const& e) {
     try {
         std::rethrow_exception(e);
+    } catch (permanent_error const& failure) {
+        return failure.code();
     } catch (boost::system::system_error const& failure) {
         return failure.code();
     } catch (std::system_error const& failure) {

@@ -18,47 +18,75 @@ retry_action wait_for(duration delay) noexcept {
 bool retry_machine::may_start(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     started_ = now;
+    if (report_)
+        report_->start(now);
     if (settings.total_timeout)
-        deadline_ = saturating_add(now, *settings.total_timeout);
+        deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
     if (settings.deadline)
         deadline_ = std::min(deadline_, *settings.deadline);
-    return !cancelled() && !(settings.limits_attempts() && now >= deadline_);
+    return !cancelled() && !(limits_attempts() && now >= deadline_);
 }
 
 retry_action retry_machine::start(time_point now) {
     if (may_start(now))
-        return begin_attempt();
+        return begin_attempt(now);
     if (cancelled())
-        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());
-    return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
+        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
+    return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
+}
+
+retry_action retry_machine::refuse(error_code const& code, time_point now) {
+    return give_up(stop_reason::budget, verdict::failure(code), code, now);
 }
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
     bool const stopped = cancelled(); // asked while this attempt may still be the first
     bool const expired = std::exchange(attempt_expired_, false);
-    ++failures_;
+    auto told_to_stop = interruption::none;
     if (stopped)
-        return give_up(stop_reason::cancelled, v, aborted_error());
-    if (!expired)
+        told_to_stop = interruption::cancellation;
+    else if (expired)
+        told_to_stop = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
+
+    count_failure(now);
+    if (report_)
+        report_->add_failure(v, told_to_stop, now);
+    if (told_to_stop == interruption::none)
         return decide(v, error_code(), now, source);
+    if (told_to_stop == interruption::cancellation)
+        return give_up(stop_reason::cancelled, v, aborted_error(), now);
     verdict const timed_out = verdict::failure(timed_out_error());
-    if (limited_by_deadline_)
-        return give_up(stop_reason::deadline, timed_out, timed_out.error());
+    if (told_to_stop == interruption::deadline)
+        return give_up(stop_reason::deadline, timed_out, timed_out.error(), now);
     return decide(timed_out, timed_out.error(), now, source);
+}
+
+/// One after enough health is the first of a new outage.
+void retry_machine::count_failure(time_point now) noexcept {
+    auto const& stable_for = policy_.settings().reset_after;
+    if (stable_for && healthy_since_ <= now && elapsed_between(healthy_since_, now) >= *stable_for) {
+        failures_ = 0;
+        started_ = now;
+    }
+    ++failures_;
 }
 
 retry_action retry_machine::decide(verdict const& failure, error_code const& replacement, time_point now,
                                    random& source) {
     retry_settings const& settings = policy_.settings();
     auto const stop = [&](stop_reason reason) {
-        return cancelled() ? give_up(stop_reason::cancelled, failure, aborted_error())
-                           : give_up(reason, failure, replacement);
+        return cancelled() ? give_up(stop_reason::cancelled, failure, aborted_error(), now)
+                           : give_up(reason, failure, replacement, now);
     };
     error stage = error::predicate_threw;
     try {
+        if (failure.is_permanent())
+            return cancelled() ? stop(stop_reason::cancelled)
+                               : give_up(stop_reason::not_retryable, failure, failure.error(), now,
+                                         failure.exception());
         if (!is_retryable(failure))
             return stop(stop_reason::not_retryable);
-        if (settings.max_attempts && attempts_ >= *settings.max_attempts)
+        if (settings.max_attempts && failures_ >= *settings.max_attempts)
             return stop(stop_reason::attempts);
 
         stage = error::backoff_threw;
@@ -78,7 +106,7 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
             delay = allowed;
         }
         if (cancelled())
-            return give_up(stop_reason::cancelled, failure, aborted_error());
+            return stop(stop_reason::cancelled);
         if (settings.gate) {
             if (!settings.gate->acquire())
                 return stop(stop_reason::budget);
@@ -89,10 +117,12 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
         if (settings.on_retry)
             settings.on_retry(retry_event{attempts_, failure.error(), failure.exception(), delay, {}});
         if (cancelled())
-            return give_up(stop_reason::cancelled, failure, aborted_error());
+            return stop(stop_reason::cancelled);
+        if (report_)
+            report_->begin_wait(delay, now);
         return wait_for(delay);
     } catch (...) {
-        return give_up(stop_reason::not_retryable, failure, stage, std::current_exception());
+        return give_up(stop_reason::not_retryable, failure, stage, now, std::current_exception());
     }
 }
 
@@ -108,16 +138,18 @@ retry_machine::wait_limit retry_machine::longest_wait(time_point now) const noex
     return result;
 }
 
-retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown) {
-    return give_up(stop_reason::not_retryable, verdict::failure(code), code, std::move(thrown));
+retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown, time_point now) {
+    return give_up(stop_reason::not_retryable, verdict::failure(code), code, now, std::move(thrown));
 }
 
 retry_action retry_machine::on_wait_over(time_point now) {
+    if (report_)
+        report_->end_wait(now);
     if (cancelled())
-        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());
+        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
     if (now > deadline_ && !at_edge_)
-        return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error());
-    return begin_attempt();
+        return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
+    return begin_attempt(now);
 }
 
 time_point retry_machine::attempt_limit(time_point now) noexcept {
@@ -127,17 +159,22 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
     return std::min(expiry, deadline_);
 }
 
-retry_action retry_machine::begin_attempt() noexcept {
+retry_action retry_machine::begin_attempt(time_point now) noexcept {
     ++attempts_;
+    healthy_since_ = marks_health_ ? time_point::max() : now;
     lease_.spend();
+    if (report_)
+        report_->attempts = attempts_;
     retry_action action;
     action.what = retry_action::kind::attempt;
     return action;
 }
 
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
-                                    std::exception_ptr thrown) {
+                                    time_point now, std::exception_ptr thrown) {
     lease_.give_back();
+    if (report_)
+        report_->end(reason, now);
     retry_action action;
     action.reason = reason;
     action.error = replacement;

@@ -37,6 +37,11 @@ retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
     return changed([&](retry_settings& s) { s.jitter = kind; });
 }
 
+retry_policy retry_policy::reset_after(duration stable_for) const {
+    detail::non_negative("reset_after", stable_for);
+    return changed([&](retry_settings& s) { s.reset_after = stable_for; });
+}
+
 retry_policy retry_policy::max_attempts(std::int64_t count) const {
     if (count < 1)
         detail::refuse("max_attempts", std::to_string(count), "must be at least 1; see unlimited_attempts()");

@@ -6,6 +6,15 @@
 
 namespace asio_retry {
 
+/// Learns from an attempt that what it set up works.
+class health_monitor {
+public:
+    virtual void on_healthy() noexcept = 0;
+
+protected:
+    ~health_monitor() = default;
+};
+
 /// One call of the operation, as the operation may ask to see it.
 ///
 /// An operation whose first parameter is an `attempt` is told which one it is. Handed on to
@@ -16,6 +25,17 @@ struct attempt {
 
     /// When the whole operation must be over; time_point::max() if it has no deadline.
     time_point deadline = time_point::max();
+
+    /// For `mark_healthy`; null outside a retry.
+    health_monitor* monitor = nullptr;
+
+    /// What the attempt set up works from now on, for `retry_policy::reset_after`: a connection has been
+    /// accepted and has answered, say. Only the first mark of an attempt counts. Preconditions: the attempt is
+    /// running, and this is called where it runs.
+    void mark_healthy() const noexcept {
+        if (monitor)
+            monitor->on_healthy();
+    }
 };
 
 } // namespace asio_retry

@@ -45,11 +45,14 @@ ASIO_RETRY_DECL error_code timed_out_error() noexcept;
 /// The code that `boost::asio::error::no_memory` denotes, without Asio.
 ASIO_RETRY_DECL error_code no_memory_error() noexcept;
 
+/// The code that `boost::asio::error::no_buffer_space` denotes, without Asio.
+ASIO_RETRY_DECL error_code no_buffer_space_error() noexcept;
+
 /// The code that `boost::asio::error::operation_aborted` denotes, without Asio.
 ASIO_RETRY_DECL error_code aborted_error() noexcept;
 
-/// The code inside a Boost or standard `system_error`, `no_memory` for std::bad_alloc, `error::operation_threw`
-/// for every other exception.
+/// The code inside a Boost or standard `system_error` or a permanent error, `no_memory` for std::bad_alloc,
+/// `error::operation_threw` for every other exception.
 /// Precondition: e is not null.
 ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
 

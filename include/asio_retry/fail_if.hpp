@@ -68,6 +68,10 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
         return inner::call(operation.operation_, which, std::forward<Token>(token)...);
     }
 
+    static void prepare(judged& operation, retry_machine& machine) {
+        inner::prepare(operation.operation_, machine);
+    }
+
     static constexpr bool judges_results = true;
 
     template <typename... Values>

@@ -4,8 +4,10 @@
 #include <asio_retry/detail/config.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/retry_report.hpp>
 #include <asio_retry/verdict.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 
@@ -48,28 +50,62 @@ public:
 
     retry_policy const& policy() const noexcept { return policy_; }
 
-    /// Begins the operation: the time counts from `now`, which may be left out unless the policy measures time.
+    /// @name Before the start
+    /// @{
+    /// The operation has no more time than what it is a part of.
+    void inherit_deadline(time_point deadline) noexcept { deadline_ = deadline; }
+
+    /// Fills in `report`, which must outlive the machine.
+    void record_in(retry_report& report) {
+        report.clear();
+        report_ = &report;
+    }
+
+    /// The attempts say themselves when they are healthy.
+    void expect_health_marks() noexcept { marks_health_ = true; }
+
+    /// From now on `probe` is asked too whether to stop, before every initiation and after every callback. It
+    /// must outlive the machine.
+    void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
+
+    /// Whether a running attempt may have to be cut short.
+    bool limits_attempts() const noexcept {
+        return policy_.settings().limits_attempts() || deadline_ != time_point::max();
+    }
+
+    /// Whether the machine has to be told the time of the start and of a success.
+    bool measures_time() const noexcept {
+        return report_ || policy_.settings().measures_time() || deadline_ != time_point::max();
+    }
+    /// @}
+
+    /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
+    /// time.
     ASIO_RETRY_DECL retry_action start(time_point now = {});
 
     /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
     ASIO_RETRY_DECL bool may_start(time_point now = {}) noexcept;
 
+    /// Ends the operation with `code` before its first attempt, because there is no room for it.
+    ASIO_RETRY_DECL retry_action refuse(error_code const& code, time_point now = {});
+
     /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
-    retry_action on_success() noexcept { return retry_action(); }
+    retry_action on_success(time_point now = {}) noexcept {
+        if (report_)
+            report_->end(stop_reason::succeeded, now);
+        return retry_action();
+    }
 
     /// An attempt failed at `now`. Precondition: !failure.succeeded().
     ASIO_RETRY_DECL retry_action on_failure(verdict const& failure, time_point now, random& source);
 
     /// Something outside the policy threw: the predicate of `fail_if`, or what has to carry the operation on.
     /// Ends it with `code`, or with `thrown` if that is not null.
-    ASIO_RETRY_DECL retry_action on_exception(error_code const& code, std::exception_ptr thrown);
+    ASIO_RETRY_DECL retry_action on_exception(error_code const& code, std::exception_ptr thrown,
+                                              time_point now = {});
 
     /// The wait ended, or was cut short by a cancellation, at `now`.
     ASIO_RETRY_DECL retry_action on_wait_over(time_point now);
-
-    /// From now on `probe` is asked too, before every initiation and after every callback. It must outlive the
-    /// machine.
-    void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
     /// Latches a cancellation: no further attempt begins. Does nothing to what has happened already.
     void cancel() noexcept { cancelled_ = true; }
@@ -94,12 +130,16 @@ public:
     /// The attempt reached its limit and is being told to stop.
     void on_attempt_limit() noexcept { attempt_expired_ = true; }
 
+    /// What the running attempt set up works.
+    void on_healthy(time_point now) noexcept { healthy_since_ = std::min(healthy_since_, now); }
+
     /// The attempt that is running or ran last.
-    attempt current_attempt() const noexcept { return {attempts_, deadline_}; }
+    attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }
 
 private:
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
-    retry_action begin_attempt() noexcept;
+    retry_action begin_attempt(time_point now) noexcept;
+    void count_failure(time_point now) noexcept;
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
     struct wait_limit {
@@ -109,19 +149,22 @@ private:
     wait_limit longest_wait(time_point now) const noexcept;
 
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
-                         std::exception_ptr thrown = {});
+                         time_point now, std::exception_ptr thrown = {});
     bool is_retryable(verdict const& failure) const;
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
 
     retry_policy policy_;
     std::uint64_t attempts_ = 0;
-    std::uint64_t failures_ = 0;
+    std::uint64_t failures_ = 0; // since the last reset, as the next
     time_point started_{};
     time_point deadline_ = time_point::max();
     duration base_{};
     duration previous_delay_{};
     retry_lease lease_;
     cancellation_probe const* probe_ = nullptr;
+    retry_report* report_ = nullptr;
+    time_point healthy_since_ = time_point::max(); // of the running attempt
+    bool marks_health_ = false;
     bool cancelled_ = false;
     bool limited_by_deadline_ = false;
     bool at_edge_ = false; // the last wait was cut short to end at a limit

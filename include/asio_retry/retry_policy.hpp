@@ -17,11 +17,11 @@ namespace asio_retry {
 ///
 /// An immutable value: every setter returns a changed copy and throws std::invalid_argument, naming the field,
 /// the value and the rule, for what makes no sense. The default is `exponential(100ms).cap(20s)` with
-/// `full_jitter()`, 3 attempts, everything retryable except `operation_aborted`. Copying shares the settings
-/// and never allocates. Thread safety: one policy serves any number of operations on any threads; a user's
-/// callables are then called from all of those threads, each on the executor of its operation and without a
-/// lock. A callable may cancel the operation, start another or destroy what it owns. If it throws, the
-/// operation completes with that exception, or, where it completes with an error code, with the
+/// `full_jitter()`, 3 attempts, everything retryable except `operation_aborted` and permanent errors. Copying
+/// shares the settings and never allocates. Thread safety: one policy serves any number of operations on any
+/// threads; a user's callables are then called from all of those threads, each on the executor of its operation
+/// and without a lock. A callable may cancel the operation, start another or destroy what it owns. If it
+/// throws, the operation completes with that exception, or, where it completes with an error code, with the
 /// `asio_retry::error` that names the callable.
 class retry_policy {
 public:
@@ -39,6 +39,12 @@ public:
     /// @{
     ASIO_RETRY_DECL retry_policy backoff(asio_retry::backoff shape) const;
     ASIO_RETRY_DECL retry_policy jitter(asio_retry::jitter kind) const;
+
+    /// For operations that last, such as a connection: a failure after at least `stable_for` of health counts
+    /// as the first, with the shortest delay and all attempts and all of max_elapsed left. What is lost sooner
+    /// after it was set up flaps, and resets nothing. An operation that takes an `attempt` says when it is
+    /// healthy, by `attempt::mark_healthy`; any other is from its beginning.
+    ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
     /// @}
 
     /// @name When to stop
@@ -69,7 +75,8 @@ public:
     /// @{
     /// `predicate(error_code)` or `predicate(std::exception_ptr)` says whether a failure is to be retried. The
     /// first kind is given the code inside a `system_error`, or `error::operation_threw` for any other
-    /// exception; the second is given a `system_error` where the failure is an error code.
+    /// exception; the second is given a `system_error` where the failure is an error code. Permanent errors are
+    /// never retried, and no predicate is asked.
     template <typename Predicate>
     retry_policy retry_if(Predicate predicate) const {
         if constexpr (std::predicate<Predicate&, error_code const&>) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <asio_retry/detail/check.hpp>
 #include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/scope_state.hpp>
+#include <asio_retry/detail/scope_drain.hpp>
+#include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -17,24 +19,26 @@ namespace asio_retry {
 /// Operations that are cancelled together and waited for together; what a context is in Go.
 ///
 /// `async_retry(scope, operation, policy)` starts an operation in it. Scopes nest: what reaches a scope reaches
-/// its children. Cancelling it and cancelling an operation through the slot of its handler go together:
-/// whichever is first. Lifetime: the destructor cancels and detaches, so a scope may be destroyed before its
-/// operations have ended, but not after the execution context of its executor. Thread safety: all member
-/// functions may be called from any thread.
+/// its children; one for a single operation is a handle on that operation. Cancelling it and cancelling an
+/// operation through the slot of its handler go together: whichever is first. Lifetime: the destructor cancels
+/// and detaches, so a scope may be destroyed before its operations have ended, but not after the execution
+/// context of its executor. Thread safety: all member functions may be called from any thread.
 class retry_scope {
 public:
     using executor_type = boost::asio::any_io_executor;
 
-    explicit retry_scope(executor_type executor)
-        : retry_scope(std::move(executor), nullptr) {}
+    /// Its operations end with `timed_out` at `deadline`, as by `retry_policy::deadline`.
+    explicit retry_scope(executor_type executor, time_point deadline = time_point::max())
+        : retry_scope(std::move(executor), nullptr, deadline) {}
 
-    /// A child: cancelled with its parent, and waited for by the join of its parent.
-    explicit retry_scope(retry_scope& parent)
-        : retry_scope(parent.get_executor(), parent.state_) {}
+    /// A child: cancelled, drained and sent to retry with its parent, counted and waited for by its parent, and
+    /// without more time.
+    explicit retry_scope(retry_scope& parent, time_point deadline = time_point::max())
+        : retry_scope(parent.get_executor(), parent.state_, deadline) {}
 
     ~retry_scope() {
         try {
-            state_->cancel();
+            cancel();
         } catch (...) { // an operation that could not be told finds out before its next attempt
         }
     }
@@ -43,15 +47,31 @@ public:
 
     executor_type const& get_executor() const noexcept { return state_->executor(); }
 
+    /// time_point::max() if there is none.
+    time_point deadline() const noexcept { return state_->deadline(); }
+
     /// Ends every wait now with `operation_aborted`, tells every attempt to stop (`terminal`), and lets no
     /// further attempt begin, in this scope and its children. For good: what is started in it later makes no
     /// attempt.
-    void cancel() { state_->cancel(); }
+    void cancel() { state_->request(detail::scope_request::cancel); }
 
-    bool cancelled() const noexcept { return state_->cancelled(); }
+    bool cancelled() const { return state_->cancelled(); }
+
+    /// Ends every wait now with another attempt: the network is back, say, or the configuration has changed. A
+    /// running attempt goes on. Limits and counts stay as they are.
+    void retry_now() { state_->request(detail::scope_request::retry_now); }
 
     /// How many operations have been started here or in a child and have not ended.
     std::size_t pending() const { return state_->pending(); }
+
+    /// An operation that would make more than `greatest` pending makes no attempt and completes with
+    /// `no_buffer_space`. There is no such ceiling at first. Throws std::invalid_argument if it is zero.
+    retry_scope& max_pending(std::size_t greatest) {
+        if (greatest == 0)
+            detail::refuse("max_pending", "0", "must be at least 1");
+        state_->limit_pending(greatest);
+        return *this;
+    }
 
     /// Completes when the handler of the last operation of the scope and its children has run; it cancels
     /// nothing.
@@ -61,8 +81,22 @@ public:
     /// operations go on. Any number of joins may be pending.
     template <typename Token = boost::asio::deferred_t>
     auto async_join(Token&& token = Token()) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(initiate_join{state_},
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(initiate_join{{state_}},
                                                                                    token);
+    }
+
+    /// Lets the operations of the scope and its children come to a good end: no further attempt begins, now and
+    /// later, every wait ends at once with `operation_aborted`, and the attempts that run may go on for
+    /// `timeout`. Then the scope is cancelled. Completes as `async_join` does.
+    ///
+    /// Completion signature: void(error_code, std::size_t), with success and the number of operations that had
+    /// to be cancelled. Executor: as `async_join`. Per-operation cancellation: all types; the drain then
+    /// completes with `operation_aborted`, nothing is cancelled, and still no attempt begins. Errors: throws
+    /// std::invalid_argument if `timeout` is negative.
+    template <typename Token = boost::asio::deferred_t>
+    auto async_drain(duration timeout, Token&& token = Token()) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
+            initiate_drain{{state_}, detail::non_negative("async_drain", timeout)}, token);
     }
 
 private:
@@ -70,20 +104,31 @@ private:
         return scope.state_;
     }
 
-    retry_scope(executor_type executor, std::shared_ptr<detail::scope_state> parent)
-        : state_(std::make_shared<detail::scope_state>(std::move(executor), std::move(parent))) {
+    retry_scope(executor_type executor, std::shared_ptr<detail::scope_state> parent, time_point deadline)
+        : state_(std::make_shared<detail::scope_state>(std::move(executor), std::move(parent), deadline)) {
         state_->attach();
     }
 
-    struct initiate_join {
+    struct initiation {
         using executor_type = boost::asio::any_io_executor;
         std::shared_ptr<detail::scope_state> state;
 
         executor_type get_executor() const noexcept { return state->executor(); }
+    };
+
+    struct initiate_join : initiation {
+        template <typename Handler>
+        void operator()(Handler&& handler) const {
+            this->state->async_join(std::decay_t<Handler>(std::forward<Handler>(handler)));
+        }
+    };
+
+    struct initiate_drain : initiation {
+        duration timeout;
 
         template <typename Handler>
         void operator()(Handler&& handler) const {
-            state->async_join(std::decay_t<Handler>(std::forward<Handler>(handler)));
+            detail::async_drain(this->state, timeout, std::decay_t<Handler>(std::forward<Handler>(handler)));
         }
     };
 

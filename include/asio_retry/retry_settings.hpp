@@ -33,6 +33,7 @@ struct retry_settings {
     std::optional<duration> attempt_timeout;
     std::optional<duration> total_timeout;
     std::optional<time_point> deadline;
+    std::optional<duration> reset_after;
     bool clamp = false;
     bool allow_total_cancellation = false;
     bool retry_when_nested = false;
@@ -45,7 +46,7 @@ struct retry_settings {
     bool limits_attempts() const noexcept { return attempt_timeout || total_timeout || deadline; }
 
     /// Whether the decision depends on how long the operation has taken.
-    bool measures_time() const noexcept { return max_elapsed || limits_attempts(); }
+    bool measures_time() const noexcept { return max_elapsed || reset_after || limits_attempts(); }
 };
 
 } // namespace asio_retry

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/error.hpp>
+#include <asio_retry/permanent.hpp>
 
 #include <exception>
 #include <utility>
@@ -14,16 +15,20 @@ public:
 
     /// Precondition: code is an error.
     static verdict failure(error_code const& code) noexcept {
+        auto const inner = detail::find_permanent(code);
         verdict v;
         v.failed_ = true;
-        v.error_ = code;
+        v.permanent_ = inner.has_value();
+        v.error_ = inner.value_or(code);
         return v;
     }
 
     /// Precondition: e is not null.
     static verdict failure(std::exception_ptr e) {
-        verdict v = failure(code_of(e));
-        v.exception_ = std::move(e);
+        auto const permanent = detail::find_permanent(e);
+        verdict v = failure(permanent ? permanent->code() : code_of(e));
+        v.permanent_ = permanent.has_value();
+        v.exception_ = permanent ? permanent->exception() : std::move(e);
         return v;
     }
 
@@ -37,6 +42,9 @@ public:
     bool succeeded() const noexcept { return !failed_; }
     bool is_rejected() const noexcept { return rejected_; }
 
+    /// The attempt failed with a permanent error, of which `error` and `exception` are what is inside.
+    bool is_permanent() const noexcept { return permanent_; }
+
     /// The failure's code; for an exception the one that `code_of` finds in it.
     error_code const& error() const noexcept { return error_; }
 
@@ -48,6 +56,7 @@ private:
 
     bool failed_ = false;
     bool rejected_ = false;
+    bool permanent_ = false;
     error_code error_;
     std::exception_ptr exception_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/attempt_health.hpp>
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/operation_form.hpp>
@@ -230,13 +231,15 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
 
     retry_machine machine(std::move(policy));
     machine.watch(cancellation);
+    attempt_health_of<form, std::decay_t<decltype(scheduler.executor())>> health(machine, scheduler);
     retry_action action;
     auto const fail = [&] {
         action = machine.on_exception(code_of(std::current_exception()), std::current_exception());
     };
     try {
         scheduler.take_seeded_stream();
-        action = machine.start(scheduler.start_of(machine));
+        form::prepare(callable, machine);
+        action = machine.start(scheduler.time_for(machine));
     } catch (...) {
         fail();
     }
@@ -247,11 +250,11 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
             co_await asio::this_coro::throw_if_cancelled(false);
         try {
             if constexpr (std::is_void_v<value_type>) {
-                co_await form::call(callable, machine.current_attempt());
+                co_await form::call(callable, health.monitored(machine.current_attempt()));
                 result.emplace();
             } else {
-                result.emplace(
-                    awaited<value_type>::arguments(co_await form::call(callable, machine.current_attempt())));
+                result.emplace(awaited<value_type>::arguments(
+                    co_await form::call(callable, health.monitored(machine.current_attempt()))));
             }
         } catch (...) {
             result.emplace(completion::from_exception(std::current_exception()));

@@ -51,7 +51,7 @@ struct completion<void(Failure, Values...)> {
 
     static arguments from_exception(std::exception_ptr const& thrown) {
         if constexpr (std::is_same_v<failure_type, error_code>)
-            return failed(code_of(thrown), thrown);
+            return failed(completion_code_of(thrown), thrown);
         else
             return failed(error_code(), thrown);
     }

@@ -36,9 +36,9 @@ public:
             get_random();
     }
 
-    /// The time of the initiation, for a policy that needs it.
-    time_point start_of(retry_machine const& machine) {
-        return machine.policy().settings().measures_time() ? get().now() : time_point();
+    /// The time, for a machine that needs it even if nothing fails.
+    time_point time_for(retry_machine const& machine) {
+        return machine.measures_time() ? get().now() : time_point();
     }
 
     Executor const& executor() const noexcept { return executor_; }
@@ -57,10 +57,11 @@ retry_action decide(retry_machine& machine, Callable& callable, typename Complet
     try {
         judged.emplace(Completion::template judge<Form>(callable, result));
     } catch (...) {
-        return machine.on_exception(error::predicate_threw, std::current_exception());
+        return machine.on_exception(error::predicate_threw, std::current_exception(),
+                                    scheduler.time_for(machine));
     }
     if (judged->succeeded())
-        return machine.on_success();
+        return machine.on_success(scheduler.time_for(machine));
     now = scheduler.get().now();
     return machine.on_failure(*judged, now, scheduler.get_random());
 }

@@ -12,7 +12,7 @@ enum operation_event : std::uint16_t {
     attempt_ended = 1 << 1,
     wait_ended = 1 << 2, ///< or was cut short
     limit_reached = 1 << 3,
-    scope_cancelled = 1 << 4,
+    scope_noticed = 1 << 4,  ///< the scope asks for something
     step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
     coroutine_lost = 1 << 6, ///< before it began, for want of memory
     owner_dropped = 1 << 7,  ///< nobody will carry the operation on

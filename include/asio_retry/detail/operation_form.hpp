@@ -4,6 +4,7 @@
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/retry_machine.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -169,6 +170,8 @@ inline constexpr bool is_callable_as_rvalue =
 template <typename F>
 struct operation_form {
     static constexpr call_shape shape = call_shape_of<F>();
+    static constexpr bool takes_attempt =
+        shape == call_shape::attempt || shape == call_shape::attempt_and_token;
     static constexpr bool takes_token = shape == call_shape::token || shape == call_shape::attempt_and_token;
 
     static consteval auto call_result() {
@@ -242,6 +245,12 @@ struct operation_form {
             return operation(std::forward<Token>(token)...);
         else
             return operation(which, std::forward<Token>(token)...);
+    }
+
+    /// Tells the machine, before the start, what the operation asks of it.
+    static void prepare(F&, retry_machine& machine) {
+        if constexpr (takes_attempt)
+            machine.expect_health_marks();
     }
 
     /// Whether a successful result may be a failure all the same; `fail_if` says when.

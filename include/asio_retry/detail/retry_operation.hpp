@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/attempt_handler.hpp>
+#include <asio_retry/detail/attempt_health.hpp>
 #include <asio_retry/detail/attempt_source.hpp>
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/decide.hpp>
@@ -71,7 +72,9 @@ public:
     /// began.
     bool begin_awaitable_attempt() noexcept { return attempts_.begin() && !machine_.cancelled(); }
 
-    decltype(auto) call_awaitable() { return form::call(attempts_.callable(), machine_.current_attempt()); }
+    decltype(auto) call_awaitable() {
+        return form::call(attempts_.callable(), health_.monitored(machine_.current_attempt()));
+    }
     attempt_runner<form>& runner() noexcept { return attempts_.runner(); }
 
     template <typename... Args>
@@ -140,8 +143,8 @@ public:
             see_to(limit_reached);
     }
     void on_turn(scope_notice) {
-        if (enter(place::executor, scope_cancelled))
-            see_to(scope_cancelled);
+        if (enter(place::executor, scope_noticed))
+            see_to(scope_noticed);
     }
 
     void on_turn_dropped(after_wait) noexcept { drop(); }
@@ -163,7 +166,7 @@ public:
             drop();
     }
     void on_turn_dropped(scope_notice) noexcept {
-        this->set_notice_seen();
+        this->take_request();
         if (ending_ != ending::none)
             drop();
     }
@@ -200,24 +203,26 @@ private:
         , scheduler_(executor)
         , slot_(asio::get_associated_cancellation_slot(handler_))
         , executors_(handler_, executor)
-        , machine_(std::move(policy)) {}
+        , machine_(std::move(policy))
+        , health_(machine_, scheduler_) {}
 
     ~retry_operation() = default;
 
     void start() {
         time_point now{};
         try {
-            if (slot_.is_connected() || settings().limits_attempts() || Membership::is_scoped)
+            if (slot_.is_connected() || machine_.limits_attempts() || Membership::is_scoped)
                 attempts_.connect();
             if (slot_.is_connected())
                 slot_.template emplace<slot_handler>(this);
             scheduler_.take_seeded_stream();
+            form::prepare(attempts_.callable(), machine_);
             this->join_scope(machine_);
-            now = scheduler_.start_of(machine_);
+            now = scheduler_.time_for(machine_);
         } catch (...) {
             return fail();
         }
-        if (machine_.may_start(now))
+        if (machine_.may_start(now) && this->has_room())
             return carry_out(machine_.start(now));
         occupancy_.add(start_refused); // its hook belongs on the executor
         leave();
@@ -233,7 +238,10 @@ private:
         }
     }
 
-    void refuse_start() { carry_out(machine_.start(scheduler_.start_of(machine_))); }
+    void refuse_start() {
+        time_point const now = scheduler_.time_for(machine_);
+        carry_out(this->has_room() ? machine_.start(now) : machine_.refuse(no_buffer_space_error(), now));
+    }
 
     /// The wait is over, or was never needed, or was cut short.
     void resume() { carry_out(machine_.on_wait_over(scheduler_.get().now())); }
@@ -249,7 +257,7 @@ private:
         phase_ = phase::attempting;
         attempt_ended_ = false;
         try {
-            if (settings().limits_attempts() && !arm_limit())
+            if (machine_.limits_attempts() && !arm_limit())
                 return abandon();
         } catch (...) {
             return fail();
@@ -264,11 +272,12 @@ private:
     bool initiate_attempt() {
         attempt_frame frame(this);
         try {
-            attempts_.start(*this, machine_.current_attempt(), attempt_handler<retry_operation>(this));
+            attempts_.start(*this, health_.monitored(machine_.current_attempt()),
+                            attempt_handler<retry_operation>(this));
         } catch (...) {
             if (!occupancy_.take(owner_dropped | coroutine_lost) && !frame.completed)
                 return false; // it goes on without its initiating function, and its completion counts
-            fail_with(code_of(std::current_exception()), std::current_exception());
+            fail_with(completion_code_of(std::current_exception()), std::current_exception());
             return true;
         }
         return frame.completed;
@@ -353,17 +362,17 @@ private:
         }
     }
 
-    void note(operation_event events) noexcept {
+    /// Returns what the scope asks for.
+    scope_request note(operation_event events) noexcept {
         if ((events & (attempt_ended | coroutine_lost)) != 0)
             set_attempt_ended();
-        if ((events & scope_cancelled) != 0)
-            this->set_notice_seen();
         if ((events & limit_reached) != 0)
             limit_armed_ = false;
+        return (events & scope_noticed) != 0 ? this->take_request() : scope_request::none;
     }
 
     void see_to(operation_event events) {
-        note(events);
+        scope_request const request = note(events);
         std::exception_ptr thrown; // by who was told to stop
         auto const tell = [&](auto telling) {
             try {
@@ -372,10 +381,12 @@ private:
                 thrown = std::current_exception();
             }
         };
-        if ((events & scope_cancelled) != 0) {
+        if (request >= scope_request::drain)
             machine_.cancel();
+        if (request == scope_request::cancel)
             tell([this] { pass_on(asio::cancellation_type::terminal); });
-        }
+        else if (request != scope_request::none)
+            cut_wait_short();
         if ((events & limit_reached) != 0 && !attempt_ended_ && ending_ == ending::none) {
             machine_.on_attempt_limit();
             tell([this] { attempts_.stop(asio::cancellation_type::terminal); });
@@ -479,15 +490,15 @@ private:
     }
 
     void on_scope_notice_failed() {
-        if (!enter(place::cancellation, scope_cancelled))
+        if (!enter(place::cancellation, scope_noticed))
             return; // whoever is in sees to it
-        occupancy_.add(scope_cancelled);
+        occupancy_.add(scope_noticed);
         try {
             return post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
         } catch (...) {
-            occupancy_.take(scope_cancelled);
+            occupancy_.take(scope_noticed);
         }
-        this->await_notice_again();
+        this->take_request(); // in vain; the next one will be told again
         if (ending_ != ending::none)
             finish();
         else
@@ -575,14 +586,13 @@ private:
             std::move(result));
     }
 
-    retry_settings const& settings() const noexcept { return machine_.policy().settings(); }
-
     Handler handler_;
     attempt_source<Callable> attempts_;
     lazy_scheduler<IoExecutor> scheduler_;
     asio::associated_cancellation_slot_t<Handler> slot_;
     executors executors_;
     retry_machine machine_;
+    [[no_unique_address]] attempt_health_of<form, IoExecutor> health_;
     std::optional<arguments> result_; // of the attempt that ended last, until its failure is decided on
     occupancy occupancy_;
     place place_ = place::initiation;

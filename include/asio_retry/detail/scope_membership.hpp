@@ -27,9 +27,9 @@ struct no_membership {
     protected:
         explicit member(no_membership&&) noexcept {}
         void join_scope(retry_machine&) noexcept {}
+        bool has_room() const noexcept { return true; }
         bool leave_scope() noexcept { return true; }
-        void set_notice_seen() noexcept {}
-        void await_notice_again() noexcept {}
+        scope_request take_request() noexcept { return scope_request::none; }
         presence take_presence() noexcept { return {}; }
     };
 };
@@ -63,25 +63,24 @@ struct scope_membership {
         void join_scope(retry_machine& machine) {
             presence_.scope().link(*this);
             machine.watch(*this);
+            machine.inherit_deadline(presence_.scope().deadline());
         }
 
+        bool has_room() const noexcept { return presence_.has_room(); }
+
         /// Returns false while a notice is under way.
-        bool leave_scope() noexcept { return notice_seen_ || presence_.scope().unlink(*this); }
+        bool leave_scope() noexcept { return presence_.scope().unlink(*this); }
 
-        void set_notice_seen() noexcept { notice_seen_ = true; }
-
-        /// One failed, and the next cancellation of the scope is to bring another.
-        void await_notice_again() noexcept { presence_.scope().relink(*this); }
+        scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
 
         presence take_presence() noexcept { return presence(std::move(presence_)); }
 
     private:
-        bool stops(bool) const noexcept override { return presence_.scope().cancelled(); }
-        void on_scope_cancelled() override { static_cast<Operation*>(this)->post_scope_notice(); }
+        bool stops(bool) const noexcept override { return presence_.scope().stopped(); }
+        void on_scope_notice() override { static_cast<Operation*>(this)->post_scope_notice(); }
         void on_notice_failed() override { static_cast<Operation*>(this)->on_scope_notice_failed(); }
 
         scope_presence presence_;
-        bool notice_seen_ = false;
     };
 };
 

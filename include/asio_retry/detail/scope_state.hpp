@@ -1,17 +1,11 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_allocator.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
-#include <boost/system/error_code.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -23,6 +17,14 @@
 #include <vector>
 
 namespace asio_retry::detail {
+
+/// What a scope may ask of its operations; each asks for more than the one before it.
+enum class scope_request : unsigned char {
+    none,
+    retry_now, ///< end the wait
+    drain,     ///< end the wait and begin no attempt
+    cancel,    ///< the same, and stop the attempt
+};
 
 /// An operation as its scope sees it.
 class scope_member
@@ -36,125 +38,107 @@ protected:
 private:
     friend class scope_state;
 
-    /// The scope was cancelled. Called without a lock, on any thread; the member stays until it has seen it. If
-    /// it throws, `on_notice_failed` follows.
-    virtual void on_scope_cancelled() = 0;
+    /// There is a request to take. Called without a lock, on any thread; the member stays until it has taken
+    /// it. If it throws, `on_notice_failed` follows.
+    virtual void on_scope_notice() = 0;
 
-    /// The member need not stay after all, and may want to be told by the next cancellation of the scope.
+    /// Nobody will come to take the request, unless somebody who is there already.
     virtual void on_notice_failed() = 0;
 
-    bool notified_ = false;
+    scope_request request_ = scope_request::none;
 };
 
 /// What a retry_scope shares with the operations started in it, which may outlive it.
 class ASIO_RETRY_DECL scope_state : public std::enable_shared_from_this<scope_state> {
 public:
-    scope_state(boost::asio::any_io_executor executor, std::shared_ptr<scope_state> parent);
+    scope_state(boost::asio::any_io_executor executor, std::shared_ptr<scope_state> parent,
+                time_point deadline);
     ~scope_state();
 
     /// Must follow the construction; tells the parent.
     void attach();
 
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
-    bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+    time_point deadline() const noexcept { return deadline_; }
+
+    /// Whether no attempt begins any more.
+    bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
+    bool cancelled() const;
+
     std::size_t pending() const;
+    void limit_pending(std::size_t greatest) noexcept;
 
-    /// If this throws, some members could not be told; they will be by the next call.
-    void cancel();
+    /// How many operations have not come to their end, here and in the children.
+    std::size_t unfinished() const;
 
-    /// From now on the member is told of a cancellation, unless there was one already.
+    /// Asks it of all members, here and in the children. If this throws, some could not be told; they will be
+    /// by the next call.
+    void request(scope_request what);
+
+    /// @name For the members
+    /// @{
     void link(scope_member& member);
 
-    /// Returns false if the member is being told of a cancellation and has to wait for that.
+    /// Returns false if there is a request, which the member has to wait for and to take.
     bool unlink(scope_member& member) noexcept;
 
-    /// After a notice that failed.
-    void relink(scope_member& member) noexcept;
+    scope_request take_request(scope_member& member) noexcept;
 
-    /// Counts operations in this scope and those above it, from the initiation until the handler has run.
-    void enter();
-    void leave() noexcept;
+    /// Counts an operation in this scope and those above it, from the initiation until the handler has run.
+    /// Returns false if one of them has no room for it.
+    bool enter();
+    void leave(bool had_room) noexcept;
+    /// @}
 
+    /// Calls `handler(error_code)` when the scope is or has become empty.
     template <typename Handler>
     void async_join(Handler handler);
-
     bool has_been_empty_since(std::uint64_t times_empty) const;
 
 private:
-    boost::intrusive::list<scope_member> take_members();
+    using members = boost::intrusive::list<scope_member>;
+
+    void mark_members(scope_request what);
+    scope_member* next_to_tell();
     void tell(scope_member& member);
     std::shared_ptr<scope_state> child_before(std::size_t& index) const;
 
-    boost::asio::any_io_executor executor_;
-    std::shared_ptr<scope_state> parent_;
-    std::atomic<bool> cancelled_ = false;
+    boost::asio::any_io_executor const executor_;
+    std::shared_ptr<scope_state> const parent_;
+    time_point const deadline_;
+    std::atomic<bool> stopped_ = false;
     mutable std::recursive_mutex mutex_; // a join that cannot begin may destroy a scope with its handler
-    boost::intrusive::list<scope_member> members_;
+    members members_;                    // without a request
+    members to_tell_;
+    members told_; // and yet to take the request
     std::vector<std::weak_ptr<scope_state>> children_;
+    std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
+    std::size_t without_room_ = 0; // and about to end
+    bool cancelled_ = false;
     std::uint64_t times_empty_ = 0;
     std::optional<boost::asio::steady_timer> joiners_; // every join waits on it; destroying it ends them all
 };
-
-/// Tells the end of a wait for an empty scope from a cancellation of that wait.
-template <typename Handler>
-struct join_handler {
-    using executor_type = boost::asio::associated_executor_t<Handler, boost::asio::any_io_executor>;
-    using allocator_type = boost::asio::associated_allocator_t<Handler>;
-    using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
-
-    std::shared_ptr<scope_state> scope;
-    std::uint64_t times_empty_before;
-    Handler handler;
-
-    executor_type get_executor() const noexcept {
-        return boost::asio::get_associated_executor(handler, scope->executor());
-    }
-    allocator_type get_allocator() const noexcept { return boost::asio::get_associated_allocator(handler); }
-    cancellation_slot_type get_cancellation_slot() const noexcept {
-        return boost::asio::get_associated_cancellation_slot(handler);
-    }
-
-    void operator()(boost::system::error_code) {
-        boost::system::error_code result;
-        if (!scope->has_been_empty_since(times_empty_before))
-            result = boost::asio::error::operation_aborted;
-        scope.reset();
-        std::move(handler)(result);
-    }
-};
-
-template <typename Handler>
-void scope_state::async_join(Handler handler) {
-    std::unique_lock lock(mutex_);
-    if (pending_ != 0) {
-        if (!joiners_)
-            joiners_.emplace(executor_, boost::asio::steady_timer::time_point::max());
-        joiners_->async_wait(join_handler<Handler>{shared_from_this(), times_empty_, std::move(handler)});
-        return;
-    }
-    lock.unlock();
-    boost::asio::post(executor_, boost::asio::append(std::move(handler), boost::system::error_code()));
-}
 
 /// Keeps an operation counted in its scope.
 class scope_presence {
 public:
     explicit scope_presence(std::shared_ptr<scope_state> scope)
-        : scope_(std::move(scope)) {
-        scope_->enter();
-    }
+        : scope_(std::move(scope))
+        , has_room_(scope_->enter()) {}
     scope_presence(scope_presence&&) noexcept = default;
     scope_presence& operator=(scope_presence&&) = delete;
     ~scope_presence() {
         if (scope_)
-            scope_->leave();
+            scope_->leave(has_room_);
     }
 
     scope_state& scope() const noexcept { return *scope_; }
+    bool has_room() const noexcept { return has_room_; }
 
 private:
     std::shared_ptr<scope_state> scope_;
+    bool has_room_;
 };
 
 } // namespace asio_retry::detail

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/decide.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <type_traits>
+
+namespace asio_retry::detail {
+
+/// Gives an operation that takes an attempt one with which it can mark its health.
+template <typename Executor>
+class attempt_health final : health_monitor {
+public:
+    attempt_health(retry_machine& machine, lazy_scheduler<Executor>& scheduler) noexcept
+        : machine_(machine)
+        , scheduler_(scheduler) {}
+
+    attempt monitored(attempt which) noexcept {
+        which.monitor = this;
+        return which;
+    }
+
+private:
+    void on_healthy() noexcept override {
+        if (machine_.measures_time()) // else nothing depends on it, and there may be no scheduler yet
+            machine_.on_healthy(scheduler_.get().now());
+    }
+
+    retry_machine& machine_;
+    lazy_scheduler<Executor>& scheduler_;
+};
+
+/// One that takes none has nothing to mark.
+struct no_attempt_health {
+    no_attempt_health(auto&&...) noexcept {}
+    static attempt monitored(attempt which) noexcept { return which; }
+};
+
+template <typename Form, typename Executor>
+using attempt_health_of = std::conditional_t<Form::takes_attempt, attempt_health<Executor>, no_attempt_health>;
+
+} // namespace asio_retry::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/stop_reason.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+namespace asio_retry {
+
+/// What told an attempt to stop before it had ended by itself.
+enum class interruption {
+    none,            ///< nothing did: the error is the attempt's own
+    attempt_timeout, ///< it took longer than attempt_timeout
+    deadline,        ///< total_timeout, the deadline or that of the scope was reached
+    cancellation,    ///< the caller or a scope cancelled the operation
+};
+
+/// The enumerator's name, for logs.
+ASIO_RETRY_DECL std::string_view to_string(interruption what) noexcept;
+
+/// A failed attempt, as a retry_report remembers it.
+struct failed_attempt {
+    std::uint64_t number = 0;
+    error_code error; ///< as the policy was told; timed_out for one that took too long
+    interruption stopped = interruption::none;
+    duration ended_after{}; ///< since the initiation of the operation
+    duration delay{};       ///< the wait that was decided on; zero if none followed
+};
+
+/// What became of an operation: filled in while it runs, for an operation made by `with_report`.
+///
+/// Who ended it can always be told. The caller or a scope: `reason` is `cancelled`. The attempt_timeout:
+/// `history.back().stopped` is `attempt_timeout`. The total_timeout or the deadline: `reason` is `deadline`. A
+/// socket closed elsewhere: the last error is `operation_aborted`, and nothing had told its attempt to stop.
+struct retry_report {
+    /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
+    explicit retry_report(std::size_t last = 8) noexcept
+        : last_(std::min<std::size_t>(last, 1000)) {}
+
+    stop_reason reason{}; ///< once the operation has ended
+    std::uint64_t attempts = 0;
+    duration elapsed{};    ///< from the initiation to the end
+    duration waited{};     ///< of that, between the attempts
+    error_code last_error; ///< of the last attempt that failed by itself or took too long, if any did
+    std::exception_ptr last_exception;   ///< null if that failed with an error code
+    std::vector<failed_attempt> history; ///< the first and the latest, oldest first
+
+private:
+    friend class retry_machine;
+
+    ASIO_RETRY_DECL void clear();
+    void start(time_point now) noexcept;
+    void add_failure(verdict const& failure, interruption stopped, time_point now) noexcept;
+    void begin_wait(duration delay, time_point now) noexcept;
+    void end_wait(time_point now) noexcept;
+    ASIO_RETRY_DECL void end(stop_reason why, time_point now) noexcept;
+
+    void see(time_point now) noexcept;
+
+    std::size_t last_;
+    time_point started_{};
+    time_point waiting_since_{};
+};
+
+} // namespace asio_retry

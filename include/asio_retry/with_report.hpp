@@ -1,0 +1,57 @@
+#pragma once
+
+#include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/retry_report.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// An operation with a retry_report. Made by `with_report`.
+template <typename Operation>
+class reported_operation {
+public:
+    reported_operation(Operation operation, retry_report& report)
+        : operation_(std::move(operation))
+        , report_(&report) {}
+
+private:
+    friend struct detail::operation_form<reported_operation>;
+
+    Operation operation_;
+    retry_report* report_;
+};
+
+/// Makes a retry of the operation fill in `report`: `async_retry(with_report(operation, report), policy)`.
+///
+/// `operation` is of any form that `async_retry` takes; the completion does not change. Lifetimes: the report
+/// is referred to until the operation has completed, and what an earlier operation left in it is gone when the
+/// next one starts. Thread safety: it is written where the operation runs, without a lock.
+template <typename Operation>
+reported_operation<std::decay_t<Operation>> with_report(Operation&& operation, retry_report& report) {
+    return {std::forward<Operation>(operation), report};
+}
+
+template <typename Operation>
+struct detail::operation_form<reported_operation<Operation>> : detail::operation_form<Operation> {
+    using inner = detail::operation_form<Operation>;
+    using reported = reported_operation<Operation>;
+
+    template <typename... Token>
+    static decltype(auto) call(reported& operation, attempt const& which, Token&&... token) {
+        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
+    }
+
+    template <typename... Values>
+    static bool rejects(reported& operation, Values const&... values) {
+        return inner::rejects(operation.operation_, values...);
+    }
+
+    static void prepare(reported& operation, retry_machine& machine) {
+        inner::prepare(operation.operation_, machine);
+        machine.record_in(*operation.report_);
+    }
+};
+
+} // namespace asio_retry
