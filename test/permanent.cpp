@@ -1,0 +1,260 @@
+#include <asio_retry/permanent.hpp>
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/machine_script.hpp"
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace asio_retry::test {
+namespace {
+
+std::string message_of(std::exception_ptr const& e) {
+    try {
+        std::rethrow_exception(e);
+    } catch (std::exception const& exception) {
+        return exception.what();
+    }
+}
+
+TEST(permanent, holds_a_code_an_exception_or_what_was_thrown) {
+    EXPECT_EQ(permanent(refused()).code(), refused());
+    EXPECT_EQ(permanent(refused()).exception(), nullptr);
+    EXPECT_EQ(permanent(asio::error::connection_refused).code(), refused());
+
+    permanent_error const by_exception = permanent(boost::system::system_error(refused()));
+    EXPECT_EQ(by_exception.code(), refused());
+    EXPECT_NE(by_exception.exception(), nullptr);
+
+    auto const thrown = std::make_exception_ptr(std::runtime_error("no such user"));
+    EXPECT_EQ(permanent(thrown).exception(), thrown);
+    EXPECT_EQ(permanent(thrown).code(), error::operation_threw);
+    EXPECT_STREQ(permanent(thrown).what(), "permanent error");
+}
+
+TEST(permanent, what_is_marked_twice_has_one_inner_error) {
+    auto const thrown = std::make_exception_ptr(std::runtime_error("x"));
+    EXPECT_EQ(permanent(permanent(thrown)).exception(), thrown);
+    EXPECT_EQ(permanent(std::make_exception_ptr(permanent(thrown))).exception(), thrown);
+    error_code const marked = permanent(refused());
+    EXPECT_EQ(permanent(marked).code(), refused());
+    EXPECT_EQ(error_code(permanent(marked)), marked);
+}
+
+TEST(permanent, a_code_keeps_its_value_and_words_and_has_a_category_of_its_own) {
+    error_code const marked = permanent(refused());
+    EXPECT_TRUE(marked.failed());
+    EXPECT_EQ(marked.value(), refused().value());
+    EXPECT_EQ(marked.message(), refused().message());
+    EXPECT_STREQ(marked.category().name(), refused().category().name());
+    EXPECT_EQ(marked.default_error_condition(), refused().default_error_condition());
+    EXPECT_NE(marked, refused());
+    EXPECT_EQ(marked, error_code(permanent(refused()))) << "one category for each";
+    EXPECT_NE(marked.category(), error_code(permanent(asio::error::eof)).category());
+}
+
+TEST(permanent, code_of_is_the_inner_one) {
+    EXPECT_EQ(code_of(std::make_exception_ptr(permanent(refused()))), refused());
+}
+
+// --- the decision
+
+// The default retries any exception and any code, but for these.
+TEST(permanent, is_not_retried_and_the_inner_error_is_delivered) {
+    machine_script by_code(endless_every_100ms());
+    by_code.start();
+    EXPECT_THAT(by_code.fail(0s, error_code(permanent(refused()))),
+                is_completion(stop_reason::not_retryable, refused()));
+    EXPECT_THAT(by_code.give_ups, testing::ElementsAre(is_give_up(stop_reason::not_retryable, 1, refused())));
+
+    machine_script by_exception(endless_every_100ms());
+    by_exception.start();
+    retry_action const action = by_exception.fail_with(permanent(std::runtime_error("inner")));
+    EXPECT_EQ(action.reason, stop_reason::not_retryable);
+    EXPECT_EQ(message_of(action.thrown), "inner");
+    EXPECT_EQ(by_exception.give_ups.at(0).exception, action.thrown);
+
+    machine_script control(endless_every_100ms());
+    control.start();
+    EXPECT_THAT(control.fail_with(std::runtime_error("outer")), is_wait(100ms));
+}
+
+TEST(permanent, is_found_through_nested_exceptions) {
+    auto const nested = [](auto const& inner) {
+        try {
+            try {
+                try {
+                    throw inner;
+                } catch (...) {
+                    std::throw_with_nested(std::logic_error("middle"));
+                }
+            } catch (...) {
+                std::throw_with_nested(std::runtime_error("outer"));
+            }
+        } catch (...) {
+            return verdict::failure(std::current_exception());
+        }
+    };
+    machine_script script(endless_every_100ms());
+    script.start();
+    retry_action const action = script.fail(0s, nested(permanent(std::runtime_error("inner"))));
+    EXPECT_EQ(action.reason, stop_reason::not_retryable);
+    EXPECT_EQ(message_of(action.thrown), "inner");
+
+    machine_script control(endless_every_100ms());
+    control.start();
+    EXPECT_THAT(control.fail(0s, nested(std::runtime_error("inner"))), is_wait(100ms));
+}
+
+TEST(permanent, no_predicate_is_asked) {
+    int asked = 0;
+    machine_script script(endless_every_100ms().retry_if([&](error_code) {
+        ++asked;
+        return true;
+    }));
+    script.start();
+    EXPECT_THAT(script.fail(0s, error_code(permanent(refused()))),
+                is_completion(stop_reason::not_retryable, refused()));
+    EXPECT_EQ(asked, 0);
+}
+
+TEST(permanent, a_cancellation_comes_first) {
+    machine_script script(endless_every_100ms());
+    script.start();
+    script.machine.cancel();
+    EXPECT_THAT(script.fail(0s, error_code(permanent(refused()))),
+                is_completion(stop_reason::cancelled, aborted_error()));
+}
+
+// Both timeouts report exactly that code.
+TEST(permanent, an_attempt_that_took_too_long_counts_as_timed_out_all_the_same) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(1));
+    script.start();
+    EXPECT_THAT(script.expire(0s, 1s, permanent(refused())),
+                is_completion(stop_reason::attempts, timed_out_error()));
+}
+
+// --- every form
+
+class permanent_forms : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    int attempts = 0;
+    error_code error;
+    std::exception_ptr exception;
+
+    auto note_code() {
+        return [this](error_code ec, auto...) { error = ec; };
+    }
+    auto note_exception() {
+        return [this](std::exception_ptr e, auto...) { exception = e; };
+    }
+    void expect_the_code() {
+        time.run();
+        EXPECT_EQ(attempts, 1);
+        EXPECT_EQ(error, refused());
+    }
+};
+
+TEST_F(permanent_forms, token_operation) {
+    auto const operation = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, int)>(
+            [&](auto handler) {
+                ++attempts;
+                asio::post(io, asio::append(std::move(handler), permanent(refused()), 1));
+            },
+            token);
+    };
+    async_retry(io, operation, retry_policy(), note_code());
+    expect_the_code();
+}
+
+TEST_F(permanent_forms, initiation_that_throws) {
+    auto const operation = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code)>(
+            [&](auto) {
+                ++attempts;
+                throw permanent(refused());
+            },
+            token);
+    };
+    async_retry(io, operation, retry_policy(), note_code());
+    expect_the_code();
+}
+
+TEST_F(permanent_forms, awaitable_that_throws) {
+    auto const operation = [&]() -> asio::awaitable<int> {
+        ++attempts;
+        co_await asio::post(asio::deferred);
+        throw permanent(boost::system::system_error(refused()));
+    };
+    async_retry(io, operation, retry_policy(), note_exception());
+    time.run();
+    EXPECT_EQ(attempts, 1);
+    EXPECT_EQ(code_of(exception), refused());
+    EXPECT_THROW(std::rethrow_exception(exception), boost::system::system_error);
+}
+
+TEST_F(permanent_forms, awaitable_of_a_code) {
+    for (bool const throws : {false, true}) {
+        attempts = 0;
+        auto const operation = [&]() -> asio::awaitable<error_code> {
+            ++attempts;
+            if (throws)
+                throw permanent(refused());
+            co_return permanent(refused());
+        };
+        async_retry(io, operation, retry_policy(), note_code());
+        expect_the_code();
+    }
+}
+
+TEST_F(permanent_forms, awaited_directly) {
+    auto const operation = [&]() -> asio::awaitable<int> {
+        ++attempts;
+        throw permanent(refused());
+        co_return 0;
+    };
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            try {
+                co_await async_retry(operation, retry_policy());
+            } catch (...) {
+                exception = std::current_exception();
+            }
+        },
+        asio::detached);
+    time.run();
+    EXPECT_EQ(attempts, 1);
+    EXPECT_THROW(std::rethrow_exception(exception), boost::system::system_error);
+    EXPECT_EQ(code_of(exception), refused());
+}
+
+TEST_F(permanent_forms, plain_callables) {
+    auto const by_code = [&]() -> error_code {
+        ++attempts;
+        return permanent(refused());
+    };
+    async_retry(io, by_code, retry_policy(), note_code());
+    expect_the_code();
+
+    attempts = 0;
+    auto const by_result = [&]() -> boost::system::result<int> {
+        ++attempts;
+        return error_code(permanent(refused()));
+    };
+    async_retry(io, by_result, retry_policy(), note_code());
+    expect_the_code();
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,183 @@
+#include <asio_retry/retry_policy.hpp>
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/machine_script.hpp"
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::ElementsAre;
+
+/// 100, 200, 400 ms ...
+retry_policy doubling() {
+    return retry_policy().backoff(exponential(100ms).cap(1h)).jitter(no_jitter()).unlimited_attempts();
+}
+
+// An attempt that lasted long enough is followed by the first delay, as if nothing had failed before.
+TEST(reset_after, a_stable_attempt_resets_the_backoff) {
+    machine_script script(doubling().reset_after(10s));
+    script.start();
+    EXPECT_THAT(script.fail(1s), is_wait(100ms));
+    script.wake(2s);
+    EXPECT_THAT(script.fail(3s), is_wait(200ms));
+    script.wake(4s);
+    EXPECT_THAT(script.fail(14s), is_wait(100ms));
+    script.wake(15s);
+    EXPECT_THAT(script.fail(16s), is_wait(200ms));
+}
+
+// One nanosecond less is flapping.
+TEST(reset_after, flapping_does_not_reset_the_backoff) {
+    machine_script script(doubling().reset_after(10s));
+    script.start();
+    script.fail(1s);
+    script.wake(2s);
+    EXPECT_THAT(script.fail(12s - 1ns), is_wait(200ms));
+
+    machine_script without(doubling());
+    without.start();
+    without.fail(1s);
+    without.wake(2s);
+    EXPECT_THAT(without.fail(1h), is_wait(200ms)) << "nothing resets it unasked";
+}
+
+// The attempts and the time of an outage are those since the connection was lost.
+TEST(reset_after, limits_start_over) {
+    machine_script script(doubling().max_attempts(2).max_elapsed(5s).reset_after(10s));
+    script.start();
+    EXPECT_THAT(script.fail(1s), is_wait(100ms));
+    script.wake(2s);
+    EXPECT_THAT(script.fail(20s), is_wait(100ms));
+    script.wake(21s);
+    EXPECT_EQ(script.machine.current_attempt().number, 3u);
+    EXPECT_THAT(script.fail(22s), is_completion(stop_reason::attempts, no_replacement));
+}
+
+// The total_timeout is that of the whole operation.
+TEST(reset_after, total_timeout_does_not_start_over) {
+    machine_script script(doubling().total_timeout(30s).reset_after(10s));
+    script.start();
+    EXPECT_THAT(script.fail(29s), is_wait(100ms));
+    EXPECT_EQ(script.limit(29s), 30s);
+}
+
+TEST(reset_after, health_counts_from_the_first_mark_of_the_attempt) {
+    machine_script script(doubling().reset_after(10s));
+    script.machine.expect_health_marks();
+    script.start();
+    EXPECT_THAT(script.fail(1h), is_wait(100ms));
+    script.wake(1h);
+    EXPECT_THAT(script.fail(2h), is_wait(200ms)) << "an hour without a mark";
+    script.wake(2h);
+    script.machine.on_healthy(script.begin + 2h + 1s);
+    script.machine.on_healthy(script.begin + 2h + 8s);
+    EXPECT_THAT(script.fail(2h + 11s), is_wait(100ms));
+    script.wake(3h);
+    EXPECT_THAT(script.fail(4h), is_wait(200ms)) << "the mark was of the attempt before";
+}
+
+TEST(reset_after, negative_is_refused) {
+    EXPECT_THROW((void)retry_policy().reset_after(-1ns), std::invalid_argument);
+}
+
+/// A connection that is lost again and again.
+class reconnecting : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    std::vector<duration> delays;
+
+    /// For how long it connects, and for how long it is connected then.
+    struct session {
+        duration connecting;
+        duration connected;
+    };
+    std::vector<session> sessions;
+    std::size_t next = 0;
+
+    asio::awaitable<void> wait(duration d) {
+        auto const never = [](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code)>(
+                [](auto handler) {
+                    auto executor = asio::get_associated_executor(handler);
+                    asio::post(executor, asio::append(std::move(handler), refused()));
+                },
+                token);
+        };
+        auto const once = retry_policy().max_attempts(2).backoff(constant(d)).jitter(no_jitter());
+        co_await async_retry(never, once, asio::as_tuple(asio::use_awaitable));
+    }
+
+    retry_policy policy() {
+        return doubling().reset_after(10s).on_retry(
+            [this](retry_event const& e) { delays.push_back(e.delay); });
+    }
+};
+
+TEST_F(reconnecting, an_attempt_marks_its_health) {
+    sessions = {{1min, 1s}, {1min, 1s}, {1min, 10s}, {1min, 9s}};
+    for (bool const limited : {false, true}) {
+        next = 0;
+        delays.clear();
+        auto const connection = [&](attempt a) -> asio::awaitable<void> {
+            if (next == sessions.size())
+                co_return;
+            session const s = sessions[next++];
+            co_await wait(s.connecting);
+            a.mark_healthy();
+            co_await wait(s.connected);
+            throw boost::system::system_error(refused());
+        };
+        auto const limits = limited ? policy().attempt_timeout(1h) : policy();
+        async_retry(io, connection, limits, asio::detached);
+        time.run();
+        EXPECT_THAT(delays, ElementsAre(100ms, 200ms, 100ms, 200ms));
+    }
+    // Awaited directly.
+    next = 0;
+    delays.clear();
+    auto const connection = [&](attempt a) -> asio::awaitable<void> {
+        if (next == sessions.size())
+            co_return;
+        session const s = sessions[next++];
+        co_await wait(s.connecting);
+        a.mark_healthy();
+        co_await wait(s.connected);
+        throw boost::system::system_error(refused());
+    };
+    asio::co_spawn(
+        io, [&]() -> asio::awaitable<void> { co_await async_retry(connection, policy()); }, asio::detached);
+    time.run();
+    EXPECT_THAT(delays, ElementsAre(100ms, 200ms, 100ms, 200ms));
+}
+
+TEST_F(reconnecting, without_an_attempt_health_begins_with_the_attempt) {
+    sessions = {{0s, 1s}, {0s, 1s}, {0s, 10s}, {0s, 9s}};
+    auto const connection = [&]() -> asio::awaitable<void> {
+        if (next == sessions.size())
+            co_return;
+        co_await wait(sessions[next++].connected);
+        throw boost::system::system_error(refused());
+    };
+    async_retry(io, connection, policy(), asio::detached);
+    time.run();
+    EXPECT_THAT(delays, ElementsAre(100ms, 200ms, 100ms, 200ms));
+}
+
+TEST(attempt, marks_nothing_outside_a_retry) {
+    attempt const outside;
+    outside.mark_healthy();
+    EXPECT_EQ(outside.monitor, nullptr);
+}
+
+} // namespace
+} // namespace asio_retry::test

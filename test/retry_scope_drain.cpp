@@ -1,0 +1,265 @@
+#include <asio_retry/retry_scope.hpp>
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_report.hpp>
+
+#include "support/machine_script.hpp"
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+namespace asio_retry::test {
+namespace {
+
+class retry_scope_drain : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    std::optional<retry_scope> scope{std::in_place, io.get_executor()};
+    pending_attempts attempts{io};
+    script failing = script::failures(1000);
+    completion_record waiting, running;
+    struct {
+        int count = 0;
+        error_code error;
+        std::size_t cancelled = 0;
+        time_point at;
+    } drained;
+
+    void start_waiting(retry_scope& in) {
+        async_retry(
+            in, [this](auto token) { return async_scripted(io, failing, std::move(token)); },
+            endless_every_100ms(), waiting.handler());
+    }
+    void start_running(retry_scope& in) {
+        async_retry(
+            in, [this](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+            running.handler());
+    }
+    auto note_drain() {
+        return [this](error_code ec, std::size_t cancelled) {
+            ++drained.count;
+            drained.error = ec;
+            drained.cancelled = cancelled;
+            drained.at = time.now();
+        };
+    }
+};
+
+TEST_F(retry_scope_drain, waits_end_now_and_attempts_may_finish) {
+    start_waiting(*scope);
+    start_running(*scope);
+    time.advance(50ms);
+    auto const begin = time.now();
+    scope->async_drain(5s, note_drain());
+    EXPECT_EQ(waiting.count, 0) << "never completed inside";
+    time.advance(0s);
+    EXPECT_EQ(waiting.error, aborted());
+    EXPECT_EQ(failing.attempts, 1u);
+    EXPECT_TRUE(attempts.cancellations.empty());
+    time.advance(4s);
+    EXPECT_EQ(drained.count, 0);
+    attempts.complete(error_code(), 7);
+    time.run();
+    EXPECT_FALSE(running.error);
+    EXPECT_EQ(running.value, 7);
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_FALSE(drained.error);
+    EXPECT_EQ(drained.cancelled, 0u);
+    EXPECT_EQ(drained.at - begin, 4s) << "not later than the last operation";
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+// Without the drain there would have been another attempt.
+TEST_F(retry_scope_drain, an_attempt_that_fails_meanwhile_is_not_retried) {
+    retry_report report;
+    async_retry(*scope,
+                with_report([&](auto token) { return attempts.async_attempt(std::move(token)); }, report),
+                endless_every_100ms(), running.handler());
+    time.advance(0s);
+    scope->async_drain(5s, note_drain());
+    time.advance(1s);
+    attempts.complete(refused());
+    time.run();
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(attempts.started, 1u);
+    EXPECT_EQ(report.reason, stop_reason::cancelled);
+    EXPECT_EQ(report.last_error, refused());
+    EXPECT_EQ(drained.cancelled, 0u);
+}
+
+TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
+    retry_scope child(*scope);
+    pending_attempts others(io);
+    completion_record other;
+    start_waiting(*scope);
+    start_running(*scope);
+    async_retry(
+        child, [&](auto token) { return others.async_attempt(std::move(token)); }, endless_every_100ms(),
+        other.handler());
+    auto const begin = time.now();
+    scope->async_drain(5s, note_drain());
+    time.advance(5s - 1ns);
+    EXPECT_TRUE(attempts.cancellations.empty());
+    time.run();
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(asio::cancellation_type::terminal));
+    EXPECT_THAT(others.cancellations, testing::ElementsAre(asio::cancellation_type::terminal));
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(other.error, aborted());
+    EXPECT_EQ(drained.cancelled, 2u);
+    EXPECT_FALSE(drained.error);
+    EXPECT_EQ(drained.at - begin, 5s);
+    EXPECT_TRUE(scope->cancelled());
+}
+
+// It waits for an attempt that does not stop at once.
+TEST_F(retry_scope_drain, ends_when_the_last_attempt_has_acknowledged) {
+    attempts.on_cancel = nullptr;
+    start_running(*scope);
+    scope->async_drain(1s, note_drain());
+    time.run();
+    EXPECT_EQ(attempts.cancellations.size(), 1u);
+    EXPECT_EQ(drained.count, 0);
+    attempts.complete(error_code(), 7);
+    time.run();
+    EXPECT_EQ(running.value, 7);
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_EQ(drained.cancelled, 1u);
+}
+
+TEST_F(retry_scope_drain, nothing_begins_afterwards) {
+    scope->async_drain(5s, note_drain());
+    start_waiting(*scope);
+    retry_scope late(*scope);
+    start_running(late);
+    time.run();
+    EXPECT_EQ(waiting.error, aborted());
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(failing.attempts, 0u);
+    EXPECT_EQ(attempts.started, 0u);
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_FALSE(scope->cancelled());
+}
+
+TEST_F(retry_scope_drain, cancel_comes_on_top) {
+    start_running(*scope);
+    scope->async_drain(5s, note_drain());
+    time.advance(1s);
+    scope->cancel();
+    time.run();
+    EXPECT_EQ(attempts.cancellations.size(), 1u);
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(drained.cancelled, 0u) << "not by the drain";
+    EXPECT_EQ(time.now() - drained.at, 0s);
+    EXPECT_EQ(scheduler(io).pending(), 0u) << "its timeout has gone";
+}
+
+TEST_F(retry_scope_drain, can_be_cancelled_itself) {
+    asio::cancellation_signal signal;
+    start_running(*scope);
+    scope->async_drain(5s, asio::bind_cancellation_slot(signal.slot(), note_drain()));
+    time.advance(1s);
+    signal.emit(asio::cancellation_type::total);
+    time.run();
+    EXPECT_EQ(drained.error, aborted());
+    EXPECT_TRUE(attempts.cancellations.empty());
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+    attempts.complete(refused());
+    time.run();
+    EXPECT_EQ(running.error, aborted()) << "and still nothing begins";
+    EXPECT_EQ(attempts.started, 1u);
+}
+
+TEST_F(retry_scope_drain, awaited_and_with_an_empty_scope) {
+    bool done = false;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            EXPECT_EQ(co_await scope->async_drain(5s), 0u);
+            done = true;
+        },
+        asio::detached);
+    time.run();
+    EXPECT_TRUE(done);
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+TEST_F(retry_scope_drain, outlives_the_scope) {
+    start_running(*scope);
+    attempts.on_cancel = nullptr;
+    scope->async_drain(5s, note_drain());
+    scope.reset();
+    time.run();
+    attempts.complete(refused());
+    time.run();
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(drained.count, 1);
+}
+
+TEST_F(retry_scope_drain, negative_timeout_is_refused) {
+    EXPECT_THROW((void)scope->async_drain(-1ns), std::invalid_argument);
+}
+
+TEST(retry_scope_drains, of_a_destroyed_context_are_destroyed_uncalled) {
+    auto const held = std::make_shared<int>();
+    int calls = 0;
+    for (bool const expired : {false, true}) {
+        asio::io_context io;
+        retry_scope scope(io.get_executor());
+        pending_attempts attempts(io);
+        attempts.on_cancel = nullptr;
+        async_retry(
+            scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+            [held, &calls](error_code, int) { ++calls; });
+        scope.async_drain(expired ? 0s : 1h, [held, &calls](error_code, std::size_t) { ++calls; });
+        io.poll();
+        EXPECT_EQ(held.use_count(), 3);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+    EXPECT_EQ(calls, 0);
+}
+
+// The timeout and the end of the last operation meet on two threads.
+TEST(retry_scope_drains, on_two_threads) {
+    for (int round = 0; round != 200; ++round) {
+        asio::thread_pool pool(2);
+        retry_scope scope(pool.get_executor());
+        std::atomic<int> ended = 0, drained = 0;
+        auto const failing = [](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code)>(
+                [](auto handler) {
+                    auto executor = asio::get_associated_executor(handler);
+                    asio::post(executor, asio::append(std::move(handler), refused()));
+                },
+                token);
+        };
+        auto const policy = retry_policy().backoff(constant(20us)).unlimited_attempts();
+        for (int i = 0; i != 10; ++i)
+            async_retry(
+                scope, failing, policy,
+                asio::bind_executor(asio::make_strand(pool), [&](error_code ec) { ended += ec == aborted(); }));
+        std::thread other([&] {
+            scope.retry_now();
+            scope.async_drain(std::chrono::microseconds(round),
+                              [&](error_code ec, std::size_t) { drained += !ec; });
+        });
+        scope.retry_now();
+        other.join();
+        pool.join();
+        EXPECT_EQ(ended, 10);
+        EXPECT_EQ(drained, 1);
+        EXPECT_EQ(scope.pending(), 0u);
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test
