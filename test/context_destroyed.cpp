@@ -111,6 +111,31 @@ std::vector<program> programs() {
              async_retry(s.scope, s.hopping(), hourly().attempt_timeout(1ns), done);
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
+        {"drained",
+         [](stage& s, auto done) {
+             async_retry(s.scope, s.hopping(), hourly(), done);
+             async_hops(s.io, s.hops, [&s, done](error_code) {
+                 s.scope.async_drain(1h, [done](error_code ec, std::size_t) mutable { done(ec); });
+             });
+         }},
+        {"drained_to_its_timeout",
+         [](stage& s, auto done) {
+             async_retry(s.scope, s.hopping(), hourly(), done);
+             s.scope.async_drain(0s, [done](error_code ec, std::size_t) mutable { done(ec); });
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"sent_to_retry_now",
+         [](stage& s, auto done) {
+             async_retry(s.scope, [] { return refused(); }, hourly().max_attempts(3), done);
+             s.scope.retry_now();
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.retry_now(); });
+         }},
+        {"without_room",
+         [](stage& s, auto done) {
+             s.scope.max_pending(1);
+             async_retry(s.scope, s.hopping(), hourly(), done);
+             async_retry(s.scope, s.hopping(), hourly(), done);
+         }},
         {"joined",
          [](stage& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly(), done);

@@ -23,13 +23,57 @@ std::vector<scenario> scopes() {
         // An attempt that a destroyed scope could not tell ends by itself.
         retry_policy const policy = t.with_memory([] { return patient().attempt_timeout(1h); });
         auto const operation = hanging(t);
-        t.start(aborted(), [&](auto handler) { async_retry(scope, operation, policy, std::move(handler)); });
+        return t
+            .start(aborted(), [&](auto handler) { async_retry(scope, operation, policy, std::move(handler)); })
+            .refused;
     };
     auto const joins = [](auto& t, retry_scope& scope) {
         t.start({}, [&](auto handler) { scope.async_join(std::move(handler)); });
     };
 
+    auto const drains = [](auto& t, retry_scope& scope, duration timeout) {
+        bool const refused =
+            t.start({}, [&](auto handler) { scope.async_drain(timeout, std::move(handler)); }).refused;
+        if (refused) // some operations may not have been told
+            trial::with_memory([&] { t.with_memory_again = [&] { scope.cancel(); }; });
+    };
+
     return {
+        make_scenario("scope_drained",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          for (int i = 0; i < 3; ++i)
+                              fails_in(t, *scope, aborted());
+                          t.advance(50ms);
+                          drains(t, *scope, 1h);
+                      }),
+        make_scenario("scope_drained_to_its_timeout",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          for (int i = 0; i < 3; ++i)
+                              hangs_in(t, *scope);
+                          t.advance(50ms);
+                          drains(t, *scope, 20ms);
+                      }),
+        make_scenario("scope_sent_to_retry_now",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          for (int i = 0; i < 3; ++i)
+                              fails_in(t, *scope, refused());
+                          for (int i = 0; i < 3; ++i) {
+                              t.advance(10ms);
+                              t.step([&] { scope->retry_now(); });
+                          }
+                      }),
+        make_scenario("scope_without_room",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          scope->max_pending(1);
+                          bool const has_room = hangs_in(t, *scope);
+                          fails_in(t, *scope, has_room ? aborted() : asio::error::no_buffer_space);
+                          t.advance(50ms);
+                          t.cancel(*scope);
+                      }),
         make_scenario("scope_not_cancelled", [=](auto& t) { fails_in(t, *new_scope(t), refused()); }),
         make_scenario("scope_cancelled_in_waits",
                       [=](auto& t) {
