@@ -85,6 +85,9 @@ failing_allocation::failing_allocation(memory source, shortage kind, std::uint64
     current.count = 0;
     current.armed = true;
 }
+std::uint64_t failing_allocation::count() const noexcept {
+    return current.count;
+}
 failing_allocation::~failing_allocation() {
     current.armed = false;
 }

@@ -25,6 +25,9 @@ public:
     /// Whether any allocation has failed.
     bool happened() const noexcept;
 
+    /// How many there have been.
+    std::uint64_t count() const noexcept;
+
     /// Allocations neither fail nor count while it lives.
     class pause {
     public:
