@@ -1,0 +1,7 @@
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE output RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${PROGRAM} ended with ${result}; it printed:\n${output}")
+endif()
+if(NOT output STREQUAL EXPECTED)
+    message(FATAL_ERROR "printed:\n${output}\nexpected:\n${EXPECTED}")
+endif()
