@@ -4,8 +4,8 @@
 
 fault(machine_decides_on_a_cancelled_attempt src/retry_machine.cpp
     [[    if (stopped)
-]] [[    if (stopped && !expired)
-]])
+        told_to_stop]] [[    if (stopped && !expired)
+        told_to_stop]])
 
 fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
     [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
@@ -13,37 +13,37 @@ fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
     --failures_;]])
 
 fault(machine_forgets_the_failure_it_reports src/retry_machine.cpp
-    [[return give_up(stop_reason::cancelled, v, aborted_error());]]
-    [[return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error());]])
+    [[return give_up(stop_reason::cancelled, v, aborted_error(), now);]]
+    [[return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);]])
 
 fault(machine_delivers_the_last_error_when_cancelled src/retry_machine.cpp
-    [[return give_up(stop_reason::cancelled, v, aborted_error());]]
-    [[return give_up(stop_reason::cancelled, v, error_code());]])
+    [[return give_up(stop_reason::cancelled, v, aborted_error(), now);]]
+    [[return give_up(stop_reason::cancelled, v, error_code(), now);]])
 
 fault(machine_starts_although_cancelled src/retry_machine.cpp
-    [[return !cancelled() && !(settings]] [[return !(settings]])
+    [[return !cancelled() && !(limits]] [[return !(limits]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
-    [[retry_action retry_machine::on_wait_over(time_point now) {
-    if (cancelled())]] [[retry_action retry_machine::on_wait_over(time_point now) {
+    [[        report_->end_wait(now);
+    if (cancelled())]] [[        report_->end_wait(now);
     if (false)]])
 
 fault(machine_gives_another_reason_for_a_cancelled_wait src/retry_machine.cpp
-    [[retry_action retry_machine::on_wait_over(time_point now) {
+    [[        report_->end_wait(now);
     if (cancelled())
-        return give_up(stop_reason::cancelled]] [[retry_action retry_machine::on_wait_over(time_point now) {
+        return give_up(stop_reason::cancelled]] [[        report_->end_wait(now);
     if (cancelled())
         return give_up(stop_reason::attempts]])
 
 fault(machine_tells_of_a_retry_although_cancelled src/retry_machine.cpp
     [[        if (cancelled())
-            return give_up(stop_reason::cancelled, failure, aborted_error());
+            return stop(stop_reason::cancelled);
         if (settings.gate) {]] [[        if (settings.gate) {]])
 
 fault(machine_does_not_look_after_on_retry src/retry_machine.cpp
     [[        if (cancelled())
-            return give_up(stop_reason::cancelled, failure, aborted_error());
-        return wait_for(delay);]] [[        return wait_for(delay);]])
+            return stop(stop_reason::cancelled);
+        if (report_)]] [[        if (report_)]])
 
 fault(machine_gives_up_twice src/retry_machine.cpp
     [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]]
@@ -86,18 +86,20 @@ fault(scheduler_keeps_its_waits_at_shutdown src/retry_scheduler.cpp
 
 # --- the scope
 
-fault(scope_does_not_tell_its_members src/retry_scope.cpp
-    [[note_failure_of([&] { tell(member); });]] [[member.notified_ = false;]])
+fault(scope_does_not_tell_its_members src/scope_state.cpp
+    [[note_failure_of([&] { tell(*member); });]] [[take_request(*member);]])
 
-fault(scope_does_not_tell_its_children src/retry_scope.cpp
-    [[note_failure_of([&] { child->cancel(); });]] [[static_cast<void>(note_failure_of);]])
+fault(scope_does_not_tell_its_children src/scope_state.cpp
+    [[note_failure_of([&] { child->request(what); });]] [[static_cast<void>(note_failure_of);]])
 
-fault(scope_forgets_that_it_is_cancelled src/retry_scope.cpp
-    [[    cancelled_.store(true, std::memory_order_release);
-]] [[]])
+fault(scope_forgets_that_it_is_cancelled src/scope_state.cpp
+    [[        stopped_.store(true, std::memory_order_release);
+]] [[        static_cast<void>(stopped_);
+]])
 
-fault(scope_counts_what_has_ended src/retry_scope.cpp
-    [[if (--scope->pending_ == 0) {]] [[if (scope == this && --scope->pending_ == 0) {]])
+fault(scope_counts_what_has_ended src/scope_state.cpp
+    [[--(had_room ? scope->pending_ : scope->without_room_);]]
+    [[--(had_room && scope == this ? scope->pending_ : scope->without_room_);]])
 
 fault(operation_does_not_ask_its_scope include/asio_retry/detail/scope_membership.hpp
     [[            machine.watch(*this);
