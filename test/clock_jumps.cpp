@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -313,9 +315,9 @@ TEST_F(clock_jumps, from_the_beginning_of_time_to_its_end_do_not_overflow) {
     time.advance(500ms);
     EXPECT_EQ(time.now() - time_point::min(), 500ms);
     EXPECT_THAT(attempts(), Each(1u));
-    for (int i = 0; i != 2; ++i) {
+    for (std::size_t made : {2u, 3u}) {
         time.jump(duration::max());
-        EXPECT_THAT(attempts_of(unlimited), Each(i + 2u));
+        EXPECT_THAT(attempts_of(unlimited), Each(made));
     }
     expect_ended(with_max_elapsed, refused(), stop_reason::elapsed);
     for (operations const* list : {&with_total_timeout, &with_deadline})
