@@ -24,7 +24,7 @@ bool retry_machine::may_start(time_point now) noexcept {
         deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
     if (settings.deadline)
         deadline_ = std::min(deadline_, *settings.deadline);
-    return !cancelled() && !(limits_attempts() && now >= deadline_);
+    return !cancelled() && !(deadline_ != time_point::max() && now >= deadline_);
 }
 
 retry_action retry_machine::start(time_point now) {

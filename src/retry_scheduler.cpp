@@ -175,18 +175,26 @@ public:
 
     std::optional<time_point> next_expiry() const noexcept {
         std::lock_guard const lock(mutex_);
-        return waits_.empty() ? std::nullopt : std::optional(waits_.begin()->expiry());
+        auto const first = waits_.begin();
+        return first == waits_.end() || never_ends(*first) ? std::nullopt : std::optional(first->expiry());
     }
 
     void advance_clock(time_point to) noexcept { manual_now_ = std::max(*manual_now_, to); }
 
+    void set_clock(time_point to) noexcept { manual_now_ = to; }
+
     std::atomic<duration> slack = duration(std::chrono::milliseconds(1));
 
 private:
+    // Where the clock has come to its end, every wait that begins would be over at once, for ever.
+    static bool never_ends(detail::wait_node const& node) noexcept {
+        return node.expiry() == time_point::max();
+    }
+
     detail::wait_node* take_due(time_point limit) noexcept {
         std::lock_guard const lock(mutex_);
         auto const first = waits_.begin();
-        if (first == waits_.end() || first->expiry() > limit)
+        if (first == waits_.end() || first->expiry() > limit || never_ends(*first))
             return nullptr;
         detail::wait_node& node = *first;
         waits_.erase(first);
@@ -351,6 +359,10 @@ bool retry_scheduler::advance_to_next_expiry(time_point limit) {
 
 void retry_scheduler::advance_clock(time_point to) noexcept {
     impl_->advance_clock(to);
+}
+
+void retry_scheduler::set_clock(time_point to) noexcept {
+    impl_->set_clock(to);
 }
 
 retry_scheduler& scheduler(boost::asio::execution_context& context) {

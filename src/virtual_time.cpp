@@ -26,6 +26,11 @@ std::size_t virtual_time::advance(duration by) {
     return handlers;
 }
 
+std::size_t virtual_time::jump(duration by) {
+    scheduler_.set_clock(saturating_add(now(), by));
+    return run_until(now());
+}
+
 std::size_t virtual_time::run() {
     return run_until(time_point::max());
 }

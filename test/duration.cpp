@@ -26,6 +26,7 @@ TEST(saturating_add, adds) {
     EXPECT_EQ(saturating_add(time_point(5s), 3s), time_point(8s));
     EXPECT_EQ(saturating_add(time_point(-5s), 3s), time_point(-2s));
     EXPECT_EQ(saturating_add(time_point(5s), 0s), time_point(5s));
+    EXPECT_EQ(saturating_add(time_point(5s), -8s), time_point(-3s));
 }
 
 TEST(saturating_add, stops_at_the_last_time_point) {
@@ -34,6 +35,14 @@ TEST(saturating_add, stops_at_the_last_time_point) {
     EXPECT_EQ(saturating_add(time_point::max() - 1s, 1s + 1ns), time_point::max());
     EXPECT_EQ(saturating_add(time_point::max(), duration::max()), time_point::max());
     EXPECT_EQ(saturating_add(time_point::min(), duration::max()), time_point(-1ns));
+}
+
+TEST(saturating_add, stops_at_the_first_time_point) {
+    EXPECT_EQ(saturating_add(time_point::min() + 1s, -1s + 1ns), time_point::min() + 1ns);
+    EXPECT_EQ(saturating_add(time_point::min() + 1s, -1s), time_point::min());
+    EXPECT_EQ(saturating_add(time_point::min() + 1s, -1s - 1ns), time_point::min());
+    EXPECT_EQ(saturating_add(time_point::min(), duration::min()), time_point::min());
+    EXPECT_EQ(saturating_add(time_point::max(), duration::min()), time_point(-1ns));
 }
 
 TEST(elapsed_between, subtracts) {

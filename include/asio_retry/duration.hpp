@@ -10,8 +10,10 @@ using duration = std::chrono::nanoseconds;
 /// Every point in time is one of the steady clock; wall-clock jumps change nothing.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
-/// `from + by`, held at the last representable point instead of wrapping round. Precondition: by >= 0.
+/// `from + by`, held at the first or the last representable point instead of wrapping round.
 constexpr time_point saturating_add(time_point from, duration by) noexcept {
+    if (by < duration::zero())
+        return from < time_point::min() - by ? time_point::min() : from + by;
     return from > time_point::max() - by ? time_point::max() : from + by;
 }
 

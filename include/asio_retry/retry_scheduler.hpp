@@ -16,9 +16,9 @@ namespace asio_retry {
 /// All waits of an execution context, on one timer.
 ///
 /// A service of the context: `scheduler(context)` gives it, the first wait creates it, the context destroys it
-/// and with it, uncalled, the handlers of operations that still wait. A wait never ends early. When no wait
-/// remains nothing keeps the context's `run()` from returning. Thread safety: every member function but `seed`
-/// may be called from any thread.
+/// and with it, uncalled, the handlers of operations that still wait. A wait never ends early, and one until
+/// time_point::max() never ends at all. When no wait remains nothing keeps the context's `run()` from
+/// returning. Thread safety: every member function but `seed` may be called from any thread.
 class ASIO_RETRY_DECL retry_scheduler : public boost::asio::execution_context::service {
 public:
     static boost::asio::execution_context::id id;
@@ -67,6 +67,7 @@ private:
     void restart_clock();
     bool advance_to_next_expiry(time_point limit);
     void advance_clock(time_point to) noexcept;
+    void set_clock(time_point to) noexcept;
 
     class impl;
     std::unique_ptr<impl> impl_;

@@ -31,8 +31,13 @@ public:
     /// negative. Returns the number of handlers run.
     std::size_t advance(duration by);
 
-    /// Runs the context until nothing is ready and no wait remains, jumping to the next expiry when idle.
-    /// Returns the number of handlers run.
+    /// Sets the clock forward or back at once, as a machine does that was suspended, and only then runs what is
+    /// due: each wait ends once, late. A wait that was not due before a jump back lasts longer. The clock stops
+    /// at the first and the last point that it can tell. Returns the number of handlers run.
+    std::size_t jump(duration by);
+
+    /// Runs the context until nothing is ready and no wait remains that can end, jumping to the next expiry
+    /// when idle. Returns the number of handlers run.
     std::size_t run();
 
 private:

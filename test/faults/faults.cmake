@@ -21,7 +21,7 @@ fault(machine_delivers_the_last_error_when_cancelled src/retry_machine.cpp
     [[return give_up(stop_reason::cancelled, v, error_code(), now);]])
 
 fault(machine_starts_although_cancelled src/retry_machine.cpp
-    [[return !cancelled() && !(limits]] [[return !(limits]])
+    [[return !cancelled() && !(deadline_]] [[return !(deadline_]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
     [[        report_->end_wait(now);

@@ -414,8 +414,7 @@ private:
         check(call_.retries == 0 && call_.give_ups == 0, "a hook was called for an attempt");
         check(!settings().max_attempts || attempts_ < *settings().max_attempts, "an attempt too many");
         if (phase_ == phase::fresh)
-            check(!settings().limits_attempts() || count_of(now_) < deadline_,
-                  "a first attempt after the deadline");
+            check(!has_deadline() || count_of(now_) < deadline_, "a first attempt after the deadline");
         else
             check(at_edge_ || count_of(now_) <= deadline_, "an attempt after the deadline");
         check(gate_->held == (phase_ == phase::waiting && settings().gate), "a retry without its lease");
@@ -488,7 +487,7 @@ private:
         bool const in_time = count_of(now_) < deadline_;
         switch (phase_) {
         case phase::fresh:
-            return reason == stop_reason::deadline && settings().limits_attempts() && !in_time;
+            return reason == stop_reason::deadline && has_deadline() && !in_time;
         case phase::waiting:
             return reason == stop_reason::deadline && count_of(now_) > deadline_ && !at_edge_;
         case phase::attempting:
@@ -534,10 +533,11 @@ private:
 
     static wide count_of(time_point when) { return when.time_since_epoch().count(); }
 
+    bool has_deadline() const { return deadline_ != count_of(time_point::max()); }
+
     wide left_of_deadline() const {
         wide const greatest = duration::max().count();
-        bool const limited = deadline_ != count_of(time_point::max());
-        return limited ? std::clamp(deadline_ - count_of(now_), -greatest, greatest) : greatest;
+        return has_deadline() ? std::clamp(deadline_ - count_of(now_), -greatest, greatest) : greatest;
     }
 
     wide left_of_max_elapsed() const {

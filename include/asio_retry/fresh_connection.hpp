@@ -1,0 +1,147 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/compose.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/basic_resolver.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio_retry {
+
+/// An operation for `async_retry` that makes a new TCP connection in each attempt.
+///
+/// `co_await async_retry(fresh_connection(socket, "example.org", "https"), policy);` An attempt closes the
+/// socket, looks host and service up, because addresses change, and tries one endpoint after the other, each
+/// with a newly opened socket, because one whose connect failed is spoilt. It fails when the last endpoint has;
+/// only then comes the delay. A failed attempt leaves the socket closed.
+///
+/// Preconditions: nobody else uses the socket during the operation. Options that are set on it before are lost.
+///
+/// Lifetimes: the socket outlives the operation; the rest is copied.
+///
+/// Completion signature: void(error_code, tcp::endpoint), with the endpoint connected to.
+///
+/// Executor: the socket's, unless the handler has an associated one. Lookups are made by a thread of Asio.
+///
+/// Per-operation cancellation: all types, which mean the same. A connect ends at once. A lookup that the system
+/// has begun cannot be interrupted, and so the attempt ends, with `operation_aborted` and without connecting,
+/// when that returns; time limits of the policy wait for it too.
+///
+/// Errors: those of the lookup; otherwise that of the last endpoint, `not_found` if there is none;
+/// `operation_aborted` when cancelled, or when the socket was closed during a connect.
+///
+/// Thread safety: distinct objects with distinct sockets are independent.
+template <typename Executor = boost::asio::any_io_executor>
+class fresh_connection {
+    using tcp = boost::asio::ip::tcp;
+    using resolver = boost::asio::ip::basic_resolver<tcp, Executor>;
+    using error_code = boost::system::error_code;
+
+public:
+    using socket_type = boost::asio::basic_stream_socket<tcp, Executor>;
+
+    fresh_connection(socket_type& socket, std::string host, std::string service)
+        : socket_(&socket)
+        , host_(std::move(host))
+        , service_(std::move(service)) {}
+
+    /// The endpoints to try, in this order, without a lookup.
+    fresh_connection(socket_type& socket, std::vector<tcp::endpoint> endpoints)
+        : socket_(&socket)
+        , endpoints_(std::move(endpoints))
+        , looks_up_(false) {}
+
+    template <typename Token>
+    auto operator()(Token&& token) const {
+        return boost::asio::async_compose<Token, void(error_code, tcp::endpoint)>(one_attempt(*this), token,
+                                                                                  *socket_);
+    }
+
+private:
+    struct any_type_is_terminal {
+        boost::asio::cancellation_type_t operator()(boost::asio::cancellation_type_t type) const noexcept {
+            constexpr auto none = boost::asio::cancellation_type::none;
+            return type == none ? none : boost::asio::cancellation_type::terminal;
+        }
+    };
+
+    class one_attempt {
+    public:
+        explicit one_attempt(fresh_connection const& target)
+            : target_(target) {}
+
+        template <typename Self>
+        void operator()(Self& self) {
+            close();
+            self.reset_cancellation_state(any_type_is_terminal());
+            if (target_.looks_up_)
+                look_up(self);
+            else
+                connect(self, std::vector<tcp::endpoint>(std::move(target_.endpoints_)));
+        }
+
+        template <typename Self>
+        void operator()(Self& self, error_code ec, typename resolver::results_type found) {
+            if (self.cancelled() != boost::asio::cancellation_type::none)
+                ec = boost::asio::error::operation_aborted; // the lookup may not have heard of it
+            if (ec)
+                self.complete(ec, tcp::endpoint());
+            else
+                connect(self, found);
+        }
+
+        template <typename Self>
+        void operator()(Self& self, error_code ec, tcp::endpoint connected) {
+            if (ec)
+                close();
+            self.complete(ec, connected);
+        }
+
+    private:
+        template <typename Self>
+        void look_up(Self& self) {
+            auto const lookup = std::allocate_shared<resolver>(boost::asio::get_associated_allocator(self),
+                                                               target_.socket_->get_executor());
+            lookup_ = lookup;
+            // A lookup knows nothing of slots. The handler of the slot may outlive it.
+            if (auto slot = self.get_cancellation_state().slot(); slot.is_connected())
+                slot.assign([weak = std::weak_ptr(lookup)](boost::asio::cancellation_type_t) {
+                    if (auto const running = weak.lock())
+                        running->cancel();
+                });
+            std::string const host = std::move(target_.host_), service = std::move(target_.service_);
+            lookup->async_resolve(host, service, std::move(self));
+        }
+
+        template <typename Self, typename Endpoints>
+        void connect(Self& self, Endpoints const& endpoints) {
+            socket_type& socket = *target_.socket_; // *this moves with self
+            boost::asio::async_connect(socket, endpoints, std::move(self));
+        }
+
+        void close() {
+            error_code ignored;
+            target_.socket_->close(ignored);
+        }
+
+        fresh_connection target_;
+        std::shared_ptr<resolver> lookup_;
+    };
+
+    socket_type* socket_;
+    std::string host_, service_;
+    std::vector<tcp::endpoint> endpoints_;
+    bool looks_up_ = true;
+};
+
+} // namespace asio_retry

@@ -1,0 +1,203 @@
+#include <asio_retry/async_retry.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ASIO_RETRY_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ASIO_RETRY_TEST_SANITIZED 1
+#endif
+#endif
+
+#if !defined(ASIO_RETRY_TEST_SANITIZED) && defined(__GLIBC__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 33)
+#define ASIO_RETRY_TEST_MEASURES_HEAP 1
+#include <malloc.h>
+#endif
+#endif
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+#if defined(ASIO_RETRY_TEST_SANITIZED)
+constexpr std::size_t many = 50'000;
+#else
+constexpr std::size_t many = 1'000'000;
+#endif
+
+#if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
+std::size_t allocated_bytes() {
+    auto const heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+#endif
+
+/// What handlers allocate and have not given back.
+struct live_memory {
+    std::size_t blocks = 0;
+    std::size_t bytes = 0;
+};
+
+template <typename T>
+class counting_allocator {
+public:
+    using value_type = T;
+
+    explicit counting_allocator(live_memory& live) noexcept
+        : live_(&live) {}
+    template <typename U>
+    counting_allocator(counting_allocator<U> const& other) noexcept
+        : live_(other.live_) {}
+
+    T* allocate(std::size_t count) {
+        T* const memory = std::allocator<T>().allocate(count);
+        ++live_->blocks;
+        live_->bytes += count * sizeof(T);
+        return memory;
+    }
+    void deallocate(T* memory, std::size_t count) noexcept {
+        std::allocator<T>().deallocate(memory, count);
+        --live_->blocks;
+        live_->bytes -= count * sizeof(T);
+    }
+
+    friend bool operator==(counting_allocator a, counting_allocator b) noexcept { return a.live_ == b.live_; }
+
+private:
+    template <typename>
+    friend class counting_allocator;
+
+    live_memory* live_;
+};
+
+struct outcomes {
+    explicit outcomes(std::size_t operations)
+        : completions(operations) {}
+
+    std::vector<std::uint8_t> completions;
+    std::size_t aborted = 0;
+
+    auto handler(std::size_t number) {
+        return [this, number](error_code ec) {
+            ++completions[number];
+            if (ec == test::aborted())
+                ++aborted;
+        };
+    }
+};
+
+/// An attempt that fails at once.
+struct failing_attempt {
+    template <typename Token>
+    auto operator()(Token&& token) const {
+        return asio::async_initiate<Token, void(error_code)>(
+            [](auto handler) { std::move(handler)(refused()); }, token);
+    }
+};
+
+retry_policy in_an_hour() {
+    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
+}
+
+class scale : public testing::Test {
+protected:
+    asio::io_context io;
+    live_memory live;
+
+    /// In one scope, which then is cancelled.
+    void cancel_by_scope(outcomes& results) {
+        retry_scope scope(io.get_executor());
+        retry_policy const policy = in_an_hour();
+        std::size_t const operations = results.completions.size();
+        for (std::size_t i = 0; i != operations; ++i)
+            async_retry(scope, failing_attempt(), policy,
+                        asio::bind_allocator(counting_allocator<void>(live), results.handler(i)));
+        expect_pending(operations);
+        EXPECT_EQ(scope.pending(), operations);
+        scope.cancel();
+        expect_ended();
+        EXPECT_EQ(scope.pending(), 0u);
+    }
+
+    /// Each by its own signal.
+    void cancel_one_by_one(outcomes& results) {
+        retry_policy const policy = in_an_hour();
+        std::size_t const operations = results.completions.size();
+        std::vector<asio::cancellation_signal> signals(operations);
+        for (std::size_t i = 0; i != operations; ++i)
+            async_retry(io, failing_attempt(), policy,
+                        asio::bind_cancellation_slot(
+                            signals[i].slot(),
+                            asio::bind_allocator(counting_allocator<void>(live), results.handler(i))));
+        expect_pending(operations);
+        for (asio::cancellation_signal& signal : signals)
+            signal.emit(asio::cancellation_type::terminal);
+        expect_ended();
+    }
+
+    template <typename Cancel>
+    void expect_all_aborted_and_memory_back(Cancel cancel) {
+        outcomes few(100), all(many);
+        cancel(few); // so that what is kept for ever, such as the caches of the allocator, is there already
+#if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
+        std::size_t const before = allocated_bytes();
+#endif
+        cancel(all);
+#if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
+        EXPECT_LE(allocated_bytes(), before + before / 20);
+        EXPECT_GE(most_allocated_, before + many * sizeof(void*)) << "the operations were not measured";
+#endif
+        for (outcomes const* results : {&few, &all}) {
+            EXPECT_THAT(results->completions, testing::Each(1));
+            EXPECT_EQ(results->aborted, results->completions.size());
+        }
+    }
+
+private:
+    void expect_pending(std::size_t operations) {
+        io.restart();
+        io.poll();
+        EXPECT_EQ(scheduler(io).pending(), operations);
+        EXPECT_EQ(live.blocks, operations);
+#if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
+        most_allocated_ = allocated_bytes();
+#endif
+    }
+
+    /// The run would last for an hour if anything kept it going.
+    void expect_ended() {
+        io.run();
+        EXPECT_TRUE(io.stopped());
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+        EXPECT_EQ(live.blocks, 0u);
+        EXPECT_EQ(live.bytes, 0u);
+    }
+
+#if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
+    std::size_t most_allocated_ = 0;
+#endif
+};
+
+TEST_F(scale, a_million_pending_operations_are_cancelled_and_their_memory_comes_back) {
+    expect_all_aborted_and_memory_back([this](outcomes& results) { cancel_by_scope(results); });
+}
+
+TEST_F(scale, a_million_pending_operations_are_cancelled_one_by_one_and_their_memory_comes_back) {
+    expect_all_aborted_and_memory_back([this](outcomes& results) { cancel_one_by_one(results); });
+}
+
+} // namespace
+} // namespace asio_retry::test
