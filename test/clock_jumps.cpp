@@ -246,6 +246,16 @@ TEST_F(clock_jumps, time_that_went_back_does_not_count_as_elapsed) {
     expect_ended(with_max_elapsed, refused(), stop_reason::elapsed);
 }
 
+TEST_F(clock_jumps, all_the_time_that_there_is_may_go_back_under_a_running_attempt) {
+    start(with_max_elapsed, 20, every_second().max_elapsed(30s));
+    start(with_total_timeout, 20, every_second().total_timeout(30s));
+    time.jump(duration::min());
+    time.advance(10s);
+    EXPECT_THAT(attempts(), Each(11u));
+    for (operations const* list : {&with_max_elapsed, &with_total_timeout})
+        expect_pending(*list);
+}
+
 TEST_F(clock_jumps, none_ends_anything_where_the_clock_stands_still) {
     start_all();
     time.advance(500ms);
@@ -283,6 +293,15 @@ TEST_F(clock_jumps, at_the_end_of_time_waits_never_end) {
     for (operations const* list : {&with_total_timeout, &with_deadline})
         expect_ended(*list, timed_out(), stop_reason::deadline);
     expect_ended(with_max_elapsed, refused(), stop_reason::elapsed);
+}
+
+TEST_F(clock_jumps, are_not_made_to_reach_the_end_of_time) {
+    start(unlimited, 100, every_second().backoff(constant(duration::max())));
+    start(with_max_elapsed, 20, every_second().max_elapsed(30s));
+    time.run();
+    EXPECT_EQ(time.now() - begin, 30s);
+    EXPECT_THAT(attempts_of(unlimited), Each(1u));
+    expect_pending(unlimited);
 }
 
 TEST_F(clock_jumps, at_the_end_of_time_a_time_limit_is_no_limit) {

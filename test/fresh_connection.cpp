@@ -192,6 +192,7 @@ TEST_F(fresh_connections, look_the_host_up_in_each_attempt) {
 }
 
 TEST_F(fresh_connections, fail_with_the_error_of_the_lookup) {
+    socket.connect(listening.endpoint());
     async_retry(io, fresh_connection(socket, "127.0.0.1", "no-such-service"), every_ms().max_attempts(2),
                 outcome.handler());
     io.run();
@@ -292,6 +293,21 @@ TEST_F(fresh_connections, are_not_made_after_a_cancellation_during_the_lookup) {
         EXPECT_FALSE(listening.accepted());
         signal.emit(type);
     }
+}
+
+TEST_F(fresh_connections, are_not_looked_up_after_a_cancellation_that_came_first) {
+    wandering_host host{listening.number()};
+    host.hold();
+    tcp::socket first(io);
+    asio::cancellation_signal signal;
+    fresh_connection(first, host.name, "any")(asio::detached);
+    host.await_lookups(1); // another has to wait for it
+    fresh_connection(socket, host.name, "any")(asio::bind_cancellation_slot(signal.slot(), outcome.handler()));
+    signal.emit(asio::cancellation_type::terminal);
+    host.release();
+    io.run();
+    expect_failed(aborted());
+    EXPECT_EQ(host.lookups(), 1u);
 }
 
 // The negative control: a lookup that nobody cancels.

@@ -40,7 +40,8 @@ namespace asio_retry {
 /// Errors: those of the lookup; otherwise that of the last endpoint, `not_found` if there is none;
 /// `operation_aborted` when cancelled, or when the socket was closed during a connect.
 ///
-/// Thread safety: distinct objects with distinct sockets are independent.
+/// Thread safety: distinct objects with distinct sockets are independent. On an executor that runs functions on
+/// several threads at once the handler of an operation that may be cancelled has a strand for its executor.
 template <typename Executor = boost::asio::any_io_executor>
 class fresh_connection {
     using tcp = boost::asio::ip::tcp;
