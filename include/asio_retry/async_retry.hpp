@@ -27,7 +27,7 @@ namespace asio_retry {
 ///  - a callable that returns a deferred operation, or such an operation itself;
 ///  - a callable that returns an `awaitable`;
 ///  - a plain callable;
-/// each with an `attempt` as its first parameter if it likes, or any of them inside `fail_if`.
+/// each with an `attempt` as its first parameter if it likes, or any of them inside `fail_if` or `with_report`.
 ///
 /// Preconditions: the values of the completion are default-constructible, for a completion that has none to
 /// give. On an executor that runs functions on several threads at once, a handler whose operation has a time
@@ -61,7 +61,7 @@ namespace asio_retry {
 /// `operation_aborted`. An awaitable attempt sees `terminal` only, unless it asks for more.
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt;
-/// `operation_aborted` when cancelled; an exception that a callable of the policy throws, which with
+/// `operation_aborted` when cancelled; what is inside a `permanent` error; an exception that a callable of the policy throws, which with
 /// `error_code` signatures becomes an `asio_retry::error`; otherwise the last attempt's own. An exception
 /// thrown by an operation that completes with an error code counts as the code in it, or
 /// `error::operation_threw`. Want of memory is a failed attempt or completes the operation with `no_memory` (a
@@ -94,7 +94,9 @@ auto async_retry(Context& context, Operation&& operation, retry_policy policy, T
                        std::forward<Token>(token));
 }
 
-/// The same in `scope`: a cancellation of the scope acts like one of type `terminal`.
+/// The same in `scope`: a cancellation of the scope acts like one of type `terminal`, its deadline like the
+/// policy's. Where the scope has no room for another operation this one makes no attempt and completes with
+/// `no_buffer_space`.
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy, Token&& token = Token()) {
     return detail::initiate(

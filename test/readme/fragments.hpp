@@ -3,12 +3,18 @@
 /// What the fragments of the README take for granted: things to fetch from, a policy and a log.
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/backoff_ticker.hpp>
+#include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/permanent.hpp>
+#include <asio_retry/retry.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_report.hpp>
 
 #include <boost/asio.hpp>
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +23,7 @@
 #include <iostream>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
