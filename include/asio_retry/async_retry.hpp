@@ -61,13 +61,13 @@ namespace asio_retry {
 /// `operation_aborted`. An awaitable attempt sees `terminal` only, unless it asks for more.
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt;
-/// `operation_aborted` when cancelled; what is inside a `permanent` error; an exception that a callable of the policy throws, which with
-/// `error_code` signatures becomes an `asio_retry::error`; otherwise the last attempt's own. An exception
-/// thrown by an operation that completes with an error code counts as the code in it, or
-/// `error::operation_threw`. Want of memory is a failed attempt or completes the operation with `no_memory` (a
-/// std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the context; where a
-/// value throws as it is made or moved the handler is destroyed uncalled, and the exception comes out of the
-/// context.
+/// `operation_aborted` when cancelled; what is inside a `permanent` error; an exception that a callable of the
+/// policy throws, which with `error_code` signatures becomes an `asio_retry::error`; otherwise the last
+/// attempt's own. An exception thrown by an operation that completes with an error code counts as the code in
+/// it, or `error::operation_threw`. Want of memory is a failed attempt or completes the operation with
+/// `no_memory` (a std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the
+/// context; where a value throws as it is made or moved the handler is destroyed uncalled, and the exception
+/// comes out of the context.
 ///
 /// Thread safety: distinct operations are independent. Cancellation is to be emitted on the handler's executor,
 /// as for every Asio operation; a retry_scope may be cancelled from any thread.
