@@ -96,7 +96,7 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
         stage = error::jitter_threw;
         duration delay =
             settings.jitter.draw({failures_, ceiling, base_, settings.backoff.cap(), previous_delay_}, source);
-        previous_delay_ = delay;
+        drawn_delay_ = delay;
 
         auto const [allowed, limit] = longest_wait(now);
         if (delay > allowed || at_edge_) {
@@ -161,6 +161,7 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
 
 retry_action retry_machine::begin_attempt(time_point now) noexcept {
     ++attempts_;
+    previous_delay_ = drawn_delay_;
     healthy_since_ = marks_health_ ? time_point::max() : now;
     lease_.spend();
     if (report_)

@@ -107,6 +107,14 @@ public:
     /// The wait ended, or was cut short by a cancellation, at `now`.
     ASIO_RETRY_DECL retry_action on_wait_over(time_point now);
 
+    /// The wait was given up, at the wish of whoever waits, and no attempt follows: the failure before it does
+    /// not count, and the machine is to be told of it again when there is to be another wait.
+    void on_wait_abandoned() noexcept {
+        lease_.give_back();
+        --failures_;
+        at_edge_ = false;
+    }
+
     /// Latches a cancellation: no further attempt begins. Does nothing to what has happened already.
     void cancel() noexcept { cancelled_ = true; }
 
@@ -159,7 +167,8 @@ private:
     time_point started_{};
     time_point deadline_ = time_point::max();
     duration base_{};
-    duration previous_delay_{};
+    duration previous_delay_{}; // of a wait that led to an attempt
+    duration drawn_delay_{};
     retry_lease lease_;
     cancellation_probe const* probe_ = nullptr;
     retry_report* report_ = nullptr;
