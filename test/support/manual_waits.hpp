@@ -4,6 +4,7 @@
 #include <asio_retry/random.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct manual_waits {
     time_point time{std::chrono::hours(1)};
     std::vector<duration> delays;
     bool stop = false;
+    std::uint64_t seed = 7;
     std::function<void()> on_wait = [] {};
 
     time_point now() const { return time; }
@@ -24,7 +26,7 @@ struct manual_waits {
             time = when;
     }
     bool stopped() const { return stop; }
-    random next_random() const { return random(7); }
+    random next_random() const { return random(seed); }
 };
 
 } // namespace asio_retry::test
