@@ -85,7 +85,7 @@ private:
         std::move(handler)(result);
     }
 
-    void dissolve() noexcept override { auto const destroyed = take_handler(); }
+    void dissolve() noexcept override { [[maybe_unused]] auto const destroyed = take_handler(); }
 
     Handler take_handler() {
         if (slot_connected_)
