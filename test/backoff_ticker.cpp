@@ -9,7 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -775,6 +777,38 @@ TEST(ticker_without_virtual_time, threads_of_a_pool_share_its_context) {
             asio::detached);
     pool.join();
     EXPECT_EQ(ends, tickers * 20);
+}
+
+// No strand: the turns of the ticker meet calls that other threads make, one at a time.
+TEST(ticker_without_virtual_time, an_executor_of_several_threads_is_no_strand) {
+    asio::thread_pool pool(3);
+    std::mutex calls; // the user's
+    int ends = 0;
+    for (int i = 0; i < 20; ++i) {
+        auto const policy = retry_policy().backoff(constant(i % 2 * 20us)).unlimited_attempts();
+        auto const ticker = std::make_shared<backoff_ticker>(pool, policy);
+        auto const wait = [&calls, &ends](auto const& self, std::shared_ptr<backoff_ticker> const& t) -> void {
+            std::lock_guard const lock(calls);
+            t->async_wait([&calls, &ends, self, t](error_code ec) {
+                if (!ec)
+                    return self(self, t);
+                std::lock_guard const held(calls);
+                ++ends;
+            });
+        };
+        wait(wait, ticker);
+        for (int n = 0; n < 300; ++n) {
+            std::lock_guard const lock(calls);
+            if (n % 2)
+                ticker->reset();
+            else
+                ticker->retry_now();
+        }
+        std::lock_guard const lock(calls);
+        ticker->stop();
+    }
+    pool.join();
+    EXPECT_EQ(ends, 20);
 }
 
 } // namespace
