@@ -26,6 +26,8 @@ std::string message_of(error e) {
         return "the jitter threw an exception";
     case error::hook_threw:
         return "the on_retry or on_give_up hook threw an exception";
+    case error::exhausted:
+        return "the policy allows no further tick";
     }
     return "unknown asio_retry error";
 }
@@ -34,6 +36,7 @@ bool is_callback_error(error e) noexcept {
     switch (e) {
     case error::operation_threw:
     case error::result_rejected:
+    case error::exhausted:
         return false;
     case error::predicate_threw:
     case error::backoff_threw:

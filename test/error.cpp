@@ -30,6 +30,7 @@ described_error const all_errors[] = {
     {error::backoff_threw, 4, "the backoff threw an exception", true},
     {error::jitter_threw, 5, "the jitter threw an exception", true},
     {error::hook_threw, 6, "the on_retry or on_give_up hook threw an exception", true},
+    {error::exhausted, 7, "the policy allows no further tick", false},
 };
 
 TEST(error, every_enumerator_is_true_and_has_its_number_and_message) {

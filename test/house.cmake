@@ -4,9 +4,10 @@ cmake_minimum_required(VERSION 3.25)
 set(policy attempt backoff duration error jitter permanent random retry_event retry_gate retry_machine retry_policy retry_report retry_settings
     stop_reason verdict detail/check detail/config)
 set(time retry_scheduler virtual_time detail/wait_node)
-set(operation async_retry fail_if fresh_connection retry_scope with_report
+set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
     detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/attempt_source
-    detail/await_retry detail/completion detail/decide
+    detail/await_retry detail/blocking_retry detail/completion detail/decide detail/thread_waits
+    detail/ticker_state detail/ticker_wait
     detail/initiate_retry detail/initiation_frame detail/occupancy
     detail/operation_block detail/operation_executors detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership
     detail/scope_drain detail/scope_join detail/scope_state)

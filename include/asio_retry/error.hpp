@@ -21,6 +21,7 @@ enum class error {
     backoff_threw,       ///< a user's backoff threw
     jitter_threw,        ///< a user's jitter threw
     hook_threw,          ///< `on_retry` or `on_give_up` threw
+    exhausted,           ///< the policy of a `backoff_ticker` allows no further tick
 };
 
 /// Groups of errors, to compare with: `if (ec == condition::callback_threw)`.

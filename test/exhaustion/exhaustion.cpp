@@ -17,8 +17,8 @@ namespace {
 
 std::vector<scenario> all_scenarios() {
     std::vector<scenario> all;
-    for (auto const& some :
-         {plain(), forms(), futures(), limits(), cancellations(), scopes(), coroutines(), executors()})
+    for (auto const& some : {plain(), forms(), futures(), limits(), cancellations(), scopes(), coroutines(),
+                             executors(), tickers()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

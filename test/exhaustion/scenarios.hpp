@@ -75,5 +75,6 @@ std::vector<scenario> cancellations();
 std::vector<scenario> scopes();
 std::vector<scenario> coroutines();
 std::vector<scenario> executors();
+std::vector<scenario> tickers();
 
 } // namespace asio_retry::test

@@ -1,20 +1,19 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/decide.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <type_traits>
 
 namespace asio_retry::detail {
 
-/// Gives an operation that takes an attempt one with which it can mark its health.
-template <typename Executor>
+/// Gives an operation that takes an attempt one with which it can mark its health at the time of `Clock`.
+template <typename Clock>
 class attempt_health final : health_monitor {
 public:
-    attempt_health(retry_machine& machine, lazy_scheduler<Executor>& scheduler) noexcept
+    attempt_health(retry_machine& machine, Clock& clock) noexcept
         : machine_(machine)
-        , scheduler_(scheduler) {}
+        , clock_(clock) {}
 
     attempt monitored(attempt which) noexcept {
         which.monitor = this;
@@ -24,11 +23,11 @@ public:
 private:
     void on_healthy() noexcept override {
         if (machine_.measures_time()) // else nothing depends on it, and there may be no scheduler yet
-            machine_.on_healthy(scheduler_.get().now());
+            machine_.on_healthy(clock_.now());
     }
 
     retry_machine& machine_;
-    lazy_scheduler<Executor>& scheduler_;
+    Clock& clock_;
 };
 
 /// One that takes none has nothing to mark.
@@ -37,7 +36,7 @@ struct no_attempt_health {
     static attempt monitored(attempt which) noexcept { return which; }
 };
 
-template <typename Form, typename Executor>
-using attempt_health_of = std::conditional_t<Form::takes_attempt, attempt_health<Executor>, no_attempt_health>;
+template <typename Form, typename Clock>
+using attempt_health_of = std::conditional_t<Form::takes_attempt, attempt_health<Clock>, no_attempt_health>;
 
 } // namespace asio_retry::detail

@@ -231,7 +231,7 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
 
     retry_machine machine(std::move(policy));
     machine.watch(cancellation);
-    attempt_health_of<form, std::decay_t<decltype(scheduler.executor())>> health(machine, scheduler);
+    attempt_health_of<form, decltype(scheduler)> health(machine, scheduler);
     retry_action action;
     auto const fail = [&] {
         action = machine.on_exception(code_of(std::current_exception()), std::current_exception());

@@ -24,6 +24,8 @@ public:
         return *scheduler_;
     }
 
+    time_point now() { return get().now(); }
+
     random& get_random() {
         if (!random_)
             random_.emplace(get().next_random());
@@ -37,9 +39,7 @@ public:
     }
 
     /// The time, for a machine that needs it even if nothing fails.
-    time_point time_for(retry_machine const& machine) {
-        return machine.measures_time() ? get().now() : time_point();
-    }
+    time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
 
     Executor const& executor() const noexcept { return executor_; }
 
@@ -49,21 +49,21 @@ private:
     std::optional<random> random_;
 };
 
-/// What follows from the result of an attempt. A wait begins at `now`.
-template <typename Completion, typename Form, typename Callable, typename Executor>
+/// What follows from the result of an attempt. A wait begins at `now`. Time and randomness come from `source`,
+/// such as a lazy_scheduler.
+template <typename Completion, typename Form, typename Callable, typename Source>
 retry_action decide(retry_machine& machine, Callable& callable, typename Completion::arguments const& result,
-                    lazy_scheduler<Executor>& scheduler, time_point& now) {
+                    Source& source, time_point& now) {
     std::optional<verdict> judged;
     try {
         judged.emplace(Completion::template judge<Form>(callable, result));
     } catch (...) {
-        return machine.on_exception(error::predicate_threw, std::current_exception(),
-                                    scheduler.time_for(machine));
+        return machine.on_exception(error::predicate_threw, std::current_exception(), source.time_for(machine));
     }
     if (judged->succeeded())
-        return machine.on_success(scheduler.time_for(machine));
-    now = scheduler.get().now();
-    return machine.on_failure(*judged, now, scheduler.get_random());
+        return machine.on_success(source.time_for(machine));
+    now = source.now();
+    return machine.on_failure(*judged, now, source.get_random());
 }
 
 } // namespace asio_retry::detail

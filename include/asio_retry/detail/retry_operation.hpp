@@ -592,7 +592,7 @@ private:
     asio::associated_cancellation_slot_t<Handler> slot_;
     executors executors_;
     retry_machine machine_;
-    [[no_unique_address]] attempt_health_of<form, IoExecutor> health_;
+    [[no_unique_address]] attempt_health_of<form, lazy_scheduler<IoExecutor>> health_;
     std::optional<arguments> result_; // of the attempt that ended last, until its failure is decided on
     occupancy occupancy_;
     place place_ = place::initiation;

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <asio_retry/detail/ticker_wait.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/retry_policy.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// Ticks at the delays of a policy: for a loop that polls more and more rarely, say, or that paces its own
+/// attempts.
+///
+/// The first tick comes at once, each further one a delay after the `async_wait` for it began. To the policy a
+/// tick is an attempt, and the wait for another one says that it failed, with `error::result_rejected`. So
+/// max_attempts(n) allows n ticks, max_elapsed, total_timeout, the deadline and the gate hold, and the hooks
+/// are told; retry_if is not asked, and attempt_timeout means nothing. The policy's callables run where
+/// `async_wait` and `reset` are called and where the handler runs.
+///
+/// Lifetimes: the destructor does as `stop` does, and the wait that is pending then may outlive the ticker. The
+/// execution context must outlive both. Thread safety: distinct tickers are independent; the member functions
+/// of one are not called concurrently, as with Asio's timers. The executor may run functions on several
+/// threads.
+class backoff_ticker {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    backoff_ticker(executor_type executor, retry_policy policy)
+        : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(policy))) {}
+
+    template <std::derived_from<boost::asio::execution_context> Context>
+    backoff_ticker(Context& context, retry_policy policy)
+        : backoff_ticker(executor_type(context.get_executor()), std::move(policy)) {}
+
+    ~backoff_ticker() { stop(); }
+    backoff_ticker(backoff_ticker const&) = delete;
+    backoff_ticker& operator=(backoff_ticker const&) = delete;
+
+    executor_type const& get_executor() const noexcept { return state_->executor(); }
+
+    /// Completes at the next tick, never inside the initiating function.
+    ///
+    /// Precondition: no other wait of this ticker is pending.
+    ///
+    /// Completion signature: void(error_code).
+    ///
+    /// Executor: that of the handler, or else that of the ticker.
+    ///
+    /// Per-operation cancellation: all types; the wait then completes with `operation_aborted`. The next wait
+    /// takes its place, and ends when it would have.
+    ///
+    /// Errors: `error::exhausted` when the policy allows no further tick, or `timed_out` when the deadline or
+    /// the total_timeout is why, until `reset`; `operation_aborted` when stopped or cancelled;
+    /// `already_started` if another wait is pending, which goes on; the `asio_retry::error` that names a
+    /// callable of the policy that threw.
+    template <typename Token = boost::asio::deferred_t>
+    auto async_wait(Token&& token = Token()) {
+        return boost::asio::async_initiate<Token, void(error_code)>(initiation{state_}, token);
+    }
+
+    /// Ends a pending wait with `operation_aborted`, and every later one at once. For good; the second time
+    /// nothing happens.
+    void stop() { std::shared_ptr(state_)->stop(); }
+
+    /// Starts over, as if the first tick had just been: the first delay comes next, all other ticks are left,
+    /// and the time counts from now. A pending wait goes on with the first delay from now. Nothing ticks at
+    /// once, but for a tick that is due already. Does nothing after `stop`.
+    void reset() { std::shared_ptr(state_)->start_over(); }
+
+    /// Ends a pending wait with a tick now.
+    void retry_now() { std::shared_ptr(state_)->tick_now(); }
+
+private:
+    struct initiation {
+        using executor_type = boost::asio::any_io_executor;
+        std::shared_ptr<detail::ticker_state> state;
+
+        executor_type get_executor() const noexcept { return state->executor(); }
+
+        template <typename Handler>
+        void operator()(Handler&& handler) const {
+            using handler_type = std::decay_t<Handler>;
+            detail::handler_wait<handler_type>::initiate(handler_type(std::forward<Handler>(handler)), state);
+        }
+    };
+
+    std::shared_ptr<detail::ticker_state> state_;
+};
+
+} // namespace asio_retry

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+#include <asio_retry/random.hpp>
+
+#include <chrono>
+#include <thread>
+#include <version>
+
+#ifdef __cpp_lib_jthread
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+#endif
+
+namespace asio_retry::detail {
+
+/// Waits by blocking the thread; nothing stops it.
+class thread_waits {
+public:
+    time_point now() const noexcept { return std::chrono::steady_clock::now(); }
+    void wait_until(time_point when) const { std::this_thread::sleep_until(when); }
+    static constexpr bool stopped() noexcept { return false; }
+    random next_random() const { return random(entropy_seed()); }
+};
+
+#ifdef __cpp_lib_jthread
+/// The same until the token is told to stop.
+class stoppable_waits : public thread_waits {
+public:
+    explicit stoppable_waits(std::stop_token token) noexcept
+        : token_(std::move(token)) {}
+
+    void wait_until(time_point when) const {
+        std::mutex mutex;
+        std::condition_variable_any never_notified;
+        std::unique_lock lock(mutex);
+        never_notified.wait_until(lock, token_, when, [] { return false; });
+    }
+    bool stopped() const noexcept { return token_.stop_requested(); }
+
+private:
+    std::stop_token token_;
+};
+#endif
+
+} // namespace asio_retry::detail
