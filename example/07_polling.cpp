@@ -9,17 +9,15 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-asio::io_context io;
-asio_retry::virtual_time virtual_clock(io); // so that this takes no time; leave it out to wait for real
-auto const begin = virtual_clock.now();
-
-long long seconds() {
-    return (virtual_clock.now() - begin) / 1s;
-}
-
 // One message, which arrives after five seconds.
 class mailbox {
 public:
+    explicit mailbox(asio_retry::virtual_time& time)
+        : time_(time)
+        , begin_(time.now()) {}
+
+    long long seconds() const { return (time_.now() - begin_) / 1s; }
+
     bool has_news() {
         bool const is_new = !seen_ && seconds() >= 5;
         seen_ = seen_ || is_new;
@@ -27,6 +25,8 @@ public:
     }
 
 private:
+    asio_retry::virtual_time& time_;
+    asio_retry::time_point begin_;
     bool seen_ = false;
 };
 
@@ -36,25 +36,28 @@ asio::awaitable<void> poll(asio_retry::backoff_ticker& ticker, mailbox& box) {
         if (ec)
             co_return;
         bool const is_new = box.has_news();
-        std::cout << seconds() << " s: " << (is_new ? "a message" : "nothing new") << '\n';
+        std::cout << box.seconds() << " s: " << (is_new ? "a message" : "nothing new") << '\n';
         if (is_new)
             ticker.reset();
     }
 }
 
 int main() {
+    asio::io_context io;
+    asio_retry::virtual_time time(io); // so that this takes no time; leave it out to wait for real
+
     auto const interval = asio_retry::retry_policy()
                               .backoff(asio_retry::exponential(1s).cap(1min))
                               .jitter(asio_retry::no_jitter())
                               .unlimited_attempts();
     asio_retry::backoff_ticker ticker(io, interval);
-    mailbox box;
+    mailbox box(time);
     asio::co_spawn(io, poll(ticker, box), asio::detached);
-    virtual_clock.advance(40s);
+    time.advance(40s);
 
-    std::cout << seconds() << " s: the user looks into it\n";
+    std::cout << box.seconds() << " s: the user looks into it\n";
     ticker.reset();
-    virtual_clock.advance(4s);
+    time.advance(4s);
     ticker.stop();
-    virtual_clock.run();
+    time.run();
 }

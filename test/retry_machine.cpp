@@ -53,41 +53,6 @@ TEST(decision_11, exhausted_attempts_deliver_the_last_error_unchanged) {
     EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 2, timed_out_error())));
 }
 
-// A wait that is given up counts for nothing: the failure before it can be told again, and the lease is back.
-TEST(retry_machine, an_abandoned_wait_leaves_no_trace) {
-    auto const tokens = std::make_shared<counting_tokens>(2);
-    std::vector<duration> previous;
-    auto const doubling = [&](backoff_step step, random&) {
-        previous.push_back(step.previous);
-        return step.failures == 1 ? step.ceiling : 2 * step.previous;
-    };
-    machine_script script(
-        endless_every_100ms().backoff(constant(100ms).cap(1s)).jitter(doubling).gate(tokens).max_attempts(3));
-    script.start();
-    script.fail();
-    script.wake();
-    EXPECT_THAT(script.fail(), is_wait(200ms));
-    EXPECT_EQ(tokens->left, 0);
-    script.machine.on_wait_abandoned();
-    EXPECT_EQ(tokens->left, 1);
-    EXPECT_THAT(script.fail(), is_wait(200ms)) << "not 400, and not the end";
-    EXPECT_THAT(script.wake(), is_attempt());
-    EXPECT_EQ(script.machine.current_attempt().number, 3u);
-    EXPECT_THAT(script.fail(), is_completion(stop_reason::attempts, no_replacement));
-    EXPECT_THAT(previous, ElementsAre(100ms, 100ms, 100ms));
-}
-
-// The wait that was cut short to end at a limit is no longer the last one.
-TEST(retry_machine, an_abandoned_wait_at_the_edge_may_be_planned_again) {
-    machine_script script(endless_every_100ms().max_elapsed(50ms).clamp());
-    script.start();
-    EXPECT_THAT(script.fail(), is_wait(50ms));
-    script.machine.on_wait_abandoned();
-    EXPECT_THAT(script.fail(20ms), is_wait(30ms));
-    EXPECT_THAT(script.wake(50ms), is_attempt());
-    EXPECT_THAT(script.fail(51ms), is_completion(stop_reason::elapsed, no_replacement));
-}
-
 // Three attempts in all are the default.
 TEST(retry_machine, makes_three_attempts_by_default) {
     machine_script script((retry_policy()));
