@@ -70,16 +70,6 @@ public:
     }
 };
 
-// Boost wraps a standard code, and the wrapped one equals no other; those that both libraries have are given
-// back as Boost's.
-error_code from_standard(std::error_code const& code) {
-    if (code.category() == std::system_category())
-        return error_code(code.value(), boost::system::system_category());
-    if (code.category() == std::generic_category())
-        return error_code(code.value(), boost::system::generic_category());
-    return code;
-}
-
 } // namespace
 
 boost::system::error_category const& error_category() noexcept {
@@ -114,14 +104,30 @@ error_code code_of(std::exception_ptr const& e) {
     } catch (permanent_error const& failure) {
         return failure.code();
     } catch (boost::system::system_error const& failure) {
-        return failure.code();
+        return detail::find_permanent(failure.code()).value_or(failure.code());
     } catch (std::system_error const& failure) {
-        return from_standard(failure.code());
+        return detail::unwrapped(failure.code());
     } catch (std::bad_alloc const&) {
         return no_memory_error();
     } catch (...) {
         return error::operation_threw;
     }
+}
+
+bool detail::wraps_standard(error_code const& code) noexcept {
+    static auto const& of_wrapped = error_code(std::error_code(1, std::generic_category())).category();
+    return code.category() == of_wrapped;
+}
+
+error_code detail::unwrapped(error_code const& code) noexcept {
+    if (!wraps_standard(code))
+        return code;
+    std::error_code const standard = code;
+    if (standard.category() == std::system_category())
+        return error_code(standard.value(), boost::system::system_category());
+    if (standard.category() == std::generic_category())
+        return error_code(standard.value(), boost::system::generic_category());
+    return code;
 }
 
 std::exception_ptr detail::exception_of(error_code const& code) noexcept {

@@ -1,9 +1,12 @@
 #include <asio_retry/permanent.hpp>
 
+#include <boost/system/system_error.hpp>
+
 #include <forward_list>
 #include <mutex>
 #include <string>
 #include <typeinfo>
+#include <utility>
 
 namespace asio_retry {
 namespace {
@@ -41,7 +44,7 @@ permanent_category const& permanent_category_of(boost::system::error_category co
 } // namespace
 
 permanent_error::permanent_error(error_code const& code) noexcept
-    : code_(detail::find_permanent(code).value_or(code)) {}
+    : code_(detail::find_permanent(code).value_or(detail::unwrapped(code))) {}
 
 permanent_error::permanent_error(std::exception_ptr e)
     : code_(code_of(e))
@@ -55,6 +58,8 @@ char const* permanent_error::what() const noexcept {
 }
 
 permanent_error::operator error_code() const noexcept {
+    if (detail::wraps_standard(code_)) // its value and category are not its own
+        return code_;
     try {
         return error_code(code_.value(), permanent_category_of(code_.category()));
     } catch (...) {
@@ -64,14 +69,24 @@ permanent_error::operator error_code() const noexcept {
 
 std::optional<permanent_error> detail::find_permanent(std::exception_ptr thrown) {
     while (thrown) {
+        std::exception_ptr inner;
+        auto const look_into = [&](auto const& outer) {
+            if (auto const* nested = dynamic_cast<std::nested_exception const*>(&outer))
+                inner = nested->nested_ptr();
+        };
         try {
-            std::rethrow_exception(std::exchange(thrown, nullptr));
+            std::rethrow_exception(thrown);
         } catch (permanent_error const& found) {
             return found;
+        } catch (boost::system::system_error const& outer) { // what awaiting makes of a code
+            if (auto const code = find_permanent(outer.code()))
+                return permanent_error(exception_of(*code));
+            look_into(outer);
         } catch (std::nested_exception const& outer) {
-            thrown = outer.nested_ptr();
+            inner = outer.nested_ptr();
         } catch (...) {
         }
+        thrown = std::move(inner);
     }
     return std::nullopt;
 }

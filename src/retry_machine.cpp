@@ -44,29 +44,32 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     bool const expired = std::exchange(attempt_expired_, false);
     auto told_to_stop = interruption::none;
     if (stopped)
-        told_to_stop = interruption::cancellation;
+        told_to_stop = tells_attempt() ? interruption::cancellation : interruption::none;
     else if (expired)
         told_to_stop = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
 
-    count_failure(now);
+    count_failure(now, told_to_stop);
     if (report_)
         report_->add_failure(v, told_to_stop, now);
+    if (stopped)
+        return give_up(stop_reason::cancelled, v, aborted_error(), now);
     if (told_to_stop == interruption::none)
         return decide(v, error_code(), now, source);
-    if (told_to_stop == interruption::cancellation)
-        return give_up(stop_reason::cancelled, v, aborted_error(), now);
     verdict const timed_out = verdict::failure(timed_out_error());
     if (told_to_stop == interruption::deadline)
         return give_up(stop_reason::deadline, timed_out, timed_out.error(), now);
     return decide(timed_out, timed_out.error(), now, source);
 }
 
-/// One after enough health is the first of a new outage.
-void retry_machine::count_failure(time_point now) noexcept {
+/// One after enough health is the first of a new outage. What hung until its time was up was not healthy,
+/// unless it said so.
+void retry_machine::count_failure(time_point now, interruption told_to_stop) noexcept {
     auto const& stable_for = policy_.settings().reset_after;
-    if (stable_for && healthy_since_ <= now && elapsed_between(healthy_since_, now) >= *stable_for) {
+    bool const hung = told_to_stop == interruption::attempt_timeout && !marks_health_;
+    if (stable_for && !hung && healthy_since_ <= now && elapsed_between(healthy_since_, now) >= *stable_for) {
         failures_ = 0;
         started_ = now;
+        at_edge_ = false;
     }
     ++failures_;
 }
@@ -80,10 +83,11 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
     };
     error stage = error::predicate_threw;
     try {
-        if (failure.is_permanent())
-            return cancelled() ? stop(stop_reason::cancelled)
-                               : give_up(stop_reason::not_retryable, failure, failure.error(), now,
-                                         failure.exception());
+        if (failure.is_permanent()) {
+            if (cancelled() || settings.is_nested) // the outer retry has to see the mark
+                return stop(stop_reason::not_retryable);
+            return give_up(stop_reason::not_retryable, failure, failure.error(), now, failure.exception());
+        }
         if (!is_retryable(failure))
             return stop(stop_reason::not_retryable);
         if (settings.max_attempts && failures_ >= *settings.max_attempts)
@@ -149,6 +153,7 @@ retry_action retry_machine::on_wait_over(time_point now) {
         return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
     if (now > deadline_ && !at_edge_)
         return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
+    at_edge_ = at_edge_ && longest_wait(now).allowed <= duration::zero(); // the wait may have been cut short
     return begin_attempt(now);
 }
 

@@ -38,7 +38,8 @@ retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
 }
 
 retry_policy retry_policy::reset_after(duration stable_for) const {
-    detail::non_negative("reset_after", stable_for);
+    if (stable_for <= duration::zero())
+        detail::refuse("reset_after", stable_for, "must be positive");
     return changed([&](retry_settings& s) { s.reset_after = stable_for; });
 }
 
@@ -90,6 +91,7 @@ retry_policy retry_policy::nested_in(attempt const& outer) const {
             s.deadline = s.deadline ? std::min(*s.deadline, outer.deadline) : outer.deadline;
         if (!s.retry_when_nested)
             s.max_attempts = 1;
+        s.is_nested = true;
     });
 }
 

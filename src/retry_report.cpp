@@ -66,6 +66,7 @@ void retry_report::end_wait(time_point now) noexcept {
 void retry_report::end(stop_reason why, time_point now) noexcept {
     see(now);
     reason = why;
+    ended = true;
 }
 
 } // namespace asio_retry

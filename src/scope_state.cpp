@@ -1,11 +1,27 @@
 #include <asio_retry/detail/scope_state.hpp>
 
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/query.hpp>
+
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <new>
+#include <utility>
 
 namespace asio_retry::detail {
 
 namespace asio = boost::asio;
+
+namespace {
+
+retry_scheduler& scheduler_of(scope_state const& scope) {
+    return scheduler(asio::query(scope.executor(), asio::execution::context));
+}
+
+} // namespace
 
 scope_state::scope_state(asio::any_io_executor executor, std::shared_ptr<scope_state> parent,
                          time_point deadline)
@@ -13,15 +29,19 @@ scope_state::scope_state(asio::any_io_executor executor, std::shared_ptr<scope_s
     , parent_(std::move(parent))
     , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline) {}
 
-scope_state::~scope_state() = default;
+scope_state::~scope_state() {
+    if (!parent_ || !is_linked())
+        return;
+    std::lock_guard const lock(parent_->mutex_);
+    parent_->children_.erase(parent_->children_.iterator_to(*this));
+}
 
 void scope_state::attach() {
     if (!parent_)
         return;
     {
         std::lock_guard const lock(parent_->mutex_);
-        std::erase_if(parent_->children_, [](auto const& child) { return child.expired(); });
-        parent_->children_.push_back(weak_from_this());
+        parent_->children_.push_back(*this);
     }
     if (parent_->cancelled())
         request(scope_request::cancel);
@@ -50,8 +70,7 @@ std::size_t scope_state::unfinished() const {
         std::lock_guard const lock(mutex_);
         result = members_.size() + to_tell_.size() + told_.size();
     }
-    auto index = std::size_t(-1);
-    while (auto const child = child_before(index))
+    for (auto child = child_after(nullptr); child; child = child_after(child.get()))
         result += child->unfinished();
     return result;
 }
@@ -69,8 +88,7 @@ void scope_state::request(scope_request what) {
     mark_members(what);
     while (scope_member* const member = next_to_tell())
         note_failure_of([&] { tell(*member); });
-    auto index = std::size_t(-1);
-    while (auto const child = child_before(index))
+    for (auto child = child_after(nullptr); child; child = child_after(child.get()))
         note_failure_of([&] { child->request(what); });
     if (failure)
         std::rethrow_exception(failure);
@@ -106,11 +124,12 @@ void scope_state::tell(scope_member& member) {
     }
 }
 
-/// From the last to the first: an expired child that is removed meanwhile makes none be left out.
-std::shared_ptr<scope_state> scope_state::child_before(std::size_t& index) const {
+/// The next child that is not being destroyed. Precondition: `child` is null, for the first, or alive.
+std::shared_ptr<scope_state> scope_state::child_after(scope_state const* child) const {
     std::lock_guard const lock(mutex_);
-    for (index = std::min(index, children_.size()); index != 0;)
-        if (auto alive = children_[--index].lock())
+    auto next = child ? std::next(children_.iterator_to(*child)) : children_.begin();
+    for (; next != children_.end(); ++next)
+        if (auto alive = std::const_pointer_cast<scope_state>(next->weak_from_this().lock()))
             return alive;
     return nullptr;
 }
@@ -156,18 +175,139 @@ bool scope_state::enter() {
 
 void scope_state::leave(bool had_room) noexcept {
     for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
-        std::lock_guard const lock(scope->mutex_);
-        --(had_room ? scope->pending_ : scope->without_room_);
-        if (scope->pending_ + scope->without_room_ == 0) {
-            ++scope->times_empty_;
-            scope->joiners_.reset();
+        boost::intrusive::list<scope_join> ended;
+        {
+            std::lock_guard const lock(scope->mutex_);
+            --(had_room ? scope->pending_ : scope->without_room_);
+            if (scope->pending_ + scope->without_room_ == 0)
+                scope->end_joins(ended);
+        }
+        while (!ended.empty()) {
+            scope_join& join = ended.front();
+            ended.pop_front();
+            join.finish();
         }
     }
 }
 
-bool scope_state::has_been_empty_since(std::uint64_t times_empty) const {
-    std::lock_guard const lock(mutex_);
-    return times_empty_ != times_empty;
+/// Precondition: the mutex is held. Those that are not the caller's are ended by who found them due.
+void scope_state::end_joins(boost::intrusive::list<scope_join>& callers) noexcept {
+    while (!joins_.empty()) {
+        scope_join& join = joins_.front();
+        joins_.pop_front();
+        join.has_ended_ = true;
+        if (scheduler_of(*this).cancel(join))
+            callers.push_back(join);
+    }
+}
+
+void scope_state::begin_join(scope_join& join, duration timeout) {
+    retry_scheduler& waits = scheduler_of(*this);
+    {
+        std::unique_lock lock(mutex_);
+        if (pending_ + without_room_ != 0) {
+            if (waits.schedule(join, saturating_add(waits.now(), timeout))) {
+                joins_.push_back(join);
+                return;
+            }
+            lock.unlock();
+            return join.dissolve();
+        }
+        join.has_ended_ = true;
+    }
+    join.release_and_post();
+}
+
+void scope_state::abandon_join(std::uint64_t id) {
+    std::unique_lock lock(mutex_);
+    auto const found =
+        std::find_if(joins_.begin(), joins_.end(), [id](scope_join const& join) { return join.id_ == id; });
+    if (found == joins_.end())
+        return;
+    scope_join& join = *found;
+    joins_.erase(found);
+    join.has_ended_ = true;
+    join.error_ = aborted_error();
+    if (!scheduler_of(*this).cancel(join))
+        return;
+    lock.unlock();
+    join.finish();
+}
+
+// --- the join
+
+scope_join::scope_join(std::shared_ptr<scope_state> scope) noexcept
+    : scope_(std::move(scope))
+    , id_(scope_->joins_begun_.fetch_add(1, std::memory_order_relaxed)) {}
+
+scope_join::~scope_join() = default;
+
+/// What belongs to the scope goes before the turn can come.
+void scope_join::release_and_post() {
+    auto scope = std::exchange(scope_, nullptr);
+    try {
+        post(scope->executor());
+    } catch (...) {
+        scope_ = std::move(scope);
+        throw;
+    }
+}
+
+/// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
+void scope_join::finish() {
+    try {
+        return release_and_post();
+    } catch (...) { // nothing happened
+    }
+    retry_scheduler& waits = scheduler_of(*scope_);
+    if (!waits.schedule(*this, waits.now()))
+        dissolve();
+}
+
+bool scope_join::on_expiry() {
+    auto const scope = scope_;
+    {
+        std::unique_lock lock(scope->mutex_);
+        if (!has_ended_) { // the time for a drain is up
+            lock.unlock();
+            std::size_t const unfinished = scope->unfinished();
+            try {
+                scope->request(scope_request::cancel);
+            } catch (std::bad_alloc const&) {
+                cancelled_ = std::max(cancelled_, unfinished);
+                return false;
+            } catch (...) { // those that could not be told begin no attempt all the same
+            }
+            lock.lock();
+            cancelled_ = std::max(cancelled_, unfinished);
+        }
+        if (!has_ended_) {
+            if (scheduler_of(*scope).schedule(*this, time_point::max()))
+                return true;
+            scope->joins_.erase(scope->joins_.iterator_to(*this));
+            lock.unlock();
+            dissolve();
+            return true;
+        }
+    }
+    try {
+        release_and_post();
+    } catch (std::bad_alloc const&) {
+        return false;
+    } catch (...) { // the executor takes nothing
+        end();
+    }
+    return true;
+}
+
+void scope_join::on_shutdown() noexcept {
+    auto const scope = scope_;
+    {
+        std::lock_guard const lock(scope->mutex_);
+        if (!has_ended_)
+            scope->joins_.erase(scope->joins_.iterator_to(*this));
+    }
+    dissolve();
 }
 
 } // namespace asio_retry::detail

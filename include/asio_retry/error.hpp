@@ -59,6 +59,13 @@ ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
 
 namespace detail {
 
+/// Whether Boost wraps a code of a standard category.
+ASIO_RETRY_DECL bool wraps_standard(error_code const& code) noexcept;
+
+/// Boost's own code in place of a standard one that it wraps, if both libraries have it: the wrapped one equals
+/// no other.
+ASIO_RETRY_DECL error_code unwrapped(error_code const& code) noexcept;
+
 /// A boost::system::system_error; without memory for it, as with std::make_exception_ptr, a bad_alloc.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept;
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/compose.hpp>
@@ -23,7 +22,8 @@ namespace asio_retry {
 /// `co_await async_retry(fresh_connection(socket, "example.org", "https"), policy);` An attempt closes the
 /// socket, looks host and service up, because addresses change, and tries one endpoint after the other, each
 /// with a newly opened socket, because one whose connect failed is spoilt. It fails when the last endpoint has;
-/// only then comes the delay. A failed attempt leaves the socket closed.
+/// only then comes the delay. A failed attempt leaves the socket closed. An attempt_timeout is for all
+/// endpoints of an attempt.
 ///
 /// Preconditions: nobody else uses the socket during the operation. Options that are set on it before are lost.
 ///
@@ -93,6 +93,7 @@ private:
 
         template <typename Self>
         void operator()(Self& self, error_code ec, typename resolver::results_type found) {
+            lookup_.reset();
             if (self.cancelled() != boost::asio::cancellation_type::none)
                 ec = boost::asio::error::operation_aborted; // the lookup may not have heard of it
             if (ec)
@@ -111,8 +112,8 @@ private:
     private:
         template <typename Self>
         void look_up(Self& self) {
-            auto const lookup = std::allocate_shared<resolver>(boost::asio::get_associated_allocator(self),
-                                                               target_.socket_->get_executor());
+            // Not from the handler's allocator: the slot may keep a part of it beyond the attempt.
+            auto const lookup = std::make_shared<resolver>(target_.socket_->get_executor());
             lookup_ = lookup;
             // A lookup knows nothing of slots. The handler of the slot may outlive it.
             if (auto slot = self.get_cancellation_state().slot(); slot.is_connected())

@@ -27,7 +27,8 @@ public:
     std::exception_ptr const& exception() const noexcept { return exception_; }
 
     /// For an operation that completes with a code: one of the same value and message in a category of its own,
-    /// by which a retry knows it. Without memory for that category, the mere code.
+    /// by which a retry knows it. Without memory for that category, and for a code of a standard category that
+    /// Boost has not, the mere code.
     ASIO_RETRY_DECL operator error_code() const noexcept;
 
 private:
@@ -40,7 +41,8 @@ private:
 /// To be thrown by an operation, `throw permanent(std::runtime_error("no such user"))`, or returned by one that
 /// ends with a code, `co_return permanent(error)`. It ends the retry whatever `retry_if` says, and what
 /// completes the operation is the inner error, unchanged. A thrown one is found through nested exceptions too.
-/// `error` is an error code, an exception or a std::exception_ptr that is not null.
+/// `error` is an error code, an exception, which is copied as the type that it has here, or a
+/// std::exception_ptr that is not null, such as std::current_exception().
 template <typename Error>
 permanent_error permanent(Error&& error) {
     if constexpr (std::is_same_v<std::remove_cvref_t<Error>, permanent_error>)

@@ -34,6 +34,9 @@ public:
     /// Whether the operation is to stop; `total_counts` says whether a `total` cancellation is reason enough.
     virtual bool stops(bool total_counts) const noexcept = 0;
 
+    /// Whether a running attempt is told too; it may be let finish.
+    virtual bool tells_attempt() const noexcept { return true; }
+
 protected:
     ~cancellation_probe() = default;
 };
@@ -107,14 +110,18 @@ public:
     /// The wait ended, or was cut short by a cancellation, at `now`.
     ASIO_RETRY_DECL retry_action on_wait_over(time_point now);
 
-    /// Latches a cancellation: no further attempt begins. Does nothing to what has happened already.
-    void cancel() noexcept { cancelled_ = true; }
+    /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
+    /// what has happened already.
+    void cancel() noexcept { cancelled_ = told_ = true; }
+
+    /// The same, but the running attempt may finish.
+    void drain() noexcept { cancelled_ = true; }
 
     /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
     /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
     bool cancel_total() noexcept {
         if (total_counts())
-            cancelled_ = true;
+            cancel();
         return cancelled_;
     }
 
@@ -139,7 +146,8 @@ public:
 private:
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
     retry_action begin_attempt(time_point now) noexcept;
-    void count_failure(time_point now) noexcept;
+    void count_failure(time_point now, interruption told_to_stop) noexcept;
+    bool tells_attempt() const noexcept { return told_ || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
     struct wait_limit {
@@ -166,6 +174,7 @@ private:
     time_point healthy_since_ = time_point::max(); // of the running attempt
     bool marks_health_ = false;
     bool cancelled_ = false;
+    bool told_ = false; // the running attempt
     bool limited_by_deadline_ = false;
     bool at_edge_ = false; // the last wait was cut short to end at a limit
     bool attempt_expired_ = false;

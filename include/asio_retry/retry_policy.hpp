@@ -43,7 +43,7 @@ public:
     /// For operations that last, such as a connection: a failure after at least `stable_for` of health counts
     /// as the first, with the shortest delay and all attempts and all of max_elapsed left. What is lost sooner
     /// after it was set up flaps, and resets nothing. An operation that takes an `attempt` says when it is
-    /// healthy, by `attempt::mark_healthy`; any other is from its beginning.
+    /// healthy, by `attempt::mark_healthy`; any other is from its beginning, unless attempt_timeout ends it.
     ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
     /// @}
 
@@ -99,7 +99,7 @@ public:
     ASIO_RETRY_DECL retry_policy retry_when_nested() const;
 
     /// The policy for a nested retry inside the attempt `outer`: it has no more time than that attempt's
-    /// operation.
+    /// operation, and passes a permanent error on with its mark, so that the outer retry ends too.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
 
     /// Asked before each wait; null for none.

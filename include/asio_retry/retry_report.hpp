@@ -37,15 +37,17 @@ struct failed_attempt {
 
 /// What became of an operation: filled in while it runs, for an operation made by `with_report`.
 ///
-/// Who ended it can always be told. The caller or a scope: `reason` is `cancelled`. The attempt_timeout:
-/// `history.back().stopped` is `attempt_timeout`. The total_timeout or the deadline: `reason` is `deadline`. A
-/// socket closed elsewhere: the last error is `operation_aborted`, and nothing had told its attempt to stop.
+/// Who ended it can always be told. The caller or a scope: `reason` is `cancelled`. The total_timeout or the
+/// deadline: `reason` is `deadline`. The attempt_timeout: the last attempt in `history`, if there was any, was
+/// `stopped` by it. A socket closed elsewhere: `last_error` is `operation_aborted`, which remembers only what
+/// attempts came to that nothing had told to stop.
 struct retry_report {
     /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
     explicit retry_report(std::size_t last = 8) noexcept
         : last_(std::min<std::size_t>(last, 1000)) {}
 
-    stop_reason reason{}; ///< once the operation has ended
+    bool ended = false;   ///< the operation has completed; what follows is final
+    stop_reason reason{}; ///< has no meaning before
     std::uint64_t attempts = 0;
     duration elapsed{};    ///< from the initiation to the end
     duration waited{};     ///< of that, between the attempts

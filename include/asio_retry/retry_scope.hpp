@@ -2,7 +2,7 @@
 
 #include <asio_retry/detail/check.hpp>
 #include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/scope_drain.hpp>
+#include <asio_retry/detail/scope_join.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,7 +27,7 @@ class retry_scope {
 public:
     using executor_type = boost::asio::any_io_executor;
 
-    /// Its operations end with `timed_out` at `deadline`, as by `retry_policy::deadline`.
+    /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`.
     explicit retry_scope(executor_type executor, time_point deadline = time_point::max())
         : retry_scope(std::move(executor), nullptr, deadline) {}
 
@@ -74,7 +74,7 @@ public:
     }
 
     /// Completes when the handler of the last operation of the scope and its children has run; it cancels
-    /// nothing.
+    /// nothing. An operation that waits for its own scope waits for ever.
     ///
     /// Completion signature: void(error_code), with success. Executor: that of the handler, or else that of the
     /// scope. Per-operation cancellation: all types; the join then completes with `operation_aborted` and the
@@ -87,10 +87,11 @@ public:
 
     /// Lets the operations of the scope and its children come to a good end: no further attempt begins, now and
     /// later, every wait ends at once with `operation_aborted`, and the attempts that run may go on for
-    /// `timeout`. Then the scope is cancelled. Completes as `async_join` does.
+    /// `timeout`, to succeed; one that fails completes its operation with `operation_aborted`. Then the scope
+    /// is cancelled. Completes as `async_join` does.
     ///
-    /// Completion signature: void(error_code, std::size_t), with success and the number of operations that had
-    /// to be cancelled. Executor: as `async_join`. Per-operation cancellation: all types; the drain then
+    /// Completion signature: void(error_code, std::size_t), with success and the number of operations that it
+    /// had to cancel. Executor: as `async_join`. Per-operation cancellation: all types; the drain then
     /// completes with `operation_aborted`, nothing is cancelled, and still no attempt begins. Errors: throws
     /// std::invalid_argument if `timeout` is negative.
     template <typename Token = boost::asio::deferred_t>
@@ -119,7 +120,8 @@ private:
     struct initiate_join : initiation {
         template <typename Handler>
         void operator()(Handler&& handler) const {
-            this->state->async_join(std::decay_t<Handler>(std::forward<Handler>(handler)));
+            using join = detail::handler_join<std::decay_t<Handler>, false>;
+            join::initiate(std::decay_t<Handler>(std::forward<Handler>(handler)), this->state, duration::max());
         }
     };
 
@@ -128,7 +130,8 @@ private:
 
         template <typename Handler>
         void operator()(Handler&& handler) const {
-            detail::async_drain(this->state, timeout, std::decay_t<Handler>(std::forward<Handler>(handler)));
+            using join = detail::handler_join<std::decay_t<Handler>, true>;
+            join::initiate(std::decay_t<Handler>(std::forward<Handler>(handler)), this->state, timeout);
         }
     };
 

@@ -37,6 +37,7 @@ struct retry_settings {
     bool clamp = false;
     bool allow_total_cancellation = false;
     bool retry_when_nested = false;
+    bool is_nested = false; ///< by `nested_in`
     std::variant<std::monostate, code_predicate, exception_predicate> retry_if;
     hook on_retry;
     hook on_give_up;

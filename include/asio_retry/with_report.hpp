@@ -48,6 +48,9 @@ struct detail::operation_form<reported_operation<Operation>> : detail::operation
         return inner::rejects(operation.operation_, values...);
     }
 
+    static constexpr bool is_reported = true;
+    static_assert(!inner::is_reported, "with_report: the operation has a report already");
+
     static void prepare(reported& operation, retry_machine& machine) {
         inner::prepare(operation.operation_, machine);
         machine.record_in(*operation.report_);

@@ -237,8 +237,8 @@ auto await_retry(Callable callable, retry_policy policy, std::optional<WaitExecu
         action = machine.on_exception(code_of(std::current_exception()), std::current_exception());
     };
     try {
-        scheduler.take_seeded_stream();
         form::prepare(callable, machine);
+        scheduler.take_seeded_stream();
         action = machine.start(scheduler.time_for(machine));
     } catch (...) {
         fail();

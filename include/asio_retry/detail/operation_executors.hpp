@@ -26,13 +26,13 @@ public:
     using executor_type = typename std::conditional_t<has_strand, std::type_identity<asio::strand<base>>,
                                                       std::type_identity<base>>::type;
 
-    operation_executors(Handler const& handler, IoExecutor const& io)
-        : executor_(base_of(handler, io))
+    operation_executors(Handler const& handler, IoExecutor const& waits_on)
+        : executor_(base_of(handler, waits_on))
         , work_(asio::prefer(executor_, asio::execution::outstanding_work.tracked)) {
         if constexpr (std::is_same_v<IoExecutor, base>)
-            if (io == base_of(handler, io))
+            if (waits_on == base_of(handler, waits_on))
                 return; // the work of one is that of the other
-        io_work_.emplace(asio::prefer(io, asio::execution::outstanding_work.tracked));
+        io_work_.emplace(asio::prefer(waits_on, asio::execution::outstanding_work.tracked));
     }
 
     executor_type const& get() const noexcept { return executor_; }
@@ -40,12 +40,16 @@ public:
     /// Keeps both running beyond the end of the operation.
     auto keep_running() const { return std::pair(work_, io_work_); }
 
+    /// From now on only the executor of the handler is kept running.
+    auto take_io_work() noexcept { return std::exchange(io_work_, std::nullopt); }
+    void give_io_work(std::optional<tracked_executor<IoExecutor>>&& work) { io_work_ = std::move(work); }
+
 private:
-    static base base_of(Handler const& handler, IoExecutor const& io) noexcept {
+    static base base_of(Handler const& handler, IoExecutor const& waits_on) noexcept {
         if constexpr (is_fallback_executor<associated>)
-            return io;
+            return waits_on;
         else
-            return asio::get_associated_executor(handler, io);
+            return asio::get_associated_executor(handler, waits_on);
     }
 
     executor_type executor_;

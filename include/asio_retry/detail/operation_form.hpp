@@ -247,6 +247,8 @@ struct operation_form {
             return operation(which, std::forward<Token>(token)...);
     }
 
+    static constexpr bool is_reported = false;
+
     /// Tells the machine, before the start, what the operation asks of it.
     static void prepare(F&, retry_machine& machine) {
         if constexpr (takes_attempt)

@@ -215,8 +215,8 @@ private:
                 attempts_.connect();
             if (slot_.is_connected())
                 slot_.template emplace<slot_handler>(this);
-            scheduler_.take_seeded_stream();
             form::prepare(attempts_.callable(), machine_);
+            scheduler_.take_seeded_stream();
             this->join_scope(machine_);
             now = scheduler_.time_for(machine_);
         } catch (...) {
@@ -240,7 +240,8 @@ private:
 
     void refuse_start() {
         time_point const now = scheduler_.time_for(machine_);
-        carry_out(this->has_room() ? machine_.start(now) : machine_.refuse(no_buffer_space_error(), now));
+        bool const has_only_no_room = machine_.may_start(now) && !this->has_room();
+        carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : machine_.start(now));
     }
 
     /// The wait is over, or was never needed, or was cut short.
@@ -381,12 +382,14 @@ private:
                 thrown = std::current_exception();
             }
         };
-        if (request >= scope_request::drain)
+        if (request == scope_request::cancel) {
             machine_.cancel();
-        if (request == scope_request::cancel)
             tell([this] { pass_on(asio::cancellation_type::terminal); });
-        else if (request != scope_request::none)
+        } else if (request != scope_request::none) {
+            if (request == scope_request::drain)
+                machine_.drain();
             cut_wait_short();
+        }
         if ((events & limit_reached) != 0 && !attempt_ended_ && ending_ == ending::none) {
             machine_.on_attempt_limit();
             tell([this] { attempts_.stop(asio::cancellation_type::terminal); });

@@ -1,66 +1,107 @@
 #pragma once
 
+#include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/operation_block.hpp>
+#include <asio_retry/detail/operation_executors.hpp>
+#include <asio_retry/detail/queued_turn.hpp>
 #include <asio_retry/detail/scope_state.hpp>
 
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/system/error_code.hpp>
+#include <boost/asio/cancellation_type.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace asio_retry::detail {
 
-/// A handler with another completion than `handler`, which has its associations.
-template <typename Handler>
-struct scope_handler {
-    using executor_type = boost::asio::associated_executor_t<Handler, boost::asio::any_io_executor>;
-    using allocator_type = boost::asio::associated_allocator_t<Handler>;
-    using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
+/// The join of one handler, in memory from its allocator.
+///
+/// When its turn is queued nothing of the scope and its context is left in it: they may be gone when the turn
+/// comes, on the executor of the handler.
+template <typename Handler, bool Drains>
+class handler_join final : scope_join {
+    using block = operation_block<handler_join, Handler>;
+    friend block;
 
-    std::shared_ptr<scope_state> scope;
-    Handler handler;
+public:
+    /// A drain cancels the scope after `timeout`.
+    static void initiate(Handler&& handler, std::shared_ptr<scope_state> const& scope, duration timeout) {
+        handler_join* const join = block::create(std::move(handler), scope);
+        try {
+            auto slot = asio::get_associated_cancellation_slot(join->handler_);
+            if (slot.is_connected())
+                slot.template emplace<slot_handler>(scope, join->id());
+            if constexpr (Drains)
+                scope->request(scope_request::drain);
+            scope->begin_join(*join, timeout);
+        } catch (...) {
+            join->dissolve();
+            throw;
+        }
+    }
 
-    executor_type get_executor() const noexcept {
-        return boost::asio::get_associated_executor(handler, scope->executor());
+    struct turn {};
+    template <typename>
+    using turn_allocator = typename block::handler_allocator;
+    turn_allocator<turn> get_turn_allocator(turn) const noexcept {
+        return block::handler_allocator_of(handler_);
     }
-    allocator_type get_allocator() const noexcept { return boost::asio::get_associated_allocator(handler); }
-    cancellation_slot_type get_cancellation_slot() const noexcept {
-        return boost::asio::get_associated_cancellation_slot(handler);
+    void on_turn(turn) { end(); }
+    void on_turn_dropped(turn) noexcept { dissolve(); }
+
+private:
+    /// May outlive the join, and the scope.
+    struct slot_handler {
+        std::weak_ptr<scope_state> scope;
+        std::uint64_t join;
+
+        slot_handler(std::shared_ptr<scope_state> const& in, std::uint64_t id) noexcept
+            : scope(in)
+            , join(id) {}
+        void operator()(asio::cancellation_type_t type) const {
+            auto const alive = scope.lock();
+            if (alive && type != asio::cancellation_type::none)
+                alive->abandon_join(join);
+        }
+    };
+
+    handler_join(Handler&& handler, std::shared_ptr<scope_state> const& scope)
+        : scope_join(scope)
+        , handler_(std::move(handler))
+        , executors_(handler_, scope->executor()) {}
+
+    ~handler_join() = default;
+
+    void post(asio::any_io_executor const& through) override {
+        auto const executor = executors_.get(); // the join may end before this returns
+        auto io_work = executors_.take_io_work();
+        try {
+            post_turn<turn>(executor, through, *this);
+        } catch (...) {
+            executors_.give_io_work(std::move(io_work));
+            throw;
+        }
     }
+
+    void end() override {
+        error_code const error = this->error();
+        [[maybe_unused]] std::size_t const cancelled = this->cancelled();
+        Handler handler = block::dissolve(this, handler_);
+        if constexpr (Drains)
+            std::move(handler)(error, cancelled);
+        else
+            std::move(handler)(error);
+    }
+
+    void dissolve() noexcept override {
+        [[maybe_unused]] auto const destroyed = block::dissolve(this, handler_);
+    }
+
+    Handler handler_;
+    operation_executors<asio::any_io_executor, Handler, false> executors_;
 };
-
-/// Tells the end of a wait for an empty scope from a cancellation of that wait.
-template <typename Handler>
-struct join_handler : scope_handler<Handler> {
-    std::uint64_t times_empty_before;
-
-    void operator()(boost::system::error_code) {
-        boost::system::error_code result;
-        if (!this->scope->has_been_empty_since(times_empty_before))
-            result = boost::asio::error::operation_aborted;
-        this->scope.reset();
-        std::move(this->handler)(result);
-    }
-};
-
-template <typename Handler>
-void scope_state::async_join(Handler handler) {
-    std::unique_lock lock(mutex_);
-    if (pending_ + without_room_ != 0) {
-        if (!joiners_)
-            joiners_.emplace(executor_, boost::asio::steady_timer::time_point::max());
-        joiners_->async_wait(join_handler<Handler>{{shared_from_this(), std::move(handler)}, times_empty_});
-        return;
-    }
-    lock.unlock();
-    boost::asio::post(executor_, boost::asio::append(std::move(handler), boost::system::error_code()));
-}
 
 } // namespace asio_retry::detail

@@ -77,6 +77,7 @@ struct scope_membership {
 
     private:
         bool stops(bool) const noexcept override { return presence_.scope().stopped(); }
+        bool tells_attempt() const noexcept override { return presence_.scope().cancelled(); }
         void on_scope_notice() override { static_cast<Operation*>(this)->post_scope_notice(); }
         void on_notice_failed() override { static_cast<Operation*>(this)->on_scope_notice_failed(); }
 

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/wait_node.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
@@ -12,9 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace asio_retry::detail {
 
@@ -25,6 +24,8 @@ enum class scope_request : unsigned char {
     drain,     ///< end the wait and begin no attempt
     cancel,    ///< the same, and stop the attempt
 };
+
+class scope_state;
 
 /// An operation as its scope sees it.
 class scope_member
@@ -48,8 +49,51 @@ private:
     scope_request request_ = scope_request::none;
 };
 
+/// A wait for an empty scope. Whoever takes it from the scheduler, or finds it due, queues its turn.
+class ASIO_RETRY_DECL scope_join
+    : public wait_node,
+      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+protected:
+    explicit scope_join(std::shared_ptr<scope_state> scope) noexcept;
+    ~scope_join();
+
+    std::uint64_t id() const noexcept { return id_; }
+    error_code const& error() const noexcept { return error_; }
+
+    /// How many operations it had to cancel.
+    std::size_t cancelled() const noexcept { return cancelled_; }
+
+private:
+    friend class scope_state;
+
+    /// Queues its turn on the executor of its handler. If this throws, nothing happened.
+    virtual void post(boost::asio::any_io_executor const& through) = 0;
+
+    /// Its turn, where it stands.
+    virtual void end() = 0;
+
+    /// Destroys it and its handler, uncalled.
+    virtual void dissolve() noexcept = 0;
+
+    bool on_expiry() final;
+    void on_shutdown() noexcept final;
+
+    void finish();
+    void release_and_post();
+
+    std::shared_ptr<scope_state> scope_; // until its turn is queued
+    std::uint64_t const id_;
+
+    // Guarded by the mutex of the scope.
+    bool has_ended_ = false;
+    error_code error_;
+    std::size_t cancelled_ = 0;
+};
+
 /// What a retry_scope shares with the operations started in it, which may outlive it.
-class ASIO_RETRY_DECL scope_state : public std::enable_shared_from_this<scope_state> {
+class ASIO_RETRY_DECL scope_state
+    : public std::enable_shared_from_this<scope_state>,
+      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
 public:
     scope_state(boost::asio::any_io_executor executor, std::shared_ptr<scope_state> parent,
                 time_point deadline);
@@ -90,34 +134,38 @@ public:
     void leave(bool had_room) noexcept;
     /// @}
 
-    /// Calls `handler(error_code)` when the scope is or has become empty.
-    template <typename Handler>
-    void async_join(Handler handler);
-    bool has_been_empty_since(std::uint64_t times_empty) const;
+    /// Ends the join when the scope is empty; cancels the scope if that takes longer than `timeout`. If this
+    /// throws, nothing happened.
+    void begin_join(scope_join& join, duration timeout);
+
+    /// Ends the join before that, if it has not ended.
+    void abandon_join(std::uint64_t id);
 
 private:
+    friend class scope_join;
     using members = boost::intrusive::list<scope_member>;
 
     void mark_members(scope_request what);
+    void end_joins(boost::intrusive::list<scope_join>& callers) noexcept;
     scope_member* next_to_tell();
     void tell(scope_member& member);
-    std::shared_ptr<scope_state> child_before(std::size_t& index) const;
+    std::shared_ptr<scope_state> child_after(scope_state const* child) const;
 
     boost::asio::any_io_executor const executor_;
     std::shared_ptr<scope_state> const parent_;
     time_point const deadline_;
     std::atomic<bool> stopped_ = false;
-    mutable std::recursive_mutex mutex_; // a join that cannot begin may destroy a scope with its handler
-    members members_;                    // without a request
+    mutable std::mutex mutex_;
+    members members_; // without a request
     members to_tell_;
-    members told_; // and yet to take the request
-    std::vector<std::weak_ptr<scope_state>> children_;
+    members told_;                                 // and yet to take the request
+    boost::intrusive::list<scope_state> children_; // as long as they exist
+    boost::intrusive::list<scope_join> joins_;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
     std::size_t without_room_ = 0; // and about to end
     bool cancelled_ = false;
-    std::uint64_t times_empty_ = 0;
-    std::optional<boost::asio::steady_timer> joiners_; // every join waits on it; destroying it ends them all
+    std::atomic<std::uint64_t> joins_begun_ = 0;
 };
 
 /// Keeps an operation counted in its scope.
