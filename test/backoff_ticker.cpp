@@ -117,6 +117,21 @@ TEST_F(ticker_test, its_delays_are_drawn_from_the_seeded_streams_of_the_context)
     EXPECT_THAT(ticks, ElementsAre(0s, full_jitter().draw({1, 1h, 1h, 1h, 1h}, expected)));
 }
 
+TEST_F(ticker_test, streams_go_to_the_tickers_in_the_order_of_their_first_waits) {
+    auto const policy = retry_policy().backoff(constant(1h)).jitter(full_jitter());
+    backoff_ticker second(io, policy), first(io, policy);
+    wait(first);
+    wait(second);
+    time_point const begin_of_second = time.now();
+    wait(second); // which is the first to need a random number
+    random of_second(0, 1);
+    EXPECT_EQ(time.now() - begin_of_second, full_jitter().draw({1, 1h, 1h, 1h, 1h}, of_second));
+    time_point const begin_of_first = time.now();
+    wait(first);
+    random of_first(0, 0);
+    EXPECT_EQ(time.now() - begin_of_first, full_jitter().draw({1, 1h, 1h, 1h, 1h}, of_first));
+}
+
 TEST_F(ticker_test, f10_ticks_as_often_as_there_may_be_attempts) {
     for (std::int64_t const n : {1, 2, 5}) {
         ticks.clear();
@@ -341,7 +356,7 @@ TEST_F(ticker_test, the_time_of_a_reset_counts_even_if_nobody_waits_then) {
 }
 
 TEST_F(ticker_test, reset_does_not_undo_stop) {
-    backoff_ticker ticker(io, growing());
+    backoff_ticker ticker(io, noting(growing()));
     wait(ticker);
     ticker.async_wait(note());
     ticker.stop();
@@ -350,6 +365,7 @@ TEST_F(ticker_test, reset_does_not_undo_stop) {
     EXPECT_EQ(last, aborted());
     ticker.reset();
     EXPECT_EQ(wait(ticker), aborted());
+    EXPECT_THAT(reasons, ElementsAre(stop_reason::cancelled));
 }
 
 TEST_F(ticker_test, reset_leaves_a_tick_that_is_due) {

@@ -71,6 +71,11 @@ TEST_F(blocking_retry, a_delay_begins_when_the_attempt_has_ended) {
     EXPECT_EQ(elapsed(), 3 * 70ms + 200ms);
 }
 
+TEST_F(blocking_retry, a_delay_of_zero_is_no_wait) {
+    EXPECT_FALSE(retry([this] { return played.next(); }, every_100ms().backoff(constant(0s)), waits));
+    EXPECT_THAT(waits.delays, testing::IsEmpty());
+}
+
 TEST_F(blocking_retry, takes_its_randomness_from_the_waits) {
     auto const policy = retry_policy().backoff(constant(1h)).jitter(full_jitter());
     retry([this] { return played.next(); }, policy, waits);
@@ -334,8 +339,10 @@ TEST_F(blocking_retry, an_attempt_that_fails_after_its_timeout_has_timed_out) {
     EXPECT_EQ(report.history[0].stopped, interruption::attempt_timeout);
     EXPECT_EQ(report.attempts, 3u) << "a success counts, however late";
 
-    played = script::failures(9);
-    EXPECT_EQ(retry([this] { return take(3s); }, every_100ms().attempt_timeout(2s), waits), timed_out());
+    for (duration const too_long : {3s, 2s}) {
+        played = script::failures(9);
+        EXPECT_EQ(retry([&] { return take(too_long); }, every_100ms().attempt_timeout(2s), waits), timed_out());
+    }
     played = script::failures(9);
     EXPECT_EQ(retry([this] { return take(1s); }, every_100ms().attempt_timeout(2s), waits), refused());
 }

@@ -157,7 +157,7 @@ private:
         result_.reset(); // gone before the wait begins
         if (action.delay == duration::zero())
             std::this_thread::yield();
-        else if (!machine_.cancelled())
+        else
             waits_.wait_until(saturating_add(now, action.delay));
         return machine_.on_wait_over(source_.now());
     }
