@@ -1,4 +1,4 @@
-// On SIGTERM what runs may finish, for a while; on SIGINT everything stops.
+// On SIGTERM what runs may finish, for a while; on SIGINT, or at the second signal, everything stops.
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio.hpp>
@@ -27,9 +27,11 @@ int main() {
     signals.async_wait([&](boost::system::error_code, int signal) {
         if (signal == SIGINT)
             return scope.cancel();
-        scope.async_drain(5s, [](boost::system::error_code, std::size_t cancelled) {
+        scope.async_drain(5s, [&](boost::system::error_code, std::size_t cancelled) {
             std::cout << "drained, " << cancelled << " attempts had to be cancelled\n";
+            signals.cancel();
         });
+        signals.async_wait([&](boost::system::error_code ec, int) { ec ? void() : scope.cancel(); });
     });
 
     auto const policy = asio_retry::retry_policy().backoff(asio_retry::constant(1h)).unlimited_attempts();

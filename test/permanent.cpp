@@ -2,6 +2,7 @@
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_report.hpp>
 
 #include "support/machine_script.hpp"
 #include "support/scripted_operation.hpp"
@@ -10,8 +11,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ios>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <tuple>
 
 namespace asio_retry::test {
 namespace {
@@ -141,6 +145,44 @@ TEST(permanent, an_attempt_that_took_too_long_counts_as_timed_out_all_the_same) 
                 is_completion(stop_reason::attempts, timed_out_error()));
 }
 
+TEST(permanent, code_of_a_standard_category_is_that_of_boost) {
+    auto const denied = std::make_error_code(std::errc::permission_denied);
+    EXPECT_EQ(permanent(denied).code(), boost::system::errc::permission_denied);
+    machine_script script(endless_every_100ms());
+    script.start();
+    EXPECT_THAT(script.fail(0s, error_code(permanent(denied))),
+                is_completion(stop_reason::not_retryable,
+                              boost::system::errc::make_error_code(boost::system::errc::permission_denied)));
+
+    std::error_code const of_iostreams = std::io_errc::stream;
+    EXPECT_EQ(error_code(permanent(of_iostreams)), of_iostreams) << "left as it is, not spoilt";
+}
+
+// What awaiting makes of a code that an inner operation ended with.
+TEST(permanent, is_found_in_a_system_error_too) {
+    auto const thrown = std::make_exception_ptr(boost::system::system_error(permanent(refused())));
+    EXPECT_EQ(code_of(thrown), refused());
+    machine_script script(endless_every_100ms());
+    script.start();
+    retry_action const action = script.fail(0s, verdict::failure(thrown));
+    EXPECT_EQ(action.reason, stop_reason::not_retryable);
+    EXPECT_EQ(action.error, refused());
+    EXPECT_EQ(code_of(action.thrown), refused());
+    try {
+        std::rethrow_exception(action.thrown);
+    } catch (boost::system::system_error const& e) {
+        EXPECT_EQ(e.code(), refused()) << "without the mark";
+    }
+}
+
+// The outer retry has to end as well.
+TEST(permanent, passes_through_a_nested_retry) {
+    machine_script script(endless_every_100ms().nested_in(attempt()));
+    script.start();
+    EXPECT_THAT(script.fail(0s, error_code(permanent(refused()))),
+                is_completion(stop_reason::not_retryable, no_replacement));
+}
+
 // --- every form
 
 class permanent_forms : public testing::Test {
@@ -237,6 +279,60 @@ TEST_F(permanent_forms, awaited_directly) {
     EXPECT_EQ(attempts, 1);
     EXPECT_THROW(std::rethrow_exception(exception), boost::system::system_error);
     EXPECT_EQ(code_of(exception), refused());
+}
+
+TEST_F(permanent_forms, awaitable_of_a_tuple) {
+    auto const operation = [&]() -> asio::awaitable<std::tuple<error_code, int>> {
+        ++attempts;
+        co_return std::tuple<error_code, int>(permanent(refused()), 1);
+    };
+    async_retry(io, operation, retry_policy(), note_code());
+    expect_the_code();
+}
+
+TEST_F(permanent_forms, code_that_an_attempt_awaited) {
+    auto const inner = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code)>(
+            [&](auto handler) { asio::post(io, asio::append(std::move(handler), permanent(refused()))); },
+            token);
+    };
+    auto const operation = [&]() -> asio::awaitable<void> {
+        ++attempts;
+        co_await inner(asio::use_awaitable);
+    };
+    async_retry(io, operation, retry_policy(), note_exception());
+    time.run();
+    EXPECT_EQ(attempts, 1);
+    EXPECT_EQ(code_of(exception), refused());
+}
+
+TEST_F(permanent_forms, nested_retry_ends_the_outer_one) {
+    auto const inner = [&]() -> asio::awaitable<int> {
+        ++attempts;
+        throw permanent(refused());
+        co_return 0;
+    };
+    auto const outer = [&](attempt a) { return async_retry(a, inner, retry_policy()); };
+    async_retry(io, outer, retry_policy(), note_exception());
+    time.run();
+    EXPECT_EQ(attempts, 1);
+    try {
+        std::rethrow_exception(exception);
+    } catch (boost::system::system_error const& e) {
+        EXPECT_EQ(e.code(), refused());
+    }
+}
+
+TEST_F(permanent_forms, judged_and_reported) {
+    retry_report report;
+    auto const operation = [&]() -> error_code {
+        ++attempts;
+        return permanent(refused());
+    };
+    async_retry(io, fail_if(with_report(operation, report), [] { return false; }), retry_policy(), note_code());
+    expect_the_code();
+    EXPECT_EQ(report.last_error, refused());
+    EXPECT_EQ(report.reason, stop_reason::not_retryable);
 }
 
 TEST_F(permanent_forms, plain_callables) {

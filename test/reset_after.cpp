@@ -85,8 +85,36 @@ TEST(reset_after, health_counts_from_the_first_mark_of_the_attempt) {
     EXPECT_THAT(script.fail(4h), is_wait(200ms)) << "the mark was of the attempt before";
 }
 
-TEST(reset_after, negative_is_refused) {
+// The attempt at the edge was the last one of an outage that is over.
+TEST(reset_after, lets_a_new_outage_have_its_retries_after_a_clamped_wait) {
+    machine_script script(doubling().max_elapsed(50ms).clamp().reset_after(10s));
+    script.start();
+    EXPECT_THAT(script.fail(), is_wait(50ms));
+    EXPECT_THAT(script.wake(50ms), is_attempt());
+    EXPECT_THAT(script.fail(1h), is_wait(50ms));
+}
+
+// What hangs until its time is up is not healthy, unless it said so.
+TEST(reset_after, an_attempt_that_timed_out_is_no_good_connection) {
+    machine_script script(doubling().attempt_timeout(60s).reset_after(30s));
+    script.start();
+    EXPECT_THAT(script.expire(0s, 60s), is_wait(100ms));
+    script.wake(61s);
+    EXPECT_THAT(script.expire(61s, 121s), is_wait(200ms));
+
+    machine_script marking(doubling().attempt_timeout(60s).reset_after(30s));
+    marking.machine.expect_health_marks();
+    marking.start();
+    marking.fail();
+    marking.wake(1s);
+    marking.machine.on_healthy(marking.begin + 2s);
+    EXPECT_THAT(marking.expire(1s, 61s), is_wait(100ms));
+}
+
+TEST(reset_after, at_once_is_refused) {
+    EXPECT_THROW((void)retry_policy().reset_after(0ns), std::invalid_argument);
     EXPECT_THROW((void)retry_policy().reset_after(-1ns), std::invalid_argument);
+    EXPECT_NO_THROW((void)retry_policy().reset_after(1ns));
 }
 
 /// A connection that is lost again and again.

@@ -116,6 +116,20 @@ TEST(decision_07, clamp_makes_the_attempt_at_the_edge_after_a_late_wake) {
 }
 
 // After the last attempt at the edge it is over, even if the next delay is zero and no time has passed since.
+// An attempt that was sent for before that is not the last one.
+TEST(decision_07, clamp_makes_the_attempt_at_the_edge_even_if_the_wait_for_it_was_cut_short) {
+    for (auto const& [policy, reason] :
+         {std::pair(endless_every_100ms().clamp().max_elapsed(150ms), stop_reason::elapsed),
+          std::pair(endless_every_100ms().clamp().total_timeout(150ms), stop_reason::deadline)}) {
+        machine_script script(policy);
+        script.start();
+        EXPECT_THAT(script.fail(90ms), is_wait(60ms));
+        EXPECT_THAT(script.wake(100ms), is_attempt());
+        EXPECT_THAT(script.fail(110ms), is_wait(40ms));
+        EXPECT_THAT(script.wake(150ms), is_attempt());
+        EXPECT_THAT(script.fail(150ms), is_completion(reason, no_replacement));
+    }
+}
 TEST(decision_07, clamp_makes_no_second_attempt_at_the_edge) {
     backoff const once([](std::uint64_t failures) { return failures == 1 ? duration(100ms) : duration(0s); });
     for (auto const& [policy, reason] :

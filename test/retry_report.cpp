@@ -62,6 +62,7 @@ TEST_F(retry_report_test, of_a_success) {
     async_retry(io, with_report(scripted(), report), endless_every_100ms(), record.handler());
     time.run();
     EXPECT_EQ(record.value, 3);
+    EXPECT_TRUE(report.ended);
     EXPECT_EQ(report.reason, stop_reason::succeeded);
     EXPECT_EQ(report.attempts, 3u);
     EXPECT_EQ(report.elapsed, 200ms);
@@ -126,6 +127,7 @@ TEST_F(retry_report_test, is_cleared_by_the_next_operation) {
     async_retry(io, with_report(scripted(), report), endless_every_100ms(), record.handler());
     time.run();
     async_retry(io, with_report(scripted(), report), endless_every_100ms(), record.handler());
+    EXPECT_FALSE(report.ended);
     time.run();
     EXPECT_EQ(report.attempts, 1u);
     EXPECT_TRUE(report.history.empty());

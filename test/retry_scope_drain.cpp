@@ -205,6 +205,128 @@ TEST_F(retry_scope_drain, outlives_the_scope) {
     EXPECT_EQ(drained.count, 1);
 }
 
+// Nothing had told it to stop.
+TEST_F(retry_scope_drain, is_not_what_the_report_of_a_failed_attempt_blames) {
+    for (bool const cancelled : {false, true}) {
+        scope.emplace(io.get_executor());
+        retry_report report;
+        async_retry(*scope,
+                    with_report([&](auto token) { return attempts.async_attempt(std::move(token)); }, report),
+                    endless_every_100ms(), running.handler());
+        scope->async_drain(5s, note_drain());
+        time.advance(0s);
+        if (cancelled)
+            scope->cancel();
+        else
+            attempts.complete(aborted()); // closed elsewhere
+        time.run();
+        EXPECT_EQ(report.history.back().stopped, cancelled ? interruption::cancellation : interruption::none);
+        EXPECT_EQ(report.reason, stop_reason::cancelled);
+    }
+}
+
+TEST_F(retry_scope_drain, goes_together_with_the_slot_of_an_operation) {
+    asio::cancellation_signal signal;
+    async_retry(
+        *scope, [this](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+        asio::bind_cancellation_slot(signal.slot(), running.handler()));
+    scope->async_drain(5s, note_drain());
+    time.advance(1s);
+    signal.emit(asio::cancellation_type::partial);
+    time.run();
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(asio::cancellation_type::partial));
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(drained.cancelled, 0u);
+}
+
+// --- requests that follow one another before the operation has heard of the first
+
+TEST_F(retry_scope_drain, cancel_right_after_it_counts) {
+    start_running(*scope);
+    scope->async_drain(5s, note_drain());
+    scope->cancel();
+    time.advance(0s);
+    EXPECT_EQ(attempts.cancellations.size(), 1u);
+}
+
+TEST_F(retry_scope_drain, lesser_requests_right_after_a_greater_one_do_not_replace_it) {
+    start_running(*scope);
+    scope->cancel();
+    scope->retry_now();
+    scope->async_drain(5s, note_drain());
+    time.advance(0s);
+    EXPECT_EQ(attempts.cancellations.size(), 1u);
+    EXPECT_EQ(running.error, aborted());
+}
+
+TEST_F(retry_scope_drain, right_after_a_cancellation_counts_what_has_not_ended) {
+    attempts.on_cancel = nullptr;
+    start_running(*scope);
+    scope->async_drain(0s, note_drain());
+    for (int i = 0; i != 3; ++i)
+        scope->retry_now(); // the notice is under way
+    time.run();
+    attempts.complete(refused());
+    time.run();
+    EXPECT_EQ(drained.cancelled, 1u);
+}
+
+// --- what is left of joins and drains that are over
+
+TEST_F(retry_scope_drain, decision_18_late_emits_do_nothing) {
+    asio::cancellation_signal joining, draining;
+    int joined = 0;
+    start_waiting(*scope);
+    scope->async_join(asio::bind_cancellation_slot(joining.slot(), [&](error_code ec) { joined += !ec; }));
+    scope->async_drain(5s, asio::bind_cancellation_slot(draining.slot(), note_drain()));
+    time.run();
+    scope.reset();
+    for (int i = 0; i != 2; ++i) {
+        joining.emit(asio::cancellation_type::terminal);
+        draining.emit(asio::cancellation_type::terminal);
+    }
+    time.run();
+    EXPECT_EQ(joined, 1);
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_FALSE(drained.error);
+}
+
+// A scope may not outlive its context, but their handlers may, on another one.
+TEST(retry_scope_drains, have_handlers_that_may_outlive_the_context_of_the_scope) {
+    asio::io_context other;
+    int joined = 0, drained = 0;
+    {
+        asio::io_context io;
+        retry_scope scope(asio::make_strand(io));
+        async_retry(scope, [] { return error_code(); }, endless_every_100ms(), [](error_code) {});
+        scope.async_join(asio::bind_executor(other, [&](error_code ec) { joined += !ec; }));
+        scope.async_drain(5s, asio::bind_executor(other, [&](error_code ec, std::size_t) { drained += !ec; }));
+        io.run();
+    }
+    EXPECT_EQ(joined + drained, 0);
+    other.run();
+    EXPECT_EQ(joined, 1);
+    EXPECT_EQ(drained, 1);
+}
+
+TEST(retry_scope_drains, keep_the_context_of_their_handler_running) {
+    asio::io_context io, other;
+    retry_scope scope(io.get_executor());
+    bool drained = false;
+    pending_attempts attempts(io);
+    attempts.on_cancel = nullptr;
+    async_retry(
+        scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+        asio::detached);
+    scope.async_drain(0s, asio::bind_executor(other, [&](error_code, std::size_t) { drained = true; }));
+    other.poll();
+    EXPECT_FALSE(other.stopped());
+    attempts.complete(error_code());
+    io.run();
+    other.run();
+    EXPECT_TRUE(drained);
+}
+
 TEST_F(retry_scope_drain, negative_timeout_is_refused) {
     EXPECT_THROW((void)scope->async_drain(-1ns), std::invalid_argument);
 }

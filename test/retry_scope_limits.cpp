@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -171,6 +172,45 @@ TEST_F(retry_scope_limits, join_waits_for_those_without_room) {
     scope.async_join([&](error_code) { joined = true; });
     time.run();
     EXPECT_TRUE(joined);
+}
+
+TEST_F(retry_scope_limits, join_of_a_child_waits_for_those_without_room_in_its_parent) {
+    retry_scope parent(io.get_executor());
+    parent.max_pending(1);
+    retry_scope child(parent);
+    async_retry(parent, pending(), endless_every_100ms(), asio::detached);
+    bool joined = false;
+    async_retry(child, scripted(), endless_every_100ms(), [&](error_code ec, int) {
+        EXPECT_EQ(ec, asio::error::no_buffer_space);
+        EXPECT_FALSE(joined);
+    });
+    child.async_join([&](error_code) { joined = true; });
+    time.run();
+    EXPECT_TRUE(joined);
+}
+
+TEST_F(retry_scope_limits, cancellation_comes_before_want_of_room) {
+    retry_scope scope(io.get_executor());
+    scope.max_pending(1);
+    async_retry(scope, pending(), endless_every_100ms(), asio::detached);
+    attempts.on_cancel = nullptr;
+    scope.cancel();
+    async_retry(scope, scripted(), endless_every_100ms(), record.handler());
+    time.run();
+    EXPECT_EQ(record.error, aborted());
+}
+
+// One for each request: thousands of children cost each other nothing.
+TEST_F(retry_scope_limits, children_come_and_go) {
+    retry_scope scope(io.get_executor());
+    std::vector<std::unique_ptr<retry_scope>> children;
+    for (int i = 0; i != 3000; ++i)
+        children.push_back(std::make_unique<retry_scope>(scope));
+    for (std::size_t i = 0; i < children.size(); i += 2)
+        children[i].reset();
+    scope.cancel();
+    for (std::size_t i = 1; i < children.size(); i += 2)
+        EXPECT_TRUE(children[i]->cancelled());
 }
 
 TEST_F(retry_scope_limits, a_ceiling_of_zero_is_refused) {

@@ -29,13 +29,13 @@ class handler_join final : scope_join {
 public:
     /// A drain cancels the scope after `timeout`.
     static void initiate(Handler&& handler, std::shared_ptr<scope_state> const& scope, duration timeout) {
+        if constexpr (Drains)
+            scope->request(scope_request::drain); // which stands, even if there is no memory for the join
         handler_join* const join = block::create(std::move(handler), scope);
         try {
             auto slot = asio::get_associated_cancellation_slot(join->handler_);
             if (slot.is_connected())
                 slot.template emplace<slot_handler>(scope, join->id());
-            if constexpr (Drains)
-                scope->request(scope_request::drain);
             scope->begin_join(*join, timeout);
         } catch (...) {
             join->dissolve();
