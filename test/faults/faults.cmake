@@ -54,7 +54,7 @@ fault(policy_does_not_allow_total src/retry_policy.cpp
     [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])
 
 fault(machine_loses_its_latch include/asio_retry/retry_machine.hpp
-    [[void cancel() noexcept { cancelled_ = true; }]] [[void cancel() noexcept {}]])
+    [[void cancel() noexcept { cancelled_ = told_ = true; }]] [[void cancel() noexcept {}]])
 
 fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
     [[return failures_ == 0 || policy_]] [[return failures_ < 100 || policy_]])

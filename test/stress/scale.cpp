@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -197,6 +198,32 @@ TEST_F(scale, a_million_pending_operations_are_cancelled_and_their_memory_comes_
 
 TEST_F(scale, a_million_pending_operations_are_cancelled_one_by_one_and_their_memory_comes_back) {
     expect_all_aborted_and_memory_back([this](outcomes& results) { cancel_one_by_one(results); });
+}
+
+// So run() returns at once: the benchmark `bench_shutdown` says how soon.
+TEST(scale, nothing_is_left_to_do_when_the_last_of_100000_has_acknowledged) {
+    for (bool const drains : {false, true}) {
+        asio::io_context io;
+        retry_scope scope(io.get_executor());
+        std::deque<asio::steady_timer> attempts;
+        std::size_t const count = many / 10;
+        std::size_t acknowledged = 0;
+        auto const note = [&](error_code ec) { acknowledged += ec == aborted(); };
+        auto const policy = retry_policy().backoff(constant(1h)).unlimited_attempts();
+        for (std::size_t i = 0; i != count; i += 2) {
+            async_retry(scope, [] { return refused(); }, policy, note);
+            async_retry(scope, [&](auto token) { return hanging.async_wait(std::move(token)); }, policy, note);
+        }
+        io.poll();
+        if (drains)
+            scope.async_drain(0s, [](error_code, std::size_t) {});
+        else
+            scope.cancel();
+        while (acknowledged != count)
+            ASSERT_EQ(io.run_one(), 1u);
+        EXPECT_LE(io.poll(), 2u) << "the end of the drain and of the timer";
+        EXPECT_TRUE(io.stopped());
+    }
 }
 
 } // namespace
