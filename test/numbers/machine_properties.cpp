@@ -236,6 +236,7 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
         action = machine.on_wait_over(as_time(now));
         if (left.deadline() && now > *left.deadline() && !at_edge)
             return completes(action, stop_reason::deadline);
+        at_edge = at_edge && left.at(now).wait <= 0; // the clock may stand still before it
     }
 }
 

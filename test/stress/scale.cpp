@@ -201,7 +201,7 @@ TEST_F(scale, a_million_pending_operations_are_cancelled_one_by_one_and_their_me
 }
 
 // So run() returns at once: the benchmark `bench_shutdown` says how soon.
-TEST(scale, nothing_is_left_to_do_when_the_last_of_100000_has_acknowledged) {
+TEST(scale_of_shutdown, nothing_is_left_to_do_when_the_last_of_100000_has_acknowledged) {
     for (bool const drains : {false, true}) {
         asio::io_context io;
         retry_scope scope(io.get_executor());
@@ -212,7 +212,8 @@ TEST(scale, nothing_is_left_to_do_when_the_last_of_100000_has_acknowledged) {
         auto const policy = retry_policy().backoff(constant(1h)).unlimited_attempts();
         for (std::size_t i = 0; i != count; i += 2) {
             async_retry(scope, [] { return refused(); }, policy, note);
-            async_retry(scope, [&](auto token) { return hanging.async_wait(std::move(token)); }, policy, note);
+            auto& attempt = attempts.emplace_back(io, asio::steady_timer::time_point::max());
+            async_retry(scope, [&](auto token) { return attempt.async_wait(std::move(token)); }, policy, note);
         }
         io.poll();
         if (drains)

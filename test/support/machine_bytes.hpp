@@ -417,6 +417,7 @@ private:
             check(!has_deadline() || count_of(now_) < deadline_, "a first attempt after the deadline");
         else
             check(at_edge_ || count_of(now_) <= deadline_, "an attempt after the deadline");
+        at_edge_ = at_edge_ && longest_wait() <= 0; // unless the wait was cut short
         check(gate_->held == (phase_ == phase::waiting && settings().gate), "a retry without its lease");
         gate_->held = 0;
         phase_ = phase::attempting;
