@@ -15,14 +15,6 @@ namespace asio_retry::detail {
 
 namespace asio = boost::asio;
 
-namespace {
-
-retry_scheduler& scheduler_of(scope_state const& scope) {
-    return scheduler(asio::query(scope.executor(), asio::execution::context));
-}
-
-} // namespace
-
 scope_state::scope_state(asio::any_io_executor executor, std::shared_ptr<scope_state> parent,
                          time_point deadline)
     : executor_(std::move(executor))
@@ -47,6 +39,10 @@ void scope_state::attach() {
         request(scope_request::cancel);
     else if (parent_->stopped())
         request(scope_request::drain);
+}
+
+retry_scheduler& scope_state::waits() const {
+    return scheduler(asio::query(executor_, asio::execution::context));
 }
 
 bool scope_state::cancelled() const {
@@ -196,17 +192,17 @@ void scope_state::end_joins(boost::intrusive::list<scope_join>& callers) noexcep
         scope_join& join = joins_.front();
         joins_.pop_front();
         join.has_ended_ = true;
-        if (scheduler_of(*this).cancel(join))
+        if (waits().cancel(join))
             callers.push_back(join);
     }
 }
 
 void scope_state::begin_join(scope_join& join, duration timeout) {
-    retry_scheduler& waits = scheduler_of(*this);
+    retry_scheduler& scheduler = waits(); // may have to be made
     {
         std::unique_lock lock(mutex_);
         if (pending_ + without_room_ != 0) {
-            if (waits.schedule(join, saturating_add(waits.now(), timeout))) {
+            if (scheduler.schedule(join, saturating_add(scheduler.now(), timeout))) {
                 joins_.push_back(join);
                 return;
             }
@@ -228,86 +224,10 @@ void scope_state::abandon_join(std::uint64_t id) {
     joins_.erase(found);
     join.has_ended_ = true;
     join.error_ = aborted_error();
-    if (!scheduler_of(*this).cancel(join))
+    if (!waits().cancel(join))
         return;
     lock.unlock();
     join.finish();
-}
-
-// --- the join
-
-scope_join::scope_join(std::shared_ptr<scope_state> scope) noexcept
-    : scope_(std::move(scope))
-    , id_(scope_->joins_begun_.fetch_add(1, std::memory_order_relaxed)) {}
-
-scope_join::~scope_join() = default;
-
-/// What belongs to the scope goes before the turn can come.
-void scope_join::release_and_post() {
-    auto scope = std::exchange(scope_, nullptr);
-    try {
-        post(scope->executor());
-    } catch (...) {
-        scope_ = std::move(scope);
-        throw;
-    }
-}
-
-/// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
-void scope_join::finish() {
-    try {
-        return release_and_post();
-    } catch (...) { // nothing happened
-    }
-    retry_scheduler& waits = scheduler_of(*scope_);
-    if (!waits.schedule(*this, waits.now()))
-        dissolve();
-}
-
-bool scope_join::on_expiry() {
-    auto const scope = scope_;
-    {
-        std::unique_lock lock(scope->mutex_);
-        if (!has_ended_) { // the time for a drain is up
-            lock.unlock();
-            std::size_t const unfinished = scope->unfinished();
-            try {
-                scope->request(scope_request::cancel);
-            } catch (std::bad_alloc const&) {
-                cancelled_ = std::max(cancelled_, unfinished);
-                return false;
-            } catch (...) { // those that could not be told begin no attempt all the same
-            }
-            lock.lock();
-            cancelled_ = std::max(cancelled_, unfinished);
-        }
-        if (!has_ended_) {
-            if (scheduler_of(*scope).schedule(*this, time_point::max()))
-                return true;
-            scope->joins_.erase(scope->joins_.iterator_to(*this));
-            lock.unlock();
-            dissolve();
-            return true;
-        }
-    }
-    try {
-        release_and_post();
-    } catch (std::bad_alloc const&) {
-        return false;
-    } catch (...) { // the executor takes nothing
-        end();
-    }
-    return true;
-}
-
-void scope_join::on_shutdown() noexcept {
-    auto const scope = scope_;
-    {
-        std::lock_guard const lock(scope->mutex_);
-        if (!has_ended_)
-            scope->joins_.erase(scope->joins_.iterator_to(*this));
-    }
-    dissolve();
 }
 
 } // namespace asio_retry::detail

@@ -10,7 +10,7 @@ set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_sc
     detail/ticker_state detail/ticker_wait
     detail/initiate_retry detail/initiation_frame detail/occupancy
     detail/operation_block detail/operation_executors detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership
-    detail/scope_join detail/scope_state)
+    detail/handler_join detail/scope_join detail/scope_state)
 set(rooms policy time operation)
 
 set(allowed)

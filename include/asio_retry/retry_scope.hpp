@@ -2,7 +2,7 @@
 
 #include <asio_retry/detail/check.hpp>
 #include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/scope_join.hpp>
+#include <asio_retry/detail/handler_join.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,107 +1,59 @@
 #pragma once
 
-#include <asio_retry/detail/asio.hpp>
-#include <asio_retry/detail/operation_block.hpp>
-#include <asio_retry/detail/operation_executors.hpp>
-#include <asio_retry/detail/queued_turn.hpp>
-#include <asio_retry/detail/scope_state.hpp>
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/wait_node.hpp>
+#include <asio_retry/error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/cancellation_type.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 namespace asio_retry::detail {
 
-/// The join of one handler, in memory from its allocator.
-///
-/// When its turn is queued nothing of the scope and its context is left in it: they may be gone when the turn
-/// comes, on the executor of the handler.
-template <typename Handler, bool Drains>
-class handler_join final : scope_join {
-    using block = operation_block<handler_join, Handler>;
-    friend block;
+class scope_state;
 
-public:
-    /// A drain cancels the scope after `timeout`.
-    static void initiate(Handler&& handler, std::shared_ptr<scope_state> const& scope, duration timeout) {
-        if constexpr (Drains)
-            scope->request(scope_request::drain); // which stands, even if there is no memory for the join
-        handler_join* const join = block::create(std::move(handler), scope);
-        try {
-            auto slot = asio::get_associated_cancellation_slot(join->handler_);
-            if (slot.is_connected())
-                slot.template emplace<slot_handler>(scope, join->id());
-            scope->begin_join(*join, timeout);
-        } catch (...) {
-            join->dissolve();
-            throw;
-        }
-    }
+/// A wait for an empty scope. Whoever takes it from the scheduler, or finds it due, queues its turn.
+class ASIO_RETRY_DECL scope_join
+    : public wait_node,
+      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+protected:
+    explicit scope_join(std::shared_ptr<scope_state> scope) noexcept;
+    ~scope_join();
 
-    struct turn {};
-    template <typename>
-    using turn_allocator = typename block::handler_allocator;
-    turn_allocator<turn> get_turn_allocator(turn) const noexcept {
-        return block::handler_allocator_of(handler_);
-    }
-    void on_turn(turn) { end(); }
-    void on_turn_dropped(turn) noexcept { dissolve(); }
+    std::uint64_t id() const noexcept { return id_; }
+    error_code const& error() const noexcept { return error_; }
+
+    /// How many operations it had to cancel.
+    std::size_t cancelled() const noexcept { return cancelled_; }
 
 private:
-    /// May outlive the join, and the scope.
-    struct slot_handler {
-        std::weak_ptr<scope_state> scope;
-        std::uint64_t join;
+    friend class scope_state;
 
-        slot_handler(std::shared_ptr<scope_state> const& in, std::uint64_t id) noexcept
-            : scope(in)
-            , join(id) {}
-        void operator()(asio::cancellation_type_t type) const {
-            auto const alive = scope.lock();
-            if (alive && type != asio::cancellation_type::none)
-                alive->abandon_join(join);
-        }
-    };
+    /// Queues its turn on the executor of its handler. If this throws, nothing happened.
+    virtual void post(boost::asio::any_io_executor const& through) = 0;
 
-    handler_join(Handler&& handler, std::shared_ptr<scope_state> const& scope)
-        : scope_join(scope)
-        , handler_(std::move(handler))
-        , executors_(handler_, scope->executor()) {}
+    /// Its turn, where it stands.
+    virtual void end() = 0;
 
-    ~handler_join() = default;
+    /// Destroys it and its handler, uncalled.
+    virtual void dissolve() noexcept = 0;
 
-    void post(asio::any_io_executor const& through) override {
-        auto const executor = executors_.get(); // the join may end before this returns
-        auto io_work = executors_.take_io_work();
-        try {
-            post_turn<turn>(executor, through, *this);
-        } catch (...) {
-            executors_.give_io_work(std::move(io_work));
-            throw;
-        }
-    }
+    bool on_expiry() final;
+    void on_shutdown() noexcept final;
 
-    void end() override {
-        error_code const error = this->error();
-        [[maybe_unused]] std::size_t const cancelled = this->cancelled();
-        Handler handler = block::dissolve(this, handler_);
-        if constexpr (Drains)
-            std::move(handler)(error, cancelled);
-        else
-            std::move(handler)(error);
-    }
+    void finish();
+    void release_and_post();
 
-    void dissolve() noexcept override {
-        [[maybe_unused]] auto const destroyed = block::dissolve(this, handler_);
-    }
+    std::shared_ptr<scope_state> scope_; // until its turn is queued
+    std::uint64_t const id_;
 
-    Handler handler_;
-    operation_executors<asio::any_io_executor, Handler, false> executors_;
+    // Guarded by the mutex of the scope.
+    bool has_ended_ = false;
+    error_code error_;
+    std::size_t cancelled_ = 0;
 };
 
 } // namespace asio_retry::detail

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/wait_node.hpp>
+#include <asio_retry/detail/scope_join.hpp>
 #include <asio_retry/duration.hpp>
-#include <asio_retry/error.hpp>
+#include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
@@ -24,8 +24,6 @@ enum class scope_request : unsigned char {
     drain,     ///< end the wait and begin no attempt
     cancel,    ///< the same, and stop the attempt
 };
-
-class scope_state;
 
 /// An operation as its scope sees it.
 class scope_member
@@ -49,47 +47,6 @@ private:
     scope_request request_ = scope_request::none;
 };
 
-/// A wait for an empty scope. Whoever takes it from the scheduler, or finds it due, queues its turn.
-class ASIO_RETRY_DECL scope_join
-    : public wait_node,
-      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
-protected:
-    explicit scope_join(std::shared_ptr<scope_state> scope) noexcept;
-    ~scope_join();
-
-    std::uint64_t id() const noexcept { return id_; }
-    error_code const& error() const noexcept { return error_; }
-
-    /// How many operations it had to cancel.
-    std::size_t cancelled() const noexcept { return cancelled_; }
-
-private:
-    friend class scope_state;
-
-    /// Queues its turn on the executor of its handler. If this throws, nothing happened.
-    virtual void post(boost::asio::any_io_executor const& through) = 0;
-
-    /// Its turn, where it stands.
-    virtual void end() = 0;
-
-    /// Destroys it and its handler, uncalled.
-    virtual void dissolve() noexcept = 0;
-
-    bool on_expiry() final;
-    void on_shutdown() noexcept final;
-
-    void finish();
-    void release_and_post();
-
-    std::shared_ptr<scope_state> scope_; // until its turn is queued
-    std::uint64_t const id_;
-
-    // Guarded by the mutex of the scope.
-    bool has_ended_ = false;
-    error_code error_;
-    std::size_t cancelled_ = 0;
-};
-
 /// What a retry_scope shares with the operations started in it, which may outlive it.
 class ASIO_RETRY_DECL scope_state
     : public std::enable_shared_from_this<scope_state>,
@@ -104,6 +61,7 @@ public:
 
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
     time_point deadline() const noexcept { return deadline_; }
+    retry_scheduler& waits() const;
 
     /// Whether no attempt begins any more.
     bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/operation_block.hpp>
+#include <asio_retry/detail/operation_executors.hpp>
+#include <asio_retry/detail/queued_turn.hpp>
+#include <asio_retry/detail/scope_state.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/cancellation_type.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// The join of one handler, in memory from its allocator.
+///
+/// When its turn is queued nothing of the scope and its context is left in it: they may be gone when the turn
+/// comes, on the executor of the handler.
+template <typename Handler, bool Drains>
+class handler_join final : scope_join {
+    using block = operation_block<handler_join, Handler>;
+    friend block;
+
+public:
+    /// A drain cancels the scope after `timeout`.
+    static void initiate(Handler&& handler, std::shared_ptr<scope_state> const& scope, duration timeout) {
+        if constexpr (Drains)
+            scope->request(scope_request::drain); // which stands, even if there is no memory for the join
+        handler_join* const join = block::create(std::move(handler), scope);
+        try {
+            auto slot = asio::get_associated_cancellation_slot(join->handler_);
+            if (slot.is_connected())
+                slot.template emplace<slot_handler>(scope, join->id());
+            scope->begin_join(*join, timeout);
+        } catch (...) {
+            join->dissolve();
+            throw;
+        }
+    }
+
+    struct turn {};
+    template <typename>
+    using turn_allocator = typename block::handler_allocator;
+    turn_allocator<turn> get_turn_allocator(turn) const noexcept {
+        return block::handler_allocator_of(handler_);
+    }
+    void on_turn(turn) { end(); }
+    void on_turn_dropped(turn) noexcept { dissolve(); }
+
+private:
+    /// May outlive the join, and the scope.
+    struct slot_handler {
+        std::weak_ptr<scope_state> scope;
+        std::uint64_t join;
+
+        slot_handler(std::shared_ptr<scope_state> const& in, std::uint64_t id) noexcept
+            : scope(in)
+            , join(id) {}
+        void operator()(asio::cancellation_type_t type) const {
+            auto const alive = scope.lock();
+            if (alive && type != asio::cancellation_type::none)
+                alive->abandon_join(join);
+        }
+    };
+
+    handler_join(Handler&& handler, std::shared_ptr<scope_state> const& scope)
+        : scope_join(scope)
+        , handler_(std::move(handler))
+        , executors_(handler_, scope->executor()) {}
+
+    ~handler_join() = default;
+
+    void post(asio::any_io_executor const& through) override {
+        auto const executor = executors_.get(); // the join may end before this returns
+        auto io_work = executors_.take_io_work();
+        try {
+            post_turn<turn>(executor, through, *this);
+        } catch (...) {
+            executors_.give_io_work(std::move(io_work));
+            throw;
+        }
+    }
+
+    void end() override {
+        error_code const error = this->error();
+        [[maybe_unused]] std::size_t const cancelled = this->cancelled();
+        Handler handler = block::dissolve(this, handler_);
+        if constexpr (Drains)
+            std::move(handler)(error, cancelled);
+        else
+            std::move(handler)(error);
+    }
+
+    void dissolve() noexcept override {
+        [[maybe_unused]] auto const destroyed = block::dissolve(this, handler_);
+    }
+
+    Handler handler_;
+    operation_executors<asio::any_io_executor, Handler, false> executors_;
+};
+
+} // namespace asio_retry::detail
