@@ -250,17 +250,9 @@ TEST(retry_scope, cancel_from_another_thread) {
         asio::thread_pool pool(2);
         retry_scope scope(pool.get_executor());
         std::atomic<int> aborted_count = 0;
-        auto const failing = [](auto token) {
-            return asio::async_initiate<decltype(token), void(error_code)>(
-                [](auto handler) {
-                    auto executor = asio::get_associated_executor(handler);
-                    asio::post(executor, asio::append(std::move(handler), refused()));
-                },
-                token);
-        };
         auto const policy = retry_policy().backoff(constant(50us)).unlimited_attempts().attempt_timeout(60us);
         for (int i = 0; i != 20; ++i)
-            async_retry(scope, failing, policy,
+            async_retry(scope, refusing_operation(), policy,
                         asio::bind_executor(asio::make_strand(pool),
                                             [&](error_code ec) { aborted_count += ec == aborted(); }));
         std::thread canceller([&] { scope.cancel(); });

@@ -356,18 +356,10 @@ TEST(retry_scope_drains, on_two_threads) {
         asio::thread_pool pool(2);
         retry_scope scope(pool.get_executor());
         std::atomic<int> ended = 0, drained = 0;
-        auto const failing = [](auto token) {
-            return asio::async_initiate<decltype(token), void(error_code)>(
-                [](auto handler) {
-                    auto executor = asio::get_associated_executor(handler);
-                    asio::post(executor, asio::append(std::move(handler), refused()));
-                },
-                token);
-        };
         auto const policy = retry_policy().backoff(constant(20us)).unlimited_attempts();
         for (int i = 0; i != 10; ++i)
             async_retry(
-                scope, failing, policy,
+                scope, refusing_operation(), policy,
                 asio::bind_executor(asio::make_strand(pool), [&](error_code ec) { ended += ec == aborted(); }));
         std::thread other([&] {
             scope.retry_now();

@@ -2,6 +2,7 @@
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -64,6 +65,19 @@ auto async_inline(script& s, Token&& token) {
         },
         token, &s);
 }
+
+/// An operation `void(error_code)` that fails, on the executor of its handler.
+struct refusing_operation {
+    template <typename Token>
+    auto operator()(Token&& token) const {
+        return asio::async_initiate<Token, void(error_code)>(
+            [](auto handler) {
+                auto const executor = asio::get_associated_executor(handler);
+                asio::post(executor, asio::append(std::move(handler), refused()));
+            },
+            token);
+    }
+};
 
 /// Attempts that stay pending until the test completes them, and note the cancellation they are sent.
 class pending_attempts {
