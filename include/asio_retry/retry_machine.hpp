@@ -163,7 +163,7 @@ private:
 
     retry_policy policy_;
     std::uint64_t attempts_ = 0;
-    std::uint64_t failures_ = 0; // since the last reset, as the next
+    std::uint64_t failures_ = 0; // this and the start, since the last reset
     time_point started_{};
     time_point deadline_ = time_point::max();
     duration base_{};

@@ -4,8 +4,8 @@
 
 fault(machine_decides_on_a_cancelled_attempt src/retry_machine.cpp
     [[    if (stopped)
-        told_to_stop]] [[    if (stopped && !expired)
-        told_to_stop]])
+        return give_up]] [[    if (stopped && !expired)
+        return give_up]])
 
 fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
     [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
