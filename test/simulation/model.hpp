@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace asio_retry::simulation {
 
@@ -46,7 +47,7 @@ public:
         if (number == 1)
             demand(phase_ == phase::started && now == started_, "the first attempt does not begin at once");
         else
-            demand(phase_ == phase::waiting && now == ended_at_ + delay_, "a retry not at the end of its wait");
+            check_wait(now);
         phase_ = phase::running;
         began_at_ = now;
         leased_ = false;
@@ -63,7 +64,9 @@ public:
         demand(phase_ == phase::running, "an attempt that does not run is told to stop");
         bool const limit = now == limit_ && type == asio::cancellation_type::terminal;
         bool const forwarded = now == told_at_ && (type & told_) != asio::cancellation_type::none;
-        demand(limit || forwarded, "an attempt is told to stop for no reason");
+        bool const drained = type == asio::cancellation_type::terminal &&
+                             std::find(drain_ends_.begin(), drain_ends_.end(), now) != drain_ends_.end();
+        demand(limit || forwarded || drained, "an attempt is told to stop for no reason");
         told_of_limit_ = told_of_limit_ || limit;
     }
 
@@ -166,6 +169,22 @@ public:
             cancelled_at_ = now;
     }
 
+    /// No attempt begins from now on; the one that runs may go on for the timeout.
+    void drained_by_scope(duration timeout, duration now) {
+        if (is_over())
+            return;
+        drain_ends_.push_back(now + timeout);
+        if (std::exchange(cancelled_, answer::yes) != answer::yes)
+            cancelled_at_ = now;
+    }
+
+    /// A wait ends now; one that is about to begin may, too.
+    void hurried_by_scope(duration now) {
+        hurried_at_ = now;
+        if (phase_ == phase::waiting)
+            delay_ = now - ended_at_;
+    }
+
     void cancelled(asio::cancellation_type_t type, duration now) {
         if (is_over())
             return;
@@ -233,6 +252,14 @@ private:
         if (plan_.max_elapsed)
             left = std::min(left, *plan_.max_elapsed - (now - started_));
         return left;
+    }
+
+    void check_wait(duration now) {
+        bool const hurried = now == hurried_at_ && now <= ended_at_ + delay_;
+        demand(phase_ == phase::waiting && (hurried || now == ended_at_ + delay_),
+               "a retry not at the end of its wait");
+        if (hurried)
+            clamped_ = clamped_ && time_left(now) <= 0ns;
     }
 
     void check_delay(duration delay, duration now) {
@@ -311,7 +338,8 @@ private:
     duration deadline_ = duration::max();
     duration limit_ = duration::max();
     duration delay_{}, previous_{};
-    duration told_at_{-1};
+    duration told_at_{-1}, hurried_at_{-1};
+    std::vector<duration> drain_ends_;
     asio::cancellation_type_t told_ = asio::cancellation_type::none;
     std::uint64_t attempts_ = 0;
     attempt_end how_{};

@@ -102,10 +102,12 @@ program draw_program(std::uint64_t seed) {
         event_plan e;
         e.what = scopes == 0 ? kind::cancel
                              : d.pick({kind::cancel, kind::cancel, kind::cancel_scope, kind::destroy_scope,
+                                       kind::drain_scope, kind::hurry_scope, kind::hurry_scope,
                                        kind::join_scope, kind::cancelled_join});
         e.at = d.up_to(d.one_in(2) ? 500ms : 12s);
         e.target = d.below(e.what == kind::cancel ? p.operations.size() : scopes);
         e.type = draw_type(d);
+        e.timeout = d.one_in(3) ? 0s : d.up_to(6s);
         p.events.push_back(e);
     }
     if (d.one_in(8))

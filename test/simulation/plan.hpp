@@ -101,10 +101,19 @@ struct operation_plan {
 };
 
 struct event_plan {
-    enum class kind { cancel, cancel_scope, destroy_scope, join_scope, cancelled_join };
+    enum class kind {
+        cancel,
+        cancel_scope,
+        destroy_scope,
+        drain_scope,
+        hurry_scope,
+        join_scope,
+        cancelled_join
+    };
     kind what = kind::cancel;
     duration at{};
     std::size_t target = 0;
+    duration timeout{}; // of a drain
     asio::cancellation_type_t type = asio::cancellation_type::terminal;
 };
 

@@ -71,6 +71,7 @@ struct world::running_attempt {
 struct world::scope_watch {
     std::optional<retry_scope> itself;
     std::optional<std::size_t> parent;
+    bool is_drained = false;
     std::size_t joins = 0;
     std::size_t joined = 0;
 };
@@ -407,6 +408,9 @@ retry_scope* world::scope_of(operation& o) {
     o.in_scope = o.plan.scope;
     if (scope.cancelled())
         o.watched.cancelled_by_scope(now());
+    for (std::size_t i = 0; i != scopes_.size(); ++i)
+        if (scopes_[i].is_drained && is_below(o.in_scope, i))
+            o.watched.drained_by_scope(0s, now());
     return &scope;
 }
 
@@ -481,6 +485,44 @@ void world::cancel_scope(std::size_t number, bool by_destruction) {
         s.itself->cancel();
 }
 
+void world::hurry_scope(std::size_t number) {
+    scope_watch& s = scopes_[number];
+    if (!s.itself)
+        return;
+    trace_.add(now(), number, "retry_now");
+    for (operation& o : operations_)
+        if (is_below(o.in_scope, number))
+            o.watched.hurried_by_scope(now());
+    s.itself->retry_now();
+}
+
+void world::drain(std::size_t number, duration timeout) {
+    scope_watch& s = scopes_[number];
+    if (!s.itself)
+        return;
+    trace_.add(now(), number, "drain");
+    s.is_drained = true;
+    ++s.joins;
+    std::vector<operation*> waited_for;
+    for (operation& o : operations_)
+        if (is_below(o.in_scope, number) && !o.watched.is_over()) {
+            o.watched.drained_by_scope(timeout, now());
+            waited_for.push_back(&o);
+        }
+    s.itself->async_drain(timeout,
+                          [this, &s, number, waited_for](error_code const& error, std::size_t cancelled) {
+                              trace_.add(now(), number, "drained", static_cast<int>(cancelled));
+                              ++s.joined;
+                              if (error)
+                                  complain(number, "a drain that nobody cancelled fails");
+                              if (cancelled > waited_for.size())
+                                  complain(number, "a drain cancels more than there was");
+                              for (operation const* const o : waited_for)
+                                  if (!o->watched.is_over())
+                                      complain(o->who, "a drain does not wait for its handler");
+                          });
+}
+
 void world::join(std::size_t number, bool is_cancelled) {
     scope_watch& s = scopes_[number];
     if (!s.itself)
@@ -513,6 +555,10 @@ void world::happen(event_plan const& e) {
         return cancel_scope(e.target, false);
     case event_plan::kind::destroy_scope:
         return cancel_scope(e.target, true);
+    case event_plan::kind::drain_scope:
+        return drain(e.target, e.timeout);
+    case event_plan::kind::hurry_scope:
+        return hurry_scope(e.target);
     case event_plan::kind::join_scope:
         return join(e.target, false);
     case event_plan::kind::cancelled_join:

@@ -60,6 +60,8 @@ private:
     void perform(callback_plan const& plan, operation& by, char const* where);
     void cancel(operation& o, asio::cancellation_type_t type);
     void cancel_scope(std::size_t number, bool by_destruction);
+    void hurry_scope(std::size_t number);
+    void drain(std::size_t number, duration timeout);
     void join(std::size_t number, bool is_cancelled);
     bool is_below(std::optional<std::size_t> scope_number, std::size_t top) const;
     retry_scope* scope_of(operation& o);
