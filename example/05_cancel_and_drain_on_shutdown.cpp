@@ -24,14 +24,16 @@ int main() {
     asio_retry::retry_scope scope(io.get_executor());
 
     asio::signal_set signals(io, SIGINT, SIGTERM);
-    signals.async_wait([&](boost::system::error_code, int signal) {
+    signals.async_wait([&](boost::system::error_code ec, int signal) {
+        if (ec)
+            return;
         if (signal == SIGINT)
             return scope.cancel();
         scope.async_drain(5s, [&](boost::system::error_code, std::size_t cancelled) {
             std::cout << "drained, " << cancelled << " attempts had to be cancelled\n";
             signals.cancel();
         });
-        signals.async_wait([&](boost::system::error_code ec, int) { ec ? void() : scope.cancel(); });
+        signals.async_wait([&](boost::system::error_code again, int) { again ? void() : scope.cancel(); });
     });
 
     auto const policy = asio_retry::retry_policy().backoff(asio_retry::constant(1h)).unlimited_attempts();

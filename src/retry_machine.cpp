@@ -53,7 +53,8 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
         report_->add_failure(v, told_to_stop, now);
     if (stopped)
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
-    if (told_to_stop == interruption::none)
+    if (told_to_stop == interruption::none ||
+        (told_to_stop == interruption::attempt_timeout && v.is_permanent()))
         return decide(v, error_code(), now, source);
     verdict const timed_out = verdict::failure(timed_out_error());
     if (told_to_stop == interruption::deadline)

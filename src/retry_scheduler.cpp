@@ -207,11 +207,11 @@ private:
     void arm() {
         if (manual_now_ || shut_down_ || waits_.empty())
             return;
+        if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
+            timer_.emplace(detail::context_executor(context_));
         time_point const expiry = std::max(waits_.begin()->expiry(), not_before_);
         if (armed_for_ <= expiry)
             return;
-        if (!timer_)
-            timer_.emplace(detail::context_executor(context_));
         timer_->expires_at(expiry); // ends the timer's own wait, if there is one
         if (!timer_waits_) {
             // With an allocator of its own the handler needs none of Asio's hooks, which differ between a

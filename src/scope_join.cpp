@@ -3,7 +3,6 @@
 #include <asio_retry/detail/scope_state.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
@@ -17,44 +16,39 @@ scope_join::scope_join(std::shared_ptr<scope_state> scope) noexcept
 
 scope_join::~scope_join() = default;
 
-/// What belongs to the scope goes before the turn can come.
-void scope_join::release_and_post() {
-    auto scope = std::exchange(scope_, nullptr);
-    try {
-        post(scope->executor());
-    } catch (...) {
-        scope_ = std::move(scope);
-        throw;
-    }
+boost::asio::any_io_executor const& scope_join::scope_executor() const noexcept {
+    return scope_->executor();
 }
 
 /// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
-void scope_join::finish() {
-    try {
-        return release_and_post();
-    } catch (...) { // nothing happened
-    }
+void scope_join::finish() noexcept {
     retry_scheduler& waits = scope_->waits();
-    if (!waits.schedule(*this, waits.now()))
-        dissolve();
+    try {
+        return post();
+    } catch (...) { // no turn is queued
+    }
+    try {
+        if (!waits.schedule(*this, waits.now()))
+            dissolve();
+    } catch (...) { // there is nowhere else to go on
+        end();
+    }
 }
 
 bool scope_join::on_expiry() {
-    auto const scope = scope_;
-    {
+    if (auto const scope = scope_) {
         std::unique_lock lock(scope->mutex_);
         if (!has_ended_) { // the time for a drain is up
+            if (!stopped_before_)
+                stopped_before_ = scope->stopped_attempts_;
             lock.unlock();
-            std::size_t const unfinished = scope->unfinished();
             try {
                 scope->request(scope_request::cancel);
             } catch (std::bad_alloc const&) {
-                cancelled_ = std::max(cancelled_, unfinished);
                 return false;
             } catch (...) { // those that could not be told begin no attempt all the same
             }
             lock.lock();
-            cancelled_ = std::max(cancelled_, unfinished);
         }
         if (!has_ended_) {
             if (scope->waits().schedule(*this, time_point::max()))
@@ -66,7 +60,7 @@ bool scope_join::on_expiry() {
         }
     }
     try {
-        release_and_post();
+        post();
     } catch (std::bad_alloc const&) {
         return false;
     } catch (...) { // the executor takes nothing
@@ -76,8 +70,7 @@ bool scope_join::on_expiry() {
 }
 
 void scope_join::on_shutdown() noexcept {
-    auto const scope = scope_;
-    {
+    if (auto const scope = scope_) {
         std::lock_guard const lock(scope->mutex_);
         if (!has_ended_)
             scope->joins_.erase(scope->joins_.iterator_to(*this));

@@ -60,17 +60,6 @@ void scope_state::limit_pending(std::size_t greatest) noexcept {
     max_pending_ = greatest;
 }
 
-std::size_t scope_state::unfinished() const {
-    std::size_t result = 0;
-    {
-        std::lock_guard const lock(mutex_);
-        result = members_.size() + to_tell_.size() + told_.size();
-    }
-    for (auto child = child_after(nullptr); child; child = child_after(child.get()))
-        result += child->unfinished();
-    return result;
-}
-
 void scope_state::request(scope_request what) {
     auto const keep_alive = shared_from_this();
     std::exception_ptr failure;
@@ -169,31 +158,45 @@ bool scope_state::enter() {
     return !full;
 }
 
-void scope_state::leave(bool had_room) noexcept {
+boost::intrusive::list<scope_join> scope_state::leave(bool had_room) noexcept {
+    boost::intrusive::list<scope_join> ended;
     for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
-        boost::intrusive::list<scope_join> ended;
-        {
-            std::lock_guard const lock(scope->mutex_);
-            --(had_room ? scope->pending_ : scope->without_room_);
-            if (scope->pending_ + scope->without_room_ == 0)
-                scope->end_joins(ended);
+        std::lock_guard const lock(scope->mutex_);
+        --(had_room ? scope->pending_ : scope->without_room_);
+        if (scope->pending_ + scope->without_room_ != 0)
+            continue;
+        while (!scope->joins_.empty()) {
+            scope_join& join = scope->joins_.front();
+            if (scope->end_join(join, error_code()))
+                ended.push_back(join);
         }
-        while (!ended.empty()) {
-            scope_join& join = ended.front();
-            ended.pop_front();
-            join.finish();
-        }
+    }
+    return ended;
+}
+
+void scope_state::count_stopped_attempt() noexcept {
+    for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
+        std::lock_guard const lock(scope->mutex_);
+        ++scope->stopped_attempts_;
     }
 }
 
-/// Precondition: the mutex is held. Those that are not the caller's are ended by who found them due.
-void scope_state::end_joins(boost::intrusive::list<scope_join>& callers) noexcept {
-    while (!joins_.empty()) {
-        scope_join& join = joins_.front();
-        joins_.pop_front();
-        join.has_ended_ = true;
-        if (waits().cancel(join))
-            callers.push_back(join);
+/// Precondition: the mutex is held. Returns true if the join is the caller's to finish, and false if somebody
+/// has found it due, who will.
+bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
+    joins_.erase(joins_.iterator_to(join));
+    join.has_ended_ = true;
+    join.error_ = error;
+    if (join.stopped_before_)
+        join.cancelled_ = stopped_attempts_ - *join.stopped_before_;
+    return waits().cancel(join);
+}
+
+void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
+    while (!ended.empty()) {
+        scope_join& join = ended.front();
+        ended.pop_front();
+        join.finish();
     }
 }
 
@@ -211,23 +214,23 @@ void scope_state::begin_join(scope_join& join, duration timeout) {
         }
         join.has_ended_ = true;
     }
-    join.release_and_post();
+    join.post();
 }
 
-void scope_state::abandon_join(std::uint64_t id) {
-    std::unique_lock lock(mutex_);
-    auto const found =
-        std::find_if(joins_.begin(), joins_.end(), [id](scope_join const& join) { return join.id_ == id; });
-    if (found == joins_.end())
-        return;
-    scope_join& join = *found;
-    joins_.erase(found);
-    join.has_ended_ = true;
-    join.error_ = aborted_error();
-    if (!waits().cancel(join))
-        return;
-    lock.unlock();
-    join.finish();
+void scope_state::abandon_join(std::shared_ptr<scope_state> scope, std::uint64_t id) noexcept {
+    scope_join* mine = nullptr;
+    {
+        std::lock_guard const lock(scope->mutex_);
+        for (scope_join& join : scope->joins_)
+            if (join.id_ == id) {
+                if (scope->end_join(join, aborted_error()))
+                    mine = &join;
+                break;
+            }
+    }
+    scope.reset(); // who joins may destroy its context
+    if (mine)
+        mine->finish();
 }
 
 } // namespace asio_retry::detail

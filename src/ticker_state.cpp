@@ -40,7 +40,12 @@ void ticker_state::start_over() {
     if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
         phase_ = phase::deciding;
         lock.unlock();
-        decide(*wait, now);
+        try {
+            decide(*wait, now);
+        } catch (...) { // it cannot be scheduled, and was once
+            wait->result_ = code_of(std::current_exception());
+            queue(*wait);
+        }
     }
 }
 
@@ -106,12 +111,15 @@ bool ticker_state::take_back(ticker_wait& wait) noexcept {
 void ticker_state::decide(ticker_wait& wait, time_point now) {
     std::unique_lock lock(mutex_);
     retry_action action;
-    do {
+    for (bool started_over = false; !started_over;) {
         auto const from = std::exchange(starts_over_from_, std::nullopt);
         lock.unlock();
         action = ask(wait, now, from);
         lock.lock();
-    } while (starts_over_from_ && !stopped_); // at the wish of a callable of the policy
+        // At the wish of a callable of the policy, which may wish so every time.
+        started_over = from || !starts_over_from_ || stopped_;
+    }
+    starts_over_from_.reset();
 
     if (action.what == retry_action::kind::complete)
         wait.result_ = note_end(action);
@@ -216,7 +224,13 @@ void ticker_state::queue(ticker_wait& wait) {
     }
     std::unique_lock lock(mutex_);
     phase_ = phase::waiting;
-    bool const scheduled = scheduler_.schedule(wait, scheduler_.now());
+    bool scheduled = false;
+    try {
+        scheduled = scheduler_.schedule(wait, scheduler_.now());
+    } catch (...) { // there is nowhere else to go on
+        lock.unlock();
+        return wait.end();
+    }
     lock.unlock();
     if (!scheduled)
         wait.on_shutdown();

@@ -37,9 +37,14 @@ std::size_t virtual_time::run() {
 
 std::size_t virtual_time::run_until(time_point limit) {
     std::size_t handlers = poll();
-    while (scheduler_.advance_to_next_expiry(limit))
+    while (!is_stopped() && scheduler_.advance_to_next_expiry(limit))
         handlers += poll();
     return handlers;
+}
+
+/// By `io_context::stop`: where somebody waits, a context does not run out of work.
+bool virtual_time::is_stopped() const {
+    return context_.stopped() && scheduler_.pending() != 0;
 }
 
 // Until nothing is ready: the context stops itself when it runs out of work, and what is polled may make more
@@ -49,9 +54,9 @@ std::size_t virtual_time::poll() {
     for (;;) {
         context_.restart();
         std::size_t const ran = context_.poll();
-        if (ran == 0)
-            return handlers;
         handlers += ran;
+        if (ran == 0 || is_stopped())
+            return handlers;
     }
 }
 

@@ -524,6 +524,20 @@ TEST_F(ticker_test, the_delay_of_a_cancelled_wait_is_drawn_once) {
 
 // --- callables of the policy that use the ticker
 
+TEST_F(ticker_test, a_hook_that_resets_it_every_time_does_not_keep_it) {
+    std::optional<backoff_ticker> ticker;
+    int calls = 0;
+    auto const hook = [&](retry_event const&) {
+        ++calls;
+        ticker->reset();
+    };
+    ticker.emplace(io, growing().on_retry(hook));
+    for (int i = 0; i != 4; ++i)
+        wait(*ticker);
+    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 200ms, 300ms));
+    EXPECT_LE(calls, 6);
+}
+
 TEST_F(ticker_test, a_hook_may_stop_reset_hurry_or_destroy_it) {
     for (int const what : {0, 1, 2, 3}) {
         ticks.clear();

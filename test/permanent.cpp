@@ -137,12 +137,17 @@ TEST(permanent, a_cancellation_comes_first) {
                 is_completion(stop_reason::cancelled, aborted_error()));
 }
 
-// Both timeouts report exactly that code.
-TEST(permanent, an_attempt_that_took_too_long_counts_as_timed_out_all_the_same) {
-    machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(1));
+// Such an attempt would otherwise count as timed out and be made again.
+TEST(permanent, ends_the_retry_from_an_attempt_that_took_too_long_too) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s));
     script.start();
     EXPECT_THAT(script.expire(0s, 1s, permanent(refused())),
-                is_completion(stop_reason::attempts, timed_out_error()));
+                is_completion(stop_reason::not_retryable, refused()));
+
+    machine_script at_the_deadline(endless_every_100ms().total_timeout(1s));
+    at_the_deadline.start();
+    EXPECT_THAT(at_the_deadline.expire(0s, 1s, permanent(refused())),
+                is_completion(stop_reason::deadline, timed_out_error()));
 }
 
 TEST(permanent, code_of_a_standard_category_is_that_of_boost) {

@@ -177,7 +177,7 @@ TEST_F(retry_scope_test, destructor_cancels_and_detaches) {
 }
 
 TEST_F(retry_scope_test, join_of_an_empty_scope_is_posted) {
-    retry_scope scope(io.get_executor());
+    retry_scope scope(io);
     scope.async_join(note_join("scope"));
     EXPECT_TRUE(order.empty());
     time.run();

@@ -121,6 +121,17 @@ TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
     EXPECT_TRUE(scope->cancelled());
 }
 
+TEST_F(retry_scope_drain, does_not_count_waits_that_it_has_cut_short) {
+    for (int i = 0; i != 10; ++i)
+        start_waiting(*scope);
+    time.advance(10ms);
+    scope->async_drain(0s, note_drain());
+    time.run();
+    EXPECT_EQ(waiting.count, 10);
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_EQ(drained.cancelled, 0u);
+}
+
 // It waits for an attempt that does not stop at once.
 TEST_F(retry_scope_drain, ends_when_the_last_attempt_has_acknowledged) {
     attempts.on_cancel = nullptr;

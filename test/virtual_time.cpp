@@ -138,5 +138,21 @@ TEST(virtual_time, is_kept_by_time_limits_too) {
     EXPECT_EQ(time.now() - begin, 90min);
 }
 
+TEST(virtual_time, ends_its_run_when_the_context_is_stopped) {
+    asio::io_context io;
+    virtual_time time(io);
+    int attempts = 0;
+    auto const operation = [&] {
+        if (++attempts == 3)
+            io.stop();
+        return error_code(asio::error::connection_refused);
+    };
+    async_retry(io, operation, retry_policy().backoff(constant(1h)).unlimited_attempts(), asio::detached);
+    time.run();
+    EXPECT_EQ(attempts, 3);
+    time.advance(1h);
+    EXPECT_EQ(attempts, 4) << "and goes on with the next";
+}
+
 } // namespace
 } // namespace asio_retry::test

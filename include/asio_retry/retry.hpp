@@ -60,8 +60,9 @@ auto retry(Operation&& operation, retry_policy policy) {
 }
 
 #ifdef __cpp_lib_jthread
-/// The same until `token` is told to stop, from any thread: a wait then ends at once, and no further attempt is
-/// made. Unless the attempt that runs succeeds, the operation ends with `operation_aborted`.
+/// Where the standard library has std::stop_token: the same until `token` is told to stop, from any thread: a
+/// wait then ends at once, and no further attempt is made. Unless the attempt that runs succeeds, the operation
+/// ends with `operation_aborted`.
 template <typename Operation>
 auto retry(Operation&& operation, retry_policy policy, std::stop_token token) {
     detail::stoppable_waits waits(std::move(token));

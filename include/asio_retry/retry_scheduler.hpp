@@ -35,7 +35,7 @@ public:
     /// their initiation, so that a run can be repeated. Precondition: nothing is being initiated meanwhile.
     retry_scheduler& seed(std::uint64_t value) noexcept;
 
-    /// How many waits and time limits are pending.
+    /// How many waits, time limits and joins of scopes are pending.
     std::size_t pending() const noexcept;
 
     /// The steady clock, or the manual clock of a `virtual_time`.

@@ -8,7 +8,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/execution_context.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -30,6 +32,11 @@ public:
     /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`.
     explicit retry_scope(executor_type executor, time_point deadline = time_point::max())
         : retry_scope(std::move(executor), nullptr, deadline) {}
+
+    /// The same on the executor of `context`.
+    template <std::derived_from<boost::asio::execution_context> Context>
+    explicit retry_scope(Context& context, time_point deadline = time_point::max())
+        : retry_scope(executor_type(context.get_executor()), deadline) {}
 
     /// A child: cancelled, drained and sent to retry with its parent, counted and waited for by its parent, and
     /// without more time.

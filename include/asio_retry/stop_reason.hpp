@@ -13,7 +13,7 @@ enum class stop_reason {
     attempts,      ///< max_attempts were made
     elapsed,       ///< the next wait would have ended after max_elapsed
     deadline,      ///< the next wait would have ended after the deadline, or the deadline passed
-    budget,        ///< the gate refused the retry, or the scope had no room for the operation
+    budget,        ///< the gate refused the retry, or the scope had no room for a first attempt
     pushback,      ///< the peer said not to retry
     cancelled,     ///< the caller or a scope cancelled the operation
 };

@@ -19,8 +19,8 @@ namespace asio_retry::detail {
 
 /// The join of one handler, in memory from its allocator.
 ///
-/// When its turn is queued nothing of the scope and its context is left in it: they may be gone when the turn
-/// comes, on the executor of the handler.
+/// Before its turn is queued it lets go of the scope and its context: they may be gone when the turn comes, on
+/// the executor of the handler.
 template <typename Handler, bool Drains>
 class handler_join final : scope_join {
     using block = operation_block<handler_join, Handler>;
@@ -62,9 +62,9 @@ private:
             : scope(in)
             , join(id) {}
         void operator()(asio::cancellation_type_t type) const {
-            auto const alive = scope.lock();
+            auto alive = scope.lock();
             if (alive && type != asio::cancellation_type::none)
-                alive->abandon_join(join);
+                scope_state::abandon_join(std::move(alive), join);
         }
     };
 
@@ -75,14 +75,14 @@ private:
 
     ~handler_join() = default;
 
-    void post(asio::any_io_executor const& through) override {
+    void post() override {
         auto const executor = executors_.get(); // the join may end before this returns
-        auto io_work = executors_.take_io_work();
-        try {
-            post_turn<turn>(executor, through, *this);
-        } catch (...) {
-            executors_.give_io_work(std::move(io_work));
-            throw;
+        executors_.release_io_work();
+        if constexpr (asio::can_require<decltype(executor), asio::execution::blocking_t::never_t>::value) {
+            release_scope();
+            post_turn<turn>(executor, executor, *this);
+        } else { // the turn goes by way of the scope's executor
+            post_turn<turn>(executor, asio::any_io_executor(scope_executor()), *this);
         }
     }
 

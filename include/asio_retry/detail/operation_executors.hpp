@@ -41,8 +41,7 @@ public:
     auto keep_running() const { return std::pair(work_, io_work_); }
 
     /// From now on only the executor of the handler is kept running.
-    auto take_io_work() noexcept { return std::exchange(io_work_, std::nullopt); }
-    void give_io_work(std::optional<tracked_executor<IoExecutor>>&& work) { io_work_ = std::move(work); }
+    void release_io_work() noexcept { io_work_.reset(); }
 
 private:
     static base base_of(Handler const& handler, IoExecutor const& waits_on) noexcept {

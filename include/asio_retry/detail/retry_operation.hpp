@@ -384,6 +384,8 @@ private:
         };
         if (request == scope_request::cancel) {
             machine_.cancel();
+            if (is_attempting())
+                this->count_stopped_attempt();
             tell([this] { pass_on(asio::cancellation_type::terminal); });
         } else if (request != scope_request::none) {
             if (request == scope_request::drain)
@@ -418,9 +420,13 @@ private:
             leave();
     }
 
+    bool is_attempting() const noexcept {
+        return phase_ == phase::attempting && !attempt_ended_ && ending_ == ending::none;
+    }
+
     /// Tells the attempt to stop, or cuts the wait short.
     void pass_on(asio::cancellation_type_t type) {
-        if (phase_ == phase::attempting && !attempt_ended_)
+        if (is_attempting())
             attempts_.stop(type);
         else
             cut_wait_short();

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace asio_retry::detail {
 
@@ -26,14 +27,18 @@ protected:
     std::uint64_t id() const noexcept { return id_; }
     error_code const& error() const noexcept { return error_; }
 
-    /// How many operations it had to cancel.
+    /// How many operations had to be cancelled, in an attempt.
     std::size_t cancelled() const noexcept { return cancelled_; }
+
+    boost::asio::any_io_executor const& scope_executor() const noexcept;
+    void release_scope() noexcept { scope_.reset(); }
 
 private:
     friend class scope_state;
 
-    /// Queues its turn on the executor of its handler. If this throws, nothing happened.
-    virtual void post(boost::asio::any_io_executor const& through) = 0;
+    /// Lets go of the scope and queues its turn on the executor of its handler. If this throws, no turn is
+    /// queued.
+    virtual void post() = 0;
 
     /// Its turn, where it stands.
     virtual void end() = 0;
@@ -44,15 +49,15 @@ private:
     bool on_expiry() final;
     void on_shutdown() noexcept final;
 
-    void finish();
-    void release_and_post();
+    void finish() noexcept;
 
-    std::shared_ptr<scope_state> scope_; // until its turn is queued
+    std::shared_ptr<scope_state> scope_; // until its turn is about to be queued
     std::uint64_t const id_;
 
     // Guarded by the mutex of the scope.
     bool has_ended_ = false;
     error_code error_;
+    std::optional<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel
     std::size_t cancelled_ = 0;
 };
 

@@ -30,6 +30,7 @@ struct no_membership {
         bool has_room() const noexcept { return true; }
         bool leave_scope() noexcept { return true; }
         scope_request take_request() noexcept { return scope_request::none; }
+        void count_stopped_attempt() noexcept {}
         presence take_presence() noexcept { return {}; }
     };
 };
@@ -72,6 +73,8 @@ struct scope_membership {
         bool leave_scope() noexcept { return presence_.scope().unlink(*this); }
 
         scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
+
+        void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 
         presence take_presence() noexcept { return presence(std::move(presence_)); }
 

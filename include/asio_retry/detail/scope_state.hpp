@@ -70,9 +70,6 @@ public:
     std::size_t pending() const;
     void limit_pending(std::size_t greatest) noexcept;
 
-    /// How many operations have not come to their end, here and in the children.
-    std::size_t unfinished() const;
-
     /// Asks it of all members, here and in the children. If this throws, some could not be told; they will be
     /// by the next call.
     void request(scope_request what);
@@ -89,7 +86,12 @@ public:
     /// Counts an operation in this scope and those above it, from the initiation until the handler has run.
     /// Returns false if one of them has no room for it.
     bool enter();
-    void leave(bool had_room) noexcept;
+
+    /// Returns the joins that this ends.
+    boost::intrusive::list<scope_join> leave(bool had_room) noexcept;
+
+    /// The scope made the member stop an attempt.
+    void count_stopped_attempt() noexcept;
     /// @}
 
     /// Ends the join when the scope is empty; cancels the scope if that takes longer than `timeout`. If this
@@ -97,14 +99,16 @@ public:
     void begin_join(scope_join& join, duration timeout);
 
     /// Ends the join before that, if it has not ended.
-    void abandon_join(std::uint64_t id);
+    static void abandon_join(std::shared_ptr<scope_state> scope, std::uint64_t id) noexcept;
+
+    static void finish(boost::intrusive::list<scope_join>& ended) noexcept;
 
 private:
     friend class scope_join;
     using members = boost::intrusive::list<scope_member>;
 
     void mark_members(scope_request what);
-    void end_joins(boost::intrusive::list<scope_join>& callers) noexcept;
+    bool end_join(scope_join& join, error_code const& error) noexcept;
     scope_member* next_to_tell();
     void tell(scope_member& member);
     std::shared_ptr<scope_state> child_after(scope_state const* child) const;
@@ -122,6 +126,7 @@ private:
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
     std::size_t without_room_ = 0; // and about to end
+    std::size_t stopped_attempts_ = 0;
     bool cancelled_ = false;
     std::atomic<std::uint64_t> joins_begun_ = 0;
 };
@@ -135,8 +140,11 @@ public:
     scope_presence(scope_presence&&) noexcept = default;
     scope_presence& operator=(scope_presence&&) = delete;
     ~scope_presence() {
-        if (scope_)
-            scope_->leave(has_room_);
+        if (!scope_)
+            return;
+        auto ended = scope_->leave(has_room_);
+        scope_.reset(); // who joins may destroy its context
+        scope_state::finish(ended);
     }
 
     scope_state& scope() const noexcept { return *scope_; }
