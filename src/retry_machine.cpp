@@ -43,7 +43,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     bool const stopped = cancelled(); // asked while this attempt may still be the first
     bool const expired = std::exchange(attempt_expired_, false);
     auto told_to_stop = interruption::none;
-    if (stopped && tells_attempt())
+    if (stopped && is_told())
         told_to_stop = interruption::cancellation;
     else if (expired)
         told_to_stop = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;

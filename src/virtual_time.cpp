@@ -2,6 +2,8 @@
 
 #include <asio_retry/detail/check.hpp>
 
+#include <boost/asio/executor_work_guard.hpp>
+
 namespace asio_retry {
 
 virtual_time::virtual_time(boost::asio::io_context& context)
@@ -35,29 +37,22 @@ std::size_t virtual_time::run() {
     return run_until(time_point::max());
 }
 
+/// With work of its own the context does not stop when it runs dry, but only if somebody stops it.
 std::size_t virtual_time::run_until(time_point limit) {
+    context_.restart();
+    auto const work = boost::asio::make_work_guard(context_);
     std::size_t handlers = poll();
-    while (!is_stopped() && scheduler_.advance_to_next_expiry(limit))
+    while (!context_.stopped() && scheduler_.advance_to_next_expiry(limit))
         handlers += poll();
     return handlers;
 }
 
-/// By `io_context::stop`: where somebody waits, a context does not run out of work.
-bool virtual_time::is_stopped() const {
-    return context_.stopped() && scheduler_.pending() != 0;
-}
-
-// Until nothing is ready: the context stops itself when it runs out of work, and what is polled may make more
-// of it.
+/// Until nothing is ready: what is polled may make more of it.
 std::size_t virtual_time::poll() {
     std::size_t handlers = 0;
-    for (;;) {
-        context_.restart();
-        std::size_t const ran = context_.poll();
+    while (std::size_t const ran = context_.poll())
         handlers += ran;
-        if (ran == 0 || is_stopped())
-            return handlers;
-    }
+    return handlers;
 }
 
 } // namespace asio_retry

@@ -114,6 +114,9 @@ public:
     /// what has happened already.
     void cancel() noexcept { cancelled_ = told_ = true; }
 
+    /// Whether the running attempt is being told already.
+    bool tells_attempt() const noexcept { return told_; }
+
     /// The same, but the running attempt may finish.
     void drain() noexcept { cancelled_ = true; }
 
@@ -147,7 +150,7 @@ private:
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
     retry_action begin_attempt(time_point now) noexcept;
     void count_failure(time_point now, interruption told_to_stop) noexcept;
-    bool tells_attempt() const noexcept { return told_ || (probe_ && probe_->tells_attempt()); }
+    bool is_told() const noexcept { return told_ || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
     struct wait_limit {

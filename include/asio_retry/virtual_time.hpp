@@ -37,13 +37,12 @@ public:
     std::size_t jump(duration by);
 
     /// Runs the context until nothing is ready and no wait remains that can end, jumping to the next expiry
-    /// when idle, or until the context is stopped while somebody waits. Returns the number of handlers run.
+    /// when idle, or until somebody stops it. Returns the number of handlers run.
     std::size_t run();
 
 private:
     std::size_t run_until(time_point limit);
     std::size_t poll();
-    bool is_stopped() const;
 
     boost::asio::io_context& context_;
     retry_scheduler& scheduler_;

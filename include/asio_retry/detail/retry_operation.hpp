@@ -383,9 +383,9 @@ private:
             }
         };
         if (request == scope_request::cancel) {
-            machine_.cancel();
-            if (is_attempting())
+            if (is_attempting() && !machine_.tells_attempt())
                 this->count_stopped_attempt();
+            machine_.cancel();
             tell([this] { pass_on(asio::cancellation_type::terminal); });
         } else if (request != scope_request::none) {
             if (request == scope_request::drain)
