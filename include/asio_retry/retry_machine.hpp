@@ -123,9 +123,10 @@ public:
     /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
     /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
     bool cancel_total() noexcept {
-        if (total_counts())
+        bool const counts = total_counts();
+        if (counts)
             cancel();
-        return cancelled_;
+        return counts;
     }
 
     bool cancelled() noexcept {

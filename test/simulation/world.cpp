@@ -37,6 +37,7 @@ struct world::operation {
     operation_plan const plan;
     model watched;
     asio::cancellation_signal signal;
+    bool was_cancelled = false;
     int handlers_destroyed = 0;
     int callables_destroyed = 0;
     bool rejected_at_once = false;
@@ -458,8 +459,11 @@ void world::start_as(operation& o, Attempt attempt) {
 // --- what happens to them
 
 void world::cancel(operation& o, asio::cancellation_type_t type) {
-    if (!o.started)
+    // A coroutine forgets a cancellation when one follows that it filters out: Asio keeps only the last.
+    bool const is_filtered = (type & asio::cancellation_type::terminal) == asio::cancellation_type::none;
+    if (!o.started || (o.plan.awaited && is_filtered && o.was_cancelled))
         return;
+    o.was_cancelled = true;
     trace_.add(now(), o.who, "cancel", static_cast<int>(type));
     o.watched.cancelled(type, now());
     o.signal.emit(type);
