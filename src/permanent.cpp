@@ -2,10 +2,9 @@
 
 #include <boost/system/system_error.hpp>
 
-#include <forward_list>
+#include <atomic>
 #include <mutex>
 #include <string>
-#include <typeinfo>
 #include <utility>
 
 namespace asio_retry {
@@ -30,15 +29,30 @@ private:
     boost::system::error_category const& inner_;
 };
 
-/// Never destroyed: a code may be looked at for as long as the process lives.
+/// The categories in use: rarely any, and never removed, because a code may be looked at for as long as the
+/// process lives.
+struct known_category {
+    permanent_category category;
+    known_category const* next;
+};
+constinit std::atomic<known_category const*> known_categories = nullptr;
+
+permanent_category const* find(auto const& matches) noexcept {
+    for (auto const* known = known_categories.load(std::memory_order_acquire); known; known = known->next)
+        if (matches(known->category))
+            return &known->category;
+    return nullptr;
+}
+
 permanent_category const& permanent_category_of(boost::system::error_category const& inner) {
-    static auto& categories = *new std::forward_list<permanent_category>;
     static std::mutex mutex;
     std::lock_guard const lock(mutex);
-    for (permanent_category const& category : categories)
-        if (category.inner() == inner)
-            return category;
-    return categories.emplace_front(inner);
+    auto const is_of_inner = [&](permanent_category const& category) { return category.inner() == inner; };
+    if (auto const* const category = find(is_of_inner))
+        return *category;
+    auto const* const added = new known_category{permanent_category(inner), known_categories};
+    known_categories.store(added, std::memory_order_release);
+    return added->category;
 }
 
 } // namespace
@@ -68,34 +82,39 @@ permanent_error::operator error_code() const noexcept {
 }
 
 std::optional<permanent_error> detail::find_permanent(std::exception_ptr thrown) {
-    while (thrown) {
+    std::optional<permanent_error> found;
+    // What awaiting makes of a code.
+    auto const look_at = [&](boost::system::system_error const& outer) {
+        if (auto const code = find_permanent(outer.code()))
+            found.emplace(exception_of(*code));
+    };
+    while (thrown && !found) {
         std::exception_ptr inner;
-        auto const look_into = [&](auto const& outer) {
-            if (auto const* nested = dynamic_cast<std::nested_exception const*>(&outer))
-                inner = nested->nested_ptr();
-        };
         try {
             std::rethrow_exception(thrown);
-        } catch (permanent_error const& found) {
-            return found;
-        } catch (boost::system::system_error const& outer) { // what awaiting makes of a code
-            if (auto const code = find_permanent(outer.code()))
-                return permanent_error(exception_of(*code));
-            look_into(outer);
+        } catch (permanent_error const& e) {
+            found = e;
         } catch (std::nested_exception const& outer) {
             inner = outer.nested_ptr();
+            try {
+                throw;
+            } catch (boost::system::system_error const& e) {
+                look_at(e);
+            } catch (...) {
+            }
+        } catch (boost::system::system_error const& e) {
+            look_at(e);
         } catch (...) {
         }
         thrown = std::move(inner);
     }
-    return std::nullopt;
+    return found;
 }
 
 std::optional<error_code> detail::find_permanent(error_code const& code) noexcept {
-    auto const& category = code.category();
-    if (typeid(category) != typeid(permanent_category))
-        return std::nullopt;
-    return error_code(code.value(), static_cast<permanent_category const&>(category).inner());
+    auto const is_its_own = [&](permanent_category const& category) { return &category == &code.category(); };
+    auto const* const category = find(is_its_own);
+    return category ? std::optional(error_code(code.value(), category->inner())) : std::nullopt;
 }
 
 error_code detail::completion_code_of(std::exception_ptr const& thrown) {
