@@ -169,13 +169,14 @@ TEST(decision_16, total_counts_after_a_failed_attempt_if_the_policy_allows_it) {
     EXPECT_THAT(script.wake(), is_cancelled());
 }
 
-// A total cancellation that comes after a terminal one finds the operation cancelled.
-TEST(decision_16, total_after_terminal_finds_the_operation_cancelled) {
+// One that is ignored stays so, whatever came before it.
+TEST(decision_16, total_after_a_failure_is_not_passed_on_even_after_terminal) {
     machine_script script(endless_every_100ms());
     script.start();
     script.fail();
     script.machine.cancel();
-    EXPECT_TRUE(script.machine.cancel_total());
+    EXPECT_FALSE(script.machine.cancel_total());
+    EXPECT_THAT(script.wake(), is_cancelled());
 }
 
 // Repeated and late cancellations do nothing: on_give_up is called once.
