@@ -453,8 +453,8 @@ TEST(blocking_retry_on_a_thread, separate_retries_draw_separate_delays) {
 }
 
 // Decision 5: nothing grows with the number of attempts, and nothing is waited.
-TEST(blocking_retry_on_a_thread, decision_05_a_million_failures_without_a_delay) {
-    constexpr std::uint64_t attempts = 1'000'000;
+TEST(blocking_retry_on_a_thread, decision_05_many_failures_without_a_delay) {
+    constexpr std::uint64_t attempts = 20'000; // each gives others their turn
     auto const policy = retry_policy().backoff(constant(0s)).jitter(no_jitter()).max_attempts(attempts);
     std::uint64_t calls = 0;
     EXPECT_EQ(retry([&] { return ++calls, refused(); }, policy), refused());
