@@ -25,7 +25,8 @@ struct retry_action {
     duration delay{};
     stop_reason reason = stop_reason::succeeded; ///< of a completion
     error_code error; ///< of a completion: to be delivered in place of the last attempt's own error, if set
-    std::exception_ptr thrown; ///< of a completion: what a callback threw, to be delivered instead of `error`
+    std::exception_ptr thrown; ///< of a completion: what a callback threw, or the exception inside a permanent
+                               ///< error; to be delivered instead of `error`
 };
 
 /// A source of cancellation that cannot call retry_machine::cancel in time and is asked instead.
@@ -107,7 +108,7 @@ public:
     ASIO_RETRY_DECL retry_action on_exception(error_code const& code, std::exception_ptr thrown,
                                               time_point now = {});
 
-    /// The wait ended, or was cut short by a cancellation, at `now`.
+    /// The wait ended, or was cut short by a cancellation or because somebody would not wait, at `now`.
     ASIO_RETRY_DECL retry_action on_wait_over(time_point now);
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
