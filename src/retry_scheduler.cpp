@@ -3,6 +3,7 @@
 #include <asio_retry/detail/check.hpp>
 
 #include "context_executor.hpp"
+#include "timer_memory.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
@@ -25,42 +26,6 @@ std::atomic<std::size_t> seeded_schedulers = 0;
 struct expiry_of {
     using type = time_point;
     time_point operator()(detail::wait_node const& node) const noexcept { return node.expiry(); }
-};
-
-/// The memory of the timer's one wait, so that arming it again needs none.
-class timer_memory {
-public:
-    void* allocate(std::size_t size) { return size <= sizeof(bytes_) ? bytes_ : ::operator new(size); }
-    void deallocate(void* memory) noexcept {
-        if (memory != bytes_)
-            ::operator delete(memory);
-    }
-
-private:
-    alignas(std::max_align_t) std::byte bytes_[128];
-};
-
-template <typename T>
-class timer_allocator {
-public:
-    using value_type = T;
-
-    explicit timer_allocator(timer_memory& memory) noexcept
-        : memory_(&memory) {}
-    template <typename U>
-    timer_allocator(timer_allocator<U> const& other) noexcept
-        : memory_(other.memory_) {}
-
-    T* allocate(std::size_t count) { return static_cast<T*>(memory_->allocate(count * sizeof(T))); }
-    void deallocate(T* memory, std::size_t) noexcept { memory_->deallocate(memory); }
-
-    friend bool operator==(timer_allocator a, timer_allocator b) noexcept { return a.memory_ == b.memory_; }
-
-private:
-    template <typename>
-    friend class timer_allocator;
-
-    timer_memory* memory_;
 };
 
 } // namespace
@@ -216,7 +181,7 @@ private:
         if (!timer_waits_) {
             // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
             // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
-            timer_->async_wait(boost::asio::bind_allocator(timer_allocator<void>(timer_memory_),
+            timer_->async_wait(boost::asio::bind_allocator(detail::timer_allocator<void>(timer_memory_),
                                                            [this](auto) { on_timer(); }));
             timer_waits_ = true;
         }
@@ -262,7 +227,7 @@ private:
     mutable std::mutex mutex_;
     boost::intrusive::multiset<detail::wait_node, boost::intrusive::key_of_value<expiry_of>>
         waits_; // equals are FIFO
-    timer_memory timer_memory_;
+    detail::timer_memory timer_memory_;
     std::optional<wait_timer> timer_;
     bool timer_waits_ = false; // one wait at a time, even if it is over and its handler is only queued
     time_point armed_for_ = time_point::max();
