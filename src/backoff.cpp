@@ -68,12 +68,12 @@ wide multiply(wide a, wide b) noexcept {
 /// By squaring, so that 2^64 - 1 failures cost no more than a few. Precondition: factor >= 1.
 wide power(wide factor, std::uint64_t exponent) noexcept {
     wide result = to_wide(std::uint64_t(1));
-    for (; exponent != 0; exponent >>= 1) {
+    for (;; factor = multiply(factor, factor)) {
         if (exponent & 1)
             result = multiply(result, factor);
-        factor = multiply(factor, factor);
+        if ((exponent >>= 1) == 0)
+            return result;
     }
-    return result;
 }
 
 /// The nearest duration. Precondition: number >= 1.
@@ -84,7 +84,21 @@ duration to_duration(wide number) noexcept {
     return from_count(std::min((twice >> 1) + (twice & 1), greatest_count));
 }
 
+duration grown(duration base, double factor, std::uint64_t times) noexcept {
+    if (base == duration::zero())
+        return duration::zero();
+    return to_duration(
+        multiply(to_wide(static_cast<std::uint64_t>(base.count())), power(to_wide(factor), times)));
+}
+
 } // namespace
+
+backoff::exponential_shape::exponential_shape(duration b, double f)
+    : base(b)
+    , factor(f) {
+    for (std::size_t i = 0; i != first.size(); ++i)
+        first[i] = grown(base, factor, i);
+}
 
 duration backoff::ceiling_of(constant_shape const& s, std::uint64_t) noexcept {
     return s.value;
@@ -97,10 +111,7 @@ duration backoff::ceiling_of(linear_shape const& s, std::uint64_t failures) noex
 }
 
 duration backoff::ceiling_of(exponential_shape const& s, std::uint64_t failures) noexcept {
-    if (s.base == duration::zero())
-        return duration::zero();
-    wide const base = to_wide(static_cast<std::uint64_t>(s.base.count()));
-    return to_duration(multiply(base, power(to_wide(s.factor), failures - 1)));
+    return failures <= s.first.size() ? s.first[failures - 1] : grown(s.base, s.factor, failures - 1);
 }
 
 duration backoff::ceiling_of(truncated_binary_shape const& s, std::uint64_t failures) noexcept {
@@ -140,7 +151,7 @@ backoff exponential(duration base, double factor) {
     detail::non_negative("exponential.base", base);
     if (!std::isfinite(factor) || factor < 1)
         detail::refuse("exponential.factor", factor, "must be a finite number of at least 1");
-    return backoff(backoff::built_in(), backoff::exponential_shape{base, factor});
+    return backoff(backoff::built_in(), backoff::exponential_shape(base, factor));
 }
 
 backoff truncated_binary(std::int64_t growing_failures, duration greatest) {

@@ -41,7 +41,8 @@ retry_action retry_machine::refuse(error_code const& code, time_point now) {
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
     bool const stopped = cancelled(); // asked while this attempt may still be the first
-    bool const expired = std::exchange(attempt_expired_, false);
+    bool const expired = attempt_expired_;
+    attempt_expired_ = false;
     auto told_to_stop = interruption::none;
     if (stopped && is_told())
         told_to_stop = interruption::cancellation;
@@ -112,11 +113,8 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
         }
         if (cancelled())
             return stop(stop_reason::cancelled);
-        if (settings.gate) {
-            if (!settings.gate->acquire())
-                return stop(stop_reason::budget);
-            lease_ = retry_lease(*settings.gate);
-        }
+        if (!take_lease())
+            return stop(stop_reason::budget);
 
         stage = error::hook_threw;
         if (settings.on_retry)
@@ -168,7 +166,7 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
 retry_action retry_machine::begin_attempt(time_point now) noexcept {
     ++attempts_;
     healthy_since_ = marks_health_ ? time_point::max() : now;
-    lease_.spend();
+    has_lease_ = false; // spent
     if (report_)
         report_->attempts = attempts_;
     retry_action action;
@@ -178,7 +176,7 @@ retry_action retry_machine::begin_attempt(time_point now) noexcept {
 
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                                     time_point now, std::exception_ptr thrown) {
-    lease_.give_back();
+    give_lease_back();
     if (report_)
         report_->end(reason, now);
     retry_action action;

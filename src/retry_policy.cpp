@@ -15,17 +15,17 @@ retry_settings::retry_settings()
 retry_settings::retry_settings(retry_settings const&) = default;
 retry_settings::~retry_settings() = default;
 
-retry_settings const& retry_policy::settings() const noexcept {
-    static retry_settings const defaults;
-    return settings_ ? *settings_ : defaults;
+retry_settings const& retry_policy::defaults() noexcept {
+    static retry_settings const settings;
+    return settings;
 }
 
 template <typename Change>
 retry_policy retry_policy::changed(Change change) const {
-    auto settings = std::make_shared<retry_settings>(this->settings());
+    boost::intrusive_ptr<retry_settings> const settings(new retry_settings(this->settings()));
     change(*settings);
     retry_policy result;
-    result.settings_ = std::move(settings);
+    result.settings_ = settings;
     return result;
 }
 

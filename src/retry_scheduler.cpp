@@ -4,11 +4,12 @@
 
 #include "context_executor.hpp"
 #include "timer_memory.hpp"
+#include "timing_wheel.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
-#include <boost/intrusive/set.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -23,11 +24,6 @@ namespace {
 
 std::atomic<std::size_t> seeded_schedulers = 0;
 
-struct expiry_of {
-    using type = time_point;
-    time_point operator()(detail::wait_node const& node) const noexcept { return node.expiry(); }
-};
-
 } // namespace
 
 using wait_timer = boost::asio::basic_waitable_timer<
@@ -37,6 +33,7 @@ class retry_scheduler::impl {
 public:
     explicit impl(boost::asio::execution_context& context)
         : context_(context)
+        , waits_(std::chrono::steady_clock::now())
         , seed_(entropy_seed()) {}
 
     time_point now() const noexcept { return manual_now_ ? *manual_now_ : std::chrono::steady_clock::now(); }
@@ -52,9 +49,9 @@ public:
             return false;
         waits_.insert(node);
         try {
-            arm();
+            arm_for(wake_up_for(node.expiry()));
         } catch (...) {
-            waits_.erase(waits_.iterator_to(node));
+            waits_.erase(node);
             throw;
         }
         return true;
@@ -64,7 +61,7 @@ public:
         std::lock_guard const lock(mutex_);
         if (!node.is_linked())
             return false;
-        waits_.erase(waits_.iterator_to(node));
+        waits_.erase(node);
         if (waits_.empty())
             disarm();
         return true;
@@ -75,13 +72,7 @@ public:
     /// Ends the first wait that is over at `limit`. Without memory to end it, it goes on.
     due end_due(time_point limit) {
         detail::wait_node* const node = take_due(limit);
-        if (!node)
-            return due::none;
-        if (node->on_expiry())
-            return due::ended;
-        std::lock_guard const lock(mutex_);
-        waits_.insert(*node);
-        return due::no_memory;
+        return node ? end(*node) : due::none;
     }
 
     detail::wait_node* shut_down() noexcept {
@@ -89,11 +80,7 @@ public:
         shut_down_ = true;
         armed_for_ = time_point::max();
         timer_.reset(); // its own service is destroyed before this one
-        if (waits_.empty())
-            return nullptr;
-        detail::wait_node& node = *waits_.begin();
-        waits_.erase(waits_.begin());
-        return &node;
+        return waits_.take_any();
     }
 
     ~impl() {
@@ -130,6 +117,7 @@ public:
     void restart_clock() {
         std::lock_guard const lock(mutex_);
         manual_now_.reset();
+        waits_.restart(now());
         slack = before_manual_.slack;
         seed_ = before_manual_.seed;
         next_stream_.store(before_manual_.next_stream, std::memory_order_relaxed);
@@ -140,44 +128,70 @@ public:
 
     std::optional<time_point> next_expiry() const noexcept {
         std::lock_guard const lock(mutex_);
-        auto const first = waits_.begin();
-        return first == waits_.end() || never_ends(*first) ? std::nullopt : std::optional(first->expiry());
+        return waits_.next_expiry(waits_.size());
     }
 
     void advance_clock(time_point to) noexcept { manual_now_ = std::max(*manual_now_, to); }
 
-    void set_clock(time_point to) noexcept { manual_now_ = to; }
+    void set_clock(time_point to) noexcept {
+        std::lock_guard const lock(mutex_);
+        if (to < *manual_now_)
+            waits_.restart(to);
+        manual_now_ = to;
+    }
 
     std::atomic<duration> slack = duration(std::chrono::milliseconds(1));
 
 private:
-    // Where the clock has come to its end, every wait that begins would be over at once, for ever.
-    static bool never_ends(detail::wait_node const& node) noexcept {
-        return node.expiry() == time_point::max();
-    }
+    // Where waits are few, to share wake-ups saves nothing.
+    static constexpr std::size_t few = 16;
+
+    // Other handlers of the context run in between.
+    static constexpr int waits_per_turn = 64;
 
     detail::wait_node* take_due(time_point limit) noexcept {
         std::lock_guard const lock(mutex_);
-        auto const first = waits_.begin();
-        if (first == waits_.end() || first->expiry() > limit || never_ends(*first))
-            return nullptr;
-        detail::wait_node& node = *first;
-        waits_.erase(first);
-        return &node;
+        return waits_.take_due(limit, tolerance());
     }
 
-    // Precondition for the next two: the mutex is held.
+    due end(detail::wait_node& node) {
+        if (node.on_expiry())
+            return due::ended;
+        std::lock_guard const lock(mutex_);
+        waits_.insert(node);
+        return due::no_memory;
+    }
 
-    /// Makes the timer fire no later than the first wait ends. Only the first call may throw.
+    // Precondition for the next ones: the mutex is held.
+
+    /// How late a wait may end for the sake of others.
+    duration tolerance() const noexcept { return waits_.size() <= few ? duration::zero() : slack.load(); }
+
+    time_point wake_up_for(time_point expiry) const noexcept { return saturating_add(expiry, tolerance()); }
+
+    /// Makes the timer fire in time for the first wait.
     void arm() {
-        if (manual_now_ || shut_down_ || waits_.empty())
+        if (auto const expiry = waits_.next_expiry(few))
+            arm_for(wake_up_for(*expiry));
+    }
+
+    /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, all the same. It
+    /// does so a little sooner than it need, so that it seldom has to be armed again when all that has run.
+    void arm_ahead(time_point begin) {
+        if (auto const expiry = waits_.next_expiry(few))
+            arm_for(*expiry <= begin ? saturating_add(begin, slack.load() / 4 * 3) : wake_up_for(*expiry));
+    }
+
+    /// Makes the timer fire no later than this. Only the first call may throw.
+    void arm_for(time_point wake_up) {
+        if (manual_now_ || shut_down_)
             return;
         if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
             timer_.emplace(detail::context_executor(context_));
-        time_point const expiry = std::max(waits_.begin()->expiry(), not_before_);
-        if (armed_for_ <= expiry)
+        wake_up = std::max(wake_up, not_before_);
+        if (armed_for_ <= wake_up)
             return;
-        timer_->expires_at(expiry); // ends the timer's own wait, if there is one
+        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
         if (!timer_waits_) {
             // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
             // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
@@ -185,7 +199,7 @@ private:
                                                            [this](auto) { on_timer(); }));
             timer_waits_ = true;
         }
-        armed_for_ = expiry;
+        armed_for_ = wake_up;
     }
 
     void disarm() noexcept {
@@ -197,41 +211,49 @@ private:
 
     /// The timer's wait is over, because it expired or because the timer was armed for something else.
     void on_timer() {
-        {
-            std::lock_guard const lock(mutex_);
-            timer_waits_ = false;
-            armed_for_ = time_point::max();
+        time_point const begin = now();
+        detail::wait_node* node = begin_turn(begin);
+        for (int ended = 1; node; ++ended) {
+            if (end(*node) == due::no_memory)
+                return end_turn(saturating_add(now(), pause_without_memory));
+            if (ended == waits_per_turn)
+                return go_on(begin); // when others have had their turn
+            node = take_due(begin);
         }
-        auto const arm_again = [this] {
-            std::lock_guard const lock(mutex_);
-            arm();
-        };
-        due last = due::ended;
-        try {
-            for (time_point const limit = now(); last == due::ended;)
-                last = end_due(limit);
-        } catch (...) {
-            arm_again();
-            throw;
-        }
-        if (last == due::no_memory) {
-            std::lock_guard const lock(mutex_);
-            not_before_ = saturating_add(now(), pause_without_memory);
-        }
-        arm_again();
+        end_turn(time_point::min());
+    }
+
+    detail::wait_node* begin_turn(time_point begin) {
+        std::lock_guard const lock(mutex_);
+        timer_waits_ = false;
+        armed_for_ = time_point::max();
+        detail::wait_node* const first = begin < not_before_ ? nullptr : waits_.take_due(begin, tolerance());
+        arm_ahead(begin);
+        return first;
+    }
+
+    void end_turn(time_point not_before) {
+        std::lock_guard const lock(mutex_);
+        not_before_ = std::max(not_before_, not_before);
+        arm();
+    }
+
+    void go_on(time_point at) {
+        std::lock_guard const lock(mutex_);
+        if (!waits_.empty())
+            arm_for(at);
     }
 
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
 
     boost::asio::execution_context& context_;
     mutable std::mutex mutex_;
-    boost::intrusive::multiset<detail::wait_node, boost::intrusive::key_of_value<expiry_of>>
-        waits_; // equals are FIFO
+    detail::timing_wheel waits_;
     detail::timer_memory timer_memory_;
     std::optional<wait_timer> timer_;
     bool timer_waits_ = false; // one wait at a time, even if it is over and its handler is only queued
     time_point armed_for_ = time_point::max();
-    time_point not_before_{}; // the timer has nothing to do
+    time_point not_before_ = time_point::min(); // there is no memory to end a wait
     std::optional<time_point> manual_now_;
     struct settings {
         duration slack{};

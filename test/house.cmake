@@ -6,7 +6,9 @@ set(policy attempt backoff duration error jitter permanent random retry_event re
 set(time retry_scheduler virtual_time detail/wait_node)
 set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
     detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/attempt_source
-    detail/await_retry detail/blocking_retry detail/completion detail/decide detail/thread_waits
+    detail/await_retry detail/awaited_retry detail/awaiting_token detail/blocking_retry detail/completion
+    detail/coroutine_wait detail/late_value detail/resumption detail/runs_here detail/working_executor
+    detail/decide detail/thread_waits
     detail/ticker_state detail/ticker_wait
     detail/initiate_retry detail/initiation_frame detail/occupancy
     detail/operation_block detail/operation_executors detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership

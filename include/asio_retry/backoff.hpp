@@ -3,6 +3,7 @@
 #include <asio_retry/detail/config.hpp>
 #include <asio_retry/duration.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -60,8 +61,10 @@ private:
         duration initial, step;
     };
     struct exponential_shape {
+        ASIO_RETRY_DECL exponential_shape(duration base, double factor);
         duration base;
         double factor;
+        std::array<duration, 16> first; ///< ceilings: most operations never need another
     };
     struct truncated_binary_shape {
         std::uint64_t growing_failures;

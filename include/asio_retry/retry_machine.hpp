@@ -51,6 +51,9 @@ class retry_machine {
 public:
     explicit retry_machine(retry_policy policy) noexcept
         : policy_(std::move(policy)) {}
+    retry_machine(retry_machine const&) = delete;
+    retry_machine& operator=(retry_machine const&) = delete;
+    ~retry_machine() { give_lease_back(); }
 
     retry_policy const& policy() const noexcept { return policy_; }
 
@@ -113,13 +116,13 @@ public:
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
     /// what has happened already.
-    void cancel() noexcept { cancelled_ = told_ = true; }
+    void cancel() noexcept { stopping_ = stopping::cancelled; }
 
     /// Whether the running attempt is being told already.
-    bool tells_attempt() const noexcept { return told_; }
+    bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// The same, but the running attempt may finish.
-    void drain() noexcept { cancelled_ = true; }
+    void drain() noexcept { stopping_ = std::max(stopping_, stopping::drained); }
 
     /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
     /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
@@ -131,9 +134,9 @@ public:
     }
 
     bool cancelled() noexcept {
-        if (!cancelled_ && probe_ && probe_->stops(total_counts()))
-            cancelled_ = true;
-        return cancelled_;
+        if (stopping_ == stopping::no && probe_ && probe_->stops(total_counts()))
+            stopping_ = stopping::drained;
+        return stopping_ != stopping::no;
     }
 
     /// When the attempt that began at `now` is to be told to stop; time_point::max() for never.
@@ -152,7 +155,7 @@ private:
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
     retry_action begin_attempt(time_point now) noexcept;
     void count_failure(time_point now, interruption told_to_stop) noexcept;
-    bool is_told() const noexcept { return told_ || (probe_ && probe_->tells_attempt()); }
+    bool is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
     struct wait_limit {
@@ -166,6 +169,24 @@ private:
     bool is_retryable(verdict const& failure) const;
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
 
+    /// What a retry costs is held from its decision until its attempt begins.
+    bool take_lease() noexcept {
+        auto const& gate = policy_.settings().gate;
+        has_lease_ = gate && gate->acquire();
+        return has_lease_ || !gate;
+    }
+    void give_lease_back() noexcept {
+        if (has_lease_)
+            policy_.settings().gate->give_back();
+        has_lease_ = false;
+    }
+
+    enum class stopping : unsigned char {
+        no,
+        drained,   ///< no further attempt begins
+        cancelled, ///< and the running one is told
+    };
+
     retry_policy policy_;
     std::uint64_t attempts_ = 0;
     std::uint64_t failures_ = 0; // this and the start, since the last reset
@@ -173,16 +194,15 @@ private:
     time_point deadline_ = time_point::max();
     duration base_{};
     duration previous_delay_{};
-    retry_lease lease_;
     cancellation_probe const* probe_ = nullptr;
     retry_report* report_ = nullptr;
     time_point healthy_since_ = time_point::max(); // of the running attempt
-    bool marks_health_ = false;
-    bool cancelled_ = false;
-    bool told_ = false; // the running attempt
-    bool limited_by_deadline_ = false;
-    bool at_edge_ = false; // the last wait was cut short to end at a limit
-    bool attempt_expired_ = false;
+    stopping stopping_ = stopping::no;
+    bool marks_health_ : 1 = false;
+    bool limited_by_deadline_ : 1 = false;
+    bool at_edge_ : 1 = false; // the last wait was cut short to end at a limit
+    bool attempt_expired_ : 1 = false;
+    bool has_lease_ : 1 = false;
 };
 
 } // namespace asio_retry

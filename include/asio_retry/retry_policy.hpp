@@ -4,6 +4,8 @@
 #include <asio_retry/detail/config.hpp>
 #include <asio_retry/retry_settings.hpp>
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -134,9 +136,11 @@ public:
     }
     /// @}
 
-    ASIO_RETRY_DECL retry_settings const& settings() const noexcept;
+    retry_settings const& settings() const noexcept { return settings_ ? *settings_ : defaults(); }
 
 private:
+    ASIO_RETRY_DECL static retry_settings const& defaults() noexcept;
+
     template <typename Change>
     retry_policy changed(Change change) const;
 
@@ -145,7 +149,7 @@ private:
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
 
-    std::shared_ptr<retry_settings const> settings_; // null: the default settings
+    boost::intrusive_ptr<retry_settings const> settings_; // null: the default settings
 };
 
 } // namespace asio_retry

@@ -7,6 +7,8 @@
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
 
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,7 +18,7 @@
 namespace asio_retry {
 
 /// The fields of a retry_policy, to look at. The initial values are those of the default policy.
-struct retry_settings {
+struct retry_settings : boost::intrusive_ref_counter<retry_settings> {
     using code_predicate = std::function<bool(error_code const&)>;
     using exception_predicate = std::function<bool(std::exception_ptr const&)>;
     using hook = std::function<void(retry_event const&)>;

@@ -38,7 +38,7 @@ fault(machine_gives_another_reason_for_a_cancelled_wait src/retry_machine.cpp
 fault(machine_tells_of_a_retry_although_cancelled src/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
-        if (settings.gate) {]] [[        if (settings.gate) {]])
+        if (!take_lease())]] [[        if (!take_lease())]])
 
 fault(machine_does_not_look_after_on_retry src/retry_machine.cpp
     [[        if (cancelled())
@@ -54,7 +54,7 @@ fault(policy_does_not_allow_total src/retry_policy.cpp
     [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])
 
 fault(machine_loses_its_latch include/asio_retry/retry_machine.hpp
-    [[void cancel() noexcept { cancelled_ = told_ = true; }]] [[void cancel() noexcept {}]])
+    [[void cancel() noexcept { stopping_ = stopping::cancelled; }]] [[void cancel() noexcept {}]])
 
 fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
     [[return failures_ == 0 || policy_]] [[return failures_ < 100 || policy_]])
@@ -68,7 +68,7 @@ fault(scheduler_leaves_its_timer_armed src/retry_scheduler.cpp
 
 fault(scheduler_leaves_a_cancelled_wait src/retry_scheduler.cpp
     [[            return false;
-        waits_.erase(waits_.iterator_to(node));
+        waits_.erase(node);
         if (waits_.empty())]] [[            return false;
         if (waits_.empty())]])
 
@@ -110,7 +110,7 @@ fault(operation_does_not_ask_its_scope include/asio_retry/detail/scope_membershi
 
 fault(operation_does_not_clear_the_slot include/asio_retry/detail/retry_operation.hpp
     [[        if (slot_connected_)
-            slot_.clear();
+            asio::get_associated_cancellation_slot(handler_).clear();
 ]] [[]])
 
 fault(operation_does_not_tell_its_attempt include/asio_retry/detail/retry_operation.hpp
@@ -151,7 +151,7 @@ fault(operation_does_not_count_a_limit include/asio_retry/detail/retry_operation
 ]] [[]])
 
 fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/retry_operation.hpp
-    [[return attempts_.begin() && !machine_.cancelled();]] [[return attempts_.begin() || true;]])
+    [[return attempts_.runner().begin() && !machine_.cancelled();]] [[return attempts_.runner().begin() || true;]])
 
 fault(operation_completes_twice include/asio_retry/detail/retry_operation.hpp
     [[        Handler handler = block::dissolve(this, handler_);
@@ -177,22 +177,25 @@ fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/at
 
 # --- the operation that a coroutine awaits directly
 
-fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/await_retry.hpp
-    [[if (!self->scheduler_.cancel(*self))]] [[if (self)]])
+fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/coroutine_wait.hpp
+    [[if (!self->scheduler_->cancel(*self))]] [[if (self)]])
 
-fault(awaiting_does_not_watch_the_coroutine include/asio_retry/detail/await_retry.hpp
-    [[    machine.watch(cancellation);
+fault(awaiting_does_not_watch_the_coroutine include/asio_retry/detail/awaited_retry.hpp
+    [[        machine_.watch(cancellation_);
 ]] [[]])
 
-fault(awaiting_ignores_partial include/asio_retry/detail/await_retry.hpp
+fault(awaiting_ignores_partial include/asio_retry/detail/awaited_retry.hpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
-fault(awaiting_obeys_every_total include/asio_retry/detail/await_retry.hpp
+fault(awaiting_obeys_every_total include/asio_retry/detail/awaited_retry.hpp
     [[(total_counts && type != asio::cancellation_type::none)]]
     [[((total_counts || true) && type != asio::cancellation_type::none)]])
 
 fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/await_retry.hpp
-    [[        if (cancellation.requested())
+    [[        if (retry.ignores_cancellation())
             co_await asio::this_coro::throw_if_cancelled(false);
-        try {]] [[        try {]])
+]] [[]])
+
+fault(awaiting_ends_its_wait_for_an_ignored_total include/asio_retry/detail/awaited_retry.hpp
+    [[if (wait_.was_cut_short() && !machine_.cancelled())]] [[if (false)]])

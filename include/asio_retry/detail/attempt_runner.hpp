@@ -40,15 +40,13 @@ public:
     /// awaitable of a typed executor leaves no room for one.
     static constexpr bool needs_strand = std::is_same_v<executor_type, asio::any_io_executor>;
 
-    /// The coroutine of the attempts before is there for the next one.
-    bool is_parked() const noexcept { return static_cast<bool>(resume_); }
-
     /// Initiates an attempt of `operation`.
     template <typename Operation, typename AttemptHandler>
     void run(Operation& operation, AttemptHandler&& handler) {
         constexpr bool converts = std::is_convertible_v<typename Operation::operation_executor, executor_type>;
         static_assert(converts,
                       "async_retry: the executor of the handler must be convertible to that of the awaitable");
+        began_ = began_ && resume_;
         if (resume_) {
             handler.release(); // the coroutine takes the operation over
             auto resume = std::exchange(resume_, nullptr);
@@ -59,6 +57,18 @@ public:
                            run_attempts(&operation, unless_lost<AttemptHandler>(std::move(handler))),
                            std::move(spawned));
         }
+    }
+
+    /// The attempt is to stop. Returns false if its coroutine has begun, which has to be told.
+    bool stop_at_begin() noexcept {
+        stops_at_begin_ = !began_; // its cancellation state is not there yet
+        return stops_at_begin_;
+    }
+
+    /// For the coroutine: returns false if the attempt was told to stop before it began.
+    bool begin() noexcept {
+        began_ = true;
+        return !std::exchange(stops_at_begin_, false);
     }
 
     /// Lets the coroutine return, after the last attempt. To destroy it Asio would need memory, and time.
@@ -153,6 +163,8 @@ private:
     }
 
     asio::any_completion_handler<void()> resume_;
+    bool began_ = false;
+    bool stops_at_begin_ = false;
     bool ends_ = false;
 };
 

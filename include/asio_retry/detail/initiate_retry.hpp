@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/await_retry.hpp>
+#include <asio_retry/detail/awaiting_token.hpp>
 #include <asio_retry/detail/retry_operation.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 
@@ -13,7 +14,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <concepts>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -67,9 +67,8 @@ constexpr auto default_token_of() {
 /// On the executor of the handler.
 struct handler_executor_source {
     using executor_type = void;
-    using wait_executor = asio::any_io_executor; // of the direct form, which then uses the coroutine's own
 
-    static std::optional<wait_executor> awaited_executor() noexcept { return std::nullopt; }
+    static own_executor awaited_executor() noexcept { return {}; }
 
     template <typename Signature>
     auto initiation() const {
@@ -82,8 +81,9 @@ struct handler_executor_source {
                           "none of its own; "
                           "give one: async_retry(executor, operation, policy, token)");
             handler_type own_handler(std::forward<decltype(handler)>(handler));
-            io_executor const io = asio::get_associated_executor(own_handler);
-            retry_operation<Signature, callable_type, io_executor, handler_type, no_membership>::initiate(
+            handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
+            retry_operation<Signature, callable_type, handler_executor<io_executor>, handler_type,
+                            no_membership>::initiate(
                 std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
                 std::move(policy), io, {});
         };
@@ -94,12 +94,10 @@ struct handler_executor_source {
 template <typename Executor, typename Membership>
 struct given_executor_source {
     using executor_type = Executor;
-    using wait_executor = Executor;
-
     Executor executor;
     Membership membership;
 
-    std::optional<wait_executor> awaited_executor() const { return executor; }
+    Executor awaited_executor() const { return executor; }
 
     template <typename Signature>
     struct initiation_type {

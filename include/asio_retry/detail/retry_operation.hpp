@@ -7,11 +7,13 @@
 #include <asio_retry/detail/completion.hpp>
 #include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/initiation_frame.hpp>
+#include <asio_retry/detail/late_value.hpp>
 #include <asio_retry/detail/occupancy.hpp>
 #include <asio_retry/detail/operation_block.hpp>
 #include <asio_retry/detail/operation_executors.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 #include <asio_retry/detail/queued_turn.hpp>
+#include <asio_retry/detail/runs_here.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 #include <asio_retry/detail/wait_node.hpp>
 #include <asio_retry/retry_machine.hpp>
@@ -36,10 +38,10 @@ namespace asio_retry::detail {
 /// of the running attempt, the scheduler while it waits, or a queued turn. Besides, two sources may notify it:
 /// a time limit of the attempt and its scope; while such a notice is under way the operation stays. What needs
 /// its executor and cannot be queued there, for want of memory, is done where it stands.
-template <typename Signature, typename Callable, typename IoExecutor, typename Handler, typename Membership>
+template <typename Signature, typename Callable, typename WaitsOn, typename Handler, typename Membership>
 class retry_operation final : private wait_node,
                               private Membership::template member<
-                                  retry_operation<Signature, Callable, IoExecutor, Handler, Membership>> {
+                                  retry_operation<Signature, Callable, WaitsOn, Handler, Membership>> {
     using member = typename Membership::template member<retry_operation>;
     friend member;
     using block = operation_block<retry_operation, Handler>;
@@ -47,7 +49,8 @@ class retry_operation final : private wait_node,
     using form = operation_form<Callable>;
     using completion = detail::completion<Signature>;
     using arguments = typename completion::arguments;
-    using executors = operation_executors<IoExecutor, Handler, attempt_runner<form>::needs_strand>;
+    using executors = operation_executors<WaitsOn, Handler, attempt_runner<form>::needs_strand>;
+    using scheduler_type = lazy_scheduler<executors>;
 
 public:
     using operation_executor = typename executors::executor_type;
@@ -55,22 +58,24 @@ public:
 
     /// Starts the operation: the first attempt is initiated here.
     static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy,
-                         IoExecutor const& executor, Membership&& membership) {
+                         WaitsOn const& executor, Membership&& membership) {
         block::create(std::move(handler), std::move(callable), std::move(policy), executor,
                       std::move(membership))
             ->start();
     }
 
-    operation_executor get_operation_executor() const noexcept { return executors_.get(); }
+    operation_executor get_operation_executor() const noexcept { return scheduler_.executors().get(); }
     handler_allocator get_handler_allocator() const noexcept { return block::handler_allocator_of(handler_); }
 
     // --- its attempts
 
-    asio::cancellation_slot attempt_slot() noexcept { return attempts_.slot(); }
+    asio::cancellation_slot attempt_slot() noexcept {
+        return can_stop_attempts_ ? attempts_.slot() : asio::cancellation_slot();
+    }
 
     /// For the coroutine that runs awaitable attempts: returns false if this one was told to stop before it
     /// began.
-    bool begin_awaitable_attempt() noexcept { return attempts_.begin() && !machine_.cancelled(); }
+    bool begin_awaitable_attempt() noexcept { return attempts_.runner().begin() && !machine_.cancelled(); }
 
     decltype(auto) call_awaitable() {
         return form::call(attempts_.callable(), health_.monitored(machine_.current_attempt()));
@@ -103,7 +108,7 @@ public:
             return;
         occupancy_.add(coroutine_lost);
         try {
-            post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
+            post_turn<continuation>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
         } catch (...) {
             see_to(occupancy_.take_all());
         }
@@ -195,26 +200,24 @@ private:
         void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
     };
 
-    retry_operation(Handler&& handler, Callable&& callable, retry_policy&& policy, IoExecutor const& executor,
+    retry_operation(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& executor,
                     Membership&& membership)
         : member(std::move(membership))
         , handler_(std::move(handler))
         , attempts_(std::move(callable))
-        , scheduler_(executor)
-        , slot_(asio::get_associated_cancellation_slot(handler_))
-        , executors_(handler_, executor)
-        , machine_(std::move(policy))
-        , health_(machine_, scheduler_) {}
+        , scheduler_(handler_, executor)
+        , health_(machine_, scheduler_)
+        , machine_(std::move(policy)) {}
 
     ~retry_operation() = default;
 
     void start() {
         time_point now{};
         try {
-            if (slot_.is_connected() || machine_.limits_attempts() || Membership::is_scoped)
-                attempts_.connect();
-            if (slot_.is_connected())
-                slot_.template emplace<slot_handler>(this);
+            auto slot = asio::get_associated_cancellation_slot(handler_);
+            can_stop_attempts_ = slot.is_connected() || machine_.limits_attempts() || Membership::is_scoped;
+            if (slot.is_connected())
+                slot.template emplace<slot_handler>(this);
             form::prepare(attempts_.callable(), machine_);
             scheduler_.take_seeded_stream();
             this->join_scope(machine_);
@@ -245,7 +248,7 @@ private:
     }
 
     /// The wait is over, or was never needed, or was cut short.
-    void resume() { carry_out(machine_.on_wait_over(scheduler_.get().now())); }
+    void resume() { carry_out(machine_.on_wait_over(scheduler_.time_for(machine_))); }
 
     void carry_out(retry_action&& action) {
         if (action.what == retry_action::kind::attempt)
@@ -319,7 +322,7 @@ private:
         phase_ = at_once ? phase::queued : phase::waiting;
         try {
             if (at_once)
-                post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
+                post_turn<after_wait>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
             else if (!scheduler_.get().schedule(*this, saturating_add(now, delay)))
                 return abandon();
         } catch (...) {
@@ -333,7 +336,7 @@ private:
             return;
         phase_ = phase::queued;
         try {
-            post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
+            post_turn<after_wait>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
         } catch (...) {
             occupancy_.add(wait_ended);
         }
@@ -357,7 +360,7 @@ private:
             return see_to(events);
         occupancy_.add(events);
         try {
-            post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
+            post_turn<continuation>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
         } catch (...) {
             see_to(occupancy_.take_all());
         }
@@ -471,11 +474,15 @@ private:
 
     bool on_expiry() override {
         bool const waited = phase_ == phase::waiting;
+        if (waited && runs_here(get_operation_executor())) {
+            on_turn(after_wait());
+            return true;
+        }
         try {
             if (waited)
-                post_turn<after_wait>(get_operation_executor(), scheduler_.executor(), *this);
+                post_turn<after_wait>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
             else
-                post_turn<limit_notice>(get_operation_executor(), scheduler_.executor(), *this);
+                post_turn<limit_notice>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
         } catch (std::bad_alloc const&) {
             return false;
         } catch (...) { // the executor takes nothing: there is nowhere else to go on
@@ -495,7 +502,7 @@ private:
     }
 
     void post_scope_notice() {
-        post_turn<scope_notice>(get_operation_executor(), scheduler_.executor(), *this);
+        post_turn<scope_notice>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
     }
 
     void on_scope_notice_failed() {
@@ -503,7 +510,7 @@ private:
             return; // whoever is in sees to it
         occupancy_.add(scope_noticed);
         try {
-            return post_turn<continuation>(get_operation_executor(), scheduler_.executor(), *this);
+            return post_turn<continuation>(get_operation_executor(), scheduler_.executors().waits_on(), *this);
         } catch (...) {
             occupancy_.take(scope_noticed);
         }
@@ -548,7 +555,7 @@ private:
         if (!disarm_limit() || !this->leave_scope())
             return leave(); // the notice that is under way comes back here
         if (slot_connected_)
-            slot_.clear();
+            asio::get_associated_cancellation_slot(handler_).clear();
         if (ending_ == ending::abandoned)
             return dissolve();
         attempts_.runner().end();
@@ -582,12 +589,12 @@ private:
 
     void deliver_later() {
         // Until the completion is queued: a context without work would stop.
-        [[maybe_unused]] auto const keep_running = executors_.keep_running();
+        [[maybe_unused]] auto const keep_running = scheduler_.executors().keep_running();
         auto presence = this->take_presence();
-        IoExecutor const executor = scheduler_.executor();
+        auto const executor = scheduler_.executors().waits_on();
         arguments result = take_result();
         Handler handler = block::dissolve(this, handler_);
-        immediate_delivery<IoExecutor, Handler> delivery(handler, executor);
+        immediate_delivery<typename executors::io_executor, Handler> delivery(handler, executor);
         std::apply(
             [&](auto&&... values) {
                 delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
@@ -597,19 +604,18 @@ private:
 
     Handler handler_;
     attempt_source<Callable> attempts_;
-    lazy_scheduler<IoExecutor> scheduler_;
-    asio::associated_cancellation_slot_t<Handler> slot_;
-    executors executors_;
-    retry_machine machine_;
-    [[no_unique_address]] attempt_health_of<form, lazy_scheduler<IoExecutor>> health_;
-    std::optional<arguments> result_; // of the attempt that ended last, until its failure is decided on
-    occupancy occupancy_;
-    place place_ = place::initiation;
+    scheduler_type scheduler_;
+    [[no_unique_address]] attempt_health_of<form, scheduler_type> health_;
+    late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
+    [[no_unique_address]] retry_machine machine_;
     phase phase_ = phase::attempting;
-    ending ending_ = ending::none;
+    occupancy occupancy_;
     bool slot_connected_ = false;
-    bool attempt_ended_ = false;
-    bool limit_armed_ = false;
+    bool can_stop_attempts_ = false;
+    place place_ : 2 = place::initiation;
+    ending ending_ : 2 = ending::none;
+    bool attempt_ended_ : 1 = false;
+    bool limit_armed_ : 1 = false;
 };
 
 } // namespace asio_retry::detail

@@ -3,8 +3,8 @@
 #include <asio_retry/duration.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
+#include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
-#include <boost/intrusive/set_hook.hpp>
 
 namespace asio_retry {
 class retry_scheduler;
@@ -12,10 +12,11 @@ class retry_scheduler;
 
 namespace asio_retry::detail {
 
+using wait_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<class wait_node>,
+                                                   boost::intrusive::link_mode<boost::intrusive::safe_link>>;
+
 /// One wait. It lives inside the operation that waits, so that waiting allocates nothing.
-class wait_node
-    : public boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>,
-                                             boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+class wait_node : public wait_hook {
 public:
     time_point expiry() const noexcept { return expiry_; }
 

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/attempt_health.hpp>
+#include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/coroutine_wait.hpp>
+#include <asio_retry/detail/decide.hpp>
+#include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/working_executor.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/asio/cancellation_state.hpp>
+
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// The cancellation of a coroutine, which only says so when asked.
+class coroutine_cancellation final : public cancellation_probe {
+public:
+    explicit coroutine_cancellation(asio::cancellation_state const& state)
+        : state_(state) {}
+
+    /// An attempt may have put another state in place of the coroutine's.
+    void refresh(asio::cancellation_state const& state) { state_ = state; }
+
+    bool stops(bool total_counts) const noexcept override {
+        constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+        auto const type = state_.cancelled();
+        return (type & stopping) != asio::cancellation_type::none ||
+               (total_counts && type != asio::cancellation_type::none);
+    }
+
+    bool requested() const noexcept { return state_.cancelled() != asio::cancellation_type::none; }
+
+private:
+    asio::cancellation_state state_;
+};
+
+/// Says that a coroutine waits on its own executor.
+struct own_executor {};
+
+template <typename Executor, typename WaitsOn>
+class coroutine_executors {
+public:
+    coroutine_executors(Executor&& own, WaitsOn const& waits_on)
+        : own_(std::move(own))
+        , elsewhere_(waits_on) {}
+
+    Executor const& own() const noexcept { return own_; }
+    WaitsOn waits_on() const noexcept { return elsewhere_.get(); }
+
+private:
+    Executor own_;
+    working_executor<WaitsOn> elsewhere_;
+};
+
+template <typename Executor>
+class coroutine_executors<Executor, own_executor> {
+public:
+    coroutine_executors(Executor&& own, own_executor) noexcept
+        : own_(std::move(own)) {}
+
+    Executor const& own() const noexcept { return own_; }
+    Executor const& waits_on() const noexcept { return own_; }
+
+private:
+    Executor own_;
+};
+
+enum class retry_step { attempt, wait, complete };
+
+/// What a coroutine that awaits the attempts of a retry does between them. It is no coroutine itself: the frame
+/// of one would keep every temporary, and to resume a large frame is what waiting costs most.
+template <typename Callable, typename Executor, typename WaitsOn>
+class awaited_retry {
+    using form = operation_form<Callable>;
+    using completion = detail::completion<typename form::signature>;
+    using arguments = typename completion::arguments;
+    using value_type = typename awaitable_traits<typename form::result_type>::value_type;
+    using scheduler_type = lazy_scheduler<coroutine_executors<Executor, WaitsOn>>;
+
+public:
+    awaited_retry(Callable&& callable, retry_policy&& policy, Executor&& executor, WaitsOn const& waits_on,
+                  asio::cancellation_state const& state)
+        : callable_(std::move(callable))
+        , scheduler_(std::move(executor), waits_on)
+        , machine_(std::move(policy))
+        , health_(machine_, scheduler_)
+        , cancellation_(state)
+        , wait_(scheduler_.executors().own()) {
+        machine_.watch(cancellation_);
+    }
+
+    retry_step start() {
+        try {
+            form::prepare(callable_, machine_);
+            scheduler_.take_seeded_stream();
+            return take(machine_.start(scheduler_.time_for(machine_)), {});
+        } catch (...) {
+            return fail(std::current_exception());
+        }
+    }
+
+    // --- an attempt
+
+    auto call() { return form::call(callable_, health_.monitored(machine_.current_attempt())); }
+
+    template <typename... Value>
+    void on_result(Value&&... value) {
+        if constexpr (sizeof...(Value) == 0)
+            result_.emplace();
+        else
+            result_.emplace(awaited<value_type>::arguments(std::forward<Value>(value)...));
+    }
+
+    void on_exception() { result_.emplace(completion::from_exception(std::current_exception())); }
+
+    /// The attempt may have put another state in place of the coroutine's.
+    retry_step on_attempt_ended(asio::cancellation_state const& state) {
+        cancellation_.refresh(state);
+        try {
+            time_point now{};
+            retry_action action = decide<completion, form>(machine_, callable_, *result_, scheduler_, now);
+            if (action.what != retry_action::kind::wait)
+                return take(std::move(action), now);
+            result_.reset(); // gone before the wait begins
+            if (machine_.cancelled())
+                return end_wait();
+            return take(std::move(action), now);
+        } catch (...) {
+            return fail(std::current_exception());
+        }
+    }
+
+    // --- a wait
+
+    auto async_wait() { return wait_.async_wait(scheduler_.get(), expiry_); }
+
+    retry_step on_wait_ended() {
+        if (wait_.failure())
+            return fail(wait_.failure());
+        if (wait_.was_cut_short() && !machine_.cancelled())
+            return retry_step::wait; // by a cancellation that the machine ignores
+        return end_wait();
+    }
+
+    // --- the end
+
+    bool ignores_cancellation() const noexcept { return cancellation_.requested(); }
+
+    arguments take_result() { return std::move(*result_); }
+
+private:
+    retry_step take(retry_action&& action, time_point now) {
+        if (action.what == retry_action::kind::attempt)
+            return retry_step::attempt;
+        if (action.what == retry_action::kind::wait) {
+            expiry_.reset();
+            if (action.delay != duration::zero())
+                expiry_ = saturating_add(now, action.delay);
+            return retry_step::wait;
+        }
+        if (!result_)
+            result_.emplace(completion::failed(error_code(), nullptr));
+        completion::amend(*result_, action);
+        return retry_step::complete;
+    }
+
+    retry_step end_wait() { return take(machine_.on_wait_over(scheduler_.time_for(machine_)), {}); }
+
+    retry_step fail(std::exception_ptr const& thrown) {
+        return take(machine_.on_exception(code_of(thrown), thrown), {});
+    }
+
+    Callable callable_;
+    scheduler_type scheduler_;
+    retry_machine machine_;
+    [[no_unique_address]] attempt_health_of<form, scheduler_type> health_;
+    coroutine_cancellation cancellation_;
+    coroutine_wait<Executor> wait_;
+    std::optional<time_point> expiry_; // of the wait; none for one that only lets others run
+    std::optional<arguments> result_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Holds what resumes a coroutine, in place: a handler that Asio makes of a few pointers.
+class resumption {
+public:
+    resumption() noexcept = default;
+    resumption(resumption const&) = delete;
+    resumption& operator=(resumption const&) = delete;
+    ~resumption() { drop(); }
+
+    /// Precondition: holds nothing.
+    template <typename Handler>
+    void hold(Handler&& handler) noexcept {
+        using held = std::decay_t<Handler>;
+        static_assert(sizeof(held) <= sizeof memory_ && alignof(held) <= alignof(std::max_align_t));
+        ::new (static_cast<void*>(memory_)) held(std::forward<Handler>(handler));
+        take_ = [](resumption& self, bool calls) {
+            held* const place = std::launder(reinterpret_cast<held*>(self.memory_));
+            held taken(std::move(*place));
+            std::destroy_at(place);
+            self.take_ = nullptr; // what is called may hold another, or destroy this
+            if (calls)
+                std::move(taken)();
+        };
+    }
+
+    /// Precondition: holds a handler.
+    void operator()() { take_(*this, true); }
+
+    /// Destroys the handler, and the coroutine with it.
+    void drop() noexcept {
+        if (take_)
+            take_(*this, false);
+    }
+
+private:
+    alignas(std::max_align_t) std::byte memory_[4 * sizeof(void*)];
+    void (*take_)(resumption&, bool calls) = nullptr;
+};
+
+} // namespace asio_retry::detail
