@@ -1,0 +1,163 @@
+// What the library wants to reach: mostly a part of what the usual hand-written loop costs in the same run.
+#include "targets.hpp"
+
+#include <functional>
+#include <string>
+
+namespace asio_retry::bench {
+namespace {
+
+struct not_measured {};
+
+std::string const callback = "async_retry: callback, io_context";
+std::string const token = "async_retry: token operation in a coroutine";
+std::string const awaitable = "async_retry: awaitable, any_io_executor";
+std::string const hand_awaitable = "hand: awaitable operation, values";
+std::string const bare_await = "bare operation: co_await";
+std::string const bare_callback = "bare operation: bound callback";
+std::string const bare_awaitable = "bare operation: awaitable";
+
+/// The figures to judge by.
+class measured {
+public:
+    explicit measured(rows const& all)
+        : all_(all) {}
+
+    double value(std::string const& figure, std::string const& workload, std::string const& contender) const {
+        row const* const found = find(all_, workload, contender);
+        if (!found || !found->values.contains(figure))
+            throw not_measured();
+        return found->values.at(figure);
+    }
+
+    double cpu(std::string const& workload, std::string const& contender) const {
+        return value("cpu_ns", workload, contender);
+    }
+
+    double ratio(std::string const& workload, std::string const& contender,
+                 std::string const& to = reference_contender) const {
+        return cpu(workload, contender) / cpu(workload, to);
+    }
+
+    double more(std::string const& figure, std::string const& workload, std::string const& contender,
+                std::string const& than) const {
+        return value(figure, workload, contender) - value(figure, workload, than);
+    }
+
+private:
+    rows const& all_;
+};
+
+struct target {
+    std::string name;
+    std::string unit;
+    double limit;
+    std::function<double(measured const&)> compute;
+};
+
+/// Allocations are averages over a run, in which a context, its scheduler and the coroutines of the chains are
+/// set up once: a hundredth of one for each operation is nothing that an operation needs.
+constexpr double rounding = 0.01;
+
+std::vector<target> first_try_targets() {
+    auto const more = [](char const* figure, std::string contender, std::string than) {
+        return [=](measured const& m) { return m.more(figure, "first_try", contender, than); };
+    };
+    return {
+        {"first_try: callback, beyond the bare operation", "allocations", rounding,
+         more("allocations", callback, bare_callback)},
+        {"first_try: in a coroutine, beyond the bare operation", "allocations", rounding,
+         more("allocations", token, bare_await)},
+        {"first_try: awaitable, beyond the bare operation", "allocations", rounding,
+         more("allocations", awaitable, bare_awaitable)},
+        {"first_try: callback, over the bare operation", "ns", 25, more("cpu_ns", callback, bare_callback)},
+        {"first_try: in a coroutine, over the bare operation", "ns", 10, more("cpu_ns", token, bare_await)},
+        {"first_try: awaitable, of the hand-written loop over the same", "x", 1.0,
+         [](measured const& m) { return m.ratio("first_try", awaitable, hand_awaitable); }},
+    };
+}
+
+target ratio(std::string workload, std::string what, std::string contender, double limit) {
+    return {workload + ": " + what + ", of the reference", "x", limit,
+            [=](measured const& m) { return m.ratio(workload, contender); }};
+}
+
+target cpu(std::string workload, std::string what, std::string contender, double limit) {
+    return {workload + ": " + what, "ns", limit, [=](measured const& m) { return m.cpu(workload, contender); }};
+}
+
+/// Asio allocates to queue the completion of an attempt, for a retry as for anyone: each attempt counts, in the
+/// run itself, what its own post has allocated, and that is not the retry's.
+target storm_allocations(std::string workload) {
+    return {workload + ": callback, beyond the posts of its attempts", "allocations", 1 + rounding,
+            [=](measured const& m) {
+                return m.value("allocations", workload, callback) -
+                       m.value("post_allocations", workload, callback);
+            }};
+}
+
+target storm_bytes(std::string workload) {
+    constexpr double handler = sizeof(void*);
+    return {workload + ": callback, held while it waits", "bytes", 200 + handler,
+            [=](measured const& m) { return m.value("bytes", workload, callback); }};
+}
+
+target second_thread(std::string what, std::string contender) {
+    return {"two_threads: " + what + ", of its CPU time on one thread", "x", 1.3,
+            [=](measured const& m) { return m.ratio("two_threads", contender, contender + ", one thread"); }};
+}
+
+target growth(std::string what, std::string contender) {
+    return {"storm_1m: " + what + ", CPU time per wait of that in storm_10k", "x", 1.5,
+            [=](measured const& m) { return m.cpu("storm_1m", contender) / m.cpu("storm_10k", contender); }};
+}
+
+std::vector<target> all_targets() {
+    std::vector<target> result = first_try_targets();
+    std::vector<target> const others{
+        ratio("zero_delay_1", "callback", callback, 1.0 / 150),
+        ratio("zero_delay_1", "awaitable", awaitable, 1.0 / 150),
+        cpu("zero_delay_64", "callback", callback, 350),
+        cpu("zero_delay_64", "awaitable", awaitable, 350),
+        ratio("storm_1k", "callback", callback, 0.2),
+        ratio("storm_1k", "awaitable", awaitable, 0.2),
+        ratio("storm_1k", "callback, slack 0", callback + ", slack 0", 1.05),
+        ratio("storm_1k", "awaitable, slack 0", awaitable + ", slack 0", 1.05),
+        ratio("storm_100k", "callback", callback, 0.25),
+        ratio("storm_100k", "awaitable", awaitable, 0.85),
+        storm_allocations("storm_100k"),
+        storm_bytes("storm_100k"),
+        ratio("storm_1m", "callback", callback, 0.25),
+        ratio("storm_1m", "awaitable", awaitable, 0.85),
+        storm_allocations("storm_1m"),
+        storm_bytes("storm_1m"),
+        growth("callback", callback),
+        growth("awaitable", awaitable),
+        ratio("one_wait", "callback", callback, 1.1),
+        ratio("one_wait", "awaitable", awaitable, 1.1),
+        ratio("cancel_1m", "callback", callback, 0.1),
+        cpu("cancel_1m", "callback", callback, 60),
+        ratio("cancel_1m", "awaitable", awaitable, 1.1),
+        second_thread("callback", callback),
+        second_thread("awaitable", awaitable),
+    };
+    result.insert(result.end(), others.begin(), others.end());
+    return result;
+}
+
+} // namespace
+
+std::vector<judged_target> judge_targets(rows const& results) {
+    std::vector<judged_target> judged;
+    measured const m(results);
+    for (target const& each : all_targets()) {
+        judged.push_back({each.name, each.unit, each.limit, std::nullopt});
+        try {
+            judged.back().value = each.compute(m);
+        } catch (not_measured) {
+        }
+    }
+    return judged;
+}
+
+} // namespace asio_retry::bench
