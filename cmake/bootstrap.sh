@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test
+# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test | bench
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,6 +9,11 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [--seconds N]   build the demo in release mode and run it
   test [CTEST-OPTION]  build everything in debug mode and run the tests
+  bench [OPTIONS]      build the benchmarks in release mode and run them: minutes, for all of them half an hour
+    --quick            only small ones: a minute, and another one for the peers
+    --only REGEX       only the workloads with such a name; --list shows them
+    --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
+    --output FOLDER    for the results, build/bench/results by default
   install-tools        only install what `demo` and `test` need
   install-ci-tools     also install what the sanitizer builds and the format check need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -91,6 +96,51 @@ build() {
     cmake --build --preset "$preset"
 }
 
+is_command() { command -v "$1" >/dev/null; }
+
+# What cannot be installed is not measured: that is for the peers' own script to tell.
+install_peers() {
+    peers="golang-github-cenkalti-backoff-dev python3-tenacity"
+    is_command go || peers="$peers golang-go"
+    is_command node || peers="$peers nodejs"
+    is_command npm || peers="$peers npm" # another vendor's Node brings its own
+    for package in $peers; do
+        (install_missing "$package") || say "$package cannot be installed: going on without it"
+    done
+}
+
+bench() {
+    quick= only= output= with_peers=yes previous=
+    for argument in "$@"; do
+        case "$previous" in
+        --output) output=$argument ;;
+        --only) only=$argument ;;
+        esac
+        case "$argument" in
+        --quick) quick=--quick ;;
+        --no-peers | --list | --help | --chart-from) with_peers=no ;;
+        esac
+        previous=$argument
+    done
+    if [ -z "$output" ]; then
+        output=build/bench/results
+        set -- "$@" --output "$output"
+    fi
+
+    install_tools
+    build bench
+    if [ $with_peers = yes ]; then
+        install_peers
+        say "measuring the peers of other languages"
+        rm -f "$output"/peers/*.jsonl
+        ./test/bench/peers/run.sh "$output/peers" build/bench/peers ${quick:+"$quick"} ${only:+--only "$only"} ||
+            say "the peers could not be measured"
+        set -- "$@" --peers "$output/peers"
+    fi
+    say "running the benchmarks; the results come to $output"
+    exec build/bench/test/bench/bench "$@"
+}
+
 command=${1:-}
 [ $# -eq 0 ] || shift
 case "$command" in
@@ -106,6 +156,7 @@ test)
     say "running the tests"
     ctest --preset test "$@"
     ;;
+bench) bench "$@" ;;
 install-tools) install_tools ;;
 install-ci-tools) install_ci_tools ;;
 install) install_missing "$@" ;;

@@ -3,18 +3,59 @@
 #include <boost/json.hpp>
 #include <boost/json/src.hpp>
 
+#include <cstdio>
+
 namespace asio_retry::bench {
 namespace {
 
 namespace json = boost::json;
 
-json::object json_of(row const& one) {
-    json::object result{{"workload", one.workload}, {"contender", one.contender}};
+std::string quoted(std::string const& text) {
+    return json::serialize(json::string(text));
+}
+
+/// An object on one line. Boost.JSON would write every number with an exponent.
+class object_line {
+public:
+    object_line& add(std::string const& name, std::string const& value) {
+        begin(name);
+        text_ += quoted(value);
+        return *this;
+    }
+    object_line& add(std::string const& name, double value) {
+        begin(name);
+        char text[32];
+        std::snprintf(text, sizeof text, "%.7g", value);
+        text_ += text;
+        return *this;
+    }
+    std::string end() { return text_ + '}'; }
+
+private:
+    void begin(std::string const& name) {
+        text_ += text_.empty() ? '{' : ',';
+        text_ += quoted(name) + ':';
+    }
+
+    std::string text_;
+};
+
+std::string json_of(row const& one) {
+    object_line result;
+    result.add("workload", one.workload).add("contender", one.contender);
     if (!one.unavailable.empty())
-        result["unavailable"] = one.unavailable;
+        result.add("unavailable", one.unavailable);
     for (auto const& [name, value] : one.values)
-        result[name] = value;
-    return result;
+        result.add(name, value);
+    return result.end();
+}
+
+std::string json_of(judged_target const& one) {
+    object_line result;
+    result.add("name", one.name).add("unit", one.unit).add("limit", one.limit).add("state", one.state());
+    if (one.value)
+        result.add("value", *one.value);
+    return result.end();
 }
 
 row row_of(json::object const& object) {
@@ -33,20 +74,13 @@ row row_of(json::object const& object) {
     return result;
 }
 
-json::object json_of(judged_target const& one) {
-    json::object result{{"name", one.name}, {"unit", one.unit}, {"limit", one.limit}, {"state", one.state()}};
-    if (one.value)
-        result["value"] = *one.value;
-    return result;
-}
-
 // One element on a line, so that runs can be compared with line-oriented tools.
 template <typename Elements>
 std::string lines(char const* name, Elements const& elements) {
     std::string result = std::string("  \"") + name + "\": [";
     char const* separator = "\n    ";
     for (auto const& each : elements) {
-        result += separator + json::serialize(json_of(each));
+        result += separator + json_of(each);
         separator = ",\n    ";
     }
     return result + "\n  ]";
@@ -62,9 +96,8 @@ std::string to_json(report const& all) {
     json::array notes;
     for (std::string const& note : all.notes)
         notes.emplace_back(note);
-    return "{\n  \"toolchain\": " + json::serialize(json::string(toolchain())) +
-           ",\n  \"notes\": " + json::serialize(notes) + ",\n" + lines("results", all.results) + ",\n" +
-           lines("targets", all.targets) + "\n}\n";
+    return "{\n  \"toolchain\": " + quoted(toolchain()) + ",\n  \"notes\": " + json::serialize(notes) + ",\n" +
+           lines("results", all.results) + ",\n" + lines("targets", all.targets) + "\n}\n";
 }
 
 rows rows_from_json(std::string const& text) {

@@ -18,6 +18,7 @@ po::options_description descriptions(options& into) {
     add("output", po::value(&into.output)->value_name("FOLDER"),
         "for table.txt, table.md, results.json and chart.svg");
     add("peers", po::value(&into.peers)->value_name("FOLDER"), "the figures of other languages, to compare");
+    add("no-peers", "for cmake/bootstrap.sh, which measures them otherwise");
     add("chart-from", po::value(&into.chart_from)->value_name("FILE"), "only draw the chart of results.json");
     add("list", po::bool_switch(&into.list), "show the workloads and their contenders");
     add("help", po::bool_switch(&into.help), "show this text");

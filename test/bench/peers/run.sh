@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures the retry packages of other languages: run.sh OUTPUT_FOLDER BUILD_FOLDER [--quick]
+# Measures the retry packages of other languages: run.sh OUTPUT_FOLDER BUILD_FOLDER [--quick] [--only REGEX]
 #
 # Debian 12: golang-go golang-github-cenkalti-backoff-dev nodejs npm python3-tenacity
 # What cannot be measured is told of in the output, for nobody would miss a line that is not there.
@@ -7,18 +7,37 @@ set -eu
 export LC_ALL=C
 
 if [ $# -lt 2 ]; then
-    echo "usage: run.sh OUTPUT_FOLDER BUILD_FOLDER [--quick]" >&2
+    echo "usage: run.sh OUTPUT_FOLDER BUILD_FOLDER [--quick] [--only REGEX]" >&2
     exit 2
 fi
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
 mkdir -p "$1" "$2"
 output=$(CDPATH='' cd "$1" && pwd)
 build=$(CDPATH='' cd "$2" && pwd)
-quick=${3-}
+shift 2
+quick=
+only=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) quick=--quick ;;
+    --only)
+        only=${2-}
+        [ $# -eq 1 ] || shift
+        ;;
+    esac
+    shift
+done
 errors=$build/peer_errors
 
-workloads='first_try zero_delay storm_1k'
-[ "$quick" = --quick ] || workloads="$workloads storm_100k storm_1m cancel_100k cancel_1m"
+all='first_try zero_delay storm_1k'
+[ "$quick" = --quick ] || all="$all storm_100k storm_1m cancel_100k cancel_1m"
+workloads=
+for workload in $all; do
+    name=$workload
+    [ "$workload" != zero_delay ] || name=zero_delay_1 # as the results call it
+    if printf '%s\n' "$name" | grep -q -E -e "$only"; then workloads="$workloads $workload"; fi
+done
+[ -n "$workloads" ] || exit 0
 
 # The last line that tells a cause; after it, npm gives advice and Node its version.
 reason() {
