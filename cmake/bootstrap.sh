@@ -12,6 +12,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   bench [OPTIONS]      build the benchmarks in release mode and run them: minutes, for all of them half an hour
     --quick            only small ones: a minute, and another one for the peers
     --only REGEX       only the workloads with such a name; --list shows them
+    --contenders REGEX only the contenders with such a name
     --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
     --output FOLDER    for the results, build/bench/results by default
   install-tools        only install what `demo` and `test` need

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-plan const hour{1, 1h, 1h, false};
+plan const hour{1, 1h, 1h, spread::none};
 
 /// Where the operations wait that `begin_all` starts, and that `cancel_all` cancels.
 template <typename Begin, typename Cancel>

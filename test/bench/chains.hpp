@@ -14,7 +14,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 namespace asio_retry::bench {
@@ -27,6 +26,11 @@ struct chain_shape {
 
 template <typename Contender>
 concept awaited = requires { typename Contender::executor_type; };
+
+template <typename Call>
+inline constexpr bool gives_nothing = false;
+template <typename Executor>
+inline constexpr bool gives_nothing<asio::awaitable<void, Executor>> = true;
 
 struct chain_context {
     asio::io_context& io;
@@ -41,7 +45,7 @@ asio::awaitable<void, typename Contender::executor_type> coroutine_chain(chain_c
     count_end<tally<>> const count{&all.ended};
     for (; calls != 0; --calls) {
         auto call = Contender::call(all.io, all.how, all.policy, unobserved());
-        if constexpr (std::is_void_v<typename decltype(call)::value_type>) {
+        if constexpr (gives_nothing<decltype(call)>) {
             co_await std::move(call);
             count();
         } else {

@@ -12,7 +12,6 @@
 
 namespace asio_retry::bench {
 
-/// For whom the reference is a loop of the same kind.
 using loops_over_tokens = std::tuple<hand_as_tuple, hand_exceptions, hand_callbacks>;
 using loops_over_awaitables = std::tuple<hand_awaitable_values, hand_awaitable_exceptions>;
 using retries = std::tuple<retry_callback_io, retry_callback_any, retry_token_in_coroutine, retry_awaitable_any,

@@ -103,6 +103,16 @@ struct bare_await {
     }
 };
 
+struct bare_deferred {
+    static constexpr char const* name = "bare operation: co_await, deferred";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
+        return make_operation(io, how, observer)(asio::as_tuple(asio::deferred));
+    }
+};
+
 struct bare_callback {
     static constexpr char const* name = "bare operation: bound callback";
 

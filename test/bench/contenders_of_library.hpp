@@ -68,6 +68,17 @@ struct retry_token_in_coroutine : awaited_in_coroutine<retry_token_in_coroutine>
     }
 };
 
+/// Without the coroutine of its own that use_awaitable makes; only for coroutines that call.
+struct retry_token_deferred {
+    static constexpr char const* name = "async_retry: token operation in a coroutine, deferred";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
+        return async_retry(make_operation(io, how, observer), policy, asio::as_tuple(asio::deferred));
+    }
+};
+
 struct retry_awaitable_any : awaited_in_coroutine<retry_awaitable_any> {
     static constexpr char const* name = "async_retry: awaitable, any_io_executor";
 

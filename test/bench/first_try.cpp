@@ -9,11 +9,12 @@ workload first_try(scale size) {
                     "64 chains of calls that succeed at the first attempt; CPU time per call",
                     size.quick ? 3u : 7u,
                     {}};
-    chain_shape const shape{64, size.quick ? 1'000u : 3'125u, {0, 10ms, 1s, true}};
-    add_chains(result, std::tuple<bare_await, bare_callback, bare_awaitable>(), shape);
+    chain_shape const shape{64, size.quick ? 1'000u : 3'125u, {0, 10ms, 1s, spread::full}};
+    add_chains(result, std::tuple<bare_await, bare_deferred, bare_callback, bare_awaitable>(), shape);
     add_chains(result, loops_over_tokens(), shape);
     add_chains(result, loops_over_awaitables(), shape);
     add_chains(result, retries(), shape);
+    add_chains(result, std::tuple<retry_token_deferred>(), shape);
     return result;
 }
 

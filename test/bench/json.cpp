@@ -4,6 +4,7 @@
 #include <boost/json/src.hpp>
 
 #include <cstdio>
+#include <stdexcept>
 
 namespace asio_retry::bench {
 namespace {
@@ -89,7 +90,11 @@ std::string lines(char const* name, Elements const& elements) {
 } // namespace
 
 row row_from_json(std::string const& text) {
-    return row_of(json::parse(text).as_object());
+    boost::system::error_code failed;
+    json::value const parsed = json::parse(text, failed);
+    if (failed || !parsed.is_object())
+        throw std::runtime_error(failed ? failed.message() : "not an object");
+    return row_of(parsed.get_object());
 }
 
 std::string to_json(report const& all) {

@@ -12,7 +12,10 @@
 #include <iostream>
 #include <iterator>
 #include <regex>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace asio_retry::bench;
 
@@ -21,12 +24,18 @@ namespace {
 std::vector<workload> chosen_workloads(options const& how) {
     static std::regex const quick("first_try|zero_delay_1|zero_delay_64|storm_1k|storm_10k|one_wait");
     std::regex const only(how.only);
+    std::regex const contenders(how.contenders);
     std::vector<workload> result;
-    for (workload const& each : all_workloads({how.quick, how.everything}))
-        if (std::regex_search(each.name, only) && (!how.quick || std::regex_match(each.name, quick)))
-            result.push_back(each);
+    for (workload& each : all_workloads({how.quick, how.everything})) {
+        std::erase_if(each.contenders,
+                      [&](contender const& one) { return !std::regex_search(one.name, contenders); });
+        bool const wanted =
+            std::regex_search(each.name, only) && (!how.quick || std::regex_match(each.name, quick));
+        if (wanted && !each.contenders.empty())
+            result.push_back(std::move(each));
+    }
     if (result.empty())
-        throw usage_error("no workload has such a name");
+        throw usage_error("nothing has such a name");
     return result;
 }
 
@@ -107,7 +116,7 @@ int main(int argc, char** argv) {
         std::cerr << "asio_retry_bench: " << e.what() << "; see --help\n";
         return 2;
     } catch (std::regex_error const&) {
-        std::cerr << "asio_retry_bench: --only is not a regular expression\n";
+        std::cerr << "asio_retry_bench: --only or --contenders is not a regular expression\n";
         return 2;
     } catch (std::exception const& e) {
         std::cerr << "asio_retry_bench: " << e.what() << '\n';

@@ -9,7 +9,7 @@ workload one_wait(scale size) {
                     "one call at a time, one failure, a delay of 1 ms; CPU time per call",
                     size.quick ? 3u : 5u,
                     {}};
-    chain_shape const shape{1, size.quick ? 100u : 300u, {1, 1ms, 1ms, false}};
+    chain_shape const shape{1, size.quick ? 100u : 300u, {1, 1ms, 1ms, spread::none}};
     add_chains(result, loops_over_tokens(), shape);
     add_chains(result, loops_over_awaitables(), shape);
     add_chains(result, retries(), shape);

@@ -15,6 +15,7 @@ po::options_description descriptions(options& into) {
     add("quick", po::bool_switch(&into.quick), "only the small workloads, with small counts: a minute");
     add("all", po::bool_switch(&into.everything), "also what takes very long");
     add("only", po::value(&into.only)->value_name("REGEX"), "only workloads with such a name");
+    add("contenders", po::value(&into.contenders)->value_name("REGEX"), "only contenders with such a name");
     add("output", po::value(&into.output)->value_name("FOLDER"),
         "for table.txt, table.md, results.json and chart.svg");
     add("peers", po::value(&into.peers)->value_name("FOLDER"), "the figures of other languages, to compare");

@@ -10,7 +10,8 @@ struct options {
     bool list = false;
     bool quick = false;
     bool everything = false;
-    std::string only = "";
+    std::string only;
+    std::string contenders;
     std::string output = "results";
     std::string peers;      ///< a folder of lines that peers/run.sh has written; empty: none
     std::string chart_from; ///< only draws

@@ -22,7 +22,7 @@ workload storm(std::string const& name, std::size_t operations, unsigned repetit
             " operations begin together and fail 5 times, full jitter, base 10 ms, cap 1 s; CPU time per wait",
         repetitions,
         {}};
-    storm_shape const shape{operations, {5, 10ms, 1s, true}};
+    storm_shape const shape{operations, {5, 10ms, 1s, spread::full}};
     for_each_of(loops_over_tokens(), [&]<typename Contender>() {
         if (with_exceptions || !std::is_same_v<Contender, hand_exceptions>)
             result.contenders.push_back(in_storm<Contender>(shape));
@@ -36,7 +36,7 @@ workload storm(std::string const& name, std::size_t operations, unsigned repetit
 
 workload storm_1k(scale) {
     workload result = storm("storm_1k", 1'000, 3, true);
-    storm_shape const exact{1'000, {5, 10ms, 1s, true}, 0s};
+    storm_shape const exact{1'000, {5, 10ms, 1s, spread::full}, 0s};
     result.contenders.push_back(in_storm<retry_callback_io>(exact, ", slack 0"));
     result.contenders.push_back(in_storm<retry_awaitable_any>(exact, ", slack 0"));
     return result;

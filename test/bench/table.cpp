@@ -72,11 +72,11 @@ std::string histogram(row const& one) {
         if (name.starts_with(prefix)) {
             std::string const bar(static_cast<std::size_t>(std::lround(percent / 2)), '#');
             char text[128];
-            std::snprintf(text, sizeof text, "  %9s ms %6.2f %% %s\n", name.substr(prefix.size()).c_str(),
-                          percent, bar.c_str());
+            std::snprintf(text, sizeof text, "  %9s %6.2f %%%s%s\n", name.substr(prefix.size()).c_str(),
+                          percent, bar.empty() ? "" : " ", bar.c_str());
             result += text;
         }
-    return result.empty() ? result : one.contender + "\n" + result;
+    return result.empty() ? result : one.contender + ", late by ms\n" + result;
 }
 
 grid grid_of(std::string const& workload, report const& all) {

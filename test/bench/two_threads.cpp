@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 template <typename Contender>
 figures measure(int threads) {
     constexpr std::size_t operations = 100'000;
-    plan const how{5, 10ms, 1s, true};
+    plan const how{5, 10ms, 1s, spread::full};
     trim_heap();
     asio::io_context io(threads);
     asio::steady_timer const makes_the_reactor(io);

@@ -5,10 +5,11 @@ namespace asio_retry::bench {
 namespace {
 
 void add_all(workload& result, std::size_t chains, std::size_t slow_calls, std::size_t fast_calls) {
-    plan const how{3, {}, {}, false};
+    plan const how{3, {}, {}, spread::none};
     add_chains(result, loops_over_tokens(), {chains, slow_calls / chains, how});
     add_chains(result, loops_over_awaitables(), {chains, slow_calls / chains, how});
     add_chains(result, retries(), {chains, fast_calls / chains, how});
+    add_chains(result, std::tuple<retry_token_deferred>(), {chains, fast_calls / chains, how});
 }
 
 } // namespace
