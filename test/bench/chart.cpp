@@ -60,7 +60,7 @@ std::vector<bar> bars_of(rows const& results, std::string const& workload, doubl
     for (row const& each : results)
         if (auto const cpu = each.values.find("cpu_ns"); each.workload == workload && cpu != each.values.end())
             bars.push_back({each.contender, cpu->second / reference, kind_of(each.contender)});
-    std::stable_sort(bars.begin(), bars.end(), [](bar const& a, bar const& b) { return a.ratio < b.ratio; });
+    std::sort(bars.begin(), bars.end(), [](bar const& a, bar const& b) { return a.ratio < b.ratio; });
     return bars;
 }
 

@@ -5,10 +5,8 @@ namespace asio_retry::bench {
 
 workload first_try(scale size) {
     using namespace std::chrono_literals;
-    workload result{"first_try",
-                    "64 chains of calls that succeed at the first attempt; CPU time per call",
-                    size.quick ? 3u : 7u,
-                    {}};
+    workload result{
+        "first_try", "64 chains of calls that succeed at the first attempt; CPU time per call", 7, {}};
     chain_shape const shape{64, size.quick ? 1'000u : 3'125u, {0, 10ms, 1s, spread::full}};
     add_chains(result, std::tuple<bare_await, bare_deferred, bare_callback, bare_awaitable>(), shape);
     add_chains(result, loops_over_tokens(), shape);

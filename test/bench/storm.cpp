@@ -42,8 +42,8 @@ workload storm_1k(scale) {
     return result;
 }
 
-workload storm_10k(scale size) {
-    return storm("storm_10k", 10'000, size.quick ? 1 : 3, true);
+workload storm_10k(scale) {
+    return storm("storm_10k", 10'000, 3, true);
 }
 
 workload storm_100k(scale) {
