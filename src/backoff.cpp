@@ -120,7 +120,7 @@ duration backoff::ceiling_of(truncated_binary_shape const& s, std::uint64_t fail
 }
 
 duration backoff::ceiling_of(custom const& s, std::uint64_t failures) {
-    return std::max((*s)(failures), duration::zero());
+    return std::max(s(failures), duration::zero());
 }
 
 duration backoff::ceiling(std::uint64_t failures) const {

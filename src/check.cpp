@@ -1,6 +1,8 @@
 #include <asio_retry/detail/check.hpp>
+#include <asio_retry/detail/shared_function.hpp>
 
 #include <charconv>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -27,6 +29,10 @@ duration non_negative(std::string_view field, duration value) {
     if (value < duration::zero())
         refuse(field, value, "must not be negative");
     return value;
+}
+
+void refuse_empty_function() {
+    throw std::bad_function_call();
 }
 
 } // namespace asio_retry::detail

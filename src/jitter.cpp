@@ -48,7 +48,7 @@ duration jitter::draw_from(proportional p, backoff_step const& step, random& sou
 }
 
 duration jitter::draw_from(custom const& draw, backoff_step const& step, random& source) {
-    return std::clamp((*draw)(step, source), duration::zero(), step.cap);
+    return std::clamp(draw(step, source), duration::zero(), step.cap);
 }
 
 duration jitter::draw(backoff_step const& step, random& source) const {

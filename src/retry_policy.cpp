@@ -22,10 +22,8 @@ retry_settings const& retry_policy::defaults() noexcept {
 
 template <typename Change>
 retry_policy retry_policy::changed(Change change) const {
-    boost::intrusive_ptr<retry_settings> const settings(new retry_settings(this->settings()));
-    change(*settings);
     retry_policy result;
-    result.settings_ = settings;
+    result.settings_ = detail::shared_value<retry_settings>::make(settings(), change);
     return result;
 }
 

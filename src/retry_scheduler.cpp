@@ -8,6 +8,8 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -43,13 +45,13 @@ public:
         return waits_.size();
     }
 
-    bool schedule(detail::wait_node& node) {
+    bool schedule(detail::wait_node& node, time_point expiry) {
         std::lock_guard const lock(mutex_);
         if (shut_down_)
             return false;
-        waits_.insert(node);
+        waits_.insert(node, std::max(expiry, early + duration(1)));
         try {
-            arm_for(wake_up_for(node.expiry()));
+            arm_for(wake_up_for(expiry));
         } catch (...) {
             waits_.erase(node);
             throw;
@@ -61,9 +63,24 @@ public:
         std::lock_guard const lock(mutex_);
         if (!node.is_linked())
             return false;
-        waits_.erase(node);
-        if (waits_.empty())
-            disarm();
+        take_back(node);
+        return true;
+    }
+
+    bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept {
+        std::lock_guard const lock(mutex_);
+        if (!node.is_linked())
+            return false;
+        take_back(node);
+        end_early(node);
+        if (std::exchange(turn_posted_, true))
+            return true;
+        try {
+            boost::asio::post(here, [this] { on_posted_turn(); });
+        } catch (...) { // no memory: as when the timer fires
+            turn_posted_ = false;
+            arm_for(at_once);
+        }
         return true;
     }
 
@@ -80,7 +97,8 @@ public:
         shut_down_ = true;
         armed_for_ = time_point::max();
         timer_.reset(); // its own service is destroyed before this one
-        return waits_.take_any();
+        detail::wait_node* const ended = take_ended_early();
+        return ended ? ended : waits_.take_any();
     }
 
     ~impl() {
@@ -128,7 +146,7 @@ public:
 
     std::optional<time_point> next_expiry() const noexcept {
         std::lock_guard const lock(mutex_);
-        return waits_.next_expiry(waits_.size());
+        return ended_early_.empty() ? waits_.next_expiry(waits_.size()) : manual_now_;
     }
 
     void advance_clock(time_point to) noexcept { manual_now_ = std::max(*manual_now_, to); }
@@ -146,23 +164,60 @@ private:
     // Where waits are few, to share wake-ups saves nothing.
     static constexpr std::size_t few = 16;
 
+    static constexpr time_point at_once{};
+
     // Other handlers of the context run in between.
     static constexpr int waits_per_turn = 64;
 
     detail::wait_node* take_due(time_point limit) noexcept {
         std::lock_guard const lock(mutex_);
-        return waits_.take_due(limit, tolerance());
+        return first_due(limit);
     }
 
     due end(detail::wait_node& node) {
+        bool const was_early = node.expiry() == early;
         if (node.on_expiry())
             return due::ended;
         std::lock_guard const lock(mutex_);
-        waits_.insert(node);
+        if (was_early)
+            end_early(node);
+        else
+            waits_.insert(node, node.expiry());
         return due::no_memory;
     }
 
     // Precondition for the next ones: the mutex is held.
+
+    /// The expiry of a wait that is ended early. It is pending no longer, and has left the wheel.
+    static constexpr time_point early = time_point::min();
+
+    void end_early(detail::wait_node& node) noexcept {
+        detail::timing_wheel::set_expiry(node, early);
+        ended_early_.push_back(node);
+    }
+
+    detail::wait_node* take_ended_early() noexcept {
+        if (ended_early_.empty())
+            return nullptr;
+        detail::wait_node& node = ended_early_.front();
+        ended_early_.pop_front();
+        return &node;
+    }
+
+    void take_back(detail::wait_node& node) noexcept {
+        if (node.expiry() == early) {
+            ended_early_.erase(detail::timing_wheel::list::s_iterator_to(node));
+            return;
+        }
+        waits_.erase(node);
+        if (waits_.empty())
+            disarm();
+    }
+
+    detail::wait_node* first_due(time_point limit) noexcept {
+        detail::wait_node* const node = take_ended_early();
+        return node ? node : waits_.take_due(limit, tolerance());
+    }
 
     /// How late a wait may end for the sake of others.
     duration tolerance() const noexcept { return waits_.size() <= few ? duration::zero() : slack.load(); }
@@ -178,6 +233,8 @@ private:
     /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, all the same. It
     /// does so a little sooner than it need, so that it seldom has to be armed again when all that has run.
     void arm_ahead(time_point begin) {
+        if (!ended_early_.empty())
+            return arm_for(saturating_add(begin, slack.load() / 4 * 3));
         if (auto const expiry = waits_.next_expiry(few))
             arm_for(*expiry <= begin ? saturating_add(begin, slack.load() / 4 * 3) : wake_up_for(*expiry));
     }
@@ -211,12 +268,29 @@ private:
 
     /// The timer's wait is over, because it expired or because the timer was armed for something else.
     void on_timer() {
+        {
+            std::lock_guard const lock(mutex_);
+            timer_waits_ = false;
+            armed_for_ = time_point::max();
+        }
+        take_turn();
+    }
+
+    void on_posted_turn() {
+        {
+            std::lock_guard const lock(mutex_);
+            turn_posted_ = false;
+        }
+        take_turn();
+    }
+
+    void take_turn() {
         time_point const begin = now();
         detail::wait_node* node = begin_turn(begin);
         for (int ended = 1; node; ++ended) {
             if (end(*node) == due::no_memory)
                 return end_turn(saturating_add(now(), pause_without_memory));
-            if (ended == waits_per_turn)
+            if (ended == waits_per_turn && !manual_now_)
                 return go_on(begin); // when others have had their turn
             node = take_due(begin);
         }
@@ -225,9 +299,7 @@ private:
 
     detail::wait_node* begin_turn(time_point begin) {
         std::lock_guard const lock(mutex_);
-        timer_waits_ = false;
-        armed_for_ = time_point::max();
-        detail::wait_node* const first = begin < not_before_ ? nullptr : waits_.take_due(begin, tolerance());
+        detail::wait_node* const first = begin < not_before_ ? nullptr : first_due(begin);
         arm_ahead(begin);
         return first;
     }
@@ -235,12 +307,17 @@ private:
     void end_turn(time_point not_before) {
         std::lock_guard const lock(mutex_);
         not_before_ = std::max(not_before_, not_before);
-        arm();
+        if (!ended_early_.empty())
+            arm_for(at_once);
+        else if (waits_.empty())
+            disarm();
+        else
+            arm();
     }
 
     void go_on(time_point at) {
         std::lock_guard const lock(mutex_);
-        if (!waits_.empty())
+        if (!waits_.empty() || !ended_early_.empty())
             arm_for(at);
     }
 
@@ -249,8 +326,10 @@ private:
     boost::asio::execution_context& context_;
     mutable std::mutex mutex_;
     detail::timing_wheel waits_;
+    detail::timing_wheel::list ended_early_;
     detail::timer_memory timer_memory_;
     std::optional<wait_timer> timer_;
+    bool turn_posted_ = false;
     bool timer_waits_ = false; // one wait at a time, even if it is over and its handler is only queued
     time_point armed_for_ = time_point::max();
     time_point not_before_ = time_point::min(); // there is no memory to end a wait
@@ -299,12 +378,15 @@ time_point retry_scheduler::now() const noexcept {
 }
 
 bool retry_scheduler::schedule(detail::wait_node& node, time_point expiry) {
-    node.expiry_ = expiry;
-    return impl_->schedule(node);
+    return impl_->schedule(node, expiry);
 }
 
 bool retry_scheduler::cancel(detail::wait_node& node) noexcept {
     return impl_->cancel(node);
+}
+
+bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept {
+    return impl_->end_early(node, here);
 }
 
 random retry_scheduler::next_random() noexcept {

@@ -28,17 +28,26 @@ namespace asio_retry::detail {
 /// insert and to erase takes one step, however many waits there are.
 class timing_wheel {
 public:
+    using list = boost::intrusive::list<wait_node, boost::intrusive::base_hook<wait_hook>,
+                                        boost::intrusive::constant_time_size<false>>;
+
     explicit timing_wheel(time_point reached) noexcept
         : reached_(tick_of(reached)) {}
 
     bool empty() const noexcept { return size_ == 0; }
     std::size_t size() const noexcept { return size_; }
 
-    void insert(wait_node& node) noexcept {
+    /// Precondition: the wait is in no wheel.
+    static void set_expiry(wait_node& node, time_point expiry) noexcept { node.expiry_ = expiry; }
+
+    /// Precondition: the wait is in no wheel.
+    void insert(wait_node& node, time_point expiry) noexcept {
+        set_expiry(node, expiry);
         ++size_;
         link(node);
     }
 
+    /// Precondition: the wait is in this wheel.
     void erase(wait_node& node) noexcept {
         --size_;
         if (never_ends(node)) {
@@ -121,8 +130,7 @@ public:
 private:
     using tick = std::uint64_t;
     using levels = wheel_levels;
-    using slot = boost::intrusive::list<wait_node, boost::intrusive::base_hook<wait_hook>,
-                                        boost::intrusive::constant_time_size<false>>;
+    using slot = list;
 
     struct position {
         unsigned level;

@@ -115,6 +115,32 @@ TEST(async_retry_shutdown, stopped_context_keeps_its_waits_and_goes_on) {
 }
 
 // Decision 25: the caller's signal may be gone before the context is.
+// Decision 25: of waits that are over at the same time, none goes on after the context was stopped.
+TEST(async_retry_shutdown, decision_25_context_stopped_by_the_end_of_one_of_many_waits) {
+    int attempts = 0;
+    int completed = 0;
+    {
+        asio::io_context io;
+        auto const policy = retry_policy().backoff(constant(1ms)).jitter(no_jitter()).unlimited_attempts();
+        for (int i = 0; i != 40; ++i)
+            async_retry(
+                io,
+                [&, failed = false]() mutable {
+                    ++attempts;
+                    return std::exchange(failed, true) ? error_code()
+                                                       : error_code(asio::error::connection_refused);
+                },
+                policy,
+                [&](error_code) {
+                    ++completed;
+                    io.stop();
+                });
+        io.run();
+    }
+    EXPECT_EQ(completed, 1);
+    EXPECT_EQ(attempts, 41);
+}
+
 TEST(async_retry_shutdown, decision_25_signal_destroyed_before_the_context) {
     script failing = script::failures(10);
     completion_record record;

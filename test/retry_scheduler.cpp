@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include <sys/wait.h>
@@ -167,6 +169,67 @@ TEST(retry_scheduler, what_a_wait_throws_comes_out_of_the_context) {
     EXPECT_EQ(waits.pending(), 1u);
     io.run();
     EXPECT_TRUE(ended);
+}
+
+// The scheduler does not starve the other handlers of its context.
+TEST(retry_scheduler, at_most_64_waits_end_in_a_turn) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    std::deque<test_wait> nodes(200);
+    std::vector<int> ended_when_others_ran;
+    int ended = 0;
+    auto const now = waits.now();
+    for (test_wait& node : nodes) {
+        node.expired = [&] {
+            if (ended++ % 64 == 0)
+                asio::post(io, [&] { ended_when_others_ran.push_back(ended); });
+        };
+        waits.schedule(node, now);
+    }
+    io.run();
+    EXPECT_THAT(ended_when_others_ran, testing::ElementsAre(64, 128, 192, 200));
+}
+
+// The waits that began last are over first, and yet do not wake the context up.
+TEST(retry_scheduler, many_waits_share_a_wake_up_within_the_slack) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io).slack(1h);
+    std::deque<test_wait> nodes(60);
+    std::vector<duration> late;
+    auto const begin = waits.now();
+    for (std::size_t i = 0; i != nodes.size(); ++i) {
+        auto const expiry = begin + (i < 16 ? 100ms : 50ms + i * 10us);
+        nodes[i].expired = [&, expiry] { late.push_back(waits.now() - expiry); };
+        waits.schedule(nodes[i], expiry);
+    }
+    EXPECT_LE(io.run(), 2u);
+    EXPECT_EQ(late.size(), nodes.size());
+    EXPECT_THAT(late, testing::Each(testing::Ge(0ns)));
+}
+
+// What a wait leads to runs in the turn of the scheduler. While it blocks, another thread goes on.
+TEST(retry_scheduler, a_wait_whose_end_blocks_does_not_hold_up_the_others) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    std::deque<test_wait> nodes(30);
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::size_t ended = 0;
+    bool others_ended = false;
+    auto const now = waits.now();
+    for (test_wait& node : nodes) {
+        node.expired = [&] {
+            std::unique_lock lock(mutex);
+            if (++ended == 1)
+                others_ended = changed.wait_for(lock, 1min, [&] { return ended == nodes.size(); });
+            changed.notify_all();
+        };
+        waits.schedule(node, now);
+    }
+    std::thread other([&] { io.run(); });
+    io.run();
+    other.join();
+    EXPECT_TRUE(others_ended);
 }
 
 // Decision 25: a destroyed context destroys what waits, once, and calls nothing.

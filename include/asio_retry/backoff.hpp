@@ -1,13 +1,12 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -33,7 +32,7 @@ public:
     template <typename F>
         requires backoff_function<F>
     backoff(F&& user_shape)
-        : shape_(std::make_shared<function const>(std::forward<F>(user_shape))) {}
+        : shape_(custom(std::forward<F>(user_shape))) {}
 
     backoff(backoff const& other)
         : shape_(other.shape_)
@@ -70,8 +69,7 @@ private:
         std::uint64_t growing_failures;
         duration greatest;
     };
-    using function = std::function<duration(std::uint64_t)>;
-    using custom = std::shared_ptr<function const>;
+    using custom = detail::shared_function<duration(std::uint64_t)>;
     using shape = std::variant<constant_shape, linear_shape, exponential_shape, truncated_binary_shape, custom>;
 
     struct built_in {};

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -41,7 +40,7 @@ public:
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : kind_(std::make_shared<function const>(std::forward<F>(user_jitter))) {}
+        : kind_(custom(std::forward<F>(user_jitter))) {}
 
     jitter(jitter const& other)
         : kind_(other.kind_) {}
@@ -59,8 +58,7 @@ private:
     struct proportional {
         double fraction;
     };
-    using function = std::function<duration(backoff_step, random&)>;
-    using custom = std::shared_ptr<function const>;
+    using custom = detail::shared_function<duration(backoff_step, random&)>;
     using kind = std::variant<none, full, equal, decorrelated, proportional, custom>;
 
     struct built_in {};

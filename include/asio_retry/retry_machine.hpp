@@ -7,7 +7,6 @@
 #include <asio_retry/retry_report.hpp>
 #include <asio_retry/verdict.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 
@@ -122,7 +121,10 @@ public:
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// The same, but the running attempt may finish.
-    void drain() noexcept { stopping_ = std::max(stopping_, stopping::drained); }
+    void drain() noexcept {
+        if (stopping_ == stopping::no)
+            stopping_ = stopping::drained;
+    }
 
     /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
     /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
@@ -146,7 +148,10 @@ public:
     void on_attempt_limit() noexcept { attempt_expired_ = true; }
 
     /// What the running attempt set up works.
-    void on_healthy(time_point now) noexcept { healthy_since_ = std::min(healthy_since_, now); }
+    void on_healthy(time_point now) noexcept {
+        if (now < healthy_since_)
+            healthy_since_ = now;
+    }
 
     /// The attempt that is running or ran last.
     attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }

@@ -2,9 +2,8 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/shared_value.hpp>
 #include <asio_retry/retry_settings.hpp>
-
-#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -136,7 +135,7 @@ public:
     }
     /// @}
 
-    retry_settings const& settings() const noexcept { return settings_ ? *settings_ : defaults(); }
+    retry_settings const& settings() const noexcept { return settings_.get() ? *settings_.get() : defaults(); }
 
 private:
     ASIO_RETRY_DECL static retry_settings const& defaults() noexcept;
@@ -149,7 +148,7 @@ private:
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
 
-    boost::intrusive_ptr<retry_settings const> settings_; // null: the default settings
+    detail::shared_value<retry_settings> settings_; // null: the default settings
 };
 
 } // namespace asio_retry

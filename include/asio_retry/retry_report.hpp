@@ -6,7 +6,6 @@
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -44,7 +43,7 @@ struct failed_attempt {
 struct retry_report {
     /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
     explicit retry_report(std::size_t last = 8) noexcept
-        : last_(std::min<std::size_t>(last, 1000)) {}
+        : last_(last < 1000 ? last : 1000) {}
 
     bool ended = false;   ///< the operation has completed; what follows is final
     stop_reason reason{}; ///< has no meaning before

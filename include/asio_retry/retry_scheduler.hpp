@@ -11,6 +11,10 @@
 #include <cstdint>
 #include <memory>
 
+namespace boost::asio {
+class io_context;
+}
+
 namespace asio_retry {
 
 /// All waits of an execution context, on one timer.
@@ -18,7 +22,8 @@ namespace asio_retry {
 /// A service of the context: `scheduler(context)` gives it, the first wait creates it, the context destroys it
 /// and with it, uncalled, the handlers of operations that still wait. A wait never ends early, and one until
 /// time_point::max() never ends at all. When no wait remains nothing keeps the context's `run()` from
-/// returning. Thread safety: every member function but `seed` may be called from any thread.
+/// returning. Waits end in turns of at most 64, between which the other handlers of the context run. Thread
+/// safety: every member function but `seed` may be called from any thread.
 class ASIO_RETRY_DECL retry_scheduler : public boost::asio::execution_context::service {
 public:
     static boost::asio::execution_context::id id;
@@ -26,8 +31,9 @@ public:
     explicit retry_scheduler(boost::asio::execution_context& context);
     ~retry_scheduler() override;
 
-    /// How much later than asked a wait may end, so that wake-ups can be shared; zero is exact. The default is
-    /// 1 ms. Throws std::invalid_argument if negative. Waits end exactly for now, which every slack allows.
+    /// How much later than asked a wait may end, so that wake-ups can be shared; zero is as exact as a timer.
+    /// While no more than 16 waits are pending there is nothing to share, and they are exact too. The default
+    /// is 1 ms. Throws std::invalid_argument if negative.
     retry_scheduler& slack(duration greatest);
     duration slack() const noexcept;
 
@@ -49,6 +55,10 @@ public:
 
     /// Returns true if the wait was taken back, false if its expiry is being or has been reported.
     bool cancel(detail::wait_node& node) noexcept;
+
+    /// Makes the wait end in the next turn on `here`, which is the scheduler's context. Waits that are ended
+    /// early together share the turn. Returns false if the expiry is being or has been reported.
+    bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
 
     /// The next independent source of randomness.
     random next_random() noexcept;

@@ -2,15 +2,13 @@
 
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
 
-#include <boost/smart_ptr/intrusive_ref_counter.hpp>
-
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -18,10 +16,10 @@
 namespace asio_retry {
 
 /// The fields of a retry_policy, to look at. The initial values are those of the default policy.
-struct retry_settings : boost::intrusive_ref_counter<retry_settings> {
-    using code_predicate = std::function<bool(error_code const&)>;
-    using exception_predicate = std::function<bool(std::exception_ptr const&)>;
-    using hook = std::function<void(retry_event const&)>;
+struct retry_settings {
+    using code_predicate = detail::shared_function<bool(error_code const&)>;
+    using exception_predicate = detail::shared_function<bool(std::exception_ptr const&)>;
+    using hook = detail::shared_function<void(retry_event const&)>;
 
     ASIO_RETRY_DECL retry_settings();
     ASIO_RETRY_DECL retry_settings(retry_settings const&);

@@ -62,21 +62,27 @@ fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
 # --- the scheduler
 
 fault(scheduler_leaves_its_timer_armed src/retry_scheduler.cpp
-    [[        if (waits_.empty())
+    [[        waits_.erase(node);
+        if (waits_.empty())
             disarm();
-]] [[]])
+]] [[        waits_.erase(node);
+]])
 
 fault(scheduler_leaves_a_cancelled_wait src/retry_scheduler.cpp
     [[            return false;
-        waits_.erase(node);
-        if (waits_.empty())]] [[            return false;
-        if (waits_.empty())]])
+        take_back(node);
+        return true;]] [[            return false;
+        return true;]])
 
 fault(scheduler_cancels_a_wait_that_is_over src/retry_scheduler.cpp
     [[        if (!node.is_linked())
             return false;
+        take_back(node);
+        return true;
 ]] [[        if (!node.is_linked())
             return true;
+        take_back(node);
+        return true;
 ]])
 
 fault(scheduler_keeps_its_waits_at_shutdown src/retry_scheduler.cpp
@@ -122,7 +128,11 @@ fault(operation_tells_everything_as_terminal include/asio_retry/detail/attempt_s
     [[signal_.emit(type);]] [[signal_.emit(asio::cancellation_type::terminal);]])
 
 fault(operation_waits_on_although_cancelled include/asio_retry/detail/retry_operation.hpp
-    [[if (phase_ != phase::waiting || !scheduler_.get().cancel(*this))]] [[if (phase_ != phase::queued)]])
+    [[if (phase_ != phase::waiting)
+            return;
+        retry_scheduler& waits]] [[if (phase_ != phase::queued)
+            return;
+        retry_scheduler& waits]])
 
 fault(operation_resumes_inside_emit include/asio_retry/detail/retry_operation.hpp
     [[            return;

@@ -15,11 +15,10 @@ namespace asio_retry::detail {
 /// so there is nothing to allocate and nothing to spawn, and nothing but the caller's own cancellation can
 /// interrupt an attempt.
 template <typename Style, typename Callable, typename WaitsOn>
-auto await_retry(Callable callable, retry_policy policy, WaitsOn waits_on)
-    -> asio::awaitable<
-        typename Style::template yields<
-            typename completion<typename operation_form<Callable>::signature>::arguments>,
-        typename awaitable_traits<typename operation_form<Callable>::result_type>::executor_type> {
+auto await_retry(Callable callable, retry_policy policy, WaitsOn waits_on) -> asio::awaitable<
+    typename Style::template yields<
+        typename completion<typename operation_form<Callable>::signature>::arguments>,
+    typename awaitable_traits<typename operation_form<Callable>::result_type>::executor_type> {
     using traits = awaitable_traits<typename operation_form<Callable>::result_type>;
     using value_type = typename traits::value_type;
 

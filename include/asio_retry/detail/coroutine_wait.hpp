@@ -68,6 +68,10 @@ private:
     struct slot_handler {
         coroutine_wait* self;
         void operator()(asio::cancellation_type_t) const {
+            if (auto* const context = own_context(self->executor_); context == &self->scheduler_->context()) {
+                self->was_cut_short_ = self->scheduler_->end_early(*self, *context);
+                return;
+            }
             if (!self->scheduler_->cancel(*self))
                 return;
             self->was_cut_short_ = true;

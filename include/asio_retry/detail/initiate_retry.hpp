@@ -83,9 +83,9 @@ struct handler_executor_source {
             handler_type own_handler(std::forward<decltype(handler)>(handler));
             handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
             retry_operation<Signature, callable_type, handler_executor<io_executor>, handler_type,
-                            no_membership>::initiate(
-                std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
-                std::move(policy), io, {});
+                            no_membership>::initiate(std::move(own_handler),
+                                                     callable_type(std::forward<decltype(callable)>(callable)),
+                                                     std::move(policy), io, {});
         };
     }
 };

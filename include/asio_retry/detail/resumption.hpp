@@ -22,12 +22,12 @@ public:
         using held = std::decay_t<Handler>;
         static_assert(sizeof(held) <= sizeof memory_ && alignof(held) <= alignof(std::max_align_t));
         ::new (static_cast<void*>(memory_)) held(std::forward<Handler>(handler));
-        take_ = [](resumption& self, bool calls) {
+        take_ = [](resumption& self, bool resumes) {
             held* const place = std::launder(reinterpret_cast<held*>(self.memory_));
             held taken(std::move(*place));
             std::destroy_at(place);
             self.take_ = nullptr; // what is called may hold another, or destroy this
-            if (calls)
+            if (resumes)
                 std::move(taken)();
         };
     }
@@ -43,7 +43,7 @@ public:
 
 private:
     alignas(std::max_align_t) std::byte memory_[4 * sizeof(void*)];
-    void (*take_)(resumption&, bool calls) = nullptr;
+    void (*take_)(resumption&, bool resumes) = nullptr;
 };
 
 } // namespace asio_retry::detail

@@ -39,9 +39,9 @@ namespace asio_retry::detail {
 /// a time limit of the attempt and its scope; while such a notice is under way the operation stays. What needs
 /// its executor and cannot be queued there, for want of memory, is done where it stands.
 template <typename Signature, typename Callable, typename WaitsOn, typename Handler, typename Membership>
-class retry_operation final : private wait_node,
-                              private Membership::template member<
-                                  retry_operation<Signature, Callable, WaitsOn, Handler, Membership>> {
+class retry_operation final
+    : private wait_node,
+      private Membership::template member<retry_operation<Signature, Callable, WaitsOn, Handler, Membership>> {
     using member = typename Membership::template member<retry_operation>;
     friend member;
     using block = operation_block<retry_operation, Handler>;
@@ -57,8 +57,8 @@ public:
     using handler_allocator = typename block::handler_allocator;
 
     /// Starts the operation: the first attempt is initiated here.
-    static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy,
-                         WaitsOn const& executor, Membership&& membership) {
+    static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& executor,
+                         Membership&& membership) {
         block::create(std::move(handler), std::move(callable), std::move(policy), executor,
                       std::move(membership))
             ->start();
@@ -332,7 +332,14 @@ private:
     }
 
     void cut_wait_short() {
-        if (phase_ != phase::waiting || !scheduler_.get().cancel(*this))
+        if (phase_ != phase::waiting)
+            return;
+        retry_scheduler& waits = scheduler_.get();
+        if (auto* const context = own_context(get_operation_executor()); context == &waits.context()) {
+            waits.end_early(*this, *context);
+            return;
+        }
+        if (!waits.cancel(*this))
             return;
         phase_ = phase::queued;
         try {

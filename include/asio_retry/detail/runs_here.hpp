@@ -7,23 +7,31 @@
 
 namespace asio_retry::detail {
 
-/// Whether a function given to `executor` may run at once, where this thread stands: `executor` is an
-/// io_context's own, this thread runs that context, and nobody has stopped it. Asio would run the function at
-/// once too, but by way of a copy, and after a stop as well.
+/// The context whose own executor this is, one that may run a function at once; null for any other executor,
+/// such as a strand.
 template <typename Executor>
-bool runs_here(Executor const&) noexcept {
-    return false;
+boost::asio::io_context* own_context(Executor const&) noexcept {
+    return nullptr;
 }
 
-inline bool runs_here(boost::asio::io_context::executor_type const& executor) noexcept {
-    return executor.running_in_this_thread() && !executor.context().stopped() &&
-           boost::asio::query(executor, boost::asio::execution::blocking) ==
-               boost::asio::execution::blocking.possibly;
+inline boost::asio::io_context* own_context(boost::asio::io_context::executor_type const& executor) noexcept {
+    bool const may_run_at_once = boost::asio::query(executor, boost::asio::execution::blocking) ==
+                                 boost::asio::execution::blocking.possibly;
+    return may_run_at_once ? &executor.context() : nullptr;
 }
 
-inline bool runs_here(boost::asio::any_io_executor const& executor) noexcept {
+inline boost::asio::io_context* own_context(boost::asio::any_io_executor const& executor) noexcept {
     auto const* const own = executor.target<boost::asio::io_context::executor_type>();
-    return own && runs_here(*own);
+    return own ? own_context(*own) : nullptr;
+}
+
+/// Whether a function given to `executor` may run at once, where this thread stands: this thread runs the
+/// context, and nobody has stopped it. Asio would run the function at once too, but by way of a copy, and after
+/// a stop as well.
+template <typename Executor>
+bool runs_here(Executor const& executor) noexcept {
+    boost::asio::io_context* const context = own_context(executor);
+    return context && context->get_executor().running_in_this_thread() && !context->stopped();
 }
 
 } // namespace asio_retry::detail

@@ -12,6 +12,8 @@ class retry_scheduler;
 
 namespace asio_retry::detail {
 
+class timing_wheel;
+
 using wait_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<class wait_node>,
                                                    boost::intrusive::link_mode<boost::intrusive::safe_link>>;
 
@@ -28,6 +30,7 @@ protected:
 
 private:
     friend class asio_retry::retry_scheduler;
+    friend class timing_wheel;
 
     /// The wait ended. Called once for each expiry, without a lock, on some thread that runs the context.
     /// Returns false if there is no memory to see to that; then nothing happened, and the call is made again

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// A value that nobody changes any more and that all copies of this share, or none; in one word, for there is
+/// one in every operation.
+template <typename T>
+class shared_value {
+public:
+    shared_value() noexcept = default;
+
+    /// Makes a value and lets `change` change it.
+    template <typename Change>
+    static shared_value make(T const& from, Change change) {
+        shared_value made;
+        made.shared_ = new counted(from);
+        change(made.shared_->value);
+        return made;
+    }
+
+    shared_value(shared_value const& other) noexcept
+        : shared_(other.shared_) {
+        if (shared_)
+            shared_->owners.fetch_add(1, std::memory_order_relaxed);
+    }
+    shared_value(shared_value&& other) noexcept
+        : shared_(std::exchange(other.shared_, nullptr)) {}
+    shared_value& operator=(shared_value other) noexcept {
+        std::swap(shared_, other.shared_);
+        return *this;
+    }
+    ~shared_value() {
+        if (shared_ && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete shared_;
+    }
+
+    T const* get() const noexcept { return shared_ ? &shared_->value : nullptr; }
+
+private:
+    struct counted {
+        explicit counted(T const& from)
+            : value(from) {}
+        T value;
+        std::atomic<std::size_t> owners = 1;
+    };
+
+    counted* shared_ = nullptr;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,52 @@
+# Counts the instructions of each workload per operation, under callgrind, and compares them with their ceilings:
+#
+#   cmake -D PROGRAM=build/bench/test/bench/guard/instructions -D VALGRIND=valgrind -P test/bench/guard/guard.cmake
+cmake_minimum_required(VERSION 3.25)
+
+set(exceeded)
+
+function(count workload)
+    execute_process(
+        COMMAND ${VALGRIND} --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no
+            --toggle-collect=measured_work ${PROGRAM} ${workload}
+        OUTPUT_VARIABLE operations ERROR_VARIABLE log RESULT_VARIABLE status)
+    if(NOT status EQUAL 0 OR NOT log MATCHES "Collected : ([0-9]+)")
+        message(FATAL_ERROR "${workload}: cannot be counted\n${log}")
+    endif()
+    math(EXPR per_operation "${CMAKE_MATCH_1} / ${operations}")
+    set(${workload} ${per_operation} PARENT_SCOPE)
+endfunction()
+
+function(check what found most)
+    if(found GREATER most)
+        set(verdict "MORE THAN")
+        set(exceeded ${exceeded} ${what} PARENT_SCOPE)
+    else()
+        set(verdict "of at most")
+    endif()
+    message(STATUS "${what}: ${found} instructions ${verdict} ${most}")
+endfunction()
+
+# --- what an operation costs
+
+function(ceiling workload most)
+    count(${workload})
+    check(${workload} ${${workload}} ${most})
+    set(exceeded ${exceeded} PARENT_SCOPE)
+endfunction()
+
+include(${CMAKE_CURRENT_LIST_DIR}/ceilings.cmake)
+
+# --- that a wait costs the same however many there are
+
+foreach(size 1k 100k 1m)
+    count(schedule_and_cancel_${size})
+endforeach()
+math(EXPR most "${schedule_and_cancel_1k} * 11 / 10")
+foreach(size 1k 100k 1m)
+    check(schedule_and_cancel_${size} ${schedule_and_cancel_${size}} ${most})
+endforeach()
+
+if(exceeded)
+    message(FATAL_ERROR "more instructions than recorded: ${exceeded}")
+endif()

@@ -1,0 +1,148 @@
+// Runs one short workload, to be counted by callgrind, and prints how many operations that were.
+#include "instructions.hpp"
+#include "flaky.hpp"
+#include "plan.hpp"
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+
+extern "C" [[gnu::noinline]] void measured_work(void (*work)(void*), void* state) {
+    work(state);
+}
+
+namespace asio_retry::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t count = 1000;
+
+plan const succeeds{0, 10ms, 1s, spread::full};
+plan const fails_thrice{3, 0ms, 0ms, spread::none};
+plan const fails_five_times{5, 10ms, 1s, spread::full};
+plan const waits_for_long{1, 1h, 1h, spread::none};
+
+using callback_attempts = token_operation<io_executor>;
+using awaitable_attempts = awaitable_operation<asio::any_io_executor, callback_attempts>;
+
+callback_attempts callback_operation(asio::io_context& io, plan const& how) {
+    return {io.get_executor(), how.failures, {}};
+}
+
+/// One operation after the other.
+void callbacks(plan const& how) {
+    asio::io_context io(1);
+    retry_policy const policy = how.policy();
+    std::size_t left = count;
+    std::function<void()> next = [&] {
+        async_retry(io.get_executor(), callback_operation(io, how), policy, [&](error_code) {
+            if (--left != 0)
+                next();
+        });
+    };
+    asio::post(io, next);
+    measure([&] { io.run(); });
+}
+
+asio::awaitable<void> await_all(io_executor executor, plan const& how, retry_policy const& policy) {
+    for (std::size_t i = 0; i != count; ++i) {
+        awaitable_attempts operation{{executor, how.failures, {}}};
+        auto [error] = co_await async_retry(std::move(operation), policy, asio::as_tuple(asio::use_awaitable));
+        if (error)
+            throw boost::system::system_error(error);
+    }
+}
+
+void awaitables(plan const& how) {
+    asio::io_context io(1);
+    retry_policy const policy = how.policy();
+    asio::co_spawn(io, await_all(io.get_executor(), how, policy), [](std::exception_ptr e) {
+        if (e)
+            std::rethrow_exception(e);
+    });
+    measure([&] { io.run(); });
+}
+
+/// All operations together. In virtual time a wait costs a step of the clock besides.
+void five_waits_callback() {
+    asio::io_context io(1);
+    virtual_time time(io);
+    retry_policy const policy = fails_five_times.policy();
+    for (std::size_t i = 0; i != count; ++i)
+        async_retry(io.get_executor(), callback_operation(io, fails_five_times), policy, [](error_code) {});
+    measure([&] { time.run(); });
+}
+
+void five_waits_awaitable() {
+    asio::io_context io(1);
+    virtual_time time(io);
+    retry_policy const policy = fails_five_times.policy();
+    for (std::size_t i = 0; i != count; ++i) {
+        awaitable_attempts operation{callback_operation(io, fails_five_times)};
+        asio::co_spawn(io, async_retry(std::move(operation), policy, asio::as_tuple(asio::use_awaitable)),
+                       [](std::exception_ptr, std::tuple<error_code>) {});
+    }
+    measure([&] { time.run(); });
+}
+
+void cancel_callback() {
+    asio::io_context io(1);
+    retry_policy const policy = waits_for_long.policy();
+    std::deque<asio::cancellation_signal> signals(count);
+    for (asio::cancellation_signal& signal : signals)
+        async_retry(io.get_executor(), callback_operation(io, waits_for_long), policy,
+                    asio::bind_cancellation_slot(signal.slot(), [](error_code) {}));
+    io.poll();
+    measure([&] {
+        for (asio::cancellation_signal& signal : signals)
+            signal.emit(asio::cancellation_type::terminal);
+        io.run();
+    });
+}
+
+struct workload_to_count {
+    std::size_t operations;
+    std::function<void()> run;
+};
+
+std::map<std::string, workload_to_count> const workloads{
+    {"first_try_callback", {count, [] { callbacks(succeeds); }}},
+    {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
+    {"zero_delay_callback", {count, [] { callbacks(fails_thrice); }}},
+    {"five_waits_callback", {count, five_waits_callback}},
+    {"five_waits_awaitable", {count, five_waits_awaitable}},
+    {"cancel_callback", {count, cancel_callback}},
+    {"schedule_and_cancel_1k", {1'000, [] { schedule_and_cancel(1'000); }}},
+    {"schedule_and_cancel_100k", {100'000, [] { schedule_and_cancel(100'000); }}},
+    {"schedule_and_cancel_1m", {1'000'000, [] { schedule_and_cancel(1'000'000); }}},
+};
+
+} // namespace
+} // namespace asio_retry::bench
+
+int main(int argc, char** argv) {
+    auto const& known = asio_retry::bench::workloads;
+    auto const found = argc == 2 ? known.find(argv[1]) : known.end();
+    if (found == known.end()) {
+        std::cerr << "usage: instructions WORKLOAD\n";
+        for (auto const& [name, workload] : known)
+            std::cerr << "  " << name << '\n';
+        return 2;
+    }
+    found->second.run();
+    std::cout << found->second.operations;
+}
