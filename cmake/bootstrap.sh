@@ -81,7 +81,7 @@ install_tools() {
 
 install_ci_tools() {
     install_tools
-    install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-format-19"
+    install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-format-19" valgrind
 }
 
 build() {

@@ -10,6 +10,7 @@
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/recycling_allocator.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -76,7 +77,8 @@ public:
         if (std::exchange(turn_posted_, true))
             return true;
         try {
-            boost::asio::post(here, [this] { on_posted_turn(); });
+            boost::asio::post(here, boost::asio::bind_allocator(boost::asio::recycling_allocator<void>(),
+                                                                [this] { on_posted_turn(); }));
         } catch (...) { // no memory: as when the timer fires
             turn_posted_ = false;
             arm_for(at_once);

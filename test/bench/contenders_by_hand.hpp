@@ -18,12 +18,15 @@ token_operation<io_executor, Observer> make_operation(asio::io_context& io, plan
 }
 
 /// Begins, as a coroutine, what `Contender::call` returns.
-template <typename Contender>
+template <typename Contender, typename Executor = asio::any_io_executor>
 struct spawned {
+    using executor_type = Executor;
+
     template <typename Observer, typename Handler>
     static void start(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer,
                       Handler handler) {
-        asio::co_spawn(io, Contender::call(io, how, policy, observer), std::move(handler));
+        asio::co_spawn(Executor(io.get_executor()), Contender::call(io, how, policy, observer),
+                       std::move(handler));
     }
 };
 
@@ -32,7 +35,6 @@ struct spawned {
 struct hand_as_tuple : spawned<hand_as_tuple> {
     static constexpr bool writes_its_own_loop = true;
     static constexpr char const* name = "hand: awaitable, as_tuple";
-    using executor_type = asio::any_io_executor;
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
@@ -43,7 +45,6 @@ struct hand_as_tuple : spawned<hand_as_tuple> {
 struct hand_exceptions : spawned<hand_exceptions> {
     static constexpr bool writes_its_own_loop = true;
     static constexpr char const* name = "hand: awaitable, exceptions";
-    using executor_type = asio::any_io_executor;
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
@@ -68,7 +69,6 @@ struct hand_callbacks {
 struct hand_awaitable_values : spawned<hand_awaitable_values> {
     static constexpr bool writes_its_own_loop = true;
     static constexpr char const* name = "hand: awaitable operation, values";
-    using executor_type = asio::any_io_executor;
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
@@ -81,7 +81,6 @@ struct hand_awaitable_values : spawned<hand_awaitable_values> {
 struct hand_awaitable_exceptions : spawned<hand_awaitable_exceptions> {
     static constexpr bool writes_its_own_loop = true;
     static constexpr char const* name = "hand: awaitable operation, exceptions";
-    using executor_type = asio::any_io_executor;
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {

@@ -79,7 +79,7 @@ struct retry_token_deferred {
     }
 };
 
-struct retry_awaitable_any : awaited_in_coroutine<retry_awaitable_any> {
+struct retry_awaitable_any : spawned<retry_awaitable_any> {
     static constexpr char const* name = "async_retry: awaitable, any_io_executor";
 
     template <typename Observer>
@@ -91,7 +91,7 @@ struct retry_awaitable_any : awaited_in_coroutine<retry_awaitable_any> {
     }
 };
 
-struct retry_awaitable_io : awaited_in_coroutine<retry_awaitable_io, io_executor> {
+struct retry_awaitable_io : spawned<retry_awaitable_io, io_executor> {
     static constexpr char const* name = "async_retry: awaitable, io_context";
 
     template <typename Observer>
@@ -102,7 +102,7 @@ struct retry_awaitable_io : awaited_in_coroutine<retry_awaitable_io, io_executor
     }
 };
 
-struct retry_throwing_awaitable_any : awaited_in_coroutine<retry_throwing_awaitable_any> {
+struct retry_throwing_awaitable_any : spawned<retry_throwing_awaitable_any> {
     static constexpr char const* name = "async_retry: throwing awaitable";
 
     template <typename Observer>

@@ -40,8 +40,9 @@ struct storm_memory {
     }
 };
 
+/// Holds nothing, so that an operation is no larger for being observed: there is one storm at a time.
 struct memory_observer {
-    storm_memory* storm;
+    static inline storm_memory* storm = nullptr;
 
     void attempt_begins(unsigned failures_left) const {
         if (failures_left == storm->failures && ++storm->begun == storm->operations)

@@ -37,11 +37,12 @@ figures measure_storm(storm_shape const& shape) {
     set_slack(io, shape);
     retry_policy const policy = shape.how.policy();
     storm_memory memory{io, shape.operations, shape.how.failures};
+    memory_observer::storm = &memory;
     tally<> ended;
 
     usage const before = used_so_far();
     for (std::size_t i = 0; i != shape.operations; ++i)
-        Contender::start(io, shape.how, policy, memory_observer{&memory}, count_end<tally<>>{&ended});
+        Contender::start(io, shape.how, policy, memory_observer(), count_end<tally<>>{&ended});
     io.run();
     usage const after = used_so_far();
 

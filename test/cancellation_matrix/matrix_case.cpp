@@ -249,6 +249,8 @@ std::optional<std::string_view> cannot_exist(matrix_case const& c) {
             (c.at.attempt != 1 || c.shape == form::awaitable_operation || c.by_coroutine()))
             return "on the executor, an attempt that ends at once leaves no completion queued";
     }
+    if (c.at.where == place::wait_over_and_queued && c.runs_on_own_executor())
+        return "on a context's own executor the next attempt begins where the wait ends";
     bool const has_ended = c.at.where == place::in_completion_handler || c.at.where == place::after_completion;
     if (has_ended && c.does == kind::never_completes)
         return "the operation completes";

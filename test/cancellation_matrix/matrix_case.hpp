@@ -112,6 +112,14 @@ struct matrix_case {
         return shape == form::awaitable_operation && by_coroutine() && !scoped && !limited && !at_limit();
     }
 
+    /// Nothing between the operation and its context: no strand, of the caller's or of the attempts', and no
+    /// executor that was erased twice.
+    bool runs_on_own_executor() const {
+        bool const keeps_attempts_apart =
+            shape == form::awaitable_operation && on == executor_kind::any && !direct();
+        return on != executor_kind::strand && with != token::any_handler && !keeps_attempts_apart;
+    }
+
     asio::cancellation_type_t emitted() const;
 
     /// How many attempts fail by themselves before the one that `does` is about.
