@@ -15,6 +15,13 @@ retry_action wait_for(duration delay) noexcept {
 
 } // namespace
 
+retry_action retry_machine::make_attempt(time_point now) noexcept {
+    begin_attempt(now);
+    retry_action action;
+    action.what = retry_action::kind::attempt;
+    return action;
+}
+
 bool retry_machine::may_start(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     started_ = now;
@@ -29,7 +36,7 @@ bool retry_machine::may_start(time_point now) noexcept {
 
 retry_action retry_machine::start(time_point now) {
     if (may_start(now))
-        return begin_attempt(now);
+        return make_attempt(now);
     if (cancelled())
         return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
     return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
@@ -153,7 +160,7 @@ retry_action retry_machine::on_wait_over(time_point now) {
     if (now > deadline_ && !at_edge_)
         return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
     at_edge_ = at_edge_ && longest_wait(now).allowed <= duration::zero(); // the wait may have been cut short
-    return begin_attempt(now);
+    return make_attempt(now);
 }
 
 time_point retry_machine::attempt_limit(time_point now) noexcept {
@@ -161,17 +168,6 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
     time_point const expiry = timeout ? saturating_add(now, *timeout) : time_point::max();
     limited_by_deadline_ = deadline_ <= expiry;
     return std::min(expiry, deadline_);
-}
-
-retry_action retry_machine::begin_attempt(time_point now) noexcept {
-    ++attempts_;
-    healthy_since_ = marks_health_ ? time_point::max() : now;
-    has_lease_ = false; // spent
-    if (report_)
-        report_->attempts = attempts_;
-    retry_action action;
-    action.what = retry_action::kind::attempt;
-    return action;
 }
 
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,

@@ -168,6 +168,9 @@ private:
 
     static constexpr time_point at_once{};
 
+    // A turn that takes longer is not the only one any more.
+    static constexpr duration hand_over = std::chrono::microseconds(500);
+
     // Other handlers of the context run in between.
     static constexpr int waits_per_turn = 64;
 
@@ -235,10 +238,10 @@ private:
     /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, all the same. It
     /// does so a little sooner than it need, so that it seldom has to be armed again when all that has run.
     void arm_ahead(time_point begin) {
-        if (!ended_early_.empty())
-            return arm_for(saturating_add(begin, slack.load() / 4 * 3));
-        if (auto const expiry = waits_.next_expiry(few))
-            arm_for(*expiry <= begin ? saturating_add(begin, slack.load() / 4 * 3) : wake_up_for(*expiry));
+        auto const expiry = ended_early_.empty() ? waits_.next_expiry(few) : begin;
+        if (expiry)
+            arm_for(*expiry <= begin ? saturating_add(begin, std::max(slack.load() / 4 * 3, hand_over))
+                                     : wake_up_for(*expiry));
     }
 
     /// Makes the timer fire no later than this. Only the first call may throw.

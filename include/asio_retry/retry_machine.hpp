@@ -92,6 +92,9 @@ public:
     /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
     ASIO_RETRY_DECL bool may_start(time_point now = {}) noexcept;
 
+    /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
+    void start_with_attempt(time_point now = {}) noexcept { begin_attempt(now); }
+
     /// Ends the operation with `code` before its first attempt, because there is no room for it.
     ASIO_RETRY_DECL retry_action refuse(error_code const& code, time_point now = {});
 
@@ -158,7 +161,14 @@ public:
 
 private:
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
-    retry_action begin_attempt(time_point now) noexcept;
+    retry_action make_attempt(time_point now) noexcept;
+    void begin_attempt(time_point now) noexcept {
+        ++attempts_;
+        healthy_since_ = marks_health_ ? time_point::max() : now;
+        has_lease_ = false; // spent
+        if (report_)
+            report_->attempts = attempts_;
+    }
     void count_failure(time_point now, interruption told_to_stop) noexcept;
     bool is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 

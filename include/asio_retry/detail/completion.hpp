@@ -10,13 +10,6 @@
 
 namespace asio_retry::detail {
 
-inline verdict verdict_of(error_code const& code) {
-    return code.failed() ? verdict::failure(code) : verdict::success();
-}
-inline verdict verdict_of(std::exception_ptr const& e) {
-    return e ? verdict::failure(e) : verdict::success();
-}
-
 inline void set_failure(error_code& to, error_code const& code, std::exception_ptr const&) noexcept {
     to = code;
 }
@@ -78,15 +71,16 @@ struct completion<void(Failure, Values...)> {
             return std::get<0>(result) != nullptr;
     }
 
-    /// What an attempt's result means. Throws what the predicate of `fail_if` throws.
+    /// Whether an attempt that completed without an error failed all the same. Throws what the predicate of
+    /// `fail_if` throws.
     template <typename Form, typename Operation>
-    static verdict judge(Operation& operation, arguments const& result) {
-        verdict v = verdict_of(std::get<0>(result));
-        if (v.succeeded() &&
-            std::apply([&](auto const&, auto const&... values) { return Form::rejects(operation, values...); },
-                       result))
-            v = verdict::rejected();
-        return v;
+    static bool rejects(Operation& operation, arguments const& result) {
+        return std::apply(
+            [&](auto const&, auto const&... values) { return Form::rejects(operation, values...); }, result);
+    }
+
+    static verdict verdict_on(arguments const& result) {
+        return is_failure(result) ? verdict::failure(std::get<0>(result)) : verdict::rejected();
     }
 };
 

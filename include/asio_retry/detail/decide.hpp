@@ -63,16 +63,19 @@ private:
 template <typename Completion, typename Form, typename Callable, typename Source>
 retry_action decide(retry_machine& machine, Callable& callable, typename Completion::arguments const& result,
                     Source& source, time_point& now) {
-    std::optional<verdict> judged;
-    try {
-        judged.emplace(Completion::template judge<Form>(callable, result));
-    } catch (...) {
-        return machine.on_exception(error::predicate_threw, std::current_exception(), source.time_for(machine));
+    bool succeeded = !Completion::is_failure(result);
+    if constexpr (Form::judges_results) {
+        try {
+            succeeded = succeeded && !Completion::template rejects<Form>(callable, result);
+        } catch (...) {
+            return machine.on_exception(error::predicate_threw, std::current_exception(),
+                                        source.time_for(machine));
+        }
     }
-    if (judged->succeeded())
+    if (succeeded)
         return machine.on_success(source.time_for(machine));
     now = source.now();
-    return machine.on_failure(*judged, now, source.get_random());
+    return machine.on_failure(Completion::verdict_on(result), now, source.get_random());
 }
 
 } // namespace asio_retry::detail

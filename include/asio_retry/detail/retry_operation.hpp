@@ -225,8 +225,10 @@ private:
         } catch (...) {
             return fail();
         }
-        if (machine_.may_start(now) && this->has_room())
-            return carry_out(machine_.start(now));
+        if (machine_.may_start(now) && this->has_room()) {
+            machine_.start_with_attempt(now);
+            return make_attempt();
+        }
         occupancy_.add(start_refused); // its hook belongs on the executor
         leave();
     }
@@ -615,8 +617,8 @@ private:
     [[no_unique_address]] attempt_health_of<form, scheduler_type> health_;
     late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
     [[no_unique_address]] retry_machine machine_;
-    phase phase_ = phase::attempting;
     occupancy occupancy_;
+    phase phase_ = phase::attempting;
     bool slot_connected_ = false;
     bool can_stop_attempts_ = false;
     place place_ : 2 = place::initiation;
