@@ -50,7 +50,7 @@ public:
         std::lock_guard const lock(mutex_);
         if (shut_down_)
             return false;
-        waits_.insert(node, std::max(expiry, early + duration(1)));
+        waits_.insert(node, std::max(expiry, time_point::min() + duration(1))); // that is what early ends have
         try {
             arm_for(wake_up_for(expiry));
         } catch (...) {
@@ -143,6 +143,16 @@ public:
         next_stream_.store(before_manual_.next_stream, std::memory_order_relaxed);
         if (std::exchange(seeded_, before_manual_.seeded) && !seeded_)
             seeded_schedulers.fetch_sub(1, std::memory_order_relaxed);
+        not_before_ = time_point::min();
+        if (ended_early_.empty())
+            arm();
+        else
+            arm_for(at_once); // what was to end them may have thrown
+    }
+
+    void set_slack(duration greatest) {
+        std::lock_guard const lock(mutex_);
+        slack = greatest;
         arm();
     }
 
@@ -169,7 +179,7 @@ private:
     static constexpr time_point at_once{};
 
     // A turn that takes longer is not the only one any more.
-    static constexpr duration hand_over = std::chrono::microseconds(500);
+    static constexpr duration hand_over = std::chrono::milliseconds(1);
 
     // Other handlers of the context run in between.
     static constexpr int waits_per_turn = 64;
@@ -180,7 +190,7 @@ private:
     }
 
     due end(detail::wait_node& node) {
-        bool const was_early = node.expiry() == early;
+        bool const was_early = node.was_ended_early();
         if (node.on_expiry())
             return due::ended;
         std::lock_guard const lock(mutex_);
@@ -193,11 +203,9 @@ private:
 
     // Precondition for the next ones: the mutex is held.
 
-    /// The expiry of a wait that is ended early. It is pending no longer, and has left the wheel.
-    static constexpr time_point early = time_point::min();
-
+    /// The wait is pending no longer, and has left the wheel.
     void end_early(detail::wait_node& node) noexcept {
-        detail::timing_wheel::set_expiry(node, early);
+        detail::timing_wheel::set_early(node);
         ended_early_.push_back(node);
     }
 
@@ -210,13 +218,15 @@ private:
     }
 
     void take_back(detail::wait_node& node) noexcept {
-        if (node.expiry() == early) {
+        if (node.was_ended_early()) {
             ended_early_.erase(detail::timing_wheel::list::s_iterator_to(node));
             return;
         }
         waits_.erase(node);
         if (waits_.empty())
             disarm();
+        else if (waits_.size() == few)
+            arm(); // from here on they are exact
     }
 
     detail::wait_node* first_due(time_point limit) noexcept {
@@ -224,8 +234,10 @@ private:
         return node ? node : waits_.take_due(limit, tolerance());
     }
 
-    /// How late a wait may end for the sake of others.
-    duration tolerance() const noexcept { return waits_.size() <= few ? duration::zero() : slack.load(); }
+    /// How late a wait may end for the sake of others. A manual clock is exact.
+    duration tolerance() const noexcept {
+        return manual_now_ || waits_.size() <= few ? duration::zero() : slack.load();
+    }
 
     time_point wake_up_for(time_point expiry) const noexcept { return saturating_add(expiry, tolerance()); }
 
@@ -235,13 +247,14 @@ private:
             arm_for(wake_up_for(*expiry));
     }
 
-    /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, all the same. It
-    /// does so a little sooner than it need, so that it seldom has to be armed again when all that has run.
+    /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, a little later.
+    /// That is so chosen that it seldom has to be armed again when all that has run.
     void arm_ahead(time_point begin) {
         auto const expiry = ended_early_.empty() ? waits_.next_expiry(few) : begin;
         if (expiry)
-            arm_for(*expiry <= begin ? saturating_add(begin, std::max(slack.load() / 4 * 3, hand_over))
-                                     : wake_up_for(*expiry));
+            arm_for(*expiry <= begin
+                        ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, hand_over / 2, hand_over))
+                        : wake_up_for(*expiry));
     }
 
     /// Makes the timer fire no later than this. Only the first call may throw.
@@ -361,7 +374,7 @@ retry_scheduler::retry_scheduler(boost::asio::execution_context& context)
 retry_scheduler::~retry_scheduler() = default;
 
 retry_scheduler& retry_scheduler::slack(duration greatest) {
-    impl_->slack = detail::non_negative("slack", greatest);
+    impl_->set_slack(detail::non_negative("slack", greatest));
     return *this;
 }
 

@@ -37,12 +37,12 @@ public:
     bool empty() const noexcept { return size_ == 0; }
     std::size_t size() const noexcept { return size_; }
 
-    /// Precondition: the wait is in no wheel.
-    static void set_expiry(wait_node& node, time_point expiry) noexcept { node.expiry_ = expiry; }
+    /// The wait has been taken back, to end early.
+    static void set_early(wait_node& node) noexcept { node.expiry_ = wait_node::early; }
 
     /// Precondition: the wait is in no wheel.
     void insert(wait_node& node, time_point expiry) noexcept {
-        set_expiry(node, expiry);
+        node.expiry_ = expiry;
         ++size_;
         link(node);
     }

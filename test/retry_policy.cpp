@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include <concepts>
 #include <future>
 #include <memory>
@@ -171,6 +173,21 @@ TEST(decision_24, one_policy_serves_many_threads) {
     duration const expected = draw();
     EXPECT_EQ(one.get(), expected);
     EXPECT_EQ(other.get(), expected);
+}
+
+TEST(retry_policy, empty_functions_are_no_hooks) {
+    auto const policy = retry_policy()
+                            .on_retry(std::function<void(retry_event const&)>())
+                            .on_give_up(static_cast<void (*)(retry_event const&)>(nullptr));
+    EXPECT_FALSE(policy.settings().on_retry);
+    EXPECT_FALSE(policy.settings().on_give_up);
+}
+
+TEST(retry_policy, predicates_may_be_members_of_the_error) {
+    auto const policy = retry_policy().retry_if(&error_code::failed);
+    auto const& predicate = std::get<retry_settings::code_predicate>(policy.settings().retry_if);
+    EXPECT_TRUE(predicate(make_error_code(boost::system::errc::timed_out)));
+    EXPECT_THROW(retry_settings::code_predicate()(error_code()), std::bad_function_call);
 }
 
 // Only one of the two kinds is tried on a generic callable, whose body would not compile for the other.

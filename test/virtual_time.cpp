@@ -39,6 +39,24 @@ TEST(virtual_time, advance_runs_what_becomes_due_and_nothing_else) {
     EXPECT_THROW(time.advance(-1ns), std::invalid_argument);
 }
 
+// Slack shares wake-ups, of which there are none here.
+TEST(virtual_time, is_exact_whatever_the_slack) {
+    asio::io_context io;
+    virtual_time time(io);
+    scheduler(io).slack(1h);
+    auto const begin = time.now();
+    std::vector<duration> ends;
+    for (int i = 100; i != 0; --i)
+        async_retry(
+            io, [] { return error_code(asio::error::connection_refused); },
+            retry_policy().backoff(constant(i * 1ms)).jitter(no_jitter()).max_attempts(2),
+            [&](error_code) { ends.push_back(time.now() - begin); });
+    time.run();
+    ASSERT_EQ(ends.size(), 100u);
+    for (int i = 0; i != 100; ++i)
+        EXPECT_EQ(ends[static_cast<std::size_t>(i)], (i + 1) * 1ms);
+}
+
 // A year of hourly retries takes no time worth speaking of; the test would hang if anything were waited for.
 TEST(virtual_time, run_jumps_from_expiry_to_expiry) {
     asio::io_context io;

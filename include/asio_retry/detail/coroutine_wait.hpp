@@ -69,7 +69,7 @@ private:
         coroutine_wait* self;
         void operator()(asio::cancellation_type_t) const {
             if (auto* const context = own_context(self->executor_); context == &self->scheduler_->context()) {
-                self->was_cut_short_ = self->scheduler_->end_early(*self, *context);
+                self->scheduler_->end_early(*self, *context); // which may have been the end of *self
                 return;
             }
             if (!self->scheduler_->cancel(*self))
@@ -86,6 +86,7 @@ private:
     void post() { post_turn<turn>(executor_, executor_, *this); }
 
     bool on_expiry() override {
+        was_cut_short_ = was_ended_early();
         if (runs_here(executor_)) {
             on_turn(turn());
             return true;

@@ -3,6 +3,8 @@
 #include <asio_retry/detail/config.hpp>
 
 #include <concepts>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -11,32 +13,33 @@ namespace asio_retry::detail {
 
 [[noreturn]] ASIO_RETRY_DECL void refuse_empty_function();
 
-/// A user's callable, shared by all copies, as policies share it with their operations; std::function would
-/// copy it, and its header is a tenth of what a policy needs.
+/// A user's callable, shared by all copies of this, as policies share it with their operations: std::function
+/// would copy it.
 template <typename Signature>
 class shared_function;
 
 template <typename Result, typename... Args>
 class shared_function<Result(Args...)> {
+    // Pointers, and std::function and its kin.
     template <typename F>
-    static constexpr bool is_pointer =
-        std::is_pointer_v<std::decay_t<F>> || std::is_member_pointer_v<std::decay_t<F>>;
+    static constexpr bool may_be_empty = std::is_constructible_v<std::decay_t<F>, std::nullptr_t>;
 
 public:
     shared_function() noexcept = default;
 
-    /// Empty if `f` is a null pointer.
+    /// Empty if `f` is.
     template <typename F>
         requires(!std::same_as<std::decay_t<F>, shared_function> &&
                  std::is_invocable_r_v<Result, std::decay_t<F>&, Args...>)
     shared_function(F&& f) {
         using callable = std::decay_t<F>;
-        if constexpr (is_pointer<F>)
+        if constexpr (may_be_empty<F>)
             if (f == nullptr)
                 return;
         callable_ = std::make_shared<callable>(std::forward<F>(f));
         call_ = [](void* function, Args... args) -> Result {
-            return static_cast<Result>((*static_cast<callable*>(function))(std::forward<Args>(args)...));
+            return static_cast<Result>(
+                std::invoke(*static_cast<callable*>(function), std::forward<Args>(args)...));
         };
     }
 

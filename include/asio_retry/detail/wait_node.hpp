@@ -22,11 +22,16 @@ class wait_node : public wait_hook {
 public:
     time_point expiry() const noexcept { return expiry_; }
 
+    /// Known once the wait has ended: by retry_scheduler::end_early, not because its time had come.
+    bool was_ended_early() const noexcept { return expiry_ == early; }
+
 protected:
     wait_node() noexcept = default;
     wait_node(wait_node const&) = delete;
     wait_node& operator=(wait_node const&) = delete;
     ~wait_node() = default;
+
+    static constexpr time_point early = time_point::min(); // no expiry that anybody asks for
 
 private:
     friend class asio_retry::retry_scheduler;
