@@ -22,7 +22,7 @@ retry_action retry_machine::make_attempt(time_point now) noexcept {
     return action;
 }
 
-bool retry_machine::may_start(time_point now) noexcept {
+bool retry_machine::may_start_at(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     started_ = now;
     if (report_)
@@ -31,7 +31,7 @@ bool retry_machine::may_start(time_point now) noexcept {
         deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
     if (settings.deadline)
         deadline_ = std::min(deadline_, *settings.deadline);
-    return !cancelled() && !(deadline_ != time_point::max() && now >= deadline_);
+    return deadline_ == time_point::max() || now < deadline_;
 }
 
 retry_action retry_machine::start(time_point now) {

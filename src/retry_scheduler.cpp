@@ -2,11 +2,9 @@
 
 #include <asio_retry/detail/check.hpp>
 
-#include "context_executor.hpp"
-#include "timer_memory.hpp"
 #include "timing_wheel.hpp"
+#include "wake_up_timer.hpp"
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -23,20 +21,14 @@
 #include <utility>
 
 namespace asio_retry {
-namespace {
 
-std::atomic<std::size_t> seeded_schedulers = 0;
-
-} // namespace
-
-using wait_timer = boost::asio::basic_waitable_timer<
-    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, detail::context_executor>;
+std::atomic<std::size_t> retry_scheduler::seeded_ = 0;
 
 class retry_scheduler::impl {
 public:
     explicit impl(boost::asio::execution_context& context)
-        : context_(context)
-        , waits_(std::chrono::steady_clock::now())
+        : waits_(std::chrono::steady_clock::now())
+        , timer_(context, *this)
         , seed_(entropy_seed()) {}
 
     time_point now() const noexcept { return manual_now_ ? *manual_now_ : std::chrono::steady_clock::now(); }
@@ -97,26 +89,25 @@ public:
     detail::wait_node* shut_down() noexcept {
         std::lock_guard const lock(mutex_);
         shut_down_ = true;
-        armed_for_ = time_point::max();
-        timer_.reset(); // its own service is destroyed before this one
+        timer_.destroy(); // its own service is destroyed before this one
         detail::wait_node* const ended = take_ended_early();
         return ended ? ended : waits_.take_any();
     }
 
     ~impl() {
-        if (seeded_)
-            seeded_schedulers.fetch_sub(1, std::memory_order_relaxed);
+        if (is_seeded_)
+            seeded_.fetch_sub(1, std::memory_order_relaxed);
     }
 
     void reseed(std::uint64_t value) noexcept {
         seed_ = value;
-        if (!std::exchange(seeded_, true))
-            seeded_schedulers.fetch_add(1, std::memory_order_relaxed);
+        if (!std::exchange(is_seeded_, true))
+            seeded_.fetch_add(1, std::memory_order_relaxed);
         next_stream_.store(0, std::memory_order_relaxed);
     }
 
     void on_fork() {
-        if (!seeded_)
+        if (!is_seeded_)
             seed_ = entropy_seed();
     }
 
@@ -131,7 +122,7 @@ public:
         if (!waits_.empty())
             throw std::logic_error("virtual_time: construct it before the first wait on the context");
         manual_now_ = std::chrono::steady_clock::now();
-        before_manual_ = {slack, seed_, next_stream_.load(std::memory_order_relaxed), seeded_};
+        before_manual_ = {slack, seed_, next_stream_.load(std::memory_order_relaxed), is_seeded_};
     }
 
     void restart_clock() {
@@ -141,9 +132,9 @@ public:
         slack = before_manual_.slack;
         seed_ = before_manual_.seed;
         next_stream_.store(before_manual_.next_stream, std::memory_order_relaxed);
-        if (std::exchange(seeded_, before_manual_.seeded) && !seeded_)
-            seeded_schedulers.fetch_sub(1, std::memory_order_relaxed);
-        not_before_ = time_point::min();
+        if (std::exchange(is_seeded_, before_manual_.seeded) && !is_seeded_)
+            seeded_.fetch_sub(1, std::memory_order_relaxed);
+        timer_.hold_until(time_point::min());
         if (ended_early_.empty())
             arm();
         else
@@ -177,6 +168,8 @@ private:
     static constexpr std::size_t few = 16;
 
     static constexpr time_point at_once{};
+
+    static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
 
     // A turn that takes longer is not the only one any more.
     static constexpr duration hand_over = std::chrono::milliseconds(1);
@@ -224,7 +217,7 @@ private:
         }
         waits_.erase(node);
         if (waits_.empty())
-            disarm();
+            timer_.disarm();
         else if (waits_.size() == few)
             arm(); // from here on they are exact
     }
@@ -257,41 +250,9 @@ private:
                         : wake_up_for(*expiry));
     }
 
-    /// Makes the timer fire no later than this. Only the first call may throw.
     void arm_for(time_point wake_up) {
-        if (manual_now_ || shut_down_)
-            return;
-        if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
-            timer_.emplace(detail::context_executor(context_));
-        wake_up = std::max(wake_up, not_before_);
-        if (armed_for_ <= wake_up)
-            return;
-        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
-        if (!timer_waits_) {
-            // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
-            // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
-            timer_->async_wait(boost::asio::bind_allocator(detail::timer_allocator<void>(timer_memory_),
-                                                           [this](auto) { on_timer(); }));
-            timer_waits_ = true;
-        }
-        armed_for_ = wake_up;
-    }
-
-    void disarm() noexcept {
-        if (armed_for_ == time_point::max())
-            return;
-        armed_for_ = time_point::max();
-        timer_->cancel();
-    }
-
-    /// The timer's wait is over, because it expired or because the timer was armed for something else.
-    void on_timer() {
-        {
-            std::lock_guard const lock(mutex_);
-            timer_waits_ = false;
-            armed_for_ = time_point::max();
-        }
-        take_turn();
+        if (!manual_now_ && !shut_down_)
+            timer_.arm(wake_up);
     }
 
     void on_posted_turn() {
@@ -302,35 +263,54 @@ private:
         take_turn();
     }
 
+    friend detail::wake_up_timer<impl>;
+    void on_timer() {
+        {
+            std::lock_guard const lock(mutex_);
+            timer_.on_fired();
+        }
+        take_turn();
+    }
+
     void take_turn() {
         time_point const begin = now();
         detail::wait_node* node = begin_turn(begin);
         for (int ended = 1; node; ++ended) {
             if (end(*node) == due::no_memory)
-                return end_turn(saturating_add(now(), pause_without_memory));
+                return pause();
             if (ended == waits_per_turn && !manual_now_)
                 return go_on(begin); // when others have had their turn
             node = take_due(begin);
         }
-        end_turn(time_point::min());
+        end_turn();
     }
 
     detail::wait_node* begin_turn(time_point begin) {
         std::lock_guard const lock(mutex_);
-        detail::wait_node* const first = begin < not_before_ ? nullptr : first_due(begin);
+        detail::wait_node* const first = timer_.is_held(begin) ? nullptr : first_due(begin);
         arm_ahead(begin);
         return first;
     }
 
-    void end_turn(time_point not_before) {
+    void end_turn() {
         std::lock_guard const lock(mutex_);
-        not_before_ = std::max(not_before_, not_before);
+        arm_for_rest();
+    }
+
+    void arm_for_rest() {
         if (!ended_early_.empty())
             arm_for(at_once);
         else if (waits_.empty())
-            disarm();
+            timer_.disarm();
         else
             arm();
+    }
+
+    /// Goes on when there may be memory again.
+    void pause() {
+        std::lock_guard const lock(mutex_);
+        timer_.hold_until(saturating_add(now(), pause_without_memory));
+        arm_for_rest();
     }
 
     void go_on(time_point at) {
@@ -339,18 +319,11 @@ private:
             arm_for(at);
     }
 
-    static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
-
-    boost::asio::execution_context& context_;
     mutable std::mutex mutex_;
     detail::timing_wheel waits_;
     detail::timing_wheel::list ended_early_;
-    detail::timer_memory timer_memory_;
-    std::optional<wait_timer> timer_;
+    detail::wake_up_timer<impl> timer_;
     bool turn_posted_ = false;
-    bool timer_waits_ = false; // one wait at a time, even if it is over and its handler is only queued
-    time_point armed_for_ = time_point::max();
-    time_point not_before_ = time_point::min(); // there is no memory to end a wait
     std::optional<time_point> manual_now_;
     struct settings {
         duration slack{};
@@ -360,7 +333,7 @@ private:
     };
     settings before_manual_;
     bool shut_down_ = false;
-    bool seeded_ = false;
+    bool is_seeded_ = false;
     std::uint64_t seed_;
     std::atomic<std::uint64_t> next_stream_ = 0;
 };
@@ -409,10 +382,6 @@ bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context
 
 random retry_scheduler::next_random() noexcept {
     return impl_->next_random();
-}
-
-bool retry_scheduler::any_seeded() noexcept {
-    return seeded_schedulers.load(std::memory_order_relaxed) != 0;
 }
 
 void retry_scheduler::shutdown() {

@@ -49,7 +49,9 @@ protected:
 class retry_machine {
 public:
     explicit retry_machine(retry_policy policy) noexcept
-        : policy_(std::move(policy)) {}
+        : policy_(std::move(policy))
+        , limits_attempts_(policy_.settings().limits_attempts())
+        , measures_time_(policy_.settings().measures_time()) {}
     retry_machine(retry_machine const&) = delete;
     retry_machine& operator=(retry_machine const&) = delete;
     ~retry_machine() { give_lease_back(); }
@@ -59,12 +61,17 @@ public:
     /// @name Before the start
     /// @{
     /// The operation has no more time than what it is a part of.
-    void inherit_deadline(time_point deadline) noexcept { deadline_ = deadline; }
+    void inherit_deadline(time_point deadline) noexcept {
+        deadline_ = deadline;
+        if (deadline != time_point::max())
+            limits_attempts_ = measures_time_ = true;
+    }
 
     /// Fills in `report`, which must outlive the machine.
     void record_in(retry_report& report) {
         report.clear();
         report_ = &report;
+        measures_time_ = true;
     }
 
     /// The attempts say themselves when they are healthy.
@@ -75,14 +82,10 @@ public:
     void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
     /// Whether a running attempt may have to be cut short.
-    bool limits_attempts() const noexcept {
-        return policy_.settings().limits_attempts() || deadline_ != time_point::max();
-    }
+    bool limits_attempts() const noexcept { return limits_attempts_; }
 
     /// Whether the machine has to be told the time of the start and of a success.
-    bool measures_time() const noexcept {
-        return report_ || policy_.settings().measures_time() || deadline_ != time_point::max();
-    }
+    bool measures_time() const noexcept { return measures_time_; }
     /// @}
 
     /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
@@ -90,7 +93,9 @@ public:
     ASIO_RETRY_DECL retry_action start(time_point now = {});
 
     /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
-    ASIO_RETRY_DECL bool may_start(time_point now = {}) noexcept;
+    bool may_start(time_point now = {}) noexcept {
+        return (!measures_time_ || may_start_at(now)) && !cancelled();
+    }
 
     /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
     void start_with_attempt(time_point now = {}) noexcept { begin_attempt(now); }
@@ -160,6 +165,7 @@ public:
     attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }
 
 private:
+    ASIO_RETRY_DECL bool may_start_at(time_point now) noexcept;
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
     retry_action make_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
@@ -213,6 +219,8 @@ private:
     retry_report* report_ = nullptr;
     time_point healthy_since_ = time_point::max(); // of the running attempt
     stopping stopping_ = stopping::no;
+    bool limits_attempts_ : 1;
+    bool measures_time_ : 1;
     bool marks_health_ : 1 = false;
     bool limited_by_deadline_ : 1 = false;
     bool at_edge_ : 1 = false; // the last wait was cut short to end at a limit

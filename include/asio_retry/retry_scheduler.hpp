@@ -7,6 +7,7 @@
 
 #include <boost/asio/execution_context.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -64,7 +65,7 @@ public:
     random next_random() noexcept;
 
     /// Whether any scheduler of the process is seeded, so that the order of initiations matters.
-    static bool any_seeded() noexcept;
+    static bool any_seeded() noexcept { return seeded_.load(std::memory_order_relaxed) != 0; }
     /// @}
 
 private:
@@ -78,6 +79,8 @@ private:
     bool advance_to_next_expiry(time_point limit);
     void advance_clock(time_point to) noexcept;
     void set_clock(time_point to) noexcept;
+
+    static std::atomic<std::size_t> seeded_; // schedulers
 
     class impl;
     std::unique_ptr<impl> impl_;

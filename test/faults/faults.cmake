@@ -20,8 +20,8 @@ fault(machine_delivers_the_last_error_when_cancelled src/retry_machine.cpp
     [[return give_up(stop_reason::cancelled, v, aborted_error(), now);]]
     [[return give_up(stop_reason::cancelled, v, error_code(), now);]])
 
-fault(machine_starts_although_cancelled src/retry_machine.cpp
-    [[return !cancelled() && !(deadline_]] [[return !(deadline_]])
+fault(machine_starts_although_cancelled include/asio_retry/retry_machine.hpp
+    [[may_start_at(now)) && !cancelled();]] [[may_start_at(now));]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
     [[        report_->end_wait(now);
@@ -62,11 +62,9 @@ fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
 # --- the scheduler
 
 fault(scheduler_leaves_its_timer_armed src/retry_scheduler.cpp
-    [[        waits_.erase(node);
-        if (waits_.empty())
-            disarm();
-]] [[        waits_.erase(node);
-]])
+    [[            timer_.disarm();
+        else if (waits_.size() == few)]] [[            return;
+        else if (waits_.size() == few)]])
 
 fault(scheduler_leaves_a_cancelled_wait src/retry_scheduler.cpp
     [[            return false;

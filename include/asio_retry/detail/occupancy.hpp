@@ -39,6 +39,15 @@ public:
         return state == 0;
     }
 
+    /// The same, for whoever has carried the operation on since its last occupant initiated something: where
+    /// nothing else may notify it, only that occupant can still be there, and nobody enters at the same time.
+    bool enter_as_successor(operation_event event) noexcept {
+        if (state_.load(std::memory_order_acquire) != 0)
+            return enter(event);
+        state_.store(occupied, std::memory_order_relaxed);
+        return true;
+    }
+
     /// The occupant leaves something for itself.
     void add(operation_event event) noexcept { state_.fetch_or(event, std::memory_order_relaxed); }
 

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/runs_here.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
 
@@ -82,16 +85,30 @@ private:
     Object* object_;
 };
 
+template <typename Executor, typename Through, typename Turn>
+void post_to(Executor const& executor, Through const& through, Turn&& turn) {
+    if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
+        asio::post(executor, std::move(turn));
+    else
+        asio::post(through, asio::bind_executor(executor, std::move(turn)));
+}
+
+/// What a type-erased executor would pass on to its context is given to that: it needs no memory of its own.
+template <typename Through, typename Turn>
+void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn) {
+    if (asio::io_context* const context = own_context(executor))
+        asio::post(context->get_executor(), std::move(turn));
+    else
+        asio::post(executor, std::move(turn));
+}
+
 /// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
 /// an any_completion_handler. If this throws, no turn is queued and none was dropped.
 template <typename Turn, typename Executor, typename Through, typename Object>
 void post_turn(Executor const& executor, Through const& through, Object& object) {
     queueing const in_progress(&object);
     try {
-        if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
-            asio::post(executor, queued_turn<Object, Turn>(object));
-        else
-            asio::post(through, asio::bind_executor(executor, queued_turn<Object, Turn>(object)));
+        post_to(executor, through, queued_turn<Object, Turn>(object));
     } catch (...) {
         if (in_progress.refused())
             throw;

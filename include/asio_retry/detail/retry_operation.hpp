@@ -96,7 +96,7 @@ public:
         }
         if (initiation_frame* const frame = initiation_frame::find(this))
             static_cast<attempt_frame*>(frame)->completed = true;
-        else if (enter(place::executor, attempt_ended))
+        else if (enter_after(attempt_ended))
             end_attempt();
     }
 
@@ -136,7 +136,7 @@ public:
     }
 
     void on_turn(after_wait) {
-        if (enter(place::executor, wait_ended))
+        if (enter_after(wait_ended))
             resume();
     }
     void on_turn(continuation) {
@@ -300,7 +300,8 @@ private:
 
     void set_attempt_ended() noexcept {
         attempt_ended_ = true;
-        attempts_.on_ended();
+        if (can_stop_attempts_)
+            attempts_.on_ended();
     }
 
     void conclude_attempt() {
@@ -357,6 +358,17 @@ private:
         bool const entered = occupancy_.enter(event);
         if (entered)
             place_ = where;
+        return entered;
+    }
+
+    /// On the executor, after an attempt or a wait, which nothing interrupts on another thread unless it has a
+    /// time limit or a scope: a cancellation comes on the executor.
+    bool enter_after(operation_event event) noexcept {
+        if (Membership::is_scoped || machine_.limits_attempts())
+            return enter(place::executor, event);
+        bool const entered = occupancy_.enter_as_successor(event);
+        if (entered)
+            place_ = place::executor;
         return entered;
     }
 

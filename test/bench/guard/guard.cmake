@@ -36,6 +36,8 @@ function(ceiling workload most)
 endfunction()
 
 include(${CMAKE_CURRENT_LIST_DIR}/ceilings.cmake)
+count(bare_callback)
+message(STATUS "bare_callback: ${bare_callback} instructions, and nobody retries")
 
 # --- that a wait costs the same however many there are
 

@@ -8,6 +8,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -41,6 +42,20 @@ using awaitable_attempts = awaitable_operation<asio::any_io_executor, callback_a
 
 callback_attempts callback_operation(asio::io_context& io, plan const& how) {
     return {io.get_executor(), how.failures, {}};
+}
+
+/// The operation that nobody retries, one after the other.
+void bare_callbacks() {
+    asio::io_context io(1);
+    std::size_t left = count;
+    std::function<void()> next = [&] {
+        callback_operation(io, succeeds)(asio::bind_executor(io.get_executor(), [&](error_code) {
+            if (--left != 0)
+                next();
+        }));
+    };
+    asio::post(io, next);
+    measure([&] { io.run(); });
 }
 
 /// One operation after the other.
@@ -120,6 +135,7 @@ struct workload_to_count {
 };
 
 std::map<std::string, workload_to_count> const workloads{
+    {"bare_callback", {count, bare_callbacks}},
     {"first_try_callback", {count, [] { callbacks(succeeds); }}},
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
     {"zero_delay_callback", {count, [] { callbacks(fails_thrice); }}},
