@@ -70,7 +70,7 @@ public:
     // --- its attempts
 
     asio::cancellation_slot attempt_slot() noexcept {
-        return can_stop_attempts_ ? attempts_.slot() : asio::cancellation_slot();
+        return interrupted_by_ != interrupter::nobody ? attempts_.slot() : asio::cancellation_slot();
     }
 
     /// For the coroutine that runs awaitable attempts: returns false if this one was told to stop before it
@@ -178,6 +178,7 @@ public:
 
 private:
     enum class phase : unsigned char { attempting, waiting, queued };
+    enum class interrupter : unsigned char { nobody, caller, others };
     enum class ending : unsigned char { none, completed, abandoned };
     /// Where the occupant stands.
     enum class place : unsigned char { initiation, cancellation, executor };
@@ -215,7 +216,10 @@ private:
         time_point now{};
         try {
             auto slot = asio::get_associated_cancellation_slot(handler_);
-            can_stop_attempts_ = slot.is_connected() || machine_.limits_attempts() || Membership::is_scoped;
+            if (Membership::is_scoped || machine_.limits_attempts())
+                interrupted_by_ = interrupter::others;
+            else if (slot.is_connected())
+                interrupted_by_ = interrupter::caller;
             if (slot.is_connected())
                 slot.template emplace<slot_handler>(this);
             form::prepare(attempts_.callable(), machine_);
@@ -300,7 +304,7 @@ private:
 
     void set_attempt_ended() noexcept {
         attempt_ended_ = true;
-        if (can_stop_attempts_)
+        if (interrupted_by_ != interrupter::nobody)
             attempts_.on_ended();
     }
 
@@ -362,9 +366,9 @@ private:
     }
 
     /// On the executor, after an attempt or a wait, which nothing interrupts on another thread unless it has a
-    /// time limit or a scope: a cancellation comes on the executor.
+    /// time limit or a scope: the caller cancels on the executor.
     bool enter_after(operation_event event) noexcept {
-        if (Membership::is_scoped || machine_.limits_attempts())
+        if (interrupted_by_ == interrupter::others)
             return enter(place::executor, event);
         bool const entered = occupancy_.enter_as_successor(event);
         if (entered)
@@ -632,7 +636,7 @@ private:
     occupancy occupancy_;
     phase phase_ = phase::attempting;
     bool slot_connected_ = false;
-    bool can_stop_attempts_ = false;
+    interrupter interrupted_by_ = interrupter::nobody; // never changes after the start
     place place_ : 2 = place::initiation;
     ending ending_ : 2 = ending::none;
     bool attempt_ended_ : 1 = false;
