@@ -14,6 +14,11 @@ duration uncapped_ceiling(detail::backoff_shape const& shape, std::uint64_t fail
     return std::visit([&](auto const& s) { return s.ceiling(failures); }, shape);
 }
 
+bool calls_user(detail::backoff_shape const& shape) {
+    auto const* const chain = std::get_if<detail::chained_shape>(&shape);
+    return std::holds_alternative<detail::custom_shape>(shape) || (chain && calls_user(chain->first->shape()));
+}
+
 std::uint64_t at_least(std::int64_t least, std::string_view field, std::int64_t value) {
     if (value < least)
         detail::refuse(field, std::to_string(value), "must be at least " + std::to_string(least));
@@ -34,7 +39,7 @@ duration backoff::ceiling(std::uint64_t failures) const {
 
 backoff backoff::cap(duration greatest) const {
     detail::non_negative("cap", greatest);
-    if (!std::holds_alternative<detail::custom_shape>(shape_) && greatest < uncapped_ceiling(shape_, 1))
+    if (!calls_user(shape_) && greatest < uncapped_ceiling(shape_, 1))
         detail::refuse("cap", greatest, "must not be below the base");
     backoff changed(*this);
     changed.cap_ = greatest;

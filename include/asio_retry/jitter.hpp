@@ -47,7 +47,7 @@ public:
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : kind_(detail::custom_jitter_kind{{}, std::forward<F>(user_jitter)}) {}
+        : kind_(detail::custom_jitter_kind{std::forward<F>(user_jitter)}) {}
 
     /// For the functions below.
     explicit jitter(detail::jitter_kind kind)

@@ -156,7 +156,9 @@ struct custom_shape {
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
     template <typename Visitor>
-    void visit(Visitor&&) const {}
+    void visit(Visitor&& parameter) const {
+        parameter("function", function);
+    }
 };
 
 using backoff_shape = std::variant<constant_shape, linear_shape, exponential_shape, stepwise_exponential_shape,

@@ -99,11 +99,15 @@ struct log_normal_jitter_kind {
     }
 };
 
-struct custom_jitter_kind : parameterless_jitter {
+struct custom_jitter_kind {
     static constexpr std::string_view name = "custom_jitter";
     shared_function<duration(backoff_step, random&)> function;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("function", function);
+    }
 };
 
 using jitter_kind = std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,
