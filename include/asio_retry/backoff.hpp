@@ -1,15 +1,15 @@
 #pragma once
 
+#include <asio_retry/detail/backoff_shapes.hpp>
 #include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 
-#include <array>
 #include <concepts>
 #include <cstdint>
+#include <ranges>
 #include <type_traits>
 #include <utility>
-#include <variant>
+#include <vector>
 
 namespace asio_retry {
 
@@ -22,17 +22,21 @@ concept backoff_function =
 
 /// How the ceiling of the delay grows with the number of failures.
 ///
-/// Made by `constant`, `linear`, `exponential`, `truncated_binary` or from a callable
-/// `(std::uint64_t failures) -> duration`. An immutable value: `cap` returns a changed copy. The ceiling is
-/// never negative, never above the cap, and saturates instead of overflowing. Thread safety: const calls are
-/// safe from any number of threads as long as a user's callable is.
+/// Made by one of the functions below or from a callable `(std::uint64_t failures) -> duration`. An immutable
+/// value: `cap` returns a changed copy. The ceiling is never negative, never above the cap, and saturates
+/// instead of overflowing. Thread safety: const calls are safe from any number of threads as long as a user's
+/// callable is.
 class backoff {
 public:
     /// What a user's callable returns is held in [0, cap].
     template <typename F>
         requires backoff_function<F>
     backoff(F&& user_shape)
-        : shape_(custom(std::forward<F>(user_shape))) {}
+        : shape_(detail::custom_shape{std::forward<F>(user_shape)}) {}
+
+    /// For the functions below.
+    explicit backoff(detail::backoff_shape shape)
+        : shape_(std::move(shape)) {}
 
     backoff(backoff const& other)
         : shape_(other.shape_)
@@ -52,42 +56,11 @@ public:
     /// duration::max() unless `cap` was called.
     duration cap() const noexcept { return cap_; }
 
+    /// For `to_string`.
+    detail::backoff_shape const& shape() const noexcept { return shape_; }
+
 private:
-    struct constant_shape {
-        duration value;
-    };
-    struct linear_shape {
-        duration initial, step;
-    };
-    struct exponential_shape {
-        ASIO_RETRY_DECL exponential_shape(duration base, double factor);
-        duration base;
-        double factor;
-        std::array<duration, 16> first; ///< ceilings: most operations never need another
-    };
-    struct truncated_binary_shape {
-        std::uint64_t growing_failures;
-        duration greatest;
-    };
-    using custom = detail::shared_function<duration(std::uint64_t)>;
-    using shape = std::variant<constant_shape, linear_shape, exponential_shape, truncated_binary_shape, custom>;
-
-    struct built_in {};
-    backoff(built_in, shape s)
-        : shape_(std::move(s)) {}
-
-    static duration ceiling_of(constant_shape const&, std::uint64_t) noexcept;
-    static duration ceiling_of(linear_shape const&, std::uint64_t) noexcept;
-    static duration ceiling_of(exponential_shape const&, std::uint64_t) noexcept;
-    static duration ceiling_of(truncated_binary_shape const&, std::uint64_t) noexcept;
-    static duration ceiling_of(custom const&, std::uint64_t);
-
-    friend ASIO_RETRY_DECL backoff constant(duration value);
-    friend ASIO_RETRY_DECL backoff linear(duration initial, duration step);
-    friend ASIO_RETRY_DECL backoff exponential(duration base, double factor);
-    friend ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, duration greatest);
-
-    shape shape_;
+    detail::backoff_shape shape_;
     duration cap_ = duration::max();
 };
 
@@ -102,9 +75,46 @@ ASIO_RETRY_DECL backoff linear(duration initial, duration step);
 /// the factor is not a finite number of at least 1.
 ASIO_RETRY_DECL backoff exponential(duration base, double factor = 2);
 
+/// The same, but for `greatest` at the end, step by step: each ceiling is the one before times the factor,
+/// rounded down to a nanosecond, as the Go package backoff computes it. Computing one takes a step for each
+/// failure. Throws std::invalid_argument as `exponential` does, and if `greatest` is below the base.
+ASIO_RETRY_DECL backoff stepwise_exponential(duration base, double factor, duration greatest);
+
+/// `base * failures^exponent`. Throws std::invalid_argument if either is negative.
+ASIO_RETRY_DECL backoff polynomial(duration base, std::int64_t exponent);
+
+/// `base` times 1, 1, 2, 3, 5, 8 ... Throws std::invalid_argument if the base is negative.
+ASIO_RETRY_DECL backoff fibonacci(duration base);
+
 /// Truncated binary exponential backoff by requirement: doubles for `growing_failures` failures and is
 /// `greatest` from then on, so `greatest / 2^(growing_failures - min(failures, growing_failures))`. Throws
 /// std::invalid_argument if growing_failures is below 1 or `greatest` is negative.
 ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, duration greatest);
+
+/// `slot * (2^min(failures, greatest_exponent) - 1)`: with `full_jitter().unit(slot)` the backoff of Ethernet
+/// (IEEE 802.3, 4.2.3.2.5), whose slot is 512 bit times. Throws std::invalid_argument if the slot is not
+/// positive or the exponent below 1.
+ASIO_RETRY_DECL backoff slotted_binary(duration slot, std::int64_t greatest_exponent = 10);
+
+/// These delays in their order, and the last one from then on. Throws std::invalid_argument if there is none or
+/// one is negative.
+ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);
+
+/// The same for any range of durations.
+template <std::ranges::input_range Range>
+    requires std::convertible_to<std::ranges::range_reference_t<Range>, duration>
+backoff schedule(Range const& delays) {
+    std::vector<duration> copied;
+    for (duration const d : delays)
+        copied.push_back(d);
+    return schedule(std::move(copied));
+}
+
+/// `first` for as many failures, and then `then`, which counts from 1 again. Throws std::invalid_argument if
+/// `failures` is below 1.
+ASIO_RETRY_DECL backoff chained(backoff first, std::int64_t failures, backoff then);
+
+/// Retries at once after the first failure, and then as `then` says, from 1.
+ASIO_RETRY_DECL backoff first_at_once(backoff then);
 
 } // namespace asio_retry

@@ -1,15 +1,15 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/shared_function.hpp>
+#include <asio_retry/detail/jitter_kinds.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace asio_retry {
 
@@ -22,6 +22,12 @@ struct backoff_step {
     duration previous{};            ///< the delay drawn last; the base before there was one
 };
 
+/// From which delays are drawn uniformly, both ends included.
+struct delay_range {
+    duration least{};
+    duration greatest{};
+};
+
 class jitter;
 
 /// A user's own jitter.
@@ -31,54 +37,63 @@ concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
 
 /// How a delay is drawn under the ceiling.
 ///
-/// The built-in jitters draw from a range that the cap bounds, so no draw is pushed onto the cap and the cap is
-/// as (un)likely as any other delay. An immutable value. Thread safety: const calls are safe from any number of
-/// threads as long as a user's callable is.
+/// The built-in jitters draw from a range that the backoff's cap bounds, so no draw is pushed onto the cap and
+/// the cap is as (un)likely as any other delay. Schemes that were published otherwise are made by `cap` and
+/// `beyond_cap`. An immutable value: the setters return a changed copy. Thread safety: const calls are safe
+/// from any number of threads as long as a user's callable is.
 class jitter {
 public:
     /// What a user's callable returns is held in [0, cap].
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : kind_(custom(std::forward<F>(user_jitter))) {}
+        : kind_(detail::custom_jitter_kind{std::forward<F>(user_jitter)}) {}
+
+    /// For the functions below.
+    explicit jitter(detail::jitter_kind kind)
+        : kind_(std::move(kind)) {}
 
     jitter(jitter const& other)
-        : kind_(other.kind_) {}
+        : kind_(other.kind_)
+        , unit_(other.unit_)
+        , cap_(other.cap_)
+        , beyond_cap_(other.beyond_cap_) {}
     jitter& operator=(jitter const&) = default;
     ~jitter() = default;
 
-    /// The delay to wait; 0 <= delay <= step.cap. Precondition: 0 <= step.base, step.ceiling <= step.cap.
+    /// Draws whole multiples of `step` only: seconds, or the slots of a network. What is to be drawn is rounded
+    /// into its range, or below where the range has no multiple. Throws std::invalid_argument if not positive.
+    ASIO_RETRY_DECL jitter unit(duration step) const;
+
+    /// Bounds the delay after it has been drawn: all that is drawn above it becomes the cap itself. For schemes
+    /// that are so defined, together with a backoff without a cap. Throws std::invalid_argument if negative.
+    ASIO_RETRY_DECL jitter cap(duration greatest) const;
+
+    /// The cap of the backoff bounds the ceiling alone: what is drawn may lie above.
+    ASIO_RETRY_DECL jitter beyond_cap() const;
+
+    /// The delay to wait; at least 0, and at most step.cap unless this is a jitter `beyond_cap`. Precondition:
+    /// 0 <= step.base, step.ceiling <= step.cap.
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 
+    /// From where `draw` draws uniformly, before `cap`; none for a log-normal or a user's jitter.
+    ASIO_RETRY_DECL std::optional<delay_range> range(backoff_step const& step) const;
+
+    duration unit() const noexcept { return unit_; }
+    duration cap() const noexcept { return cap_; }
+    bool is_beyond_cap() const noexcept { return beyond_cap_; }
+
+    /// For `to_string`.
+    detail::jitter_kind const& kind() const noexcept { return kind_; }
+
 private:
-    struct none {};
-    struct full {};
-    struct equal {};
-    struct decorrelated {};
-    struct proportional {
-        double fraction;
-    };
-    using custom = detail::shared_function<duration(backoff_step, random&)>;
-    using kind = std::variant<none, full, equal, decorrelated, proportional, custom>;
+    duration bound(backoff_step const& step) const noexcept;
+    delay_range within_unit(delay_range const& range) const noexcept;
 
-    struct built_in {};
-    jitter(built_in, kind k)
-        : kind_(std::move(k)) {}
-
-    static duration draw_from(none, backoff_step const&, random&) noexcept;
-    static duration draw_from(full, backoff_step const&, random&);
-    static duration draw_from(equal, backoff_step const&, random&);
-    static duration draw_from(decorrelated, backoff_step const&, random&);
-    static duration draw_from(proportional, backoff_step const&, random&);
-    static duration draw_from(custom const&, backoff_step const&, random&);
-
-    friend ASIO_RETRY_DECL jitter no_jitter();
-    friend ASIO_RETRY_DECL jitter full_jitter();
-    friend ASIO_RETRY_DECL jitter equal_jitter();
-    friend ASIO_RETRY_DECL jitter decorrelated_jitter();
-    friend ASIO_RETRY_DECL jitter proportional_jitter(double fraction);
-
-    kind kind_;
+    detail::jitter_kind kind_;
+    duration unit_ = duration(1);
+    duration cap_ = duration::max();
+    bool beyond_cap_ = false;
 };
 
 /// The ceiling itself.
@@ -91,11 +106,27 @@ ASIO_RETRY_DECL jitter full_jitter();
 ASIO_RETRY_DECL jitter equal_jitter();
 
 /// Uniform in [base, min(cap, 3 * previous)], whatever the ceiling. Source: as `full_jitter`, which caps the
-/// value drawn instead of the range and so returns the cap itself up to two times in three.
+/// value drawn instead of the range and so returns the cap itself up to two times in three: that is
+/// `decorrelated_jitter().cap(greatest)`, with a backoff without a cap.
 ASIO_RETRY_DECL jitter decorrelated_jitter();
 
-/// Uniform in [ceiling * (1 - fraction), min(cap, ceiling * (1 + fraction))].
+/// Uniform in [ceiling * (1 - fraction), ceiling * (1 + fraction)].
 /// Throws std::invalid_argument if the fraction is not in [0, 1].
 ASIO_RETRY_DECL jitter proportional_jitter(double fraction);
+
+/// Uniform in [ceiling, ceiling + greatest]. Throws std::invalid_argument if negative.
+ASIO_RETRY_DECL jitter additive_jitter(duration greatest);
+
+/// Uniform in [ceiling * least, ceiling * greatest]. Throws std::invalid_argument unless 0 <= least <= greatest
+/// and both are finite.
+ASIO_RETRY_DECL jitter multiplicative_jitter(double least, double greatest);
+
+/// Uniform in [ceiling - window, ceiling], so that something is left to draw at the cap; from 0 where the
+/// ceiling is lower than the window. Throws std::invalid_argument if negative.
+ASIO_RETRY_DECL jitter windowed_jitter(duration window);
+
+/// `ceiling * exp(sigma * n)`, n normal with mean 0 and variance 1, and never above the cap: the ceiling is the
+/// median. Throws std::invalid_argument unless sigma is finite and at least 0.
+ASIO_RETRY_DECL jitter log_normal_jitter(double sigma);
 
 } // namespace asio_retry

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <asio_retry/detail/config.hpp>
+#include <asio_retry/policy_text.hpp>
+#include <asio_retry/retry_policy.hpp>
+
+#include <boost/json/value.hpp>
+
+#include <string>
+#include <vector>
+
+namespace asio_retry {
+
+// Policies as JSON, by the target asio_retry::json, which needs Boost.JSON.
+//
+// An object with the items of policy_text.hpp: the name is a key, the value gives the arguments. These are an
+// object with their names, an array in their order, or one alone; `true` or {} if there are none. A duration is
+// a string, a backoff inside another an object with one key, a schedule an array or {"delays": [...]}:
+//
+//   {"exponential": {"base": "500ms", "factor": 1.5, "cap": "1min"}, "proportional_jitter": 0.5,
+//    "max_attempts": 10, "clamp": true, ...}
+
+/// What the object does not mention is as in `retry_policy()`, or in the profile that it names. Throws
+/// policy_syntax_error, whose message has the path to the fault, as `parse_policy` does.
+ASIO_RETRY_DECL retry_policy policy_from_json(boost::json::value const& from);
+
+/// The items of `to_string`. `policy_from_json` reads it under the same conditions.
+ASIO_RETRY_DECL boost::json::value policy_to_json(retry_policy const& policy);
+
+/// A `retryPolicy` of a service config of gRPC.
+struct grpc_retry_policy {
+    retry_policy policy;
+    std::vector<std::string> retryable_status_codes; ///< such as "UNAVAILABLE", each once
+};
+
+/// Reads maxAttempts, initialBackoff, maxBackoff, backoffMultiplier and retryableStatusCodes, all of which must
+/// be there; what else there is says nothing to a policy. Source: gRFC A6, "gRPC Retry Design", in the version
+/// of 2024-08-23 (grpc/proposal pull request 452): a delay before retry n is drawn from min(initialBackoff *
+/// backoffMultiplier^(n - 1), maxBackoff) * [0.8, 1.2], so it may lie above maxBackoff; the versions before
+/// drew it from [0, min(...)]. More than 5 attempts are 5.
+///
+/// Throws policy_syntax_error, whose message has the path to the fault, if fewer than 2 attempts are asked for,
+/// a backoff is no positive number of seconds such as "0.5s", the multiplier is not positive, there is no
+/// status code, or one is unknown or OK. A multiplier below 1 is legal there and refused here, because no
+/// backoff of this library shrinks.
+ASIO_RETRY_DECL grpc_retry_policy grpc_retry_policy_from_json(boost::json::value const& from);
+
+} // namespace asio_retry

@@ -1,0 +1,105 @@
+#include <asio_retry/policy_text.hpp>
+
+#include "number_text.hpp"
+#include "policy_builder.hpp"
+#include "policy_term.hpp"
+
+#include <type_traits>
+#include <variant>
+
+namespace asio_retry {
+namespace detail {
+namespace {
+
+/// In quotation marks, without what cannot be shown, and not too long.
+std::string quoted(std::string_view found) {
+    constexpr std::size_t most_shown = 40;
+    constexpr char hexadecimal[] = "0123456789abcdef";
+    std::string shown = "'";
+    for (char const c : found.substr(0, most_shown)) {
+        auto const byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte < 0x7f)
+            shown += c;
+        else
+            shown.append("\\x").append({hexadecimal[byte / 16], hexadecimal[byte % 16]});
+    }
+    return shown + (found.size() > most_shown ? "...'" : "'");
+}
+
+std::string text_of_value(argument const& written) {
+    return std::visit(
+        []<typename Value>(Value const& value) -> std::string {
+            if constexpr (std::is_same_v<Value, number_word>)
+                return value.digits;
+            else if constexpr (std::is_same_v<Value, bool>)
+                return value ? "true" : "false";
+            else if constexpr (std::is_same_v<Value, stand_in>)
+                return '<' + value.of + '>';
+            else
+                return to_text(value);
+        },
+        written.value);
+}
+
+} // namespace
+
+void fail(place const& at, std::string_view problem) {
+    std::string message("asio_retry: at ");
+    if (at.offset != std::string_view::npos)
+        message += std::to_string(at.offset);
+    else
+        message += at.path.empty() ? "the root" : at.path;
+    message.append(": ").append(problem);
+    throw policy_syntax_error(at.offset, message);
+}
+
+void fail_expecting(place const& at, std::string_view expected, std::string_view found) {
+    fail(at, "expected " + std::string(expected) + ", found " + (found.empty() ? "the end" : quoted(found)));
+}
+
+void check_depth(int depth, place const& at) {
+    if (depth > greatest_depth)
+        fail(at, "more than " + std::to_string(greatest_depth) + " backoffs inside one another");
+}
+
+std::string to_text(term const& written) {
+    std::string text = written.name + '(';
+    bool is_named = !written.is_led_by_value;
+    std::string_view separator;
+    for (argument const& a : written.arguments) {
+        text += separator;
+        if (is_named && !a.name.empty())
+            text.append(a.name).append("=");
+        text += text_of_value(a);
+        separator = ", ";
+        is_named = true;
+    }
+    return text + ')';
+}
+
+} // namespace detail
+
+policy_syntax_error::policy_syntax_error(std::size_t position, std::string const& message)
+    : std::invalid_argument(message)
+    , position_(position) {}
+
+std::string to_string(backoff const& shape) {
+    return detail::to_text(detail::term_of(shape));
+}
+
+std::string to_string(jitter const& kind) {
+    return detail::to_text(detail::term_of(kind));
+}
+
+std::string to_string(retry_policy const& policy) {
+    std::string text;
+    for (detail::term const& written : detail::terms_of(policy))
+        text.append(text.empty() ? "" : " ").append(detail::to_text(written));
+    return text;
+}
+
+retry_policy parse_policy(std::string_view text) {
+    return detail::build_policy(detail::parse_terms(text));
+}
+
+} // namespace asio_retry

@@ -1,0 +1,2 @@
+// Boost.JSON, compiled here once instead of linked.
+#include <boost/json/src.hpp>

@@ -1,0 +1,182 @@
+#include "plot.hpp"
+
+#include "human.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace asio_retry::tool {
+namespace {
+
+constexpr int left = 64;
+constexpr int right = 16;
+constexpr int top = 34;
+constexpr int bottom = 68;
+constexpr int most_colours = 6;
+constexpr int letter_width = 6; // at most, at the size of a label
+
+std::string escaped(std::string const& text) {
+    std::string result;
+    for (char const c : text) {
+        if (c == '&')
+            result += "&amp;";
+        else if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else
+            result += c;
+    }
+    return result;
+}
+
+template <typename... Numbers>
+std::string formatted(char const* format, Numbers... numbers) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, numbers...);
+    return text;
+}
+
+std::string text_at(double x, double y, char const* attributes, std::string const& content) {
+    return formatted("<text x=\"%.1f\" y=\"%.1f\" ", x, y) + attributes + ">" + escaped(content) + "</text>\n";
+}
+
+/// Between a least and a greatest value, with ticks that people can read.
+class axis {
+public:
+    axis(double least, double greatest, int pixels)
+        : least_(least)
+        , greatest_(greatest > least ? greatest : least + 1)
+        , pixels_(pixels) {
+        if (least > 0) {
+            for (double tick = std::pow(10, std::floor(std::log10(least_))); tick <= greatest_; tick *= 10)
+                if (tick >= least_)
+                    ticks_.push_back(tick);
+            return;
+        }
+        double const rough = greatest_ / 5;
+        double const power = std::pow(10, std::floor(std::log10(rough)));
+        double const step = power * (rough / power > 5   ? 10
+                                     : rough / power > 2 ? 5
+                                     : rough / power > 1 ? 2
+                                                         : 1);
+        for (int i = 0; i * step <= greatest_ * 1.0001; ++i)
+            ticks_.push_back(i * step);
+    }
+
+    double at(double value) const {
+        double const held = std::clamp(value, least_, greatest_);
+        double const part = least_ > 0 ? std::log(held / least_) / std::log(greatest_ / least_)
+                                       : (held - least_) / (greatest_ - least_);
+        return part * pixels_;
+    }
+
+    std::vector<double> const& ticks() const { return ticks_; }
+
+private:
+    double least_, greatest_;
+    int pixels_;
+    std::vector<double> ticks_;
+};
+
+} // namespace
+
+plot::plot(std::string title, std::string x_title, std::string y_title, double least_y)
+    : title_(std::move(title))
+    , x_title_(std::move(x_title))
+    , y_title_(std::move(y_title))
+    , least_y_(least_y) {}
+
+void plot::add(kind what, std::vector<point> points, std::string label) {
+    curves_.push_back({what, std::move(points), std::move(label)});
+}
+
+void plot::add_band(std::vector<point> low, std::vector<point> const& high, std::string label) {
+    low.insert(low.end(), high.rbegin(), high.rend());
+    add(kind::band, std::move(low), std::move(label));
+}
+
+void plot::add_line(std::vector<point> points, std::string label) {
+    add(kind::line, std::move(points), std::move(label));
+}
+
+void plot::add_dots(std::vector<point> points, std::string label) {
+    add(kind::dots, std::move(points), std::move(label));
+}
+
+std::string plot::group() const {
+    double greatest_x = 0, greatest_y = least_y_;
+    for (curve const& c : curves_)
+        for (point const& p : c.points) {
+            greatest_x = std::max(greatest_x, p.x);
+            greatest_y = std::max(greatest_y, p.y);
+        }
+    axis const x(0, greatest_x, width - left - right);
+    axis const y(least_y_, greatest_y, height - top - bottom);
+    auto const place = [&](point p) { return point{left + x.at(p.x), height - bottom - y.at(p.y)}; };
+
+    std::string svg = text_at(left, 18, "font-weight=\"bold\"", title_);
+    for (double const tick : y.ticks()) {
+        double const at = height - bottom - y.at(tick);
+        svg += formatted("<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left,
+                         width - right, at, at);
+        svg += text_at(left - 6, at + 4, "class=\"soft\" text-anchor=\"end\"", human(tick));
+    }
+    for (double const tick : x.ticks())
+        svg += text_at(left + x.at(tick), height - bottom + 16, "class=\"soft\" text-anchor=\"middle\"",
+                       human(tick));
+    svg += text_at((left + width - right) / 2.0, height - bottom + 32, "class=\"soft\" text-anchor=\"middle\"",
+                   x_title_);
+    svg += text_at(left - 56, top - 12, "class=\"soft\"", y_title_);
+
+    int colour = 0;
+    int legend_x = left;
+    for (curve const& c : curves_) {
+        std::string points;
+        for (point const& p : c.points)
+            points +=
+                formatted(c.what == kind::dots ? "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.5\"/>" : "%.1f,%.1f ",
+                          place(p).x, place(p).y);
+        if (c.what == kind::dots)
+            svg += formatted("<g class=\"fill%d\" opacity=\".45\">", colour) + points + "</g>\n";
+        else if (c.what == kind::band)
+            svg += formatted("<polygon class=\"fill%d\" opacity=\".18\" points=\"", colour) + points + "\"/>\n";
+        else
+            svg += formatted("<polyline class=\"line%d\" points=\"", colour) + points + "\"/>\n";
+        svg += formatted("<rect class=\"fill%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/>\n", colour,
+                         legend_x, height - 18);
+        svg += text_at(legend_x + 14, height - 9, "", c.label);
+        legend_x += 24 + letter_width * static_cast<int>(c.label.size());
+        colour = (colour + 1) % most_colours;
+    }
+    return svg;
+}
+
+std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
+    int const all = plot::width * static_cast<int>(plots.size());
+    std::string svg =
+        formatted("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
+                  "font-family=\"sans-serif\" font-size=\"12\">\n",
+                  all, plot::height + 28, all, plot::height + 28);
+    svg += "<title>" + escaped(title) +
+           "</title>\n<style>\ntext { fill: #24292f } .soft { fill: #57606a } "
+           ".grid { stroke: #8c959f; stroke-opacity: .35 } polyline { fill: none; stroke-width: 1.8 }\n";
+    char const* const colours[most_colours] = {"#1f883d", "#0969da", "#bf8700",
+                                               "#cf222e", "#8250df", "#57606a"};
+    for (int i = 0; i != most_colours; ++i)
+        svg += formatted(".fill%d { fill: %s } .line%d { stroke: %s }\n", i, colours[i], i, colours[i]);
+    svg += "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .soft { fill: #9198a1 } }\n</style>\n";
+    svg += text_at(8, 18,
+                   title.size() * 8 > static_cast<std::size_t>(all) ? "font-size=\"10\"" : "font-size=\"14\"",
+                   title);
+    int x = 0;
+    for (plot const& each : plots) {
+        svg += formatted("<g transform=\"translate(%d 28)\">\n", x) + each.group() + "</g>\n";
+        x += plot::width;
+    }
+    return svg + "</svg>\n";
+}
+
+} // namespace asio_retry::tool

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace asio_retry::tool {
+
+struct point {
+    double x, y;
+};
+
+/// Curves over one pair of axes, as SVG.
+class plot {
+public:
+    /// Both axes begin at zero, or y at `least_y` if that is above: then it is logarithmic.
+    plot(std::string title, std::string x_title, std::string y_title, double least_y = 0);
+
+    void add_band(std::vector<point> low, std::vector<point> const& high, std::string label);
+    void add_line(std::vector<point> points, std::string label);
+    void add_dots(std::vector<point> points, std::string label);
+
+    static constexpr int width = 460;
+    static constexpr int height = 330;
+
+    /// A group, whose upper left corner is at the origin.
+    std::string group() const;
+
+private:
+    enum class kind { band, line, dots };
+    struct curve {
+        kind what;
+        std::vector<point> points;
+        std::string label;
+    };
+
+    void add(kind what, std::vector<point> points, std::string label);
+
+    std::string title_, x_title_, y_title_;
+    double least_y_;
+    std::vector<curve> curves_;
+};
+
+/// A document with plots side by side.
+std::string svg_of(std::string const& title, std::vector<plot> const& plots);
+
+} // namespace asio_retry::tool

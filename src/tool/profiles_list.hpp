@@ -1,0 +1,12 @@
+#pragma once
+
+#include "options.hpp"
+
+#include <ostream>
+
+namespace asio_retry::tool {
+
+/// The profiles of the library: their names, what they are, and where they come from.
+void print_profiles(std::ostream& out, format as);
+
+} // namespace asio_retry::tool

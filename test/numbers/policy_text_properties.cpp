@@ -1,0 +1,223 @@
+#include <asio_retry/policy_text.hpp>
+
+#include "numbers/whole_range.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+rc::Gen<duration> any_delay() {
+    return rc::gen::map(rc::gen::oneOf(non_negative_nanoseconds(),
+                                       rc::gen::map(between<std::int64_t>(0, 100'000),
+                                                    [](std::int64_t n) { return n * 60'000'000'000; })),
+                        [](std::int64_t count) { return duration(count); });
+}
+
+rc::Gen<duration> any_positive_delay() {
+    return rc::gen::map(any_delay(), [](duration d) { return std::max(d, duration(1)); });
+}
+
+rc::Gen<std::int64_t> any_positive_count() {
+    return rc::gen::map(any_delay(), [](duration d) { return std::max<std::int64_t>(d.count(), 1); });
+}
+
+/// Finite, from 0 on.
+rc::Gen<double> any_amount() {
+    return rc::gen::suchThat(any_double(), [](double d) { return d >= 0 && d <= 1e300; });
+}
+
+/// Of every shape that has a text, at most `depth` inside one another.
+backoff draw_backoff(int depth) {
+    auto const uncapped = [&]() -> backoff {
+        switch (*between(0, depth > 1 ? 9 : 8)) {
+        case 0:
+            return constant(*any_delay());
+        case 1:
+            return linear(*any_delay(), *any_delay());
+        case 2:
+            return exponential(*any_delay(), *any_factor());
+        case 3: {
+            duration const a = *any_delay(), b = *any_delay();
+            return stepwise_exponential(std::min(a, b), *any_factor(), std::max(a, b));
+        }
+        case 4:
+            return polynomial(*any_delay(), *any_positive_count());
+        case 5:
+            return fibonacci(*any_delay());
+        case 6:
+            return truncated_binary(*any_positive_count(), *any_delay());
+        case 7:
+            return slotted_binary(*any_positive_delay(), *any_positive_count());
+        case 8:
+            return schedule(*rc::gen::nonEmpty(rc::gen::container<std::vector<duration>>(any_delay())));
+        default:
+            break;
+        }
+        backoff first = draw_backoff(depth - 1);
+        return chained(std::move(first), *any_positive_count(), draw_backoff(depth - 1));
+    }();
+    return *rc::gen::arbitrary<bool>() ? uncapped.cap(std::max(uncapped.base(), *any_delay())) : uncapped;
+}
+
+/// Of every kind that has a text.
+jitter draw_jitter() {
+    auto const plain = []() -> jitter {
+        double const a = *any_amount(), b = *any_amount();
+        switch (*between(0, 8)) {
+        case 0:
+            return no_jitter();
+        case 1:
+            return full_jitter();
+        case 2:
+            return equal_jitter();
+        case 3:
+            return decorrelated_jitter();
+        case 4:
+            return proportional_jitter(std::min(a, 1.));
+        case 5:
+            return additive_jitter(*any_delay());
+        case 6:
+            return multiplicative_jitter(std::min(a, b), std::max(a, b));
+        case 7:
+            return windowed_jitter(*any_delay());
+        default:
+            break;
+        }
+        return log_normal_jitter(a);
+    };
+    jitter kind = plain();
+    if (*rc::gen::arbitrary<bool>())
+        kind = kind.unit(*any_positive_delay());
+    if (*rc::gen::arbitrary<bool>())
+        kind = kind.cap(*any_delay());
+    return *rc::gen::arbitrary<bool>() ? kind.beyond_cap() : kind;
+}
+
+retry_policy draw_policy() {
+    auto const is_set = [] { return *rc::gen::arbitrary<bool>(); };
+    retry_policy policy = retry_policy().backoff(draw_backoff(4)).jitter(draw_jitter());
+    policy = is_set() ? policy.unlimited_attempts() : policy.max_attempts(*any_positive_count());
+    if (is_set())
+        policy = policy.max_elapsed(*any_delay());
+    if (is_set())
+        policy = policy.attempt_timeout(*any_positive_delay());
+    if (is_set())
+        policy = policy.total_timeout(*any_delay());
+    if (is_set())
+        policy = policy.deadline(time_point(duration(*any_nanoseconds())));
+    if (is_set())
+        policy = policy.reset_after(*any_positive_delay());
+    if (is_set())
+        policy = policy.clamp();
+    if (is_set())
+        policy = policy.allow_total_cancellation();
+    return is_set() ? policy.retry_when_nested() : policy;
+}
+
+/// None if the text is refused.
+std::optional<retry_policy> read(std::string const& text) {
+    try {
+        return parse_policy(text);
+    } catch (policy_syntax_error const& fault) {
+        RC_ASSERT(fault.position() <= text.size());
+        return std::nullopt;
+    }
+}
+
+/// The count of nanoseconds in a unit of 10^power nanoseconds, point and all.
+std::string in_decimal(std::uint64_t count, std::size_t power) {
+    std::string digits = std::to_string(count);
+    if (digits.size() <= power)
+        digits.insert(0, power + 1 - digits.size(), '0');
+    if (power != 0)
+        digits.insert(digits.size() - power, ".");
+    return digits;
+}
+
+RC_GTEST_PROP(policy_text_properties, what_is_written_reads_as_the_same_policy, ()) {
+    retry_policy const written = draw_policy();
+    std::string const text = to_string(written);
+    retry_policy const back = parse_policy(text);
+    RC_ASSERT(to_string(back) == text);
+
+    retry_settings const &a = written.settings(), &b = back.settings();
+    RC_ASSERT(a.max_attempts == b.max_attempts);
+    RC_ASSERT(a.max_elapsed == b.max_elapsed);
+    RC_ASSERT(a.attempt_timeout == b.attempt_timeout);
+    RC_ASSERT(a.total_timeout == b.total_timeout);
+    RC_ASSERT(a.deadline == b.deadline);
+    RC_ASSERT(a.reset_after == b.reset_after);
+    RC_ASSERT(a.clamp == b.clamp);
+    RC_ASSERT(a.allow_total_cancellation == b.allow_total_cancellation);
+    RC_ASSERT(a.retry_when_nested == b.retry_when_nested);
+}
+
+// Of few failures: a stepwise shape takes a step for each.
+RC_GTEST_PROP(policy_text_properties, what_is_read_gives_the_same_delays, ()) {
+    backoff const shape = draw_backoff(4);
+    jitter const kind = draw_jitter();
+    retry_policy const back = parse_policy(to_string(shape) + " " + to_string(kind));
+    auto const failures = *between<std::uint64_t>(1, 100);
+    backoff_step const step{failures, shape.ceiling(failures), std::min(shape.base(), shape.cap()), shape.cap(),
+                            shape.base()};
+    RC_ASSERT(back.settings().backoff.ceiling(failures) == step.ceiling);
+    RC_ASSERT(back.settings().backoff.cap() == step.cap);
+    random source(failures), twin(failures);
+    RC_ASSERT(back.settings().jitter.draw(step, source) == kind.draw(step, twin));
+}
+
+RC_GTEST_PROP(policy_text_properties, every_duration_is_read_as_it_was_written, ()) {
+    time_point const when{duration(*any_nanoseconds())};
+    RC_ASSERT(parse_policy(to_string(retry_policy().deadline(when))).settings().deadline == when);
+}
+
+RC_GTEST_PROP(policy_text_properties, decimals_are_exact_to_the_nanosecond, ()) {
+    std::int64_t const count = *non_negative_nanoseconds();
+    auto const [name, power] = *rc::gen::elementOf(
+        std::vector<std::pair<std::string, std::size_t>>{{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}});
+    std::string const digits = in_decimal(static_cast<std::uint64_t>(count), power);
+    RC_ASSERT(parse_policy("deadline(" + digits + name + ")").settings().deadline ==
+              time_point(duration(count)));
+    RC_ASSERT(parse_policy("deadline(-" + digits + name + ")").settings().deadline ==
+              time_point(duration(-count)));
+    RC_ASSERT_THROWS_AS(parse_policy("deadline(" + digits + (power == 0 ? ".1" : "1") + name + ")"),
+                        policy_syntax_error);
+}
+
+RC_GTEST_PROP(policy_text_properties, every_number_is_read_as_it_was_written, ()) {
+    double const sigma = *any_amount();
+    jitter const read = parse_policy(to_string(log_normal_jitter(sigma))).settings().jitter;
+    RC_ASSERT(std::get<detail::log_normal_jitter_kind>(read.kind()).sigma == sigma);
+}
+
+RC_GTEST_PROP(policy_text_properties, a_changed_text_is_refused_or_read_like_any_other, ()) {
+    std::string text = to_string(draw_policy());
+    std::size_t const changed = *between<std::size_t>(0, text.size() - 1);
+    switch (*between(0, 3)) {
+    case 0:
+        text.erase(changed, *between<std::size_t>(1, 20));
+        break;
+    case 1:
+        text.resize(changed);
+        break;
+    case 2:
+        text.insert(changed, 1, *rc::gen::oneOf(rc::gen::arbitrary<char>(), rc::gen::elementOf(text)));
+        break;
+    default:
+        std::swap(text[changed], text[text.size() / 2]);
+        break;
+    }
+    if (std::optional<retry_policy> const policy = read(text))
+        RC_ASSERT(to_string(parse_policy(to_string(*policy))) == to_string(*policy));
+}
+
+} // namespace
+} // namespace asio_retry::test

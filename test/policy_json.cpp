@@ -1,0 +1,315 @@
+#include <asio_retry/policy_json.hpp>
+
+#include <asio_retry/profiles.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::StartsWith;
+
+namespace json = boost::json;
+
+retry_policy policy_in(json::string_view text) {
+    return policy_from_json(json::parse(text));
+}
+
+std::string text_of(json::string_view text) {
+    return to_string(policy_in(text));
+}
+
+/// What a reader of JSON says of a wrong value, behind the prefix of all messages.
+template <typename Read>
+std::string fault_of(Read read) {
+    try {
+        read();
+    } catch (policy_syntax_error const& fault) {
+        EXPECT_EQ(fault.position(), std::string_view::npos);
+        EXPECT_THAT(fault.what(), StartsWith("asio_retry: at "));
+        return std::string(fault.what()).substr(std::string("asio_retry: at ").size());
+    }
+    ADD_FAILURE() << "accepted";
+    return "";
+}
+
+std::string fault_in(json::string_view text) {
+    return fault_of([&] { policy_in(text); });
+}
+
+TEST(policy_json, reads_the_example) {
+    EXPECT_EQ(
+        text_of(R"({"exponential": {"base": "500ms", "factor": 1.5, "cap": "60s"},
+                          "proportional_jitter": 0.5, "max_attempts": 10, "clamp": true})"),
+        "exponential(base=500ms, factor=1.5, cap=1min) proportional_jitter(0.5) max_attempts(10) clamp()");
+    EXPECT_EQ(text_of("{}"), to_string(retry_policy()));
+}
+
+TEST(policy_json, arguments_are_named_or_in_their_order_or_alone) {
+    EXPECT_EQ(text_of(R"({"exponential": ["500ms", 1.5]})"),
+              text_of(R"({"exponential": {"base": "500ms", "factor": 1.5}})"));
+    EXPECT_EQ(text_of(R"({"exponential": "500ms"})"), text_of(R"({"exponential": {"base": "500ms"}})"));
+    EXPECT_EQ(text_of(R"({"max_attempts": [4]})"), text_of(R"({"max_attempts": 4})"));
+    EXPECT_EQ(text_of(R"({"max_attempts": 4.0})"), text_of(R"({"max_attempts": 4})"));
+    EXPECT_EQ(text_of(R"({"clamp": true})"), text_of(R"({"clamp": {}})"));
+    EXPECT_EQ(text_of(R"({"clamp": []})"), text_of(R"({"clamp": {}})"));
+    EXPECT_EQ(text_of(R"({"schedule": {"cap": "3s", "delays": ["1s", "5s"]}})"),
+              "schedule(1s, 5s, cap=3s) full_jitter() max_attempts(3)");
+    EXPECT_EQ(text_of(R"({"chained": [{"linear": ["1s", "2s"]}, 5, {"constant": "1min"}]})"),
+              text_of(R"({"chained": {"first": {"linear": {"initial": "1s", "step": "2s"}}, "failures": 5,
+                                      "then": {"constant": {"value": "1min"}}}})"));
+}
+
+TEST(policy_json, every_item_is_written_and_read) {
+    for (std::string_view const text :
+         {"constant(value=5ms) no_jitter() unlimited_attempts()",
+          "linear(initial=1s, step=250ms) full_jitter() max_attempts(1)",
+          "exponential(base=100ms, factor=1.5, cap=20s) equal_jitter() max_attempts(9223372036854775807)",
+          "stepwise_exponential(base=500ms, factor=1.5, greatest=1min) decorrelated_jitter() max_attempts(3)",
+          "polynomial(base=2s, exponent=3, cap=1h) proportional_jitter(0.5) max_attempts(3)",
+          "fibonacci(base=1s) proportional_jitter(0.1, beyond_cap=true) max_attempts(3)",
+          "truncated_binary(N=10, T=10s) additive_jitter(1s, unit=1ms, cap=32s) max_attempts(3)",
+          "slotted_binary(slot=51200ns, greatest_exponent=10) multiplicative_jitter(least=0.8, greatest=1.2) "
+          "max_attempts(3)",
+          "schedule(1s) windowed_jitter(500ms) max_attempts(3)",
+          "schedule(1s, 2s) log_normal_jitter(0.25) max_attempts(3)",
+          "schedule(1s, 2s, cap=1s) full_jitter() max_attempts(3)",
+          "chained(first=linear(initial=1s, step=1s, cap=2s), failures=5, then=schedule(1s, 2s, cap=2s)) "
+          "full_jitter(unit=1s) max_attempts(3)",
+          "constant(value=0s) full_jitter() max_attempts(3) max_elapsed(15min) attempt_timeout(5s) "
+          "total_timeout(1h) deadline(-90s) reset_after(30s) clamp() allow_total_cancellation() "
+          "retry_when_nested()"}) {
+        retry_policy const policy = parse_policy(text);
+        json::value const written = policy_to_json(policy);
+        EXPECT_EQ(to_string(policy_from_json(written)), text) << json::serialize(written);
+        EXPECT_EQ(text_of(json::serialize(written)), text);
+        EXPECT_EQ(policy_to_json(policy_from_json(written)), written);
+    }
+}
+
+TEST(policy_json, a_profile_comes_first_wherever_it_stands) {
+    EXPECT_EQ(text_of(R"({"max_attempts": 9, "unix_connect": true})"), to_string(profiles::unix_connect(9)));
+    EXPECT_EQ(text_of(R"({"unix_connect": {}, "max_attempts": 9})"), to_string(profiles::unix_connect(9)));
+    EXPECT_EQ(fault_in(R"({"unix_connect": true, "celery": true})"),
+              "/celery: expected a profile as the first item only, found 'celery'");
+}
+
+TEST(policy_json, is_written_in_short) {
+    auto const written = [](std::string_view text) {
+        return json::serialize(policy_to_json(parse_policy(text)));
+    };
+    EXPECT_EQ(written(""), R"({"exponential":{"base":"100ms","factor":2,"cap":"20s"},"full_jitter":true,)"
+                           R"("max_attempts":3})");
+    EXPECT_EQ(written("schedule(1s, 2s) proportional_jitter(0.5) unlimited_attempts() max_elapsed(90s)"),
+              R"({"schedule":["1s","2s"],"proportional_jitter":5E-1,"unlimited_attempts":true,)"
+              R"("max_elapsed":"90s"})");
+    EXPECT_EQ(written("first_at_once(schedule(1s, 2s, cap=2s)) proportional_jitter(1, unit=1s)"),
+              R"({"chained":{"first":{"constant":{"value":"0s"}},"failures":1,)"
+              R"("then":{"schedule":{"cap":"2s","delays":["1s","2s"]}}},)"
+              R"("proportional_jitter":{"fraction":1,"unit":"1s"},"max_attempts":3})");
+}
+
+TEST(policy_json, callables_have_a_stand_in_and_cannot_be_read) {
+    json::value const written = policy_to_json(
+        retry_policy().backoff([](std::uint64_t) { return duration(1s); }).retry_if([](error_code) {
+            return true;
+        }));
+    EXPECT_EQ(json::serialize(written),
+              R"({"custom_backoff":"<callable>","full_jitter":true,"max_attempts":3,"retry_if":"<callable>"})");
+    EXPECT_EQ(fault_of([&] { policy_from_json(written); }),
+              "/custom_backoff: custom_backoff stands for a callable, and a callable cannot be read from text");
+    EXPECT_EQ(fault_in(R"({"retry_if": "<callable>"})"),
+              "/retry_if: retry_if stands for a callable, and a callable cannot be read from text");
+}
+
+TEST(policy_json, faults_are_named_by_their_path) {
+    EXPECT_EQ(fault_in("[]"), "the root: expected an object, found '[]'");
+    EXPECT_EQ(fault_in(R"({"exponential": {"base": "500m"}})"),
+              "/exponential/base: expected a unit (ns, us, ms, s, min or h), found 'm'");
+    EXPECT_EQ(fault_in(R"({"exponential": {"base": 500}})"),
+              "/exponential/base: expected a duration such as 500ms for base of exponential, found '500'");
+    EXPECT_EQ(fault_in(R"({"schedule": ["1s", 2]})"),
+              "/schedule/1: expected a duration such as 500ms for each delay of schedule, found '2'");
+    EXPECT_EQ(fault_in(R"({"schedule": {"delays": ["1s", 2]}})"),
+              "/schedule/delays/1: expected a duration such as 500ms for each delay of schedule, found '2'");
+    EXPECT_EQ(fault_in(R"({"schedule": {"delays": "1s"}})"),
+              "/schedule/delays: expected an array, found '\"1s\"'");
+    EXPECT_EQ(fault_in(R"({"constant": {"delays": ["1s"]}})"),
+              "/constant/delays: expected a number, a string, true, false or an object, found '[\"1s\"]'");
+    EXPECT_EQ(
+        fault_in(R"({"max_attempts": 0.5})"),
+        "/max_attempts: expected a whole number for count of max_attempts of less than 2^63, found '5E-1'");
+    EXPECT_EQ(fault_in(R"({"max_attempts": 18446744073709551615})"),
+              "/max_attempts: expected a whole number for count of max_attempts of less than 2^63, found "
+              "'18446744073709551615'");
+    EXPECT_EQ(fault_in(R"({"exponential": ["1s", "2"]})"),
+              "/exponential/1: expected a unit (ns, us, ms, s, min or h), found the end");
+    EXPECT_EQ(fault_in(R"({"exponential": {"factor": 2}})"),
+              "/exponential: expected a duration such as 500ms for base of exponential, found none");
+    EXPECT_EQ(fault_in(R"({"exponential": {"bse": "1s"}})"),
+              "/exponential/bse: expected a parameter of exponential (base, factor, cap), found 'bse'");
+    EXPECT_EQ(fault_in(R"({"exponential": ["1s", 0.5]})"),
+              "/exponential: exponential.factor = 0.5: must be a finite number of at least 1");
+    EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {"constant": "-1s"}}})"),
+              "/first_at_once/then/constant: constant = -1000000000ns: must not be negative");
+    EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {}}})"),
+              "/first_at_once/then: expected an object with one key, the name of a backoff, found '{}'");
+    EXPECT_EQ(fault_in(R"({"clamp": false})"), "/clamp: expected true or no such key, found 'false'");
+    EXPECT_EQ(fault_in(R"({"clamp": null})"),
+              "/clamp: expected a number, a string, true, false or an object, found 'null'");
+    EXPECT_THAT(fault_in(R"({"a/b~c": 1})"), StartsWith("/a~1b~0c: expected a backoff (constant, "));
+    EXPECT_EQ(fault_in(R"({"constant": "1s", "linear": ["1s", "1s"]})"),
+              "/linear: expected no second backoff, found 'linear'");
+    EXPECT_EQ(fault_in(R"({"max_attempts": 2, "unlimited_attempts": true})"),
+              "/unlimited_attempts: expected no second max_attempts, found 'unlimited_attempts'");
+}
+
+TEST(policy_json, numbers_that_are_none_are_refused) {
+    for (double const value :
+         {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+        EXPECT_THAT(fault_of([&] { policy_from_json(json::object{{"proportional_jitter", value}}); }),
+                    StartsWith("/proportional_jitter: expected a number, "));
+}
+
+TEST(policy_json, sixteen_backoffs_may_stand_inside_one_another) {
+    auto const nested = [](int depth) {
+        json::object shape{{"constant", "1s"}};
+        for (int i = 1; i != depth; ++i)
+            shape = json::object{{"first_at_once", json::object{{"then", shape}}}};
+        return shape;
+    };
+    EXPECT_EQ(policy_from_json(nested(16)).settings().backoff.ceiling(16), 1s);
+    EXPECT_THAT(fault_of([&] { policy_from_json(nested(17)); }),
+                testing::EndsWith("/then/constant: more than 16 backoffs inside one another"));
+}
+
+json::object grpc_example() {
+    return {{"maxAttempts", 4},
+            {"initialBackoff", ".1s"},
+            {"maxBackoff", "1s"},
+            {"backoffMultiplier", 2},
+            {"retryableStatusCodes", {"UNAVAILABLE"}}};
+}
+
+grpc_retry_policy grpc_policy_with(std::string_view field, json::value const& value) {
+    json::object changed = grpc_example();
+    changed[{field.data(), field.size()}] = value;
+    return grpc_retry_policy_from_json(changed);
+}
+
+std::string grpc_fault_with(std::string_view field, json::value const& value) {
+    return fault_of([&] { grpc_policy_with(field, value); });
+}
+
+TEST(grpc_retry_policy, reads_the_example_of_the_specification) {
+    grpc_retry_policy const read = grpc_retry_policy_from_json(grpc_example());
+    EXPECT_EQ(to_string(read.policy),
+              "exponential(base=100ms, factor=2, cap=1s) multiplicative_jitter(least=0.8, "
+              "greatest=1.2, beyond_cap=true) max_attempts(4)");
+    EXPECT_THAT(read.retryable_status_codes, ElementsAre("UNAVAILABLE"));
+}
+
+// min(100ms * 2^(n - 1), 1s) * [0.8, 1.2]
+TEST(grpc_retry_policy, delays_are_those_of_the_specification) {
+    retry_policy const policy = grpc_retry_policy_from_json(grpc_example()).policy;
+    backoff const& shape = policy.settings().backoff;
+    jitter const& kind = policy.settings().jitter;
+    std::vector<duration> least, greatest;
+    for (std::uint64_t n = 1; n != 6; ++n) {
+        auto const range = kind.range({n, shape.ceiling(n), shape.base(), shape.cap(), shape.base()});
+        least.push_back(range->least);
+        greatest.push_back(range->greatest);
+    }
+    EXPECT_THAT(least, ElementsAre(80ms, 160ms, 320ms, 640ms, 800ms));
+    EXPECT_THAT(greatest, ElementsAre(120ms, 240ms, 480ms, 960ms, 1200ms)) << "beyond maxBackoff";
+}
+
+TEST(grpc_retry_policy, more_than_five_attempts_are_five) {
+    EXPECT_EQ(grpc_policy_with("maxAttempts", 2).policy.settings().max_attempts, 2u);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", 5.0).policy.settings().max_attempts, 5u);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", 6).policy.settings().max_attempts, 5u);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", 4294967295).policy.settings().max_attempts, 5u);
+}
+
+TEST(grpc_retry_policy, an_initial_backoff_above_the_greatest_is_the_greatest) {
+    backoff const shape = grpc_policy_with("initialBackoff", "3s").policy.settings().backoff;
+    EXPECT_EQ(shape.ceiling(1), 1s);
+    EXPECT_EQ(shape.ceiling(9), 1s);
+}
+
+TEST(grpc_retry_policy, status_codes_have_names_and_numbers) {
+    EXPECT_THAT(
+        grpc_policy_with("retryableStatusCodes", {"ABORTED", 14, 1, 16, 10, "ABORTED"}).retryable_status_codes,
+        ElementsAre("ABORTED", "UNAVAILABLE", "CANCELLED", "UNAUTHENTICATED"));
+}
+
+TEST(grpc_retry_policy, other_fields_say_nothing) {
+    EXPECT_NO_THROW(grpc_policy_with("perAttemptRecvTimeout", "1s"));
+}
+
+TEST(grpc_retry_policy, what_the_specification_requires_is_required) {
+    EXPECT_EQ(fault_of([] { grpc_retry_policy_from_json("4"); }),
+              "the root: expected an object, found '\"4\"'");
+    for (std::string_view const field :
+         {"maxAttempts", "initialBackoff", "maxBackoff", "backoffMultiplier", "retryableStatusCodes"}) {
+        json::object incomplete = grpc_example();
+        incomplete.erase({field.data(), field.size()});
+        EXPECT_EQ(fault_of([&] { grpc_retry_policy_from_json(incomplete); }),
+                  "/" + std::string(field) + ": expected a value, found none");
+    }
+    for (json::value const& count : {json::value(1), json::value(-3), json::value(2.5), json::value("4")})
+        EXPECT_EQ(grpc_fault_with("maxAttempts", count).substr(0, 55),
+                  "/maxAttempts: expected a whole number of at least 2, fo");
+    for (std::string_view const field : {"initialBackoff", "maxBackoff"}) {
+        std::string const expected =
+            "/" + std::string(field) + ": expected a positive number of seconds such as \"0.5s\", found ";
+        EXPECT_EQ(grpc_fault_with(field, "0s"), expected + "'\"0s\"'");
+        EXPECT_EQ(grpc_fault_with(field, "-1s"), expected + "'\"-1s\"'");
+        EXPECT_EQ(grpc_fault_with(field, "100ms"), expected + "'\"100ms\"'");
+        EXPECT_EQ(grpc_fault_with(field, "1"), expected + "'\"1\"'");
+        EXPECT_EQ(grpc_fault_with(field, ""), expected + "'\"\"'");
+        EXPECT_EQ(grpc_fault_with(field, 1), expected + "'1'");
+        EXPECT_EQ(grpc_fault_with(field, "0.0000000001s"),
+                  "/" + std::string(field) + ": expected a whole number of nanoseconds, found '0.0000000001s'");
+        EXPECT_EQ(grpc_fault_with(field, "1.2.3s").substr(0, field.size() + 13),
+                  "/" + std::string(field) + ": expected a");
+    }
+    EXPECT_EQ(grpc_fault_with("backoffMultiplier", 0),
+              "/backoffMultiplier: expected a positive number, found '0'");
+    EXPECT_EQ(grpc_fault_with("backoffMultiplier", -2),
+              "/backoffMultiplier: expected a positive number, found '-2'");
+    EXPECT_EQ(grpc_fault_with("backoffMultiplier", "2"),
+              "/backoffMultiplier: expected a positive number, found '\"2\"'");
+    std::string const codes = "/retryableStatusCodes: expected an array of at least one status code, found ";
+    EXPECT_EQ(grpc_fault_with("retryableStatusCodes", json::array()), codes + "'[]'");
+    EXPECT_EQ(grpc_fault_with("retryableStatusCodes", "ABORTED"), codes + "'\"ABORTED\"'");
+}
+
+TEST(grpc_retry_policy, a_multiplier_that_shrinks_is_refused) {
+    EXPECT_EQ(grpc_fault_with("backoffMultiplier", 0.5),
+              "/backoffMultiplier: expected at least 1 (no backoff of this library shrinks), found '5E-1'");
+    EXPECT_EQ(grpc_policy_with("backoffMultiplier", 1).policy.settings().backoff.ceiling(9), 100ms);
+}
+
+TEST(grpc_retry_policy, unknown_status_codes_are_refused) {
+    std::string const expected =
+        "/retryableStatusCodes/1: expected a status code of gRPC other than OK, by name or number, found ";
+    EXPECT_EQ(grpc_fault_with("retryableStatusCodes", {14, "unavailable"}), expected + "'\"unavailable\"'");
+    EXPECT_EQ(grpc_fault_with("retryableStatusCodes", {14, "OK"}), expected + "'\"OK\"'");
+    for (json::value const& number : {json::value(0), json::value(17), json::value(-1), json::value(true)})
+        EXPECT_EQ(grpc_fault_with("retryableStatusCodes", {14, number}),
+                  expected + "'" + std::string(json::serialize(number)) + "'");
+}
+
+} // namespace
+} // namespace asio_retry::test

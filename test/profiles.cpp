@@ -1,0 +1,170 @@
+#include <asio_retry/profiles.hpp>
+
+#include "schemes/scheme.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr std::uint64_t unlimited = 0;
+
+/// What is published of a scheme.
+struct numbers {
+    std::string_view name;
+    std::uint64_t attempts;
+    std::vector<delay_range> first; ///< after the first failures
+    delay_range last;               ///< after 60
+    duration cap = duration::max(); ///< of what is drawn
+};
+
+std::vector<numbers> const published = {
+    {"scala_timer", unlimited, {{0s, 19'531'250ns}, {0s, 39'062'500ns}}, {0s, 10s}},
+    {"aws_exponential", unlimited, {{5ms, 5ms}, {10ms, 10ms}}, {2s, 2s}},
+    {"aws_full_jitter", unlimited, {{0s, 5ms}, {0s, 10ms}}, {0s, 2s}},
+    {"aws_equal_jitter", unlimited, {{2500us, 5ms}, {5ms, 10ms}}, {1s, 2s}},
+    {"aws_decorrelated", unlimited, {{5ms, 15ms}}, {5ms, 15ms}, 2s},
+    {"aws_decorrelated_in_range", unlimited, {{5ms, 15ms}}, {5ms, 15ms}},
+    {"java_equal_jitter", 3, {{500ms, 1s}, {1s, 2s}}, {5s, 10s}},
+    {"celery", 4, {{0s, 1s}, {0s, 2s}, {0s, 4s}}, {0s, 600s}},
+    {"celery_4_2", 4, {{0s, 1s}, {0s, 2s}, {0s, 4s}}, {0s, 9'223'372'036s}, 600s},
+    {"celery_fixed", 4, {{180s, 180s}}, {180s, 180s}},
+    {"ethernet", 16, {{0s, 51'200ns}, {0s, 153'600ns}}, {0s, 52'377'600ns}},
+    {"unix_connect", 7, {{1s, 1s}, {2s, 2s}, {4s, 4s}}, {64s, 64s}},
+    {"php_retry", 3, {{100ms, 100ms}, {200ms, 200ms}}, {30s, 30s}},
+    {"php_retry_random", 3, {{100ms, 200ms}, {200ms, 400ms}}, {30s, 60s}},
+    {"php_retry_linear", 3, {{1s, 1s}, {2s, 2s}}, {30s, 30s}},
+    {"php_retry_fixed", 3, {{1s, 1s}}, {1s, 1s}},
+    {"php_retry_uniform", 3, {{500ms, 1500ms}}, {500ms, 1500ms}},
+    {"google_cloud_php",
+     4,
+     {{1s, 2s}, {2s, 3s}, {4s, 5s}},
+     {duration::max() / 1us * 1us, duration::max() / 1us * 1us},
+     60s},
+    {"memorystore",
+     unlimited,
+     {{1s, 2s}, {2s, 3s}},
+     {duration::max() / 1ms * 1ms, duration::max() / 1ms * 1ms},
+     32s},
+    {"memorystore_windowed", unlimited, {{1s, 2s}, {2s, 3s}}, {31s, 32s}},
+    {"go_backoff", unlimited, {{250ms, 750ms}, {375ms, 1125ms}}, {30s, 90s}},
+    {"aws_sdk_standard", 3, {{0s, 1s}, {0s, 2s}, {0s, 4s}}, {0s, 20s}},
+    {"grpc", 4, {{80ms, 120ms}, {160ms, 240ms}, {320ms, 480ms}}, {800ms, 1200ms}},
+    {"polly_v2", 4, {{2s, 2s}}, {2s, 2s}},
+    {"spring_default", 3, {{100ms, 100ms}, {200ms, 200ms}}, {30s, 30s}},
+};
+
+bool same(delay_range const& a, delay_range const& b) {
+    return a.least == b.least && a.greatest == b.greatest;
+}
+
+TEST(profiles, have_the_published_constants) {
+    ASSERT_EQ(profiles::all().size(), published.size()) << "each profile has a line in this table";
+    for (numbers const& expected : published) {
+        profiles::profile const* const found = profiles::find(expected.name);
+        ASSERT_TRUE(found) << expected.name;
+        retry_policy const policy = found->make();
+        EXPECT_EQ(policy.settings().max_attempts.value_or(unlimited), expected.attempts) << expected.name;
+        for (std::size_t i = 0; i != expected.first.size(); ++i)
+            EXPECT_TRUE(same(range_of(policy, i + 1), expected.first[i])) << expected.name << ' ' << i + 1;
+        EXPECT_TRUE(same(range_of(policy, 60), expected.last)) << expected.name;
+        EXPECT_EQ(policy.settings().jitter.cap(), expected.cap) << expected.name;
+    }
+}
+
+TEST(profiles, limit_the_time_only_where_that_is_published) {
+    for (profiles::profile const& p : profiles::all()) {
+        retry_settings const settings(p.make().settings());
+        EXPECT_EQ(settings.max_elapsed, p.name == "go_backoff" ? std::optional<duration>(15min) : std::nullopt);
+        EXPECT_FALSE(settings.limits_attempts() || settings.reset_after || settings.clamp) << p.name;
+    }
+}
+
+TEST(profiles, are_found_by_name_and_no_other) {
+    for (profiles::profile const& p : profiles::all())
+        EXPECT_EQ(profiles::find(p.name), &p);
+    for (char const* name : {"", "celer", "celery_", "Celery", " celery"})
+        EXPECT_EQ(profiles::find(name), nullptr) << name;
+}
+
+// The names appear in command lines and policies as text.
+TEST(profiles, have_names_of_their_own_and_a_text_for_everything) {
+    std::set<std::string_view> names;
+    for (profiles::profile const& p : profiles::all()) {
+        EXPECT_TRUE(names.insert(p.name).second) << p.name;
+        EXPECT_EQ(p.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string_view::npos);
+        for (std::string_view const text : {p.name, p.summary, p.formula, p.source, p.flaw})
+            EXPECT_FALSE(text.empty()) << p.name;
+    }
+}
+
+TEST(profiles, are_described_and_drawn_in_the_documentation) {
+    std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/../../doc/schemes.md");
+    std::string const text((std::istreambuf_iterator<char>(file)), {});
+    std::size_t sections = 0;
+    for (auto at = text.find("\n## `"); at != std::string::npos; at = text.find("\n## `", at + 1))
+        ++sections;
+    EXPECT_EQ(sections, profiles::all().size());
+    for (profiles::profile const& p : profiles::all()) {
+        EXPECT_THAT(text, HasSubstr("\n## `" + std::string(p.name) + "`\n"));
+        EXPECT_THAT(text, HasSubstr("](schemes/" + std::string(p.name) + ".svg)"));
+    }
+}
+
+// Every wait lies in the range of its step; whoever makes a policy of a profile gets the waits of the profile.
+TEST(profiles, draw_from_their_range_in_every_operation) {
+    for (profiles::profile const& p : profiles::all()) {
+        retry_policy const policy = p.make();
+        jitter const& kind = policy.settings().jitter;
+        auto const waits = play(policy, 200).waits;
+        EXPECT_EQ(waits.size(),
+                  policy.settings().max_attempts ? *policy.settings().max_attempts - 1 : waits.size());
+        EXPECT_FALSE(waits.empty()) << p.name;
+        duration previous = policy.settings().backoff.base();
+        for (std::size_t i = 0; i != waits.size(); ++i) {
+            auto const range = range_of(policy, i + 1, previous);
+            EXPECT_GE(waits[i], std::min(range.least, kind.cap())) << p.name;
+            EXPECT_LE(waits[i], std::min(range.greatest, kind.cap())) << p.name;
+            previous = waits[i];
+        }
+    }
+}
+
+TEST(profiles, can_be_changed_like_any_policy) {
+    retry_policy const policy = profiles::grpc().max_attempts(2).jitter(no_jitter());
+    EXPECT_EQ(play(policy, always).waits, std::vector<duration>{100ms});
+}
+
+TEST(decision_04, nonsense_for_a_profile_is_refused_with_field_value_and_rule) {
+    auto const refuses_with = [](char const* field, char const* rule) {
+        return ThrowsMessage<std::invalid_argument>(AllOf(HasSubstr(field), HasSubstr(rule)));
+    };
+    EXPECT_THAT([] { profiles::celery(1s, 600s, -1); },
+                refuses_with("max_retries = -1", "must not be negative"));
+    EXPECT_THAT([] { profiles::google_cloud_php(-7); },
+                refuses_with("max_retries = -7", "must not be negative"));
+    EXPECT_THAT([] { profiles::java_equal_jitter(0); }, refuses_with("max_attempts = 0", "must be at least 1"));
+    EXPECT_THAT([] { profiles::scala_timer(0); }, refuses_with("truncated_binary.N = 0", "must be at least 1"));
+    EXPECT_THAT([] { profiles::php_retry(std::chrono::milliseconds(0)); },
+                refuses_with("php_retry.initial = 0ns", "must be at least 1ms"));
+    EXPECT_THAT([] { profiles::memorystore(0s); },
+                refuses_with("memorystore.maximum = 0ns", "must be at least 1s"));
+    EXPECT_THAT([] { profiles::go_backoff({1s, 0.5, 1.5, 10s, -1s}); },
+                refuses_with("go_backoff.max_elapsed_time", "must not be negative"));
+}
+
+TEST(profiles, take_the_greatest_number_of_retries) {
+    auto const most = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(profiles::celery(1s, 600s, most).settings().max_attempts, static_cast<std::uint64_t>(most));
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,195 @@
+// The program as its users meet it: arguments, output, messages and exit codes.
+#include "support/csv.hpp"
+
+#include <asio_retry/profiles.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include <sys/wait.h>
+
+namespace asio_retry::tool {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+struct outcome {
+    int exit_code;
+    std::string output;
+};
+
+/// Runs the program in a shell.
+outcome run(std::string const& arguments) {
+    FILE* const pipe = ::popen((std::string(ASIO_RETRY_TOOL) + " " + arguments).c_str(), "r");
+    if (!pipe)
+        throw std::runtime_error("popen");
+    outcome result{};
+    char part[4096];
+    while (std::size_t const size = std::fread(part, 1, sizeof part, pipe))
+        result.output.append(part, size);
+    int const status = ::pclose(pipe);
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return result;
+}
+
+void expect_usage_error(std::string const& arguments, std::string const& message) {
+    SCOPED_TRACE(arguments);
+    EXPECT_THAT(run(arguments + " 2>/dev/null").output, IsEmpty());
+    outcome const with_errors = run(arguments + " 2>&1");
+    EXPECT_EQ(with_errors.exit_code, 2);
+    EXPECT_THAT(with_errors.output, StartsWith("asio-retry: "));
+    EXPECT_THAT(with_errors.output, HasSubstr(message));
+}
+
+void expect_well_formed(std::string const& svg) {
+    std::istringstream in(svg);
+    boost::property_tree::ptree tree;
+    ASSERT_NO_THROW(boost::property_tree::read_xml(in, tree));
+    EXPECT_EQ(tree.front().first, "svg");
+}
+
+TEST(explain_command, writes_csv_in_nanoseconds) {
+    auto const [code, output] =
+        run("explain 'truncated_binary(N=10, T=10s) full_jitter()' --failures 3 --format csv");
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(output, "failure,ceiling_ns,min_ns,mean_ns,max_ns,cumulative_mean_ns\n"
+                      "1,19531250,0,9765625,19531250,9765625\n"
+                      "2,39062500,0,19531250,39062500,29296875\n"
+                      "3,78125000,0,39062500,78125000,68359375\n");
+}
+
+TEST(explain_command, adds_the_percentiles_of_what_is_drawn) {
+    auto const [code, output] =
+        run("explain 'constant(1s) no_jitter() max_attempts(2)' --draws 10 --format csv");
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(output,
+              "failure,ceiling_ns,min_ns,mean_ns,max_ns,cumulative_mean_ns,p01_ns,p50_ns,p99_ns\n"
+              "1,1000000000,1000000000,1000000000,1000000000,1000000000,1000000000,1000000000,1000000000\n");
+}
+
+TEST(explain_command, repeats_a_seed) {
+    std::string const drawn = "explain go_backoff --draws 100 --format csv --seed ";
+    EXPECT_EQ(run(drawn + "1").output, run(drawn + "1").output);
+    EXPECT_NE(run(drawn + "1").output, run(drawn + "2").output);
+}
+
+TEST(explain_command, writes_json) {
+    auto const [code, output] =
+        run("explain 'constant(1s) no_jitter() max_attempts(3)' --failure-probability 0.5 --format json");
+    EXPECT_EQ(code, 0);
+    boost::json::object const all = boost::json::parse(output).as_object();
+    EXPECT_EQ(all.at("failures").as_array().size(), 2u);
+    EXPECT_EQ(all.at("failures").at(1).at("cumulative_mean_ns"), 2'000'000'000);
+    EXPECT_EQ(all.at("max_attempts"), 3);
+    EXPECT_TRUE(all.at("max_total_ns").is_null());
+    EXPECT_EQ(all.at("attempts_per_operation"), 1.75);
+    EXPECT_EQ(all.at("success_probability"), 0.875);
+}
+
+TEST(explain_command, draws_svg) {
+    auto const [code, output] = run("explain go_backoff --draws 50 --format svg");
+    EXPECT_EQ(code, 0);
+    expect_well_formed(output);
+    EXPECT_THAT(output, HasSubstr("ceiling"));
+}
+
+TEST(explain_command, prints_a_table_with_what_follows_for_the_load) {
+    auto const [code, output] = run("explain 'max_attempts(3) attempt_timeout(1s)' --failure-probability 0.5");
+    EXPECT_EQ(code, 0);
+    EXPECT_THAT(output, HasSubstr("failure     ceiling       least        mean    greatest"));
+    EXPECT_THAT(output, HasSubstr("at most 3"));
+    EXPECT_THAT(output, HasSubstr("1.75 attempts for each operation"));
+    EXPECT_THAT(output, HasSubstr("87.5 % of the operations"));
+    EXPECT_THAT(output, HasSubstr("at most 3.3 s"));
+}
+
+TEST(explain_command, knows_every_profile_by_name) {
+    for (profiles::profile const& p : profiles::all())
+        EXPECT_EQ(run("explain " + std::string(p.name) + " --format csv").exit_code, 0) << p.name;
+}
+
+TEST(profiles_command, lists_every_profile) {
+    std::string const table = run("profiles").output;
+    boost::json::array const json = boost::json::parse(run("profiles --format json").output).as_array();
+    EXPECT_EQ(json.size(), profiles::all().size());
+    for (profiles::profile const& p : profiles::all())
+        EXPECT_THAT(table, HasSubstr(std::string(p.name) + " "));
+    EXPECT_THAT(run("profiles --format csv").output, StartsWith("name,summary,policy,source,flaw\n"));
+}
+
+TEST(simulate_command, studies_contention) {
+    auto const [code, output] = run("simulate occ --clients 1 3 --trials 5 --format csv 2>&1");
+    EXPECT_EQ(code, 0);
+    EXPECT_THAT(output, StartsWith("clients,algorithm,trials,time_mean,time_sd,time_p05,time_p50,time_p95,"
+                                   "calls_mean,calls_sd,calls_p05,calls_p50,calls_p95\n1,None,5,"));
+    EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1 + 2 * 5);
+    expect_well_formed(run("simulate occ --clients 1 3 --trials 2 --format svg").output);
+    EXPECT_EQ(
+        boost::json::parse(run("simulate occ --clients 2 --trials 2 --format json").output).as_array().size(),
+        5u);
+    EXPECT_THAT(run("simulate occ --clients 2 --trials 2").output, HasSubstr("FullJitter"));
+}
+
+TEST(simulate_command, studies_rounds) {
+    auto const [code, output] = run("simulate rounds");
+    EXPECT_EQ(code, 0);
+    EXPECT_THAT(output, HasSubstr("rounds:    100\nattempts:  5050\n"));
+    EXPECT_THAT(run("simulate rounds --clients 2 --format csv").output,
+                "round,attempts,served\n1,2,1\n2,1,1\n");
+    EXPECT_THAT(run("simulate rounds 'constant(1s) no_jitter() max_attempts(2)' --clients 5").output,
+                HasSubstr("gave up:   3 clients"));
+    expect_well_formed(run("simulate rounds --format svg").output);
+    EXPECT_EQ(boost::json::parse(run("simulate rounds --format json").output).at("attempts"), 5050);
+}
+
+TEST(command_line, refuses_what_it_does_not_understand) {
+    expect_usage_error("", "which command?");
+    expect_usage_error("explian", "no command 'explian'");
+    expect_usage_error("simulate", "no command");
+    expect_usage_error("help nothing", "no command 'nothing'");
+    expect_usage_error("explain", "which policy?");
+    expect_usage_error("explain 'exponential(base=1s) full_jiter()'", "21");
+    expect_usage_error("explain 'exponential(base=1s, factor=0.5)'", "factor");
+    expect_usage_error("explain go_backoff --failures 0", "--failures 0: must be a whole number of at least 1");
+    expect_usage_error("explain go_backoff --failures=-1", "at least 1");
+    expect_usage_error("explain go_backoff --draws many", "--draws many");
+    expect_usage_error("explain go_backoff --seed 99999999999999999999", "--seed");
+    expect_usage_error("explain go_backoff --failure-probability 1.5", "[0, 1]");
+    expect_usage_error("explain go_backoff --format yaml", "--format yaml: must be table, csv, json or svg");
+    expect_usage_error("explain go_backoff --colour", "--colour");
+    expect_usage_error("explain go_backoff celery", "too many positional options");
+    expect_usage_error("profiles --format svg", "must be table, csv or json");
+    expect_usage_error("simulate occ --clients 0", "at least 1");
+    expect_usage_error("simulate occ --trials 1", "at least 2");
+    expect_usage_error("simulate rounds 'nonsense'", "policy");
+}
+
+TEST(command_line, helps) {
+    for (std::string const words : {"help", "--help", "-h", "help explain", "explain --help", "help profiles",
+                                    "help simulate", "simulate occ --help", "help simulate rounds"}) {
+        auto const [code, output] = run(words + " 2>/dev/null");
+        EXPECT_EQ(code, 0) << words;
+        EXPECT_THAT(output, StartsWith("usage: asio-retry ")) << words;
+    }
+    EXPECT_THAT(run("--version").output, StartsWith("asio-retry "));
+}
+
+TEST(command_line, says_when_its_output_is_lost) {
+    outcome const lost = run("explain go_backoff 2>&1 >/dev/full");
+    EXPECT_EQ(lost.exit_code, 1);
+    EXPECT_EQ(lost.output, "asio-retry: cannot write the output\n");
+}
+
+} // namespace
+} // namespace asio_retry::tool

@@ -1,0 +1,115 @@
+#include "explanation.hpp"
+
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace asio_retry::tool {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(explanation, shows_ceilings_bands_means_and_times) {
+    auto const policy = retry_policy().backoff(exponential(1s).cap(3s)).jitter(equal_jitter()).max_attempts(4);
+    explanation const what = explain(policy, {});
+    ASSERT_EQ(what.failures.size(), 3u);
+    EXPECT_TRUE(what.is_whole);
+    EXPECT_FALSE(what.means_are_sampled);
+    EXPECT_EQ(what.attempts, 4u);
+    explained_failure const& last = what.failures.back();
+    EXPECT_EQ(last.failure, 3u);
+    EXPECT_EQ(last.ceiling, 3s);
+    EXPECT_EQ(last.least, 1500ms);
+    EXPECT_EQ(last.mean, 2250ms);
+    EXPECT_EQ(last.greatest, 3s);
+    EXPECT_EQ(last.cumulative_least, 500ms + 1s + 1500ms);
+    EXPECT_EQ(last.cumulative_mean, 750ms + 1500ms + 2250ms);
+    EXPECT_EQ(last.cumulative_greatest, 6s);
+    EXPECT_TRUE(last.draws.empty());
+}
+
+TEST(explanation, ends_where_the_policy_does_or_after_twenty_failures) {
+    auto const endless = retry_policy().backoff(constant(1s)).jitter(no_jitter()).unlimited_attempts();
+    explanation const cut = explain(endless, {});
+    EXPECT_EQ(cut.failures.size(), 20u);
+    EXPECT_FALSE(cut.is_whole);
+    EXPECT_FALSE(cut.attempts);
+    EXPECT_EQ(explain(endless.max_attempts(30), {}).attempts, 30u);
+    EXPECT_EQ(explain(endless.max_elapsed(5s), {}).failures.size(), 5u); // a wait may end at the limit
+    EXPECT_EQ(explain(endless.total_timeout(4999ms), {}).failures.size(), 4u);
+    EXPECT_EQ(explain(endless.total_timeout(4999ms), {}).attempts, 5u);
+    EXPECT_TRUE(explain(endless.max_attempts(1), {}).failures.empty());
+}
+
+TEST(explanation, shows_as_many_failures_as_asked_whatever_the_limits) {
+    auto const policy = retry_policy().max_attempts(2).max_elapsed(1s);
+    explanation const what = explain(policy, {.failures = 40, .seed = 1, .draws = 0});
+    EXPECT_EQ(what.failures.size(), 40u);
+    EXPECT_EQ(what.failures.back().ceiling, 20s);
+    EXPECT_EQ(what.attempts, 2u);
+}
+
+// What is drawn above a jitter's cap becomes the cap.
+TEST(explanation, computes_the_mean_of_a_capped_draw) {
+    auto const policy =
+        retry_policy().backoff(constant(31500ms)).jitter(additive_jitter(1000ms).unit(1ms).cap(32s));
+    auto const mean = explain(policy, {}).failures.front().mean;
+    // (31500 + ... + 32000 + 500 * 32000) / 1001
+    EXPECT_EQ(mean, duration(std::llround(31'906'750.0 / 1001 * 1e6)));
+    auto const all_above = policy.backoff(constant(40s));
+    EXPECT_EQ(explain(all_above, {}).failures.front().mean, 32s);
+    EXPECT_EQ(explain(all_above, {}).failures.front().least, 32s);
+    EXPECT_EQ(explain(all_above, {}).failures.front().greatest, 32s);
+}
+
+TEST(explanation, samples_the_mean_where_a_delay_depends_on_the_one_before) {
+    auto const policy =
+        retry_policy().backoff(constant(100ms).cap(1h)).jitter(decorrelated_jitter()).max_attempts(4);
+    explanation const what = explain(policy, {});
+    EXPECT_TRUE(what.means_are_sampled);
+    // Half of the base and three times the mean before: 200, 350, 575 ms.
+    EXPECT_NEAR(static_cast<double>(what.failures[0].mean / 1us), 200'000, 3'000);
+    EXPECT_NEAR(static_cast<double>(what.failures[1].mean / 1us), 350'000, 7'000);
+    EXPECT_NEAR(static_cast<double>(what.failures[2].mean / 1us), 575'000, 15'000);
+    EXPECT_EQ(what.failures[2].least, 100ms);
+    EXPECT_EQ(what.failures[2].greatest, 2700ms);
+}
+
+TEST(explanation, draws_from_the_band_and_the_same_for_the_same_seed) {
+    explain_request const request{.failures = 3, .seed = 5, .draws = 1000};
+    explanation const what = explain(retry_policy(), request);
+    for (explained_failure const& f : what.failures) {
+        ASSERT_EQ(f.draws.size(), 1000u);
+        EXPECT_GE(f.draws.front(), f.least);
+        EXPECT_LE(f.draws.back(), f.greatest);
+        EXPECT_TRUE(std::is_sorted(f.draws.begin(), f.draws.end()));
+        EXPECT_NEAR(static_cast<double>(quantile(f.draws, 0.5) / 1us), static_cast<double>(f.mean / 1us),
+                    static_cast<double>(f.greatest / 1us) * 0.1);
+    }
+    EXPECT_EQ(what.failures[2].draws, explain(retry_policy(), request).failures[2].draws);
+    EXPECT_NE(what.failures[2].draws,
+              explain(retry_policy(), {.failures = 3, .seed = 6, .draws = 1000}).failures[2].draws);
+}
+
+TEST(explanation, knows_the_longest_time) {
+    auto const policy = retry_policy().backoff(constant(1s)).jitter(full_jitter()).max_attempts(3);
+    EXPECT_FALSE(explain(policy, {}).longest); // an attempt may take for ever
+    EXPECT_EQ(explain(policy.attempt_timeout(10s), {}).longest, 3 * 10s + 2 * 1s);
+    EXPECT_EQ(explain(policy.attempt_timeout(10s).total_timeout(7s), {}).longest, 7s);
+    EXPECT_EQ(explain(policy.unlimited_attempts().attempt_timeout(10s).max_elapsed(1min), {}).longest, 70s);
+}
+
+TEST(expected_load, is_that_of_independent_failures) {
+    explanation const three = explain(retry_policy().max_attempts(3), {});
+    EXPECT_DOUBLE_EQ(load_at(three, 0.5).attempts, 1.75);
+    EXPECT_DOUBLE_EQ(load_at(three, 0.5).successes, 0.875);
+    EXPECT_DOUBLE_EQ(load_at(three, 1).attempts, 3);
+    EXPECT_DOUBLE_EQ(load_at(three, 1).successes, 0);
+    EXPECT_DOUBLE_EQ(load_at(three, 0).attempts, 1);
+    EXPECT_DOUBLE_EQ(load_at(explain(retry_policy().unlimited_attempts(), {}), 0.75).attempts, 4);
+}
+
+} // namespace
+} // namespace asio_retry::tool

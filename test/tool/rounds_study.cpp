@@ -1,0 +1,50 @@
+#include "rounds_study.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace asio_retry::tool {
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy const every_round = retry_policy().backoff(constant(1s)).jitter(no_jitter()).unlimited_attempts();
+
+TEST(b6, a_hundred_clients_without_jitter_need_a_hundred_rounds_and_5050_attempts) {
+    rounds_result const result = study_rounds(every_round, 100, 1, 1);
+    EXPECT_EQ(result.rounds.size(), 100u);
+    EXPECT_EQ(result.attempts, 5050u);
+    EXPECT_EQ(result.gave_up, 0u);
+    EXPECT_EQ(result.rounds.at(0).attempts, 100u);
+    EXPECT_EQ(result.rounds.at(99).attempts, 1u);
+}
+
+TEST(rounds_study, no_round_serves_more_than_its_capacity_and_jitter_saves_attempts) {
+    auto const with_jitter =
+        retry_policy().backoff(exponential(1s).cap(60s)).jitter(full_jitter()).unlimited_attempts();
+    rounds_result const result = study_rounds(with_jitter, 100, 2, 1);
+    unsigned served = 0;
+    for (auto const& [number, round] : result.rounds) {
+        EXPECT_LE(round.served, 2u) << number;
+        EXPECT_LE(round.served, round.attempts) << number;
+        served += round.served;
+    }
+    EXPECT_EQ(served, 100u);
+    EXPECT_LT(result.attempts, study_rounds(every_round, 100, 2, 1).attempts / 2);
+}
+
+TEST(rounds_study, clients_without_attempts_left_give_up) {
+    rounds_result const result = study_rounds(every_round.max_attempts(3), 10, 1, 1);
+    EXPECT_EQ(result.rounds.size(), 3u);
+    EXPECT_EQ(result.attempts, 10u + 9u + 8u);
+    EXPECT_EQ(result.gave_up, 7u);
+}
+
+TEST(rounds_study, who_would_come_back_at_once_comes_back_in_the_next_round) {
+    auto const at_once = every_round.backoff(constant(0s));
+    EXPECT_EQ(study_rounds(at_once, 5, 1, 1).rounds.size(), 5u);
+}
+
+} // namespace
+} // namespace asio_retry::tool
