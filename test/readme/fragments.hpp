@@ -6,6 +6,8 @@
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/permanent.hpp>
+#include <asio_retry/policy_text.hpp>
+#include <asio_retry/profiles.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>

@@ -10,7 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -117,6 +120,15 @@ TEST(explain_command, prints_a_table_with_what_follows_for_the_load) {
 TEST(explain_command, knows_every_profile_by_name) {
     for (profiles::profile const& p : profiles::all())
         EXPECT_EQ(run("explain " + std::string(p.name) + " --format csv").exit_code, 0) << p.name;
+}
+
+// `cmake --build build/test --target scheme_charts` draws them again.
+TEST(explain_command, has_drawn_the_charts_of_the_documentation) {
+    for (profiles::profile const& p : profiles::all()) {
+        std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/../../doc/schemes/" + std::string(p.name) + ".svg");
+        std::string const drawn{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        EXPECT_EQ(run("explain " + std::string(p.name) + " --draws 10 --format svg").output, drawn) << p.name;
+    }
 }
 
 TEST(profiles_command, lists_every_profile) {

@@ -1,0 +1,145 @@
+// The jitters that the published schemes need besides the usual ones, and what every jitter may be told.
+#include <asio_retry/jitter.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
+
+constexpr backoff_step step_of(duration ceiling, duration cap = duration::max()) {
+    return {1, ceiling, ceiling, cap, ceiling};
+}
+
+std::vector<duration> sorted_draws(jitter const& kind, backoff_step const& step, int count = 10'000) {
+    random source(1);
+    std::vector<duration> result;
+    for (int i = 0; i != count; ++i)
+        result.push_back(kind.draw(step, source));
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+/// The range is this, and draws reach into both of its ends.
+void expect_range(jitter const& kind, backoff_step const& step, duration least, duration greatest) {
+    auto const range = kind.range(step);
+    ASSERT_TRUE(range);
+    EXPECT_EQ(range->least, least);
+    EXPECT_EQ(range->greatest, greatest);
+    auto const draws = sorted_draws(kind, step);
+    duration const margin = (greatest - least) / 100;
+    EXPECT_GE(draws.front(), least);
+    EXPECT_LE(draws.front(), least + margin);
+    EXPECT_LE(draws.back(), greatest);
+    EXPECT_GE(draws.back(), greatest - margin);
+}
+
+template <typename Make>
+void expect_refused(Make make, char const* message) {
+    EXPECT_THAT(make,
+                Throws<std::invalid_argument>(Property(&std::invalid_argument::what, HasSubstr(message))));
+}
+
+TEST(additive_jitter, is_added_to_the_ceiling_and_stays_under_the_cap) {
+    expect_range(additive_jitter(1s), step_of(2s), 2s, 3s);
+    expect_range(additive_jitter(1s), step_of(2s, 2500ms), 2s, 2500ms);
+    expect_range(additive_jitter(0s), step_of(2s), 2s, 2s);
+    expect_range(additive_jitter(duration::max()), step_of(2s), 2s, duration::max());
+    expect_refused([] { additive_jitter(-1ns); }, "additive_jitter.greatest");
+}
+
+TEST(multiplicative_jitter, multiplies_the_ceiling) {
+    expect_range(multiplicative_jitter(0.5, 2), step_of(4s), 2s, 8s);
+    expect_range(multiplicative_jitter(0.5, 2), step_of(4s, 5s), 2s, 5s);
+    expect_range(multiplicative_jitter(1, 1), step_of(duration::max()), duration::max(), duration::max());
+    expect_range(multiplicative_jitter(0, 3), step_of(duration::max()), 0s, duration::max());
+    expect_refused([] { multiplicative_jitter(-0.1, 1); }, "multiplicative_jitter.least = -0.1");
+    expect_refused([] { multiplicative_jitter(1, 0.5); }, "multiplicative_jitter.greatest = 0.5");
+    expect_refused([] { multiplicative_jitter(0, std::numeric_limits<double>::infinity()); }, "finite");
+    expect_refused([] { multiplicative_jitter(std::nan(""), 1); }, "multiplicative_jitter.least");
+}
+
+TEST(windowed_jitter, leaves_something_to_draw_at_the_cap) {
+    expect_range(windowed_jitter(1s), step_of(10s, 10s), 9s, 10s);
+    expect_range(windowed_jitter(1s), step_of(300ms, 10s), 0s, 300ms);
+    expect_refused([] { windowed_jitter(-1s); }, "windowed_jitter.window");
+}
+
+TEST(log_normal_jitter, has_the_ceiling_as_its_median) {
+    auto const kind = log_normal_jitter(0.5);
+    EXPECT_FALSE(kind.range(step_of(1s)));
+    auto const draws = sorted_draws(kind, step_of(1s), 100'000);
+    auto const logarithm_at = [&](double share) {
+        auto const index = static_cast<std::size_t>(share * static_cast<double>(draws.size()));
+        return std::log(std::chrono::duration<double>(draws[index]).count());
+    };
+    // The quantiles of a normal distribution with mean 0 and deviation 0.5; the bounds are 6 standard errors.
+    EXPECT_NEAR(logarithm_at(0.5), 0, 0.012);
+    EXPECT_NEAR(logarithm_at(0.841345), 0.5, 0.015);
+    EXPECT_NEAR(logarithm_at(0.158655), -0.5, 0.015);
+    EXPECT_NEAR(logarithm_at(0.977250), 1, 0.03);
+    EXPECT_EQ(sorted_draws(kind, step_of(1s, 1500ms)).back(), 1500ms);
+    EXPECT_EQ(sorted_draws(log_normal_jitter(0), step_of(1s)).front(), 1s);
+    EXPECT_GE(sorted_draws(log_normal_jitter(1000), step_of(1s)).front(), 0s);
+    expect_refused([] { log_normal_jitter(-1); }, "log_normal_jitter.sigma = -1");
+    expect_refused([] { log_normal_jitter(std::nan("")); }, "log_normal_jitter.sigma");
+}
+
+TEST(jitter_unit, draws_every_whole_multiple_in_the_range_and_no_other) {
+    auto const draws = sorted_draws(full_jitter().unit(1s), step_of(3999ms));
+    EXPECT_EQ(std::set<duration>(draws.begin(), draws.end()), (std::set<duration>{0s, 1s, 2s, 3s}));
+    for (duration const value : {0s, 1s, 2s, 3s}) // of a fair die with four faces, within 6 standard deviations
+        EXPECT_NEAR(static_cast<double>(std::count(draws.begin(), draws.end(), value)), 2500, 260);
+    expect_range(equal_jitter().unit(1s), step_of(5s), 3s, 5s);
+    expect_range(equal_jitter().unit(1s), step_of(700ms), 0s, 0s); // no multiple inside: the one below
+    expect_range(no_jitter().unit(1s), step_of(duration::max()), duration::max() / 1s * 1s,
+                 duration::max() / 1s * 1s);
+    EXPECT_EQ(sorted_draws(log_normal_jitter(1).unit(1s), step_of(10s)).front() % 1s, 0s);
+    EXPECT_EQ(full_jitter().unit(), 1ns);
+    expect_refused([] { full_jitter().unit(0s); }, "jitter.unit");
+}
+
+TEST(jitter_cap, makes_the_cap_of_all_that_is_drawn_above_it) {
+    auto const draws = sorted_draws(additive_jitter(1s).cap(2500ms), step_of(2s));
+    EXPECT_EQ(draws.back(), 2500ms);
+    EXPECT_NEAR(static_cast<double>(std::count(draws.begin(), draws.end(), 2500ms)), 5000, 300);
+    EXPECT_EQ(sorted_draws(additive_jitter(1s).cap(1s), step_of(2s)).front(), 1s);
+    EXPECT_EQ(full_jitter().cap(), duration::max());
+    EXPECT_EQ(
+        sorted_draws(jitter([](backoff_step, random&) { return duration(9s); }).cap(4s), step_of(1s)).front(),
+        4s);
+    expect_refused([] { full_jitter().cap(-1s); }, "jitter.cap");
+}
+
+TEST(jitter_beyond_cap, lets_the_cap_bound_the_ceiling_alone) {
+    expect_range(proportional_jitter(0.5), step_of(4s, 4s), 2s, 4s);
+    expect_range(proportional_jitter(0.5).beyond_cap(), step_of(4s, 4s), 2s, 6s);
+    EXPECT_TRUE(proportional_jitter(0.5).beyond_cap().is_beyond_cap());
+    auto const user = jitter([](backoff_step, random&) { return duration(9s); });
+    EXPECT_EQ(sorted_draws(user, step_of(1s, 2s)).front(), 2s);
+    EXPECT_EQ(sorted_draws(user.beyond_cap(), step_of(1s, 2s)).front(), 9s);
+}
+
+TEST(jitter_settings, are_kept_by_each_other_and_by_copies) {
+    jitter const all = additive_jitter(10s).unit(2s).cap(7s).beyond_cap();
+    jitter const copy = all;
+    EXPECT_EQ(copy.unit(), 2s);
+    EXPECT_EQ(copy.cap(), 7s);
+    EXPECT_TRUE(copy.is_beyond_cap());
+}
+
+} // namespace
+} // namespace asio_retry::test
