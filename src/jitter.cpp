@@ -90,7 +90,7 @@ jitter decorrelated_jitter() {
 jitter proportional_jitter(double fraction) {
     if (!(fraction >= 0 && fraction <= 1))
         detail::refuse("proportional_jitter.fraction", fraction, "must lie in [0, 1]");
-    return jitter(detail::proportional_jitter_kind{fraction});
+    return jitter(detail::proportional_jitter_kind{fraction + 0.0});
 }
 
 jitter additive_jitter(duration greatest) {
@@ -102,7 +102,7 @@ jitter multiplicative_jitter(double least, double greatest) {
         detail::refuse("multiplicative_jitter.least", least, "must be at least 0");
     if (!(greatest >= least) || !std::isfinite(greatest))
         detail::refuse("multiplicative_jitter.greatest", greatest, "must be finite, and not below least");
-    return jitter(detail::multiplicative_jitter_kind{least, greatest});
+    return jitter(detail::multiplicative_jitter_kind{least + 0.0, greatest + 0.0});
 }
 
 jitter windowed_jitter(duration window) {
@@ -112,7 +112,11 @@ jitter windowed_jitter(duration window) {
 jitter log_normal_jitter(double sigma) {
     if (!(sigma >= 0) || !std::isfinite(sigma))
         detail::refuse("log_normal_jitter.sigma", sigma, "must be finite and at least 0");
-    return jitter(detail::log_normal_jitter_kind{sigma});
+    return jitter(detail::log_normal_jitter_kind{sigma + 0.0}); // no -0, which is written as 0
+}
+
+jitter decorrelated_jitter_v2() {
+    return jitter(detail::decorrelated_jitter_v2_kind());
 }
 
 } // namespace asio_retry

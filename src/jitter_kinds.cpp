@@ -19,12 +19,17 @@ duration saturating_triple(duration d) noexcept {
 
 /// Precondition: factor >= 0. A factor of at most 1 never makes more of `d`.
 duration scaled(duration d, double factor) noexcept {
-    if (factor == 1)
+    if (factor == 1 || d == duration::zero()) // which a factor may be too large for
         return d;
     double const count = static_cast<double>(d.count()) * factor;
     // A count above 2^53 may be rounded up past d, and past what llround can represent.
     double const limit = factor < 1 ? static_cast<double>(d.count()) : 0x1p63;
     return count < limit ? duration(std::llround(count)) : factor < 1 ? d : duration::max();
+}
+
+/// What the delays of Polly's second version add up to, in units of 1.4 bases. Saturates.
+double polly_total(double failures) noexcept {
+    return failures < 1000 ? std::exp2(failures) * std::tanh(std::sqrt(4 * failures)) : 0x1p1000;
 }
 
 /// In (0, 1].
@@ -75,6 +80,13 @@ delay_range windowed_jitter_kind::range(backoff_step const& step) const noexcept
 
 duration log_normal_jitter_kind::draw(backoff_step const& step, random& source) const {
     return scaled(step.ceiling, std::exp(sigma * normal(source)));
+}
+
+duration decorrelated_jitter_v2_kind::draw(backoff_step const& step, random& source) const {
+    auto const before = static_cast<double>(step.failures - 1);
+    double const total = polly_total(before + 1 - uniform_fraction(source));
+    double const total_before = step.failures == 1 ? 0 : polly_total(before - uniform_fraction(source));
+    return total < 0x1p1000 ? scaled(step.base, (total - total_before) / 1.4) : duration::max();
 }
 
 duration custom_jitter_kind::draw(backoff_step const& step, random& source) const {

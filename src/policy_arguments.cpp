@@ -104,7 +104,10 @@ argument const& bound_arguments::checked(parameter const& p, argument const& a) 
     if (p.kind == parameter_kind::a_number && !read_number(digits_in(a)))
         fail_expecting(a.at, description(p) + " in the range of double", a.word);
     if (p.kind == parameter_kind::a_whole_number && !read_whole(digits_in(a)))
-        fail_expecting(a.at, description(p) + " of less than 2^63", a.word);
+        fail_expecting(a.at,
+                       description(p) +
+                           (digits_in(a).find_first_of(".eE") == std::string::npos ? " of less than 2^63" : ""),
+                       a.word);
     return a;
 }
 

@@ -100,6 +100,7 @@ constexpr jitter_form jitter_forms[] = {
     {"log_normal_jitter",
      {{{"sigma", a_number}}},
      [](args const& a) { return log_normal_jitter(a.number("sigma")); }},
+    {"decorrelated_jitter_v2", {}, [](args const&) { return decorrelated_jitter_v2(); }},
 };
 
 constexpr parameter jitter_setters[] = {

@@ -4,6 +4,8 @@
 #include <asio_retry/detail/check.hpp>
 #include <asio_retry/jitter.hpp>
 
+#include "number_text.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -98,9 +100,13 @@ constexpr profile table[] = {
      "min(1 s, 0.1 s * 2^n) * uniform in [0.8, 1.2], n from 0; 4 attempts",
      "gRFC A6, client retries, as of August 2024", "may pass its maximum by a fifth, as published",
      [] { return grpc(); }},
-    {"polly_v2", "the defaults of Polly 8", "2 s; 3 retries",
+    {"polly_v2", "exponential backoff with jitter of Polly 8",
+     "2 s * (s(r + u) - s(r - 1 + v)) / 1.4, s(t) = 2^t * tanh(sqrt(4 * t)), r from 0; 3 retries",
+     "App-vNext/Polly, src/Polly.Core/Retry/RetryHelper.cs",
+     "there the u of one delay is the v of the next; delays have no cap", [] { return polly_v2(); }},
+    {"polly_default", "the defaults of Polly 8", "2 s; 3 retries",
      "App-vNext/Polly, src/Polly.Core/Retry/RetryConstants.cs", "no jitter unless asked for",
-     [] { return polly_v2(); }},
+     [] { return polly_default(); }},
     {"spring_default", "the defaults of Spring Retry's exponential backoff",
      "min(30 s, 100 ms * 2^n), n from 0; 3 attempts",
      "spring-projects/spring-retry, ExponentialBackOffPolicy and SimpleRetryPolicy",
@@ -117,14 +123,25 @@ std::int64_t attempts_with(std::int64_t retries) {
     return std::min(retries, std::numeric_limits<std::int64_t>::max() - 1) + 1;
 }
 
-milliseconds at_least_1ms(std::string_view field, milliseconds value) {
-    if (value < 1ms)
-        detail::refuse(field, value, "must be at least 1ms");
+/// In nanoseconds. `least` is not negative.
+template <typename Rep, typename Period>
+duration whole(std::string_view field, std::chrono::duration<Rep, Period> value, duration least) {
+    if (value > std::chrono::duration_cast<std::chrono::duration<Rep, Period>>(duration::max()))
+        detail::refuse(field, std::to_string(value.count()), "must not be more than 2^63 ns");
+    if (value < value.zero() || duration(value) < least)
+        detail::refuse(field, std::to_string(value.count()) + (Period::den == 1 ? "s" : "ms"),
+                       "must be at least " + detail::to_text(least));
     return value;
 }
 
+/// Published schemes take a maximum below the first delay for all delays.
+backoff growing(duration base, double factor, duration maximum) {
+    return exponential(std::min(base, maximum), factor).cap(maximum);
+}
+
 backoff php_exponential(milliseconds initial, double multiplier, milliseconds maximum) {
-    return exponential(at_least_1ms("php_retry.initial", initial), multiplier).cap(maximum);
+    return growing(whole("php_retry.initial", initial, 1ms), multiplier,
+                   whole("php_retry.maximum", maximum, 1ms));
 }
 
 } // namespace
@@ -170,17 +187,20 @@ retry_policy java_equal_jitter(std::int64_t attempts, duration base, duration ca
 }
 
 retry_policy celery(seconds factor, seconds maximum, std::int64_t max_retries) {
-    return waiting(exponential(factor).cap(maximum), full_jitter().unit(1s))
+    return waiting(growing(whole("celery.factor", factor, 0s), 2, whole("celery.maximum", maximum, 0s)),
+                   full_jitter().unit(1s))
         .max_attempts(attempts_with(max_retries));
 }
 
 retry_policy celery_4_2(seconds factor, seconds maximum, std::int64_t max_retries) {
-    return waiting(exponential(factor), full_jitter().unit(1s).cap(maximum))
+    return waiting(exponential(whole("celery_4_2.factor", factor, 0s)),
+                   full_jitter().unit(1s).cap(whole("celery_4_2.maximum", maximum, 0s)))
         .max_attempts(attempts_with(max_retries));
 }
 
 retry_policy celery_fixed(seconds delay, std::int64_t max_retries) {
-    return waiting(constant(delay), no_jitter()).max_attempts(attempts_with(max_retries));
+    return waiting(constant(whole("celery_fixed.delay", delay, 0s)), no_jitter())
+        .max_attempts(attempts_with(max_retries));
 }
 
 retry_policy ethernet(duration slot, std::int64_t attempts) {
@@ -204,20 +224,20 @@ retry_policy php_retry_random(milliseconds initial, double multiplier, milliseco
 
 retry_policy php_retry_linear(milliseconds initial, milliseconds delta, milliseconds maximum,
                               std::int64_t attempts) {
-    at_least_1ms("php_retry_linear.initial", initial);
-    at_least_1ms("php_retry_linear.delta", delta);
-    return waiting(linear(initial, delta).cap(maximum), no_jitter()).max_attempts(attempts);
+    duration const greatest = whole("php_retry_linear.maximum", maximum, 1ms);
+    duration const first = std::min(whole("php_retry_linear.initial", initial, 1ms), greatest);
+    return waiting(linear(first, whole("php_retry_linear.delta", delta, 1ms)).cap(greatest), no_jitter())
+        .max_attempts(attempts);
 }
 
 retry_policy php_retry_fixed(milliseconds delay, std::int64_t attempts) {
-    return waiting(constant(at_least_1ms("php_retry_fixed.delay", delay)), no_jitter()).max_attempts(attempts);
+    return waiting(constant(whole("php_retry_fixed.delay", delay, 1ms)), no_jitter()).max_attempts(attempts);
 }
 
 retry_policy php_retry_uniform(milliseconds least, milliseconds greatest, std::int64_t attempts) {
-    at_least_1ms("php_retry_uniform.least", least);
-    if (greatest < least)
-        detail::refuse("php_retry_uniform.greatest", greatest, "must not be below least");
-    return waiting(constant(least), additive_jitter(greatest - least).unit(1ms)).max_attempts(attempts);
+    duration const from = whole("php_retry_uniform.least", least, 1ms);
+    duration const to = whole("php_retry_uniform.greatest", greatest, from);
+    return waiting(constant(from), additive_jitter(to - from).unit(1ms)).max_attempts(attempts);
 }
 
 retry_policy google_cloud_php(std::int64_t max_retries) {
@@ -226,16 +246,14 @@ retry_policy google_cloud_php(std::int64_t max_retries) {
 }
 
 retry_policy memorystore(seconds maximum) {
-    if (maximum < 1s)
-        detail::refuse("memorystore.maximum", maximum, "must be at least 1s");
-    return waiting(exponential(1s), additive_jitter(1s).unit(1ms).cap(maximum)).unlimited_attempts();
+    return waiting(exponential(1s),
+                   additive_jitter(1s).unit(1ms).cap(whole("memorystore.maximum", maximum, 1s)))
+        .unlimited_attempts();
 }
 
 retry_policy memorystore_windowed(seconds maximum) {
-    if (maximum < 2s)
-        detail::refuse("memorystore_windowed.maximum", maximum, "must be at least 2s");
-    return waiting(exponential(1s).cap(maximum - 1s), additive_jitter(1s).unit(1ms).beyond_cap())
-        .unlimited_attempts();
+    duration const cap = whole("memorystore_windowed.maximum", maximum, 2s) - 1s;
+    return waiting(exponential(1s).cap(cap), additive_jitter(1s).unit(1ms).beyond_cap()).unlimited_attempts();
 }
 
 retry_policy go_backoff(go_backoff_options const& options) {
@@ -255,7 +273,11 @@ retry_policy grpc() {
     return waiting(exponential(100ms).cap(1s), proportional_jitter(0.2).beyond_cap()).max_attempts(4);
 }
 
-retry_policy polly_v2() {
+retry_policy polly_v2(duration base, std::int64_t max_retries) {
+    return waiting(exponential(base), decorrelated_jitter_v2()).max_attempts(attempts_with(max_retries));
+}
+
+retry_policy polly_default() {
     return waiting(constant(2s), no_jitter()).max_attempts(attempts_with(3));
 }
 

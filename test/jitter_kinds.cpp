@@ -94,8 +94,45 @@ TEST(log_normal_jitter, has_the_ceiling_as_its_median) {
     EXPECT_EQ(sorted_draws(kind, step_of(1s, 1500ms)).back(), 1500ms);
     EXPECT_EQ(sorted_draws(log_normal_jitter(0), step_of(1s)).front(), 1s);
     EXPECT_GE(sorted_draws(log_normal_jitter(1000), step_of(1s)).front(), 0s);
+    EXPECT_EQ(sorted_draws(log_normal_jitter(1000), step_of(0s)).back(), 0s);
     expect_refused([] { log_normal_jitter(-1); }, "log_normal_jitter.sigma = -1");
     expect_refused([] { log_normal_jitter(std::nan("")); }, "log_normal_jitter.sigma");
+}
+
+// The law of the published formula: P(s(u) <= 1.4 x) for the first delay, and the mean of the later ones.
+TEST(decorrelated_jitter_v2, has_the_law_of_the_formula) {
+    auto const kind = decorrelated_jitter_v2();
+    auto const s = [](double t) { return std::exp2(t) * std::tanh(std::sqrt(4 * t)); };
+    auto const first = sorted_draws(kind, step_of(1s), 100'000);
+    for (double const u : {0.1, 0.25, 0.5, 0.75, 0.9}) {
+        auto const least = duration(std::llround(s(u) / 1.4 * 1e9));
+        auto const below = std::lower_bound(first.begin(), first.end(), least) - first.begin();
+        EXPECT_NEAR(static_cast<double>(below) / 1e5, u, 0.01);
+    }
+    auto const mean_of_s = [&](double from) {
+        double sum = 0;
+        for (int i = 0; i != 1000; ++i)
+            sum += s(from + (i + 0.5) / 1000);
+        return sum / 1000;
+    };
+    for (std::uint64_t const failures : {2u, 3u, 6u}) {
+        backoff_step step = step_of(1s);
+        step.failures = failures;
+        step.ceiling = 0s; // does not matter
+        double sum = 0;
+        for (duration const d : sorted_draws(kind, step, 100'000))
+            sum += std::chrono::duration<double>(d).count();
+        auto const n = static_cast<double>(failures);
+        double const expected = (mean_of_s(n - 1) - mean_of_s(n - 2)) / 1.4;
+        EXPECT_NEAR(sum / 1e5, expected, expected * 0.015);
+    }
+    backoff_step far = step_of(1s, 1h);
+    far.failures = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(sorted_draws(kind, far, 10).front(), 1h);
+    far.cap = duration::max();
+    far.failures = 1000;
+    EXPECT_EQ(sorted_draws(kind, far, 10).front(), duration::max());
+    EXPECT_EQ(sorted_draws(kind, step_of(0s), 10).back(), 0s);
 }
 
 TEST(jitter_unit, draws_every_whole_multiple_in_the_range_and_no_other) {

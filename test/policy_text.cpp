@@ -114,6 +114,7 @@ TEST(policy_text, every_jitter_is_written_and_read) {
         {multiplicative_jitter(0.8, 1.2), "multiplicative_jitter(least=0.8, greatest=1.2)"},
         {windowed_jitter(500ms), "windowed_jitter(500ms)"},
         {log_normal_jitter(0.25), "log_normal_jitter(0.25)"},
+        {decorrelated_jitter_v2(), "decorrelated_jitter_v2()"},
         {full_jitter().unit(1s).cap(10min), "full_jitter(unit=1s, cap=10min)"},
         {proportional_jitter(0.5).beyond_cap(), "proportional_jitter(0.5, beyond_cap=true)"},
         {additive_jitter(1s).unit(1ms).cap(32s).beyond_cap(),
@@ -294,7 +295,7 @@ TEST(policy_text, numbers_are_written_in_the_fewest_digits_that_read_back_as_the
     EXPECT_EQ(again_backoff("exponential(1s, 15e-1)"), "exponential(base=1s, factor=1.5)");
     EXPECT_EQ(again_backoff("exponential(1s, 1.5E+0)"), "exponential(base=1s, factor=1.5)");
     EXPECT_EQ(again_jitter("proportional_jitter(.5)"), "proportional_jitter(0.5)");
-    EXPECT_EQ(again_jitter("proportional_jitter(-0)"), "proportional_jitter(-0)");
+    EXPECT_EQ(again_jitter("proportional_jitter(-0)"), "proportional_jitter(0)");
     EXPECT_EQ(again_jitter("proportional_jitter(5e-324)"), "proportional_jitter(5e-324)");
     EXPECT_EQ(again_jitter("proportional_jitter(0.1000000000000000055511151231257827)"),
               "proportional_jitter(0.1)");
@@ -307,9 +308,9 @@ TEST(policy_text, numbers_out_of_range_are_refused) {
               "13: expected a whole number for count of max_attempts of less than 2^63, found "
               "'9223372036854775808'");
     EXPECT_EQ(fault_in("max_attempts(2.5)"),
-              "13: expected a whole number for count of max_attempts of less than 2^63, found '2.5'");
+              "13: expected a whole number for count of max_attempts, found '2.5'");
     EXPECT_EQ(fault_in("max_attempts(1e1)"),
-              "13: expected a whole number for count of max_attempts of less than 2^63, found '1e1'");
+              "13: expected a whole number for count of max_attempts, found '1e1'");
     EXPECT_NO_THROW(parse_policy("max_attempts(9223372036854775807)"));
 }
 

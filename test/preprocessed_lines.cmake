@@ -32,7 +32,7 @@ count_lines(asio_retry/async_retry.hpp async_retry)
 check(async_retry ${async_retry} ${most})
 
 # retry_machine has all the others, but the report.
-foreach(name retry_machine retry_policy retry_report)
+foreach(name policy_json policy_text profiles retry_machine retry_policy retry_report)
     count_lines(asio_retry/${name}.hpp lines)
     check(${name} ${lines} 80000)
 endforeach()

@@ -76,7 +76,7 @@ public:
     /// 0 <= step.base, step.ceiling <= step.cap.
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 
-    /// From where `draw` draws uniformly, before `cap`; none for a log-normal or a user's jitter.
+    /// From where `draw` draws uniformly, before `cap`; none for a jitter that does not.
     ASIO_RETRY_DECL std::optional<delay_range> range(backoff_step const& step) const;
 
     duration unit() const noexcept { return unit_; }
@@ -128,5 +128,11 @@ ASIO_RETRY_DECL jitter windowed_jitter(duration window);
 /// `ceiling * exp(sigma * n)`, n normal with mean 0 and variance 1, and never above the cap: the ceiling is the
 /// median. Throws std::invalid_argument unless sigma is finite and at least 0.
 ASIO_RETRY_DECL jitter log_normal_jitter(double sigma);
+
+/// `base * (s(n + u) - s(n - 1 + v)) / 1.4` with s(t) = 2^t * tanh(sqrt(4 * t)), n the failures before this
+/// one, u and v uniform in [0, 1), and s = 0 where n is 0; whatever the ceiling, and never above the cap. Half
+/// of the first delays are below the base. Source: Polly, `DecorrelatedJitterBackoffV2`, where v is the u of
+/// the delay before: each delay has the same law here, but does not depend on that one.
+ASIO_RETRY_DECL jitter decorrelated_jitter_v2();
 
 } // namespace asio_retry

@@ -4,7 +4,7 @@
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/retry_policy.hpp>
 
-#include <boost/json/value.hpp>
+#include <boost/json/fwd.hpp>
 
 #include <string>
 #include <vector>

@@ -140,8 +140,11 @@ ASIO_RETRY_DECL retry_policy aws_sdk_standard();
 /// The example of gRFC A6: min(1 s, 0.1 s * 2^n) within 20 %, which may pass 1 s, 4 attempts.
 ASIO_RETRY_DECL retry_policy grpc();
 
-/// The defaults of Polly 8 (the "v2" API): 2 s before each of 3 retries, without jitter.
-ASIO_RETRY_DECL retry_policy polly_v2();
+/// Polly's exponential backoff with jitter, which it calls decorrelated, version 2: `decorrelated_jitter_v2`.
+ASIO_RETRY_DECL retry_policy polly_v2(duration base = std::chrono::seconds(2), std::int64_t max_retries = 3);
+
+/// The defaults of Polly 8, where jitter is not asked for: 2 s before each of 3 retries.
+ASIO_RETRY_DECL retry_policy polly_default();
 
 /// Spring Retry with the defaults of ExponentialBackOffPolicy and SimpleRetryPolicy: 100 ms, doubled up to 30
 /// s, without jitter, 3 attempts.

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace asio_retry::tool {
 namespace {
 
 constexpr std::uint64_t most_failures_unasked = 20;
-constexpr std::size_t sequences_for_a_mean = 20'000;
+constexpr std::size_t draws_for_means = 400'000;
+constexpr std::size_t runs_for_attempts = 1'000;
+constexpr std::uint64_t most_attempts_in_a_run = 10'000;
+constexpr std::uint64_t most_waits_to_add_up = 1'000;
 
 duration sum(duration a, duration b) {
     return a > duration::max() - b ? duration::max() : a + b;
@@ -28,26 +32,31 @@ retry_policy without_limits(retry_policy const& policy) {
     return retry_policy().backoff(settings.backoff).jitter(settings.jitter).unlimited_attempts();
 }
 
-/// The delays that the machine decides on, after failures without end.
-class drawn_sequence {
+/// What the machine decides after one failure after the other, each at once.
+class played_operation {
 public:
-    drawn_sequence(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)
+    played_operation(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)
         : machine_(policy)
         , source_(seed, stream) {
-        machine_.start();
+        machine_.start(now_);
     }
 
-    duration next() {
+    /// The delay before the next attempt, or none.
+    std::optional<duration> next() {
         static verdict const failure =
             verdict::failure(make_error_code(boost::system::errc::connection_refused));
-        retry_action const action = machine_.on_failure(failure, time_point(), source_);
-        machine_.on_wait_over(time_point());
+        retry_action const action = machine_.on_failure(failure, now_, source_);
+        if (action.what != retry_action::kind::wait)
+            return std::nullopt;
+        now_ = saturating_add(now_, action.delay);
+        machine_.on_wait_over(now_);
         return action.delay;
     }
 
 private:
     retry_machine machine_;
     random source_;
+    time_point now_{};
 };
 
 /// The mean of a jitter's draws, where they do not depend on the draw before.
@@ -111,25 +120,46 @@ private:
     bool depends_on_previous_ = false;
 };
 
-std::vector<std::vector<duration>> draw(retry_policy const& policy, std::uint64_t seed, std::size_t failures,
-                                        std::size_t sequences) {
-    std::vector<std::vector<duration>> result(failures);
-    for (std::size_t i = 0; i != sequences; ++i) {
-        drawn_sequence sequence(policy, seed, i);
-        for (std::vector<duration>& of_failure : result)
-            of_failure.push_back(sequence.next());
+/// Draws of each failure, sorted.
+void take_draws(std::vector<explained_failure>& failures, retry_policy const& endless,
+                explain_request const& request) {
+    for (std::size_t i = 0; i != request.draws; ++i) {
+        played_operation operation(endless, request.seed, i);
+        for (explained_failure& f : failures)
+            f.draws.push_back(*operation.next());
     }
-    return result;
+    for (explained_failure& f : failures)
+        std::sort(f.draws.begin(), f.draws.end());
 }
 
-void take_means(std::vector<explained_failure>& failures, retry_policy const& policy, std::uint64_t seed) {
-    auto const drawn = draw(policy, seed, failures.size(), sequences_for_a_mean);
-    for (std::size_t i = 0; i != failures.size(); ++i) {
-        long double total = 0;
-        for (duration const d : drawn[i])
-            total += static_cast<long double>(d.count());
-        failures[i].mean = rounded(total / sequences_for_a_mean);
+void take_means(std::vector<explained_failure>& failures, retry_policy const& endless, std::uint64_t seed) {
+    std::size_t const runs =
+        std::max<std::size_t>(draws_for_means / std::max<std::size_t>(failures.size(), 1), 100);
+    std::vector<long double> totals(failures.size());
+    for (std::size_t i = 0; i != runs; ++i) {
+        played_operation operation(endless, seed, i);
+        for (long double& total : totals)
+            total += static_cast<long double>(operation.next()->count());
     }
+    for (std::size_t i = 0; i != failures.size(); ++i)
+        failures[i].mean = rounded(totals[i] / static_cast<long double>(runs));
+}
+
+std::vector<std::uint64_t> numbers_of_attempts(retry_policy const& policy, std::uint64_t seed,
+                                               bool has_time_limit) {
+    retry_settings const& settings = policy.settings();
+    if (!has_time_limit)
+        return settings.max_attempts ? std::vector{*settings.max_attempts} : std::vector<std::uint64_t>();
+    std::vector<std::uint64_t> numbers;
+    for (std::size_t i = 0; i != runs_for_attempts; ++i) {
+        played_operation operation(policy, seed, i);
+        std::uint64_t attempts = 1;
+        while (attempts != most_attempts_in_a_run && operation.next())
+            ++attempts;
+        numbers.push_back(attempts);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
 }
 
 void add_up(std::vector<explained_failure>& failures) {
@@ -149,25 +179,58 @@ std::optional<duration> time_limit(retry_settings const& settings) {
     return least;
 }
 
+/// Of `count` waits; none if nobody can tell in a reasonable time.
+std::optional<duration> longest_waits(retry_settings const& settings, std::uint64_t count) {
+    duration total{};
+    range_of_delays ranges(settings);
+    explained_failure each;
+    for (duration before{}; each.failure <= count; ++each.failure) {
+        before = each.greatest;
+        ranges.next(each);
+        total = sum(total, each.greatest);
+        if (each.failure < most_waits_to_add_up)
+            continue;
+        std::uint64_t const left = count - each.failure;
+        if (each.greatest == duration::max() || left == 0)
+            return total;
+        if (each.greatest != before)
+            return std::nullopt;
+        // It grows no more.
+        return sum(total, rounded(static_cast<long double>(left) * static_cast<long double>(before.count())));
+    }
+    return total;
+}
+
 /// Everything as late as it can be: all waits, and all attempts where they have a limit.
 std::optional<duration> longest_time(retry_settings const& settings) {
     std::optional<duration> longest = settings.total_timeout;
-    if (settings.max_attempts && settings.attempt_timeout && *settings.max_attempts <= 100'000) {
-        duration waits{};
-        range_of_delays ranges(settings);
-        explained_failure each;
-        duration attempts = *settings.attempt_timeout;
-        for (; each.failure != *settings.max_attempts; ++each.failure) {
-            ranges.next(each);
-            waits = sum(waits, each.greatest);
-            attempts = sum(attempts, *settings.attempt_timeout);
-        }
-        longest = std::min(longest.value_or(duration::max()), sum(waits, attempts));
-    }
-    if (settings.max_elapsed && settings.attempt_timeout) // the last attempt begins no later
-        longest =
-            std::min(longest.value_or(duration::max()), sum(*settings.max_elapsed, *settings.attempt_timeout));
+    auto const at_most = [&](duration other) { longest = std::min(longest.value_or(duration::max()), other); };
+    if (!settings.attempt_timeout)
+        return longest;
+    auto const one = static_cast<long double>(settings.attempt_timeout->count());
+    if (settings.max_attempts)
+        if (auto const waits = longest_waits(settings, *settings.max_attempts - 1))
+            at_most(sum(*waits, rounded(one * static_cast<long double>(*settings.max_attempts))));
+    if (settings.max_elapsed) // the last attempt begins no later
+        at_most(sum(*settings.max_elapsed, *settings.attempt_timeout));
     return longest;
+}
+
+/// Leaves the failures that a wait follows if all delays are average. With `clamp` the last wait is cut short.
+bool keep_within(duration limit, bool clamps, std::vector<explained_failure>& failures) {
+    auto const too_late = std::find_if(failures.begin(), failures.end(),
+                                       [&](auto const& f) { return f.cumulative_mean > limit; });
+    if (too_late == failures.end())
+        return false;
+    duration const left = too_late == failures.begin() ? limit : limit - std::prev(too_late)->cumulative_mean;
+    bool const is_cut = clamps && left > duration::zero();
+    if (is_cut) {
+        too_late->least = std::min(too_late->least, left);
+        too_late->mean = left;
+        too_late->greatest = left;
+    }
+    failures.erase(is_cut ? std::next(too_late) : too_late, failures.end());
+    return true;
 }
 
 } // namespace
@@ -193,37 +256,32 @@ explanation explain(retry_policy const& policy, explain_request const& request) 
         take_means(result.failures, endless, request.seed);
     add_up(result.failures);
 
-    if (auto const limit = time_limit(settings); limit && !request.failures) {
-        auto const too_late = std::find_if(result.failures.begin(), result.failures.end(),
-                                           [&](auto const& f) { return f.cumulative_mean > *limit; });
-        if (too_late != result.failures.end()) {
-            result.failures.erase(too_late, result.failures.end());
-            result.is_whole = true;
-        }
+    result.time_limit = time_limit(settings);
+    if (result.time_limit && !request.failures &&
+        keep_within(*result.time_limit, settings.clamp, result.failures)) {
+        result.is_whole = true;
+        add_up(result.failures);
     }
-    if (request.draws != 0) {
-        auto drawn = draw(endless, request.seed, result.failures.size(), request.draws);
-        for (std::size_t i = 0; i != drawn.size(); ++i) {
-            std::sort(drawn[i].begin(), drawn[i].end());
-            result.failures[i].draws = std::move(drawn[i]);
-        }
-    }
-
-    if (result.is_whole)
-        result.attempts = result.failures.size() + 1;
-    else
-        result.attempts = settings.max_attempts;
+    if (request.draws != 0)
+        take_draws(result.failures, endless, request);
+    result.attempts = numbers_of_attempts(policy, request.seed, result.time_limit.has_value());
     result.longest = longest_time(settings);
     return result;
 }
 
 expected_load load_at(explanation const& what, double failure_probability) {
     double const p = failure_probability;
-    if (!what.attempts)
+    if (what.attempts.empty())
         return {1 / (1 - p), p < 1 ? 1.0 : 0.0};
-    auto const attempts = static_cast<double>(*what.attempts);
-    double const all_fail = std::pow(p, attempts);
-    return {p < 1 ? (1 - all_fail) / (1 - p) : attempts, 1 - all_fail};
+    expected_load sum{};
+    for (std::uint64_t const number : what.attempts) {
+        auto const attempts = static_cast<double>(number);
+        double const all_fail = std::pow(p, attempts);
+        sum.attempts += p < 1 ? (1 - all_fail) / (1 - p) : attempts;
+        sum.successes += 1 - all_fail;
+    }
+    auto const runs = static_cast<double>(what.attempts.size());
+    return {sum.attempts / runs, sum.successes / runs};
 }
 
 } // namespace asio_retry::tool

@@ -29,12 +29,14 @@ struct explanation {
     bool is_whole = true;                    ///< nothing follows what is listed
     bool means_are_sampled = false;
 
-    std::optional<std::uint64_t> attempts; ///< at most, when the delays are average; none: no limit
-    std::optional<duration> longest;       ///< from the start to the end at most; none: no limit
+    std::vector<std::uint64_t>
+        attempts; ///< sorted numbers of them, in runs in which all fail at once; none: no limit
+    std::optional<duration> time_limit; ///< after which no wait ends
+    std::optional<duration> longest;    ///< from the start to the end at most; none: no limit is known
 };
 
 struct explain_request {
-    std::optional<std::uint64_t> failures; ///< instead of what the policy's limits allow
+    std::optional<std::uint64_t> failures; ///< so many rows, instead of what the policy's limits allow
     std::uint64_t seed = 1;
     std::size_t draws = 0;
 };

@@ -3,6 +3,8 @@
 
 #include <asio_retry/policy_text.hpp>
 
+#include <cmath>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -38,12 +40,17 @@ void print_json(std::ostream& out, explanation const& what, std::optional<double
         rows.push_back(to_json(f));
     all["failures"] = std::move(rows);
     all["is_whole"] = what.is_whole;
-    all["max_attempts"] = what.attempts ? json::value(*what.attempts) : json::value();
+    auto const& attempts = what.attempts;
+    all["attempts"] = attempts.empty() ? json::value() // no limit
+                                       : json::object{{"min", attempts.front()},
+                                                      {"p50", quantile(attempts, 0.5)},
+                                                      {"max", attempts.back()}};
     all["max_total_ns"] = what.longest ? json::value(what.longest->count()) : json::value();
     if (failure_probability) {
         expected_load const load = load_at(what, *failure_probability);
         all["failure_probability"] = *failure_probability;
-        all["attempts_per_operation"] = load.attempts;
+        all["attempts_per_operation"] =
+            std::isfinite(load.attempts) ? json::value(load.attempts) : json::value();
         all["success_probability"] = load.successes;
     }
     out << json::serialize(all) << '\n';

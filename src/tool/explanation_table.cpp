@@ -33,6 +33,16 @@ void print_rows(std::ostream& out, explanation const& what) {
     }
 }
 
+/// Their limit, or how many there are in runs whose delays are drawn.
+std::string attempts_text(std::vector<std::uint64_t> const& sorted) {
+    if (sorted.empty())
+        return "no limit";
+    if (sorted.front() == sorted.back())
+        return "at most " + std::to_string(sorted.front());
+    return std::to_string(sorted.front()) + " to " + std::to_string(sorted.back()) + ", mostly about " +
+           std::to_string(quantile(sorted, 0.5)) + ": there is a limit of time";
+}
+
 } // namespace
 
 void print_table(std::ostream& out, explanation const& what, std::optional<double> failure_probability) {
@@ -42,13 +52,13 @@ void print_table(std::ostream& out, explanation const& what, std::optional<doubl
         out << "(means of drawn delays)\n";
     out << '\n';
 
-    out << "attempts:      " << (what.attempts ? "at most " + std::to_string(*what.attempts) : "no limit")
-        << '\n';
+    out << "attempts:      " << attempts_text(what.attempts) << '\n';
     if (what.is_whole && !what.failures.empty())
         out << "waits in all:  " << human(what.failures.back().cumulative_least) << " to "
-            << human(what.failures.back().cumulative_greatest) << '\n';
-    out << "over after:    "
-        << (what.longest ? "at most " + human(*what.longest) : "no limit: an attempt may take for ever")
+            << human(std::min(what.failures.back().cumulative_greatest,
+                              what.time_limit.value_or(duration::max())))
+            << '\n';
+    out << "over after:    " << (what.longest ? "at most " + human(*what.longest) : "no limit is known")
         << '\n';
     if (failure_probability) {
         expected_load const load = load_at(what, *failure_probability);

@@ -11,6 +11,7 @@
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -58,12 +59,17 @@ void simulate_rounds(std::vector<std::string> const& arguments) {
                  asked);
 }
 
+bool is_help(std::string const& word) {
+    return word == "--help" || word == "-h" || word == "help";
+}
+
 bool asks_for_help(std::vector<std::string> const& words) {
-    return words.empty() || words.back() == "--help" || words.back() == "-h" || words.front() == "help";
+    return words.front() == "help" ||
+           std::any_of(words.begin(), words.end(), [](auto const& w) { return w == "--help" || w == "-h"; });
 }
 
 void print_help(std::vector<std::string> words) {
-    std::erase_if(words, [](std::string const& w) { return w == "--help" || w == "-h" || w == "help"; });
+    std::erase_if(words, is_help);
     std::string name;
     for (std::string const& word : words)
         if (!word.starts_with('-') && name.find(' ') == std::string::npos &&
@@ -91,6 +97,8 @@ void run(std::vector<std::string> words) {
         return word;
     };
     std::string command = take();
+    if (command == "simulate" && words.empty())
+        throw usage_error("simulate: what? occ or rounds");
     if (command == "simulate")
         command += " " + take();
     if (command == "explain")
@@ -122,7 +130,9 @@ int main(int argc, char** argv) {
         std::cerr << "asio-retry: " << e.what() << "\nTry 'asio-retry help'.\n";
         return misused;
     } catch (asio_retry::policy_syntax_error const& e) {
-        std::cerr << "asio-retry: policy: " << e.what() << '\n';
+        std::string_view message = e.what(); // which names the library
+        message.remove_prefix(std::min(message.find(": "), message.size() - 2) + 2);
+        std::cerr << "asio-retry: policy: " << message << '\n';
         return misused;
     } catch (std::exception const& e) {
         std::cerr << "asio-retry: " << e.what() << '\n';

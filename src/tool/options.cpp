@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 namespace asio_retry::tool {
@@ -76,26 +77,30 @@ void add_format(command& to, format& into, bool has_svg = true) {
              has_svg ? "table (the default), csv, json or svg" : "table (the default), csv or json");
 }
 
-/// Refuses what is no whole number of at least `least`; the library would take -1 for a large one.
+/// Refuses what is no whole number in that range; the stream would take -1 for a large one.
 template <typename Number>
-Number whole(std::string const& option, std::string const& text, Number least) {
+Number whole(std::string const& option, std::string const& text, Number least, Number greatest) {
     bool const digits_only =
         !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     std::istringstream in(text);
     Number number{};
-    if (!digits_only || !(in >> number) || number < least)
+    if (!digits_only || !(in >> number) || number < least || number > greatest)
         throw usage_error("--" + option + " " + text + ": must be a whole number of at least " +
-                          std::to_string(least));
+                          std::to_string(least) + " and at most " + std::to_string(greatest));
     return number;
 }
 
 template <typename Into, typename Number>
-void add_whole(command& to, char const* name, Into& into, Number least, char const* what) {
+void add_whole(command& to, char const* name, Into& into, Number least, Number greatest, char const* what) {
     to.add()(name,
              po::value<std::string>()->value_name("N")->notifier(
-                 [&into, name, least](std::string const& text) { into = whole<Number>(name, text, least); }),
+                 [&into, name, least, greatest](std::string const& text) {
+                     into = whole<Number>(name, text, least, greatest);
+                 }),
              what);
 }
+
+constexpr auto any_seed = std::numeric_limits<std::uint64_t>::max();
 
 command explain_command(explain_options& into) {
     command result(
@@ -106,10 +111,11 @@ command explain_command(explain_options& into) {
         "CSV and JSON give nanoseconds.");
     result.add_positional("policy", &into.policy);
     add_whole<std::optional<std::uint64_t>, std::uint64_t>(
-        result, "failures", into.failures, 1, "so many rows; otherwise until the policy stops, and 20 at most");
-    add_whole<std::size_t, std::size_t>(result, "draws", into.draws, 1,
+        result, "failures", into.failures, 1, 10'000,
+        "so many rows; otherwise until the policy stops, and 20 at most");
+    add_whole<std::size_t, std::size_t>(result, "draws", into.draws, 1, 100'000,
                                         "draw so many delays for each failure, and show their distribution");
-    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, "of what is drawn (1)");
+    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, any_seed, "of what is drawn (1)");
     result.add()("failure-probability", po::value<double>()->value_name("P")->notifier([&into](double p) {
         if (!(p >= 0 && p <= 1))
             throw usage_error("--failure-probability: must lie in [0, 1]");
@@ -137,11 +143,12 @@ command occ_command(occ_options& into) {
                      [&into](std::vector<std::string> const& all) {
                          into.clients.clear();
                          for (std::string const& text : all)
-                             into.clients.push_back(whole<unsigned>("clients", text, 1));
+                             into.clients.push_back(whole<unsigned>("clients", text, 1, 100'000));
                      }),
                  "numbers of clients, each studied (1 2 5 10 20 40 60 80 100 120 140 160)");
-    add_whole<unsigned, unsigned>(result, "trials", into.trials, 2, "trials for each number of clients (100)");
-    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, "of all randomness (1)");
+    add_whole<unsigned, unsigned>(result, "trials", into.trials, 2, 1'000'000,
+                                  "trials for each number of clients (100)");
+    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, any_seed, "of all randomness (1)");
     add_format(result, into.as);
     return result;
 }
@@ -152,9 +159,10 @@ command rounds_command(rounds_options& into) {
         "Clients begin together at a server that serves a few in each round, and turns the others away.\n"
         "POLICY says how they come back, a second being a round; at once by default.");
     result.add_positional("policy", &into.policy);
-    add_whole<unsigned, unsigned>(result, "clients", into.clients, 1, "how many clients (100)");
-    add_whole<unsigned, unsigned>(result, "capacity", into.capacity, 1, "how many a round serves (1)");
-    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, "of all randomness (1)");
+    add_whole<unsigned, unsigned>(result, "clients", into.clients, 1, 1'000'000, "how many clients (100)");
+    add_whole<unsigned, unsigned>(result, "capacity", into.capacity, 1, 1'000'000,
+                                  "how many a round serves (1)");
+    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, any_seed, "of all randomness (1)");
     add_format(result, into.as);
     return result;
 }

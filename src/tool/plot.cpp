@@ -1,6 +1,7 @@
 #include "plot.hpp"
 
 #include "human.hpp"
+#include "svg_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,21 +18,6 @@ constexpr int bottom = 68;
 constexpr int most_colours = 6;
 constexpr int letter_width = 6; // at most, at the size of a label
 
-std::string escaped(std::string const& text) {
-    std::string result;
-    for (char const c : text) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else
-            result += c;
-    }
-    return result;
-}
-
 template <typename... Numbers>
 std::string formatted(char const* format, Numbers... numbers) {
     char text[256];
@@ -39,14 +25,10 @@ std::string formatted(char const* format, Numbers... numbers) {
     return text;
 }
 
-std::string text_at(double x, double y, char const* attributes, std::string const& content) {
-    return formatted("<text x=\"%.1f\" y=\"%.1f\" ", x, y) + attributes + ">" + escaped(content) + "</text>\n";
-}
-
 /// Between a least and a greatest value, with ticks that people can read.
 class axis {
 public:
-    axis(double least, double greatest, int pixels)
+    axis(double least, double greatest, int pixels, double least_step = 0)
         : least_(least)
         , greatest_(greatest > least ? greatest : least + 1)
         , pixels_(pixels) {
@@ -58,10 +40,8 @@ public:
         }
         double const rough = greatest_ / 5;
         double const power = std::pow(10, std::floor(std::log10(rough)));
-        double const step = power * (rough / power > 5   ? 10
-                                     : rough / power > 2 ? 5
-                                     : rough / power > 1 ? 2
-                                                         : 1);
+        double const parts = rough / power;
+        double const step = std::max(least_step, power * (parts > 5 ? 10 : parts > 2 ? 5 : parts > 1 ? 2 : 1));
         for (int i = 0; i * step <= greatest_ * 1.0001; ++i)
             ticks_.push_back(i * step);
     }
@@ -113,23 +93,23 @@ std::string plot::group() const {
             greatest_x = std::max(greatest_x, p.x);
             greatest_y = std::max(greatest_y, p.y);
         }
-    axis const x(0, greatest_x, width - left - right);
+    axis const x(0, greatest_x, width - left - right, 1); // it counts
     axis const y(least_y_, greatest_y, height - top - bottom);
     auto const place = [&](point p) { return point{left + x.at(p.x), height - bottom - y.at(p.y)}; };
 
-    std::string svg = text_at(left, 18, "font-weight=\"bold\"", title_);
+    std::string svg = svg_text(left, 18, "font-weight=\"bold\"", title_);
     for (double const tick : y.ticks()) {
         double const at = height - bottom - y.at(tick);
         svg += formatted("<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left,
                          width - right, at, at);
-        svg += text_at(left - 6, at + 4, "class=\"soft\" text-anchor=\"end\"", human(tick));
+        svg += svg_text(left - 6, at + 4, "class=\"soft\" text-anchor=\"end\"", human(tick));
     }
     for (double const tick : x.ticks())
-        svg += text_at(left + x.at(tick), height - bottom + 16, "class=\"soft\" text-anchor=\"middle\"",
-                       human(tick));
-    svg += text_at((left + width - right) / 2.0, height - bottom + 32, "class=\"soft\" text-anchor=\"middle\"",
-                   x_title_);
-    svg += text_at(left - 56, top - 12, "class=\"soft\"", y_title_);
+        svg += svg_text(left + x.at(tick), height - bottom + 16, "class=\"soft\" text-anchor=\"middle\"",
+                        human(tick));
+    svg += svg_text((left + width - right) / 2.0, height - bottom + 32, "class=\"soft\" text-anchor=\"middle\"",
+                    x_title_);
+    svg += svg_text(left - 56, top - 12, "class=\"soft\"", y_title_);
 
     int colour = 0;
     int legend_x = left;
@@ -147,7 +127,7 @@ std::string plot::group() const {
             svg += formatted("<polyline class=\"line%d\" points=\"", colour) + points + "\"/>\n";
         svg += formatted("<rect class=\"fill%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/>\n", colour,
                          legend_x, height - 18);
-        svg += text_at(legend_x + 14, height - 9, "", c.label);
+        svg += svg_text(legend_x + 14, height - 9, "", c.label);
         legend_x += 24 + letter_width * static_cast<int>(c.label.size());
         colour = (colour + 1) % most_colours;
     }
@@ -160,7 +140,7 @@ std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
         formatted("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
                   "font-family=\"sans-serif\" font-size=\"12\">\n",
                   all, plot::height + 28, all, plot::height + 28);
-    svg += "<title>" + escaped(title) +
+    svg += "<title>" + xml_escaped(title) +
            "</title>\n<style>\ntext { fill: #24292f } .soft { fill: #57606a } "
            ".grid { stroke: #8c959f; stroke-opacity: .35 } polyline { fill: none; stroke-width: 1.8 }\n";
     char const* const colours[most_colours] = {"#1f883d", "#0969da", "#bf8700",
@@ -168,9 +148,9 @@ std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
     for (int i = 0; i != most_colours; ++i)
         svg += formatted(".fill%d { fill: %s } .line%d { stroke: %s }\n", i, colours[i], i, colours[i]);
     svg += "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .soft { fill: #9198a1 } }\n</style>\n";
-    svg += text_at(8, 18,
-                   title.size() * 8 > static_cast<std::size_t>(all) ? "font-size=\"10\"" : "font-size=\"14\"",
-                   title);
+    svg += svg_text(8, 18,
+                    title.size() * 8 > static_cast<std::size_t>(all) ? "font-size=\"10\"" : "font-size=\"14\"",
+                    title);
     int x = 0;
     for (plot const& each : plots) {
         svg += formatted("<g transform=\"translate(%d 28)\">\n", x) + each.group() + "</g>\n";

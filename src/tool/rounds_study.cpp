@@ -29,6 +29,9 @@ struct client {
     random source;
 };
 
+/// Clients that would come later than that have given up.
+constexpr duration end_of_time = duration::max() / round_length * round_length;
+
 std::uint64_t round_at(time_point when) {
     return static_cast<std::uint64_t>(when.time_since_epoch() / round_length);
 }
@@ -62,11 +65,12 @@ rounds_result study_rounds(retry_policy const& policy, unsigned clients, unsigne
             continue;
         }
         retry_action const action = who->machine.on_failure(turned_away, now, who->source);
-        if (action.what != retry_action::kind::wait) {
+        time_point next = saturating_add(now, action.delay);
+        if (action.what != retry_action::kind::wait || next.time_since_epoch() >= end_of_time) {
             ++result.gave_up;
             continue;
         }
-        time_point const next = std::max(saturating_add(now, action.delay), start_of(round_at(now) + 1));
+        next = std::max(next, start_of(round_at(now) + 1));
         who->machine.on_wait_over(next);
         coming.emplace(std::pair(next, number), who);
     }

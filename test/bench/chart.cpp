@@ -1,5 +1,7 @@
 #include "chart.hpp"
 
+#include "svg_text.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +10,8 @@
 
 namespace asio_retry::bench {
 namespace {
+
+using tool::svg_text;
 
 struct bar {
     std::string label;
@@ -21,27 +25,6 @@ constexpr int value_width = 70;
 constexpr int line_height = 26;
 constexpr int top = 62;
 constexpr int bottom = 34;
-
-std::string escaped(std::string const& text) {
-    std::string result;
-    for (char const c : text) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else
-            result += c;
-    }
-    return result;
-}
-
-std::string text(double x, double y, char const* attributes, std::string const& content) {
-    char place[96];
-    std::snprintf(place, sizeof place, "<text x=\"%.1f\" y=\"%.1f\" ", x, y);
-    return std::string(place) + attributes + ">" + escaped(content) + "</text>\n";
-}
 
 std::string ratio_text(double ratio) {
     char text[32];
@@ -120,26 +103,26 @@ std::string draw(std::string const& workload, std::vector<bar> const& bars) {
            "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .soft { fill: #9198a1 } "
            ".ours { fill: #3fb950 } .hand { fill: #848d97 } .peer { fill: #d29922 } }\n"
            "</style>\n";
-    svg += text(8, 22, "font-size=\"16\" font-weight=\"bold\"", "CPU time per wait, " + workload);
-    svg += text(8, 42, "class=\"soft\"",
-                std::string("relative to the usual hand-written loop (1)") +
-                    (along.logarithmic() ? "; logarithmic" : "") + "; shorter is better");
+    svg += svg_text(8, 22, "font-size=\"16\" font-weight=\"bold\"", "CPU time per wait, " + workload);
+    svg += svg_text(8, 42, "class=\"soft\"",
+                    std::string("relative to the usual hand-written loop (1)") +
+                        (along.logarithmic() ? "; logarithmic" : "") + "; shorter is better");
     for (double const tick : along.ticks()) {
         double const x = label_width + along.length(tick);
         std::snprintf(line, sizeof line, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n",
                       x, x, top - 6, base);
         svg += line;
-        svg += text(x, base + 18, "class=\"soft\" text-anchor=\"middle\"", tick_text(tick));
+        svg += svg_text(x, base + 18, "class=\"soft\" text-anchor=\"middle\"", tick_text(tick));
     }
     int y = top;
     for (bar const& each : bars) {
         double const length = std::max(along.length(each.ratio), 1.0);
-        svg += text(label_width - 8, y + 14, "text-anchor=\"end\"", each.label);
+        svg += svg_text(label_width - 8, y + 14, "text-anchor=\"end\"", each.label);
         std::snprintf(line, sizeof line,
                       "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
                       each.kind, label_width, y, length, line_height - 8);
         svg += line;
-        svg += text(label_width + length + 6, y + 14, "", ratio_text(each.ratio));
+        svg += svg_text(label_width + length + 6, y + 14, "", ratio_text(each.ratio));
         y += line_height;
     }
     return svg + "</svg>\n";

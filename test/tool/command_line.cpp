@@ -81,6 +81,27 @@ TEST(explain_command, adds_the_percentiles_of_what_is_drawn) {
               "1,1000000000,1000000000,1000000000,1000000000,1000000000,1000000000,1000000000,1000000000\n");
 }
 
+TEST(explain_command, has_its_percentiles_in_order) {
+    auto const [code, output] =
+        run("explain 'constant(1s) full_jitter() max_attempts(2)' --draws 1000 --format csv");
+    std::istringstream lines(output);
+    std::string header, row;
+    std::getline(lines, header);
+    std::getline(lines, row);
+    long long failure, ceiling, least, mean, greatest, in_all, p01, p50, p99;
+    ASSERT_EQ(std::sscanf(row.c_str(), "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld", &failure, &ceiling,
+                          &least, &mean, &greatest, &in_all, &p01, &p50, &p99),
+              9);
+    EXPECT_NEAR(static_cast<double>(p01), 0.01e9, 0.02e9);
+    EXPECT_NEAR(static_cast<double>(p50), 0.5e9, 0.1e9);
+    EXPECT_NEAR(static_cast<double>(p99), 0.99e9, 0.02e9);
+    boost::json::value const json = boost::json::parse(
+        run("explain 'constant(1s) full_jitter() max_attempts(2)' --draws 1000 --format json").output);
+    EXPECT_EQ(json.at("failures").at(0).at("p01_ns"), p01);
+    EXPECT_EQ(json.at("failures").at(0).at("p50_ns"), p50);
+    EXPECT_EQ(json.at("failures").at(0).at("p99_ns"), p99);
+}
+
 TEST(explain_command, repeats_a_seed) {
     std::string const drawn = "explain go_backoff --draws 100 --format csv --seed ";
     EXPECT_EQ(run(drawn + "1").output, run(drawn + "1").output);
@@ -94,10 +115,16 @@ TEST(explain_command, writes_json) {
     boost::json::object const all = boost::json::parse(output).as_object();
     EXPECT_EQ(all.at("failures").as_array().size(), 2u);
     EXPECT_EQ(all.at("failures").at(1).at("cumulative_mean_ns"), 2'000'000'000);
-    EXPECT_EQ(all.at("max_attempts"), 3);
+    EXPECT_EQ(all.at("attempts").at("max"), 3);
     EXPECT_TRUE(all.at("max_total_ns").is_null());
     EXPECT_EQ(all.at("attempts_per_operation"), 1.75);
     EXPECT_EQ(all.at("success_probability"), 0.875);
+}
+
+TEST(explain_command, writes_no_number_that_json_does_not_have) {
+    auto const [code, output] = run("explain 'unlimited_attempts()' --failure-probability 1 --format json");
+    EXPECT_EQ(code, 0);
+    EXPECT_TRUE(boost::json::parse(output).at("attempts_per_operation").is_null());
 }
 
 TEST(explain_command, draws_svg) {
@@ -153,7 +180,18 @@ TEST(simulate_command, studies_contention) {
     EXPECT_THAT(run("simulate occ --clients 2 --trials 2").output, HasSubstr("FullJitter"));
 }
 
+TEST(simulate_command, repeats_a_seed) {
+    for (std::string const study :
+         {"simulate occ --clients 5 --trials 3 --format csv --seed ",
+          "simulate rounds 'constant(9s) full_jitter() unlimited_attempts()' --seed "}) {
+        EXPECT_EQ(run(study + "1").output, run(study + "1").output);
+        EXPECT_NE(run(study + "1").output, run(study + "2").output);
+    }
+}
+
 TEST(simulate_command, studies_rounds) {
+    EXPECT_THAT(run("simulate rounds --clients 10 --capacity 5").output,
+                HasSubstr("rounds:    2\nattempts:  15\n"));
     auto const [code, output] = run("simulate rounds");
     EXPECT_EQ(code, 0);
     EXPECT_THAT(output, HasSubstr("rounds:    100\nattempts:  5050\n"));
@@ -168,7 +206,10 @@ TEST(simulate_command, studies_rounds) {
 TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("", "which command?");
     expect_usage_error("explian", "no command 'explian'");
-    expect_usage_error("simulate", "no command");
+    expect_usage_error("simulate", "simulate: what?");
+    expect_usage_error("simulate nothing", "no command 'simulate nothing'");
+    expect_usage_error("explain go_backoff --failures 18446744073709551615", "at most 10000");
+    expect_usage_error("explain go_backoff --draws 1000000000", "at most 100000");
     expect_usage_error("help nothing", "no command 'nothing'");
     expect_usage_error("explain", "which policy?");
     expect_usage_error("explain 'exponential(base=1s) full_jiter()'", "21");
@@ -188,8 +229,9 @@ TEST(command_line, refuses_what_it_does_not_understand) {
 }
 
 TEST(command_line, helps) {
-    for (std::string const words : {"help", "--help", "-h", "help explain", "explain --help", "help profiles",
-                                    "help simulate", "simulate occ --help", "help simulate rounds"}) {
+    for (std::string const words :
+         {"help", "--help", "-h", "help explain", "explain --help", "help profiles", "help simulate",
+          "simulate occ --help", "help simulate rounds", "explain --help --format csv", "-h explain"}) {
         auto const [code, output] = run(words + " 2>/dev/null");
         EXPECT_EQ(code, 0) << words;
         EXPECT_THAT(output, StartsWith("usage: asio-retry ")) << words;

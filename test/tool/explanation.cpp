@@ -2,6 +2,7 @@
 
 #include "sample.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,6 +11,9 @@ namespace asio_retry::tool {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(explanation, shows_ceilings_bands_means_and_times) {
     auto const policy = retry_policy().backoff(exponential(1s).cap(3s)).jitter(equal_jitter()).max_attempts(4);
@@ -17,7 +21,7 @@ TEST(explanation, shows_ceilings_bands_means_and_times) {
     ASSERT_EQ(what.failures.size(), 3u);
     EXPECT_TRUE(what.is_whole);
     EXPECT_FALSE(what.means_are_sampled);
-    EXPECT_EQ(what.attempts, 4u);
+    EXPECT_THAT(what.attempts, ElementsAre(4u));
     explained_failure const& last = what.failures.back();
     EXPECT_EQ(last.failure, 3u);
     EXPECT_EQ(last.ceiling, 3s);
@@ -35,11 +39,11 @@ TEST(explanation, ends_where_the_policy_does_or_after_twenty_failures) {
     explanation const cut = explain(endless, {});
     EXPECT_EQ(cut.failures.size(), 20u);
     EXPECT_FALSE(cut.is_whole);
-    EXPECT_FALSE(cut.attempts);
-    EXPECT_EQ(explain(endless.max_attempts(30), {}).attempts, 30u);
+    EXPECT_THAT(cut.attempts, IsEmpty());
+    EXPECT_THAT(explain(endless.max_attempts(30), {}).attempts, ElementsAre(30u));
     EXPECT_EQ(explain(endless.max_elapsed(5s), {}).failures.size(), 5u); // a wait may end at the limit
     EXPECT_EQ(explain(endless.total_timeout(4999ms), {}).failures.size(), 4u);
-    EXPECT_EQ(explain(endless.total_timeout(4999ms), {}).attempts, 5u);
+    EXPECT_THAT(explain(endless.total_timeout(4999ms), {}).attempts, Each(5u));
     EXPECT_TRUE(explain(endless.max_attempts(1), {}).failures.empty());
 }
 
@@ -48,7 +52,31 @@ TEST(explanation, shows_as_many_failures_as_asked_whatever_the_limits) {
     explanation const what = explain(policy, {.failures = 40, .seed = 1, .draws = 0});
     EXPECT_EQ(what.failures.size(), 40u);
     EXPECT_EQ(what.failures.back().ceiling, 20s);
-    EXPECT_EQ(what.attempts, 2u);
+    EXPECT_THAT(what.attempts, Each(2u));
+}
+
+// The limits of time end an operation wherever its rows end.
+TEST(explanation, counts_the_attempts_within_the_limits_of_time) {
+    auto const policy =
+        retry_policy().backoff(constant(1s)).jitter(no_jitter()).max_attempts(100).max_elapsed(50s);
+    explanation const what = explain(policy, {});
+    EXPECT_EQ(what.failures.size(), 20u);
+    EXPECT_FALSE(what.is_whole);
+    EXPECT_THAT(what.attempts, Each(51u));
+    EXPECT_NEAR(load_at(what, 0.99).successes, 1 - std::pow(0.99, 51), 1e-12);
+    explanation const drawn = explain(policy.jitter(full_jitter()).max_elapsed(10s), {});
+    EXPECT_LT(drawn.attempts.front(), drawn.attempts.back());
+    EXPECT_GE(drawn.attempts.front(), 11u); // ten waits of a second each at least
+}
+
+TEST(explanation, shows_the_wait_that_is_cut_short_to_end_at_the_limit) {
+    auto const policy =
+        retry_policy().backoff(constant(4s)).jitter(no_jitter()).unlimited_attempts().max_elapsed(10s).clamp();
+    explanation const what = explain(policy, {});
+    ASSERT_EQ(what.failures.size(), 3u);
+    EXPECT_EQ(what.failures.back().mean, 2s);
+    EXPECT_EQ(what.failures.back().cumulative_mean, 10s);
+    EXPECT_THAT(what.attempts, Each(4u));
 }
 
 // What is drawn above a jitter's cap becomes the cap.
@@ -99,6 +127,10 @@ TEST(explanation, knows_the_longest_time) {
     EXPECT_EQ(explain(policy.attempt_timeout(10s), {}).longest, 3 * 10s + 2 * 1s);
     EXPECT_EQ(explain(policy.attempt_timeout(10s).total_timeout(7s), {}).longest, 7s);
     EXPECT_EQ(explain(policy.unlimited_attempts().attempt_timeout(10s).max_elapsed(1min), {}).longest, 70s);
+    auto const many = policy.max_attempts(1'000'001).attempt_timeout(1s).jitter(no_jitter());
+    EXPECT_EQ(explain(many, {}).longest, 2'000'001s);
+    EXPECT_FALSE(explain(many.backoff(linear(1s, 1ns)), {}).longest) << "would take long to add up";
+    EXPECT_EQ(explain(many.backoff(exponential(1s)), {}).longest, duration::max());
 }
 
 TEST(expected_load, is_that_of_independent_failures) {

@@ -23,7 +23,7 @@ class published_study : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(published_study, has_the_same_means) {
     std::map<std::pair<unsigned, std::string>, std::map<std::string, double>> published;
-    // The time of 1000 trials is published; a few hundred say enough of the small numbers of clients.
+    // As many as were published where that takes little time; otherwise fewer, with a larger standard error.
     unsigned const trials = GetParam() <= 20 ? 1000 : 200;
     auto const results = study_occ({GetParam()}, trials, 7, [](double) {});
     std::size_t compared = 0;

@@ -41,6 +41,12 @@ TEST(rounds_study, clients_without_attempts_left_give_up) {
     EXPECT_EQ(result.gave_up, 7u);
 }
 
+TEST(rounds_study, who_would_come_back_after_the_end_of_time_gives_up) {
+    rounds_result const result = study_rounds(every_round.backoff(exponential(1h)), 40, 1, 1);
+    EXPECT_GT(result.gave_up, 0u);
+    EXPECT_EQ(result.rounds.size() + result.gave_up, 40u); // all wait alike, and each round serves one
+}
+
 TEST(rounds_study, who_would_come_back_at_once_comes_back_in_the_next_round) {
     auto const at_once = every_round.backoff(constant(0s));
     EXPECT_EQ(study_rounds(at_once, 5, 1, 1).rounds.size(), 5u);

@@ -99,6 +99,11 @@ struct log_normal_jitter_kind {
     }
 };
 
+struct decorrelated_jitter_v2_kind : parameterless_jitter {
+    static constexpr std::string_view name = "decorrelated_jitter_v2";
+    ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+};
+
 struct custom_jitter_kind {
     static constexpr std::string_view name = "custom_jitter";
     shared_function<duration(backoff_step, random&)> function;
@@ -110,8 +115,9 @@ struct custom_jitter_kind {
     }
 };
 
-using jitter_kind = std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,
-                                 proportional_jitter_kind, additive_jitter_kind, multiplicative_jitter_kind,
-                                 windowed_jitter_kind, log_normal_jitter_kind, custom_jitter_kind>;
+using jitter_kind =
+    std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,
+                 proportional_jitter_kind, additive_jitter_kind, multiplicative_jitter_kind,
+                 windowed_jitter_kind, log_normal_jitter_kind, decorrelated_jitter_v2_kind, custom_jitter_kind>;
 
 } // namespace asio_retry::detail
