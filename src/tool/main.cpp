@@ -100,7 +100,7 @@ void run(std::vector<std::string> words) {
     if (command == "simulate" && words.empty())
         throw usage_error("simulate: what? occ or rounds");
     if (command == "simulate")
-        command += " " + take();
+        command.append(" ").append(take());
     if (command == "explain")
         explain_policy(words);
     else if (command == "profiles")
