@@ -1,7 +1,6 @@
 #include "occ_study.hpp"
 
-#include <asio_retry/random.hpp>
-#include <asio_retry/retry_machine.hpp>
+#include "simulated_client.hpp"
 
 #include <boost/system/errc.hpp>
 
@@ -30,15 +29,8 @@ private:
     std::normal_distribution<double> milliseconds_{10, 2};
 };
 
-struct client {
-    client(retry_policy const& policy, random own)
-        : machine(policy)
-        , source(own) {
-        machine.start();
-    }
-
-    retry_machine machine;
-    random source;
+struct client : simulated_client {
+    using simulated_client::simulated_client;
     std::uint64_t read_version = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "rounds_study.hpp"
 
-#include <asio_retry/random.hpp>
-#include <asio_retry/retry_machine.hpp>
+#include "simulated_client.hpp"
 
 #include <boost/system/errc.hpp>
 
@@ -17,17 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration round_length = 1s;
-
-struct client {
-    client(retry_policy const& policy, random own)
-        : machine(policy)
-        , source(own) {
-        machine.start();
-    }
-
-    retry_machine machine;
-    random source;
-};
 
 /// Clients that would come later than that have given up.
 constexpr duration end_of_time = duration::max() / round_length * round_length;
@@ -46,8 +34,8 @@ rounds_result study_rounds(retry_policy const& policy, unsigned clients, unsigne
                            std::uint64_t seed) {
     static verdict const turned_away =
         verdict::failure(make_error_code(boost::system::errc::resource_unavailable_try_again));
-    std::deque<client> all;
-    std::map<std::pair<time_point, std::size_t>, client*> coming; // at the same time, in their order
+    std::deque<simulated_client> all;
+    std::map<std::pair<time_point, std::size_t>, simulated_client*> coming; // at the same time, in their order
     for (std::size_t i = 0; i != clients; ++i)
         coming.emplace(std::pair(time_point(), i), &all.emplace_back(policy, random(seed, i)));
 
