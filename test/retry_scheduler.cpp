@@ -1,6 +1,8 @@
 #include <asio_retry/retry_scheduler.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/test_wait.hpp"
+
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +10,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,22 +23,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-struct test_wait final : detail::wait_node {
-    std::function<void()> expired;
-    std::function<void()> shut_down;
-    bool has_memory = true;
-
-private:
-    bool on_expiry() override {
-        if (expired)
-            expired();
-        return has_memory;
-    }
-    void on_shutdown() noexcept override {
-        if (shut_down)
-            shut_down();
-    }
-};
+using test::test_wait;
 
 TEST(retry_scheduler, waits_end_in_order_never_early_and_equal_ones_as_they_began) {
     asio::io_context io;
@@ -103,6 +89,35 @@ TEST(retry_scheduler, an_earlier_wait_rearms_the_timer) {
     EXPECT_TRUE(ended);
 }
 
+TEST(retry_scheduler, a_later_wait_does_not_rearm_the_timer) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait sooner, later;
+    sooner.expired = [&] { waits.cancel(later); };
+    waits.schedule(sooner, waits.now() + 1ms);
+    waits.schedule(later, waits.now() + 1h);
+    io.run(); // would last for an hour
+    EXPECT_EQ(waits.pending(), 0u);
+}
+
+// The time of an early end is the beginning of the clock, which is no time that anybody waits for.
+TEST(retry_scheduler, a_wait_until_the_beginning_of_the_clock_is_one_like_another) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait node;
+    int ended = 0;
+    node.expired = [&] { ++ended; };
+    waits.schedule(node, time_point::min());
+    EXPECT_FALSE(node.was_ended_early());
+    EXPECT_EQ(waits.pending(), 1u);
+    EXPECT_TRUE(waits.cancel(node));
+    EXPECT_EQ(waits.pending(), 0u);
+    waits.schedule(node, time_point::min());
+    io.run();
+    EXPECT_EQ(ended, 1);
+    EXPECT_EQ(waits.pending(), 0u);
+}
+
 TEST(retry_scheduler, a_callback_may_schedule_and_cancel) {
     asio::io_context io;
     retry_scheduler& waits = scheduler(io);
@@ -136,6 +151,85 @@ TEST(retry_scheduler, a_wait_that_there_is_no_memory_to_end_is_ended_a_little_la
     EXPECT_TRUE(ended);
     EXPECT_GE(waits.now() - now, 2ms);
     EXPECT_EQ(waits.pending(), 0u);
+}
+
+// The timer is held back: it does not spin.
+TEST(retry_scheduler, without_memory_the_next_try_comes_after_a_pause) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait node;
+    int tries = 0;
+    node.expired = [&] { node.has_memory = ++tries == 5; };
+    waits.schedule(node, waits.now());
+    EXPECT_LE(io.run(), 20u);
+    EXPECT_EQ(tries, 5);
+}
+
+// Nor does the turn of another wait make the pause shorter.
+TEST(retry_scheduler, without_memory_nothing_is_tried_during_the_pause) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    std::deque<test_wait> others(4);
+    test_wait node;
+    std::vector<time_point> tries;
+    node.expired = [&] {
+        tries.push_back(waits.now());
+        node.has_memory = tries.size() == others.size();
+        if (!node.has_memory)
+            asio::post(io, [&] { waits.end_early(others[tries.size()], io); });
+    };
+    for (test_wait& other : others) {
+        other.has_memory = true;
+        waits.schedule(other, waits.now() + 1h);
+    }
+    waits.cancel(others[0]);
+    waits.schedule(node, waits.now());
+    io.run();
+    ASSERT_EQ(tries.size(), others.size());
+    for (std::size_t i = 1; i != tries.size(); ++i)
+        EXPECT_GE(tries[i] - tries[i - 1], 1ms);
+}
+
+TEST(retry_scheduler, ends_a_wait_early_in_a_turn_of_the_context) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait first, second, other; // which keeps the timer as it is
+    std::vector<int> ended;
+    first.expired = [&] { ended.push_back(1); };
+    second.expired = [&] { ended.push_back(2); };
+    for (test_wait* const node : {&other, &first, &second})
+        waits.schedule(*node, waits.now() + 1h);
+    EXPECT_TRUE(waits.end_early(second, io));
+    EXPECT_TRUE(waits.end_early(first, io));
+    EXPECT_THAT(ended, testing::IsEmpty());
+    EXPECT_EQ(waits.pending(), 1u);
+    io.poll();
+    EXPECT_THAT(ended, testing::ElementsAre(2, 1));
+    EXPECT_TRUE(second.was_ended_early());
+    EXPECT_FALSE(waits.end_early(first, io)) << "it is over";
+
+    for (test_wait* const node : {&first, &second}) {
+        waits.schedule(*node, waits.now() + 1h);
+        EXPECT_TRUE(waits.end_early(*node, io)) << "and again, in another turn";
+    }
+    EXPECT_TRUE(waits.cancel(second));
+    EXPECT_FALSE(waits.cancel(second));
+    io.poll();
+    EXPECT_THAT(ended, testing::ElementsAre(2, 1, 1));
+    waits.cancel(other);
+}
+
+TEST(retry_scheduler, without_memory_an_early_end_comes_a_little_later) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    test_wait node;
+    int tries = 0;
+    node.expired = [&] { node.has_memory = ++tries == 3; };
+    waits.schedule(node, waits.now() + 1h);
+    waits.end_early(node, io);
+    io.run();
+    EXPECT_EQ(tries, 3);
+    EXPECT_TRUE(node.was_ended_early());
 }
 
 // A virtual_time has nothing to wait for.
@@ -238,6 +332,23 @@ TEST(retry_scheduler, waits_are_exact_from_when_few_are_left) {
     EXPECT_EQ(ended, 1);
 }
 
+TEST(retry_scheduler, waits_are_exact_from_when_sixteen_are_left) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io).slack(1h);
+    std::deque<test_wait> nodes(40);
+    bool ended = false;
+    nodes[0].expired = [&] { ended = true; };
+    for (std::size_t i = 0; i != nodes.size(); ++i)
+        waits.schedule(nodes[i], waits.now() + (i == 0 ? 1ms : 1h));
+    for (std::size_t i = 16; i != nodes.size(); ++i)
+        waits.cancel(nodes[i]);
+    while (!ended)
+        io.run_one(); // for more than an hour, if the slack still counts
+    EXPECT_EQ(waits.pending(), 15u);
+    for (test_wait& node : nodes)
+        waits.cancel(node);
+}
+
 TEST(retry_scheduler, a_wait_is_not_late_for_the_slack_because_another_threw) {
     asio::io_context io;
     retry_scheduler& waits = scheduler(io).slack(1h);
@@ -299,6 +410,22 @@ TEST(retry_scheduler, decision_25_shutdown_reports_each_wait_once) {
     EXPECT_EQ(shut_down, 100);
 }
 
+TEST(retry_scheduler, decision_25_shutdown_reports_what_was_ended_early_too) {
+    std::vector<int> shut_down;
+    std::deque<test_wait> nodes(3);
+    {
+        asio::io_context io;
+        retry_scheduler& waits = scheduler(io);
+        for (int i = 0; i != 3; ++i) {
+            test_wait& node = nodes[static_cast<std::size_t>(i)];
+            node.shut_down = [&, i] { shut_down.push_back(i); };
+            waits.schedule(node, i == 2 ? time_point::max() : waits.now() + 1h);
+        }
+        waits.end_early(nodes[1], io);
+    }
+    EXPECT_THAT(shut_down, testing::UnorderedElementsAre(0, 1, 2));
+}
+
 // The timer belongs to the context, not to the strand of whoever waits first.
 TEST(retry_scheduler, waits_of_a_thread_pool_end_on_its_threads) {
     asio::thread_pool pool(2);
@@ -353,6 +480,28 @@ TEST(retry_scheduler, decision_3_streams_are_independent_and_repeatable) {
     EXPECT_NE(first[0], first[1]);
     EXPECT_NE(first, draw(a)) << "streams go on";
     EXPECT_NE(draw(c), draw(d)) << "unseeded contexts differ";
+}
+
+TEST(retry_scheduler, a_seed_begins_its_streams_anew) {
+    asio::io_context io;
+    scheduler(io).seed(7);
+    auto const first = scheduler(io).next_random()();
+    scheduler(io).next_random();
+    EXPECT_EQ(scheduler(io).seed(7).next_random()(), first);
+    EXPECT_EQ(first, random(7, 0)());
+    EXPECT_NE(scheduler(io).seed(8).next_random()(), first);
+}
+
+TEST(retry_scheduler, it_is_known_whether_any_is_seeded) {
+    EXPECT_FALSE(retry_scheduler::any_seeded());
+    {
+        asio::io_context once, twice, never;
+        scheduler(never);
+        scheduler(once).seed(1);
+        EXPECT_TRUE(retry_scheduler::any_seeded());
+        scheduler(twice).seed(1).seed(2);
+    }
+    EXPECT_FALSE(retry_scheduler::any_seeded());
 }
 
 /// What a forked child draws first; the context has been told of the fork.

@@ -3,10 +3,15 @@
 #include <asio_retry/async_retry.hpp>
 
 #include "support/scripted_operation.hpp"
+#include "support/test_wait.hpp"
 
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <stdexcept>
 
 namespace asio_retry::test {
 namespace {
@@ -140,6 +145,170 @@ TEST(virtual_time, waits_left_behind_go_on_by_the_steady_clock) {
     io.run();
     EXPECT_EQ(record.count, 1);
     EXPECT_FALSE(record.error);
+}
+
+TEST(virtual_time, gives_the_scheduler_back_as_it_was) {
+    asio::io_context io;
+    scheduler(io).slack(5ms).seed(7);
+    EXPECT_EQ(scheduler(io).next_random()(), random(7, 0)());
+    {
+        virtual_time time(io);
+        EXPECT_EQ(scheduler(io).slack(), 0ns);
+        EXPECT_EQ(scheduler(io).next_random()(), random(0, 0)());
+        scheduler(io).slack(1h).seed(8).next_random();
+    }
+    EXPECT_EQ(scheduler(io).slack(), 5ms);
+    EXPECT_EQ(scheduler(io).next_random()(), random(7, 1)()) << "the streams go on";
+    EXPECT_TRUE(retry_scheduler::any_seeded());
+}
+
+TEST(virtual_time, leaves_a_scheduler_unseeded_that_was_so) {
+    ASSERT_FALSE(retry_scheduler::any_seeded());
+    asio::io_context io;
+    {
+        virtual_time time(io);
+        EXPECT_TRUE(retry_scheduler::any_seeded());
+    }
+    EXPECT_FALSE(retry_scheduler::any_seeded());
+    EXPECT_NE(scheduler(io).next_random()(), random(0, 0)());
+    {
+        virtual_time again(io);
+        EXPECT_TRUE(retry_scheduler::any_seeded());
+    }
+    EXPECT_FALSE(retry_scheduler::any_seeded());
+    auto const before = scheduler(io).next_random()();
+    io.notify_fork(asio::io_context::fork_child);
+    EXPECT_NE(scheduler(io).next_random()(), before);
+    scheduler(io).seed(1);
+    EXPECT_TRUE(retry_scheduler::any_seeded());
+}
+
+TEST(virtual_time, leaves_nothing_for_the_timer_to_wait_for) {
+    asio::io_context io;
+    virtual_time time(io);
+    test_wait node;
+    scheduler(io).schedule(node, time.now() + 1h);
+    io.run(); // would last for an hour
+    EXPECT_EQ(scheduler(io).pending(), 1u);
+    scheduler(io).cancel(node);
+}
+
+TEST(virtual_time, looks_at_however_many_waits_for_the_next_one) {
+    asio::io_context io;
+    virtual_time time(io);
+    time_point const begin = time.now();
+    std::deque<test_wait> nodes(100);
+    std::vector<duration> ends;
+    for (std::size_t i = 0; i != nodes.size(); ++i) {
+        nodes[i].expired = [&] { ends.push_back(time.now() - begin); };
+        scheduler(io).schedule(nodes[i], begin + 1000h + i * 1s);
+    }
+    time.run();
+    ASSERT_EQ(ends.size(), 100u);
+    for (std::size_t i = 0; i != ends.size(); ++i)
+        EXPECT_EQ(ends[i], 1000h + i * 1s);
+}
+
+TEST(virtual_time, does_not_go_back_where_a_handler_has_advanced_it) {
+    asio::io_context io;
+    virtual_time time(io);
+    time_point const begin = time.now();
+    test_wait node;
+    node.expired = [&] { time.advance(2h); };
+    scheduler(io).schedule(node, begin + 30min);
+    time.advance(1h);
+    EXPECT_EQ(time.now() - begin, 2h + 30min);
+}
+
+TEST(virtual_time, returns_how_many_handlers_ran) {
+    asio::io_context io;
+    virtual_time time(io);
+    int left = 10;
+    std::function<void()> const go_on = [&] {
+        if (--left != 0)
+            asio::post(io, go_on);
+    };
+    asio::post(io, go_on);
+    EXPECT_EQ(time.advance(0s), 10u);
+    EXPECT_EQ(time.advance(1h), 0u);
+    for (int i = 0; i != 3; ++i)
+        asio::post(io, [] {});
+    EXPECT_EQ(time.jump(0s), 3u);
+    asio::post(io, [] {});
+    EXPECT_EQ(time.run(), 1u);
+}
+
+// The pause counted by the manual clock, which was ahead.
+TEST(virtual_time, leaves_no_pause_behind_for_want_of_memory) {
+    asio::io_context io;
+    test_wait node;
+    int tries = 0;
+    node.expired = [&] { ++tries; };
+    node.has_memory = false;
+    {
+        virtual_time time(io);
+        time.advance(1000h);
+        scheduler(io).schedule(node, time.now() + 1h);
+        scheduler(io).end_early(node, io);
+        io.restart();
+        io.poll();
+        EXPECT_EQ(tries, 1);
+    }
+    node.has_memory = true;
+    io.restart();
+    io.run(); // would last for 1000 hours
+    EXPECT_EQ(tries, 2);
+}
+
+TEST(virtual_time, ends_with_the_next_step_what_there_was_no_memory_to_end_early) {
+    asio::io_context io;
+    virtual_time time(io);
+    time_point const begin = time.now();
+    test_wait node;
+    int tries = 0;
+    node.expired = [&] { node.has_memory = ++tries == 2; };
+    scheduler(io).schedule(node, begin + 1h);
+    scheduler(io).end_early(node, io);
+    time.advance(0s);
+    EXPECT_EQ(tries, 2);
+    EXPECT_EQ(time.now(), begin);
+}
+
+TEST(virtual_time, leaves_behind_what_was_ended_early_and_has_not_run) {
+    asio::io_context io;
+    test_wait throwing, other;
+    int ended = 0;
+    throwing.expired = [] { throw std::runtime_error("a handler"); };
+    other.expired = [&] { ++ended; };
+    {
+        virtual_time time(io);
+        for (test_wait* const node : {&throwing, &other}) {
+            scheduler(io).schedule(*node, time.now() + 1h);
+            scheduler(io).end_early(*node, io);
+        }
+        EXPECT_THROW(time.run(), std::runtime_error);
+        EXPECT_EQ(ended, 0);
+    }
+    io.restart();
+    io.run();
+    EXPECT_EQ(ended, 1);
+}
+
+// Nothing that begins later is as late as the manual clock was ahead.
+TEST(virtual_time, takes_back_how_far_it_has_come) {
+    asio::io_context io;
+    test_wait reached, later;
+    {
+        virtual_time time(io);
+        scheduler(io).schedule(reached, time.now() + 1000h);
+        time.run();
+    }
+    bool ended = false;
+    later.expired = [&] { ended = true; };
+    io.restart();
+    scheduler(io).schedule(later, scheduler(io).now() + 1ms);
+    io.run(); // would last for 1000 hours
+    EXPECT_TRUE(ended);
 }
 
 TEST(virtual_time, is_kept_by_time_limits_too) {
