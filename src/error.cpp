@@ -115,8 +115,8 @@ error_code code_of(std::exception_ptr const& e) {
 }
 
 bool detail::wraps_standard(error_code const& code) noexcept {
-    static auto const& of_wrapped = error_code(std::error_code(1, std::generic_category())).category();
-    return code.category() == of_wrapped;
+    static auto const* const of_wrapped = &error_code(std::error_code(1, std::generic_category())).category();
+    return code.category() == *of_wrapped;
 }
 
 error_code detail::unwrapped(error_code const& code) noexcept {
