@@ -1,5 +1,6 @@
 # Compares what a header makes the compiler read, in lines after preprocessing, with what was promised:
-# async_retry.hpp at most 0.80 of boost/asio.hpp, a policy header at most 80 000. Line markers do not count.
+# async_retry.hpp at most 0.85 of boost/asio.hpp, a policy header at most 1.10 of the headers that it rests on. The same
+# compiler reads both, because standard libraries differ by a quarter. Line markers do not count.
 cmake_minimum_required(VERSION 3.25)
 
 set(folders)
@@ -7,9 +8,12 @@ foreach(folder IN LISTS INCLUDES)
     list(APPEND folders -I${folder})
 endforeach()
 
-function(count_lines header result)
+# count_lines(RESULT HEADER...)
+function(count_lines result)
     set(source ${WORK_DIR}/preprocessed_lines.cpp)
-    file(WRITE ${source} "#include <${header}>\n")
+    list(TRANSFORM ARGN REPLACE ".+" "#include <\\0>\n" OUTPUT_VARIABLE includes)
+    string(JOIN "" includes ${includes})
+    file(WRITE ${source} "${includes}")
     execute_process(COMMAND ${CXX_COMPILER} -std=c++20 ${folders} -E -P ${source} -o ${source}.i
         COMMAND_ERROR_IS_FATAL ANY)
     file(READ ${source}.i text)
@@ -26,15 +30,17 @@ function(check what found most)
     endif()
 endfunction()
 
-count_lines(boost/asio.hpp all_of_asio)
-math(EXPR most "${all_of_asio} * 80 / 100")
-count_lines(asio_retry/async_retry.hpp async_retry)
+count_lines(all_of_asio boost/asio.hpp)
+math(EXPR most "${all_of_asio} * 85 / 100")
+count_lines(async_retry asio_retry/async_retry.hpp)
 check(async_retry ${async_retry} ${most})
 
 # retry_machine has all the others, but the report.
+count_lines(foundation boost/system/error_code.hpp chrono functional memory ranges string variant vector)
+math(EXPR most "${foundation} * 110 / 100")
 foreach(name policy_json policy_text profiles retry_machine retry_policy retry_report)
-    count_lines(asio_retry/${name}.hpp lines)
-    check(${name} ${lines} 80000)
+    count_lines(lines asio_retry/${name}.hpp)
+    check(${name} ${lines} ${most})
 endforeach()
 if(failures)
     message(FATAL_ERROR "too many lines: ${failures}")
