@@ -53,7 +53,18 @@ foreach(header IN LISTS headers)
         message(SEND_ERROR "${header} lives in no room; name its room in test/house.cmake")
         math(EXPR failures "${failures} + 1")
     endif()
+
+    # What is thrown can be caught on the other side of a shared library (decision 45).
+    file(STRINGS ${SOURCE_DIR}/${header} exceptions
+        REGEX "(class|struct) .*: *(public|virtual)? .*(exception|error|argument|bad_[a-z_]+)\\>? *{")
+    foreach(line IN LISTS exceptions)
+        if(NOT line MATCHES "ASIO_RETRY_DECL")
+            message(SEND_ERROR "${header} has an exception that is not exported: ${line}")
+            math(EXPR failures "${failures} + 1")
+        endif()
+    endforeach()
+
 endforeach()
 if(failures)
-    message(FATAL_ERROR "${failures} dependencies run the wrong way")
+    message(FATAL_ERROR "${failures} faults; most often a dependency that runs the wrong way")
 endif()

@@ -11,14 +11,14 @@
 namespace asio_retry {
 
 /// A failure that trying again will not mend. Made by `permanent`.
-class permanent_error : public std::exception {
+class ASIO_RETRY_DECL permanent_error : public std::exception {
 public:
-    ASIO_RETRY_DECL explicit permanent_error(error_code const& code) noexcept;
+    explicit permanent_error(error_code const& code) noexcept;
 
     /// Precondition: e is not null.
-    ASIO_RETRY_DECL explicit permanent_error(std::exception_ptr e);
+    explicit permanent_error(std::exception_ptr e);
 
-    ASIO_RETRY_DECL char const* what() const noexcept override;
+    char const* what() const noexcept override;
 
     /// The code, or that in the exception.
     error_code const& code() const noexcept { return code_; }
@@ -29,7 +29,7 @@ public:
     /// For an operation that completes with a code: one of the same value and message in a category of its own,
     /// by which a retry knows it. Without memory for that category, and for a code of a standard category that
     /// Boost has not, the mere code.
-    ASIO_RETRY_DECL operator error_code() const noexcept;
+    operator error_code() const noexcept;
 
 private:
     error_code code_;

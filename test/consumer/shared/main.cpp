@@ -1,0 +1,119 @@
+// Whatever is thrown on one side of a shared library is caught on the other as what it is.
+#include "plugin.hpp"
+
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/policy_text.hpp>
+#include <asio_retry/retry.hpp>
+#include <asio_retry/virtual_time.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool holds, char const* what) {
+    std::printf("%s: %s\n", holds ? "ok" : "FAILED", what);
+    failures += holds ? 0 : 1;
+}
+
+template <typename Exception>
+void expect_throw(auto const& f, char const* what) {
+    bool caught = false;
+    try {
+        f();
+    } catch (Exception const&) {
+        caught = true;
+    } catch (...) {
+    }
+    expect(caught, what);
+}
+
+auto const policy = asio_retry::retry_policy().backoff(asio_retry::constant(1ns)).max_attempts(3);
+
+/// The attempts that `retry` makes of what throws.
+template <typename Exception>
+int attempts_of(auto const& f) {
+    int attempts = 0;
+    auto const operation = [&] {
+        ++attempts;
+        f();
+    };
+    expect_throw<Exception>([&] { asio_retry::retry(operation, policy); }, "what ends a retry is caught");
+    return attempts;
+}
+
+void thrown_by_the_plugin() {
+    expect_throw<asio_retry::permanent_error>(plugin::throw_permanent, "permanent_error");
+    expect_throw<std::exception>(plugin::throw_permanent, "permanent_error as its base");
+    expect_throw<plugin::no_such_user>(plugin::throw_no_such_user, "what derives from permanent_error");
+    expect_throw<asio_retry::permanent_error>(plugin::throw_no_such_user, "the base of what derives from it");
+    expect_throw<asio_retry::policy_syntax_error>(plugin::throw_policy_syntax_error, "policy_syntax_error");
+    expect_throw<boost::system::system_error>(plugin::throw_system_error, "system_error");
+    expect(plugin::exhausted() == asio_retry::error::exhausted, "the categories are the same");
+}
+
+void thrown_by_the_library() {
+    expect_throw<asio_retry::policy_syntax_error>([] { (void)asio_retry::parse_policy("nonsense"); },
+                                                  "policy_syntax_error");
+    expect_throw<std::invalid_argument>(plugin::parse_nonsense, "its base, through both");
+    expect_throw<std::invalid_argument>([] { (void)asio_retry::retry_policy().max_attempts(0); },
+                                        "invalid_argument");
+    asio::io_context io;
+    asio_retry::virtual_time time(io);
+    expect_throw<std::logic_error>([&] { asio_retry::virtual_time second(io); }, "logic_error");
+}
+
+void through_the_library() {
+    expect(attempts_of<std::out_of_range>(plugin::throw_permanent) == 1, "permanent ends a retry");
+    expect(attempts_of<std::out_of_range>(plugin::throw_permanent_nested) == 1, "nested too");
+    expect(attempts_of<std::out_of_range>(plugin::throw_no_such_user) == 1, "what derives from it too");
+    expect(attempts_of<asio_retry::policy_syntax_error>(plugin::throw_policy_syntax_error) == 3,
+           "others do not");
+
+    asio::io_context io;
+    int attempts = 0;
+    auto const refused = [&]() -> asio_retry::error_code {
+        ++attempts;
+        return plugin::permanent_code();
+    };
+    asio_retry::error_code result;
+    asio_retry::async_retry(io, refused, policy, [&](asio_retry::error_code ec) { result = ec; });
+    io.run();
+    expect(attempts == 1 && result == asio_retry::timed_out_error(), "a permanent code ends a retry");
+
+    attempts = 0;
+    auto const fail = [&]() -> asio::awaitable<void> {
+        ++attempts;
+        plugin::throw_system_error();
+        co_return;
+    };
+    auto const gated = policy.gate(std::make_shared<plugin::closed_gate>());
+    std::exception_ptr thrown;
+    asio::co_spawn(
+        io, [&] { return asio_retry::async_retry(fail, gated); }, [&](std::exception_ptr e) { thrown = e; });
+    io.restart();
+    io.run();
+    expect(attempts == 1, "a gate of the plugin's refuses");
+    expect_throw<boost::system::system_error>([&] { std::rethrow_exception(thrown); },
+                                              "a coroutine's system_error");
+}
+
+} // namespace
+
+int main() {
+    thrown_by_the_plugin();
+    thrown_by_the_library();
+    through_the_library();
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,56 @@
+#include "plugin.hpp"
+
+#include <asio_retry/policy_text.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <stdexcept>
+
+namespace plugin {
+
+no_such_user::no_such_user(std::string const& name)
+    : permanent_error(std::make_exception_ptr(std::out_of_range(name))) {}
+
+bool closed_gate::acquire() noexcept {
+    return false;
+}
+void closed_gate::give_back() noexcept {}
+
+void throw_permanent() {
+    throw asio_retry::permanent(std::out_of_range("no such user"));
+}
+
+void throw_permanent_nested() {
+    try {
+        throw_permanent();
+    } catch (...) {
+        std::throw_with_nested(std::runtime_error("while looking for a user"));
+    }
+}
+
+void throw_no_such_user() {
+    throw no_such_user("nobody");
+}
+
+void throw_policy_syntax_error() {
+    throw asio_retry::policy_syntax_error(7, "of the plugin's own");
+}
+
+void throw_system_error() {
+    throw boost::system::system_error(exhausted());
+}
+
+void parse_nonsense() {
+    (void)asio_retry::parse_policy("nonsense");
+}
+
+asio_retry::error_code permanent_code() {
+    return asio_retry::permanent(asio_retry::timed_out_error());
+}
+
+asio_retry::error_code exhausted() {
+    return asio_retry::error::exhausted;
+}
+
+} // namespace plugin
