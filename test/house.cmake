@@ -64,6 +64,12 @@ foreach(header IN LISTS headers)
         endif()
     endforeach()
 
+    # A name of Boost's may be in an inline namespace; detail/asio.hpp is for what its versions do differently.
+    file(STRINGS ${SOURCE_DIR}/${header} declarations REGEX "^namespace boost::asio")
+    if(declarations AND NOT header MATCHES "detail/asio\\.hpp$")
+        message(SEND_ERROR "${header} declares a name of Asio's: include its header")
+        math(EXPR failures "${failures} + 1")
+    endif()
 endforeach()
 if(failures)
     message(FATAL_ERROR "${failures} faults; most often a dependency that runs the wrong way")

@@ -6,15 +6,12 @@
 #include <asio_retry/random.hpp>
 
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-
-namespace boost::asio {
-class io_context;
-}
 
 namespace asio_retry {
 

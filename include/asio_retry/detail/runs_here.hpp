@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/query.hpp>
 
@@ -17,7 +18,7 @@ boost::asio::io_context* own_context(Executor const&) noexcept {
 inline boost::asio::io_context* own_context(boost::asio::io_context::executor_type const& executor) noexcept {
     bool const may_run_at_once = boost::asio::query(executor, boost::asio::execution::blocking) ==
                                  boost::asio::execution::blocking.possibly;
-    return may_run_at_once ? &executor.context() : nullptr;
+    return may_run_at_once ? &boost::asio::query(executor, boost::asio::execution::context) : nullptr;
 }
 
 inline boost::asio::io_context* own_context(boost::asio::any_io_executor const& executor) noexcept {
