@@ -16,7 +16,7 @@ endif()
 file(REMOVE_RECURSE ${WORK_DIR})
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
 file(WRITE ${WORK_DIR}/project/lines_of_the_readme.cmake "${chosen}")
-set(options -C ${CACHE} -G ${GENERATOR})
+set(options -C ${CACHE} -G ${GENERATOR} -Werror=dev)
 if(WAY STREQUAL "find_package")
     execute_process(COMMAND ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${WORK_DIR}/prefix --config ${CONFIG}
         OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
