@@ -420,6 +420,45 @@ TEST_F(blocking_retry, stopped_by_a_hook_it_does_not_wait) {
     EXPECT_TRUE(waits.delays.empty());
 }
 
+// --- waits that return too early, as sleeping does on some systems
+
+/// Wakes up when half of the time has passed, again and again.
+struct early_waits : manual_waits {
+    void wait_until(time_point when) {
+        duration const half = (when - time) / 2;
+        manual_waits::wait_until(half > 10ms ? time + half : when);
+    }
+};
+
+TEST(blocking_retry_that_wakes_up_early, decision_43_asks_the_clock_again) {
+    early_waits waits;
+    std::vector<time_point> attempts;
+    auto operation = [&] {
+        attempts.push_back(waits.now());
+        return error_code(asio::error::connection_refused);
+    };
+    time_point const begin = waits.now();
+    EXPECT_EQ(retry(operation, every_100ms(), waits), refused());
+    EXPECT_THAT(attempts, ElementsAre(begin, begin + 100ms, begin + 200ms, begin + 300ms));
+    EXPECT_GT(waits.delays.size(), 3u);
+}
+
+TEST(blocking_retry_that_wakes_up_early, decision_43_makes_no_attempt_too_soon_within_its_limits) {
+    early_waits waits;
+    time_point const begin = waits.now();
+    auto operation = [] { return error_code(asio::error::connection_refused); };
+    EXPECT_EQ(retry(operation, every_100ms().unlimited_attempts().max_elapsed(1s), waits), refused());
+    EXPECT_EQ(waits.now() - begin, 1s);
+}
+
+TEST(blocking_retry_that_wakes_up_early, decision_43_a_stop_is_not_asked_again) {
+    early_waits waits;
+    waits.on_wait = [&] { waits.stop = waits.delays.size() == 2; };
+    auto operation = [] { return error_code(asio::error::connection_refused); };
+    EXPECT_EQ(retry(operation, every_100ms(), waits), aborted());
+    EXPECT_EQ(waits.delays.size(), 2u);
+}
+
 // --- the thread's own clock
 
 TEST(blocking_retry_on_a_thread, needs_nothing_but_operation_and_policy) {

@@ -158,8 +158,14 @@ private:
         if (action.delay == duration::zero())
             std::this_thread::yield();
         else
-            waits_.wait_until(saturating_add(now, action.delay));
+            wait_until(saturating_add(now, action.delay));
         return machine_.on_wait_over(source_.now());
+    }
+
+    void wait_until(time_point when) {
+        do
+            waits_.wait_until(when);
+        while (!waits_.stopped() && waits_.now() < when); // what sleeps may wake too early
     }
 
     Callable& callable_;
