@@ -118,7 +118,7 @@ fault(operation_does_not_clear_the_slot include/asio_retry/detail/retry_operatio
 ]] [[]])
 
 fault(operation_does_not_tell_its_attempt include/asio_retry/detail/retry_operation.hpp
-    [[            attempts_.stop(type);
+    [[            stop_attempt(type);
         else]] [[            static_cast<void>(type);
         else]])
 

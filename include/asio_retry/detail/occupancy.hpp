@@ -27,6 +27,9 @@ constexpr operation_event operator|(operation_event a, operation_event b) noexce
 ///
 /// The initiating function, the end of an attempt, a time limit and a scope may meet on the threads of a
 /// context; an executor that is no strand does not keep them apart.
+///
+/// An attempt that ends while another thread is telling it to stop waits for that, as for a mutex: its I/O
+/// object may end with it, and is being used.
 class occupancy {
 public:
     /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to.
@@ -39,13 +42,41 @@ public:
         return state == 0;
     }
 
+    /// The same, for whoever carries the operation on, once nobody tells the attempt to stop.
+    bool enter_after_telling(operation_event event) noexcept {
+        std::uint16_t state = 0;
+        while (!state_.compare_exchange_weak(state,
+                                             static_cast<std::uint16_t>(state == 0 ? occupied : state | event),
+                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
+            while ((state & telling) != 0) {
+                state_.wait(state, std::memory_order_acquire);
+                state = state_.load(std::memory_order_acquire);
+            }
+        }
+        return state == 0;
+    }
+
     /// The same, for whoever has carried the operation on since its last occupant initiated something: where
     /// nothing else may notify it, only that occupant can still be there, and nobody enters at the same time.
     bool enter_as_successor(operation_event event) noexcept {
         if (state_.load(std::memory_order_acquire) != 0)
-            return enter(event);
+            return enter_after_telling(event);
         state_.store(occupied, std::memory_order_relaxed);
         return true;
+    }
+
+    /// The occupant is about to tell the attempt to stop. Returns false, and then it must not, if the attempt
+    /// has ended.
+    [[nodiscard]] bool begin_telling() noexcept {
+        if ((state_.fetch_or(telling, std::memory_order_acq_rel) & attempt_ended) == 0)
+            return true;
+        end_telling();
+        return false;
+    }
+
+    void end_telling() noexcept {
+        state_.fetch_and(static_cast<std::uint16_t>(~telling), std::memory_order_release);
+        state_.notify_all();
     }
 
     /// The occupant leaves something for itself.
@@ -71,6 +102,7 @@ public:
 
 private:
     static constexpr std::uint16_t occupied = 1 << 15;
+    static constexpr std::uint16_t telling = 1 << 14;
 
     std::atomic<std::uint16_t> state_ = occupied; // by the initiating function
 };

@@ -183,9 +183,25 @@ private:
     /// Where the occupant stands.
     enum class place : unsigned char { initiation, cancellation, executor };
 
+    /// While this thread initiates an attempt.
     struct attempt_frame : initiation_frame {
         using initiation_frame::initiation_frame;
         bool completed = false;
+    };
+
+    /// While this thread tells it to stop, which may end it here and now.
+    struct telling_frame : attempt_frame {
+        occupancy& occupied;
+        explicit telling_frame(retry_operation* self) noexcept
+            : attempt_frame(self)
+            , occupied(self->occupancy_) {}
+        telling_frame(telling_frame const&) = delete;
+        telling_frame& operator=(telling_frame const&) = delete;
+        ~telling_frame() {
+            if (this->completed)
+                occupied.add(attempt_ended);
+            occupied.end_telling();
+        }
     };
 
     /// Lives in the slot of the caller's handler, until the operation or the caller's signal ends.
@@ -368,9 +384,8 @@ private:
     /// On the executor, after an attempt or a wait, which nothing interrupts on another thread unless it has a
     /// time limit or a scope: the caller cancels on the executor.
     bool enter_after(operation_event event) noexcept {
-        if (interrupted_by_ == interrupter::others)
-            return enter(place::executor, event);
-        bool const entered = occupancy_.enter_as_successor(event);
+        bool const entered = interrupted_by_ == interrupter::others ? occupancy_.enter_after_telling(event)
+                                                                    : occupancy_.enter_as_successor(event);
         if (entered)
             place_ = place::executor;
         return entered;
@@ -422,7 +437,7 @@ private:
         }
         if ((events & limit_reached) != 0 && !attempt_ended_ && ending_ == ending::none) {
             machine_.on_attempt_limit();
-            tell([this] { attempts_.stop(asio::cancellation_type::terminal); });
+            tell([this] { stop_attempt(asio::cancellation_type::terminal); });
         }
         go_on(events);
         if (thrown)
@@ -455,9 +470,16 @@ private:
     /// Tells the attempt to stop, or cuts the wait short.
     void pass_on(asio::cancellation_type_t type) {
         if (is_attempting())
-            attempts_.stop(type);
+            stop_attempt(type);
         else
             cut_wait_short();
+    }
+
+    void stop_attempt(asio::cancellation_type_t type) {
+        if (!occupancy_.begin_telling())
+            return;
+        telling_frame const frame(this);
+        attempts_.stop(type);
     }
 
     void on_cancelled(asio::cancellation_type_t type) {
