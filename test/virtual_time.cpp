@@ -132,6 +132,51 @@ TEST(virtual_time, refuses_a_context_with_waits_or_another_virtual_time) {
     EXPECT_THROW(virtual_time late(io), std::logic_error);
 }
 
+/// Operations that wait on `io`, all cut short; nothing has run since.
+void cut_short(retry_scope& scope, script& played, completion_record& record) {
+    async_retry(
+        scope, [&](auto token) { return async_inline(played, std::move(token)); }, hourly(), record.handler());
+    static_cast<asio::io_context&>(asio::query(scope.get_executor(), asio::execution::context)).poll();
+}
+
+// Nothing is pending then, and how they go on is up to the clock that there is.
+TEST(virtual_time, waits_that_were_cut_short_before_it_end_in_it) {
+    asio::io_context io;
+    retry_scope scope(io.get_executor());
+    script played = script::failures(3);
+    completion_record record;
+    cut_short(scope, played, record);
+    scope.retry_now();
+    io.poll_one(); // the notice
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+    EXPECT_EQ(played.attempts, 1u);
+    virtual_time time(io);
+    auto const begin = time.now();
+    time.advance(0s);
+    EXPECT_EQ(played.attempts, 2u);
+    time.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(record.value, 4);
+    EXPECT_EQ(time.now() - begin, 2h);
+}
+
+TEST(virtual_time, waits_that_were_cut_short_may_outlast_it) {
+    asio::io_context io;
+    retry_scope scope(io.get_executor());
+    script played = script::failures(3);
+    completion_record record;
+    cut_short(scope, played, record);
+    scope.cancel();
+    io.poll_one(); // the notice
+    {
+        virtual_time const time(io);
+    }
+    EXPECT_EQ(record.count, 0);
+    io.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(record.error, aborted());
+}
+
 TEST(virtual_time, waits_left_behind_go_on_by_the_steady_clock) {
     asio::io_context io;
     script played = script::failures(1);

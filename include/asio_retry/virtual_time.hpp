@@ -16,8 +16,9 @@ namespace asio_retry {
 /// test does not change. The clock starts at the steady clock's present time and moves only when told to. The
 /// slack is zero and the seed fixed. Waits that end at the same time end in the order in which they began.
 /// Preconditions: one thread runs the context; throws std::logic_error if a wait is pending or the context has
-/// a virtual_time. Real I/O and other timers of the context are polled, never waited for. Lifetime: the context
-/// outlives it. Waits left at its destruction go on by the steady clock.
+/// a virtual_time; a wait that was cut short already is not pending, and goes on by this clock. Real I/O and
+/// other timers of the context are polled, never waited for. Lifetime: the context outlives it. Waits left at
+/// its destruction go on by the steady clock.
 class ASIO_RETRY_DECL virtual_time {
 public:
     explicit virtual_time(boost::asio::io_context& context);
