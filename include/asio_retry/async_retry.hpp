@@ -52,7 +52,9 @@ namespace asio_retry {
 /// executor's own.
 ///
 /// Executor: attempts, the policy's callables and the handler run on the handler's associated executor. Waits
-/// hang on the context of the given executor, context or scope; without one, of the handler's executor.
+/// hang on the context of the given executor, context or scope; without one, of the handler's executor. A
+/// handler that was given system_executor counts as one without: Asio would call it wherever the operation
+/// completes.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin. `total` does the same until the first attempt has failed and
@@ -69,8 +71,11 @@ namespace asio_retry {
 /// context; where a value throws as it is made or moved the handler is destroyed uncalled, and the exception
 /// comes out of the context.
 ///
-/// Thread safety: distinct operations are independent. Cancellation is to be emitted on the handler's executor,
-/// as for every Asio operation; a retry_scope may be cancelled from any thread.
+/// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
+/// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at
+/// once the handler has a strand for its executor, and the operation is started there. A retry_scope may be
+/// cancelled from any thread. An attempt that completes while another thread is telling it to stop waits for
+/// that, as for a mutex: its I/O object may end with it.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
 auto async_retry(Operation&& operation, retry_policy policy, Token&& token = Token()) {

@@ -1,0 +1,17 @@
+// expected: async_retry: there is no executor to wait on, because this completion token has none of its own;
+// give one: async_retry(executor, operation, policy, token)
+#include <asio_retry/async_retry.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/system_executor.hpp>
+
+void start([[maybe_unused]] boost::asio::io_context& io) {
+    auto operation = [] { return 1; };
+    auto handler = boost::asio::bind_executor(boost::asio::system_executor(), [](std::exception_ptr, int) {});
+#ifdef FAULT_REMOVED
+    asio_retry::async_retry(io, operation, asio_retry::retry_policy(), handler);
+#else
+    asio_retry::async_retry(operation, asio_retry::retry_policy(), handler);
+#endif
+}
