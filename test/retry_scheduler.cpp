@@ -504,13 +504,14 @@ TEST(retry_scheduler, it_is_known_whether_any_is_seeded) {
     EXPECT_FALSE(retry_scheduler::any_seeded());
 }
 
-/// What a forked child draws first; the context has been told of the fork.
-std::uint64_t drawn_in_forked_child(asio::io_context& io) {
+/// What a forked child draws first; the context has been told of the fork, or its child's has not.
+std::uint64_t drawn_in_forked_child(asio::io_context& io, bool is_told = true) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
     io.notify_fork(asio::io_context::fork_prepare);
     if (::fork() == 0) {
-        io.notify_fork(asio::io_context::fork_child);
+        if (is_told)
+            io.notify_fork(asio::io_context::fork_child);
         std::uint64_t const drawn = scheduler(io).next_random()();
         bool const written = ::write(ends[1], &drawn, sizeof drawn) == sizeof drawn;
         ::_exit(written ? 0 : 1);
@@ -542,8 +543,11 @@ TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_se
     asio::io_context unseeded, seeded;
     scheduler(unseeded);
     scheduler(seeded).seed(7);
+    std::uint64_t const expected = drawn_in_forked_child(unseeded, false);
     std::uint64_t const child = drawn_in_forked_child(unseeded);
-    EXPECT_NE(child, scheduler(unseeded).next_random()());
+    EXPECT_NE(child, expected);
+    EXPECT_NE(child, drawn_in_forked_child(unseeded)) << "nor do two children draw the same";
+    EXPECT_EQ(scheduler(unseeded).next_random()(), expected) << "to the parent nothing happens";
     std::uint64_t const seeded_child = drawn_in_forked_child(seeded);
     EXPECT_EQ(seeded_child, scheduler(seeded).next_random()());
 }
