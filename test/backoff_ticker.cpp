@@ -569,6 +569,41 @@ TEST_F(ticker_test, a_hook_may_stop_reset_hurry_or_destroy_it) {
     }
 }
 
+// The cancellation comes while the delay is being decided: it ends that wait, and the next one takes its place.
+TEST_F(ticker_test, a_hook_may_cancel_the_wait_that_is_being_decided) {
+    asio::cancellation_signal signal;
+    int calls = 0;
+    auto const hook = [&](retry_event const&) {
+        if (++calls == 1)
+            signal.emit(asio::cancellation_type::terminal);
+    };
+    backoff_ticker ticker(io, growing().on_retry(hook));
+    wait(ticker);
+    last.reset();
+    ticker.async_wait(asio::bind_cancellation_slot(signal.slot(), note()));
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+    time.advance(0s);
+    EXPECT_EQ(last, aborted());
+    EXPECT_FALSE(wait(ticker));
+    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms));
+    EXPECT_EQ(calls, 1);
+}
+
+// Whoever is in a hurry is so now, and not during a later wait.
+TEST_F(ticker_test, retry_now_does_not_hurry_a_later_wait) {
+    std::optional<backoff_ticker> ticker;
+    bool hurries = true;
+    ticker.emplace(io, growing().on_retry([&](retry_event const&) {
+        if (std::exchange(hurries, false))
+            ticker->retry_now();
+    }));
+    wait(*ticker);
+    ticker->retry_now();
+    for (int i = 0; i != 3; ++i)
+        wait(*ticker);
+    EXPECT_THAT(ticks, ElementsAre(0ms, 0ms, 200ms, 600ms));
+}
+
 // --- tokens
 
 TEST_F(ticker_test, every_token_will_do) {
