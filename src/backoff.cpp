@@ -19,6 +19,11 @@ bool calls_user(detail::backoff_shape const& shape) {
     return std::holds_alternative<detail::custom_shape>(shape) || (chain && calls_user(chain->first->shape()));
 }
 
+int depth_of(backoff const& shape) {
+    auto const* const chain = std::get_if<detail::chained_shape>(&shape.shape());
+    return chain ? chain->depth : 1;
+}
+
 std::uint64_t at_least(std::int64_t least, std::string_view field, std::int64_t value) {
     if (value < least)
         detail::refuse(field, std::to_string(value), "must be at least " + std::to_string(least));
@@ -35,6 +40,11 @@ double growing(std::string_view field, double factor) {
 
 duration backoff::ceiling(std::uint64_t failures) const {
     return std::min(cap_, uncapped_ceiling(shape_, std::max<std::uint64_t>(failures, 1)));
+}
+
+duration backoff::cap_after(std::uint64_t failures) const noexcept {
+    auto const* const chain = std::get_if<detail::chained_shape>(&shape_);
+    return chain ? std::min(cap_, chain->cap_after(std::max<std::uint64_t>(failures, 1))) : cap_;
 }
 
 backoff backoff::cap(duration greatest) const {
@@ -99,12 +109,16 @@ backoff schedule(std::vector<duration> delays) {
 
 backoff chained(backoff first, std::int64_t failures, backoff then) {
     std::uint64_t const count = at_least(1, "chained.failures", failures);
+    int const depth = std::max(depth_of(first), depth_of(then)) + 1;
+    if (depth > detail::greatest_depth)
+        detail::refuse("chained", std::to_string(depth) + " backoffs inside one another",
+                       "must be at most " + std::to_string(detail::greatest_depth));
     return backoff(detail::chained_shape{std::make_shared<backoff const>(std::move(first)), count,
-                                         std::make_shared<backoff const>(std::move(then))});
+                                         std::make_shared<backoff const>(std::move(then)), depth});
 }
 
 backoff first_at_once(backoff then) {
-    return chained(constant(duration::zero()), 1, std::move(then));
+    return chained(constant(duration::zero()).cap(duration::zero()), 1, std::move(then));
 }
 
 } // namespace asio_retry

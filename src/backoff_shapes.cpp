@@ -82,6 +82,10 @@ duration chained_shape::ceiling(std::uint64_t count) const {
     return count <= failures ? first->ceiling(count) : then->ceiling(count - failures);
 }
 
+duration chained_shape::cap_after(std::uint64_t count) const noexcept {
+    return count <= failures ? first->cap_after(count) : then->cap_after(count - failures);
+}
+
 duration custom_shape::ceiling(std::uint64_t failures) const {
     return std::max(function(failures), duration::zero());
 }

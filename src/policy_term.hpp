@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/backoff_shapes.hpp>
 #include <asio_retry/detail/config.hpp>
 #include <asio_retry/duration.hpp>
 
@@ -51,9 +52,6 @@ struct argument {
     place at = {};         ///< of the value
     place name_at = {};    ///< of the value if there is no name
 };
-
-/// A backoff may have this many inside one another, itself included.
-constexpr int greatest_depth = 16;
 
 /// Throws policy_syntax_error.
 [[noreturn]] ASIO_RETRY_DECL void fail(place const& at, std::string_view problem);

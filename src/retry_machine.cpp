@@ -104,12 +104,9 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
 
         stage = error::backoff_threw;
         duration const ceiling = settings.backoff.ceiling(failures_);
-        if (failures_ == 1)
-            base_ = previous_delay_ = ceiling;
         stage = error::jitter_threw;
-        duration delay =
-            settings.jitter.draw({failures_, ceiling, base_, settings.backoff.cap(), previous_delay_}, source);
-        previous_delay_ = delay;
+        duration delay = settings.jitter.draw(course_.step(settings.backoff, failures_, ceiling), source);
+        course_.drew(delay);
 
         auto const [allowed, limit] = longest_wait(now);
         if (delay > allowed || at_edge_) {

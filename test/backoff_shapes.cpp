@@ -1,6 +1,8 @@
 // The shapes that the published schemes need besides the usual ones.
 #include <asio_retry/backoff.hpp>
 
+#include <asio_retry/policy_text.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,6 +107,32 @@ TEST(chained, calls_no_users_shape_to_be_capped) {
     auto const shape = chained(backoff(counting), 2, constant(1s)).cap(1min);
     EXPECT_EQ(calls, 0);
     EXPECT_EQ(shape.ceiling(1), 1min);
+}
+
+// What walks through the parts of a chain does so recursively, and the stack ends.
+TEST(decision_42, sixteen_backoffs_may_stand_inside_one_another) {
+    auto const refusal = "chained = 17 backoffs inside one another: must be at most 16";
+    backoff on_the_right = constant(1s), on_the_left = constant(1s), at_once = constant(1s);
+    for (int depth = 2; depth <= 16; ++depth) {
+        on_the_right = chained(constant(2s), 1, on_the_right);
+        on_the_left = chained(on_the_left, 1, constant(2s)).cap(1h);
+        at_once = first_at_once(at_once);
+    }
+    EXPECT_EQ(at_once.ceiling(16), 1s);
+    expect_refused([&] { chained(constant(2s), 1, on_the_right); }, refusal);
+    expect_refused([&] { chained(on_the_left, 1, constant(2s)); }, refusal);
+    expect_refused([&] { first_at_once(at_once); }, refusal);
+    EXPECT_EQ(parse_policy(to_string(at_once)).settings().backoff.ceiling(16), 1s) << "and all have a text";
+}
+
+TEST(decision_42, many_backoffs_inside_one_another_are_refused_before_the_stack_ends) {
+    backoff shape = constant(1s);
+    auto const nest = [&] {
+        for (int i = 0; i != 200'000; ++i)
+            shape = first_at_once(shape);
+    };
+    EXPECT_THROW(nest(), std::invalid_argument);
+    EXPECT_EQ(shape.ceiling(for_ever), 1s);
 }
 
 TEST(first_at_once, does_not_wait_after_the_first_failure) {

@@ -114,7 +114,7 @@ TEST(policy_json, is_written_in_short) {
               R"({"schedule":["1s","2s"],"proportional_jitter":5E-1,"unlimited_attempts":true,)"
               R"("max_elapsed":"90s"})");
     EXPECT_EQ(written("first_at_once(schedule(1s, 2s, cap=2s)) proportional_jitter(1, unit=1s)"),
-              R"({"chained":{"first":{"constant":{"value":"0s"}},"failures":1,)"
+              R"({"chained":{"first":{"constant":{"value":"0s","cap":"0s"}},"failures":1,)"
               R"("then":{"schedule":{"cap":"2s","delays":["1s","2s"]}}},)"
               R"("proportional_jitter":{"fraction":1,"unit":"1s"},"max_attempts":3})");
 }

@@ -91,7 +91,7 @@ TEST(policy_text, every_backoff_is_written_and_read) {
         {chained(linear(1s, 1s).cap(2s), 5, constant(1min)),
          "chained(first=linear(initial=1s, step=1s, cap=2s), failures=5, then=constant(value=1min))"},
         {first_at_once(fibonacci(1s)),
-         "chained(first=constant(value=0s), failures=1, then=fibonacci(base=1s))"},
+         "chained(first=constant(value=0s, cap=0s), failures=1, then=fibonacci(base=1s))"},
     };
     for (auto const& [shape, text] : backoffs) {
         EXPECT_EQ(to_string(shape), text);
@@ -197,9 +197,9 @@ TEST(policy_text, what_cpp_defaults_may_be_left_out) {
 
 TEST(policy_text, backoffs_stand_inside_one_another) {
     EXPECT_EQ(again_backoff("first_at_once(fibonacci(1s))"),
-              "chained(first=constant(value=0s), failures=1, then=fibonacci(base=1s))");
+              "chained(first=constant(value=0s, cap=0s), failures=1, then=fibonacci(base=1s))");
     EXPECT_EQ(again_backoff("first_at_once(then = chained(schedule(1s, 2s), 2, constant(5s)), cap=4s)"),
-              "chained(first=constant(value=0s), failures=1, then=chained(first=schedule(1s, 2s), failures=2, "
+              "chained(first=constant(value=0s, cap=0s), failures=1, then=chained(first=schedule(1s, 2s), failures=2, "
               "then=constant(value=5s)), cap=4s)");
 }
 

@@ -57,6 +57,10 @@ public:
     duration cap() const noexcept { return cap_; }
 
     /// For `to_string`.
+    /// What bounds the delay after that many failures: `cap()`, or less where the ceiling is that of a part of
+    /// a chain that has a lower one.
+    ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
+
     detail::backoff_shape const& shape() const noexcept { return shape_; }
 
 private:
@@ -110,11 +114,14 @@ backoff schedule(Range const& delays) {
     return schedule(std::move(copied));
 }
 
-/// `first` for as many failures, and then `then`, which counts from 1 again. Throws std::invalid_argument if
-/// `failures` is below 1.
+/// `first` for as many failures, and then `then`, which counts from 1 again. The cap of either binds the delays
+/// of its own failures, whatever the jitter. Throws std::invalid_argument if `failures` is below 1, or if there
+/// would be more than 16 backoffs inside one another.
 ASIO_RETRY_DECL backoff chained(backoff first, std::int64_t failures, backoff then);
 
-/// Retries at once after the first failure, and then as `then` says, from 1.
+/// Retries at once after the first failure, and then as `then` says, from 1: the same as
+/// `chained(constant(0s).cap(0s), 1, then)`, so that no jitter delays the first retry unless it goes
+/// `beyond_cap`.
 ASIO_RETRY_DECL backoff first_at_once(backoff then);
 
 } // namespace asio_retry

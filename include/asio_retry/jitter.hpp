@@ -17,8 +17,8 @@ namespace asio_retry {
 struct backoff_step {
     std::uint64_t failures = 1;     ///< consecutive failures, the present one included
     duration ceiling{};             ///< what the backoff gives for them, the cap applied
-    duration base{};                ///< what the backoff gives for the first failure
-    duration cap = duration::max(); ///< the backoff's cap
+    duration base{};                ///< the first ceiling that was not zero; at most the cap
+    duration cap = duration::max(); ///< the backoff's cap, or that of the part which made the ceiling
     duration previous{};            ///< the delay drawn last; the base before there was one
 };
 
@@ -105,9 +105,10 @@ ASIO_RETRY_DECL jitter full_jitter();
 /// Uniform in [ceiling / 2, ceiling]. Source: as `full_jitter`.
 ASIO_RETRY_DECL jitter equal_jitter();
 
-/// Uniform in [base, min(cap, 3 * previous)], whatever the ceiling. Source: as `full_jitter`, which caps the
-/// value drawn instead of the range and so returns the cap itself up to two times in three: that is
-/// `decorrelated_jitter().cap(greatest)`, with a backoff without a cap.
+/// Uniform in [base, min(cap, 3 * previous)], whatever the ceiling, from the first failure on whose ceiling is
+/// not zero; before, no delay. Source: as `full_jitter`, which caps the value drawn instead of the range and so
+/// returns the cap itself up to two times in three: that is `decorrelated_jitter().cap(greatest)`, with a
+/// backoff without a cap.
 ASIO_RETRY_DECL jitter decorrelated_jitter();
 
 /// Uniform in [ceiling * (1 - fraction), ceiling * (1 + fraction)].
@@ -131,8 +132,9 @@ ASIO_RETRY_DECL jitter log_normal_jitter(double sigma);
 
 /// `base * (s(n + u) - s(n - 1 + v)) / 1.4` with s(t) = 2^t * tanh(sqrt(4 * t)), n the failures before this
 /// one, u and v uniform in [0, 1), and s = 0 where n is 0; whatever the ceiling, and never above the cap. Half
-/// of the first delays are below the base. Source: Polly, `DecorrelatedJitterBackoffV2`, where v is the u of
-/// the delay before: each delay has the same law here, but does not depend on that one.
+/// of the first delays are below the base. A failure with a ceiling of zero at first counts, but has no delay.
+/// Source: Polly, `DecorrelatedJitterBackoffV2`, where v is the u of the delay before: each delay has the same
+/// law here, but does not depend on that one.
 ASIO_RETRY_DECL jitter decorrelated_jitter_v2();
 
 } // namespace asio_retry

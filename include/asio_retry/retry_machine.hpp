@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/jitter_course.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_report.hpp>
@@ -213,8 +214,7 @@ private:
     std::uint64_t failures_ = 0; // this and the start, since the last reset
     time_point started_{};
     time_point deadline_ = time_point::max();
-    duration base_{};
-    duration previous_delay_{};
+    detail::jitter_course course_;
     cancellation_probe const* probe_ = nullptr;
     retry_report* report_ = nullptr;
     time_point healthy_since_ = time_point::max(); // of the running attempt

@@ -1,5 +1,6 @@
 #include "explanation.hpp"
 
+#include <asio_retry/detail/jitter_course.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_machine.hpp>
 
@@ -86,20 +87,20 @@ private:
 class range_of_delays {
 public:
     explicit range_of_delays(retry_settings const& settings)
-        : settings_(settings)
-        , least_(settings.backoff.base())
-        , greatest_(least_)
-        , base_(least_) {}
+        : settings_(settings) {}
 
     void next(explained_failure& into) {
         into.ceiling = settings_.backoff.ceiling(into.failure);
-        auto const from_least = settings_.jitter.range(step_for(into, least_));
-        auto const from_greatest = settings_.jitter.range(step_for(into, greatest_));
+        auto const step = least_.step(settings_.backoff, into.failure, into.ceiling);
+        auto const from_least = settings_.jitter.range(step);
+        auto const from_greatest =
+            settings_.jitter.range(greatest_.step(settings_.backoff, into.failure, into.ceiling));
         bool const is_known = from_least && from_greatest;
-        duration const bound = settings_.jitter.is_beyond_cap() ? duration::max() : settings_.backoff.cap();
-        into.least = least_ = is_known ? std::min(from_least->least, settings_.jitter.cap()) : duration::zero();
-        into.greatest = greatest_ =
-            std::min(is_known ? from_greatest->greatest : bound, settings_.jitter.cap());
+        duration const bound = settings_.jitter.is_beyond_cap() ? duration::max() : step.cap;
+        into.least = is_known ? std::min(from_least->least, settings_.jitter.cap()) : duration::zero();
+        into.greatest = std::min(is_known ? from_greatest->greatest : bound, settings_.jitter.cap());
+        least_.drew(into.least);
+        greatest_.drew(into.greatest);
         depends_on_previous_ = !is_known || from_least->least != from_greatest->least ||
                                from_least->greatest != from_greatest->greatest;
         if (!depends_on_previous_)
@@ -110,13 +111,8 @@ public:
     bool needs_sampling() const { return depends_on_previous_; }
 
 private:
-    backoff_step step_for(explained_failure const& at, duration previous) const {
-        return {at.failure, at.ceiling, base_, settings_.backoff.cap(), previous};
-    }
-
     retry_settings const& settings_;
-    duration least_, greatest_; // drawn before
-    duration base_;
+    detail::jitter_course least_, greatest_; // by what was drawn before
     bool depends_on_previous_ = false;
 };
 

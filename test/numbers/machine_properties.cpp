@@ -159,7 +159,7 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
 
     instant now = begin;
     std::uint64_t attempts = 0;
-    duration previous = shape.base();
+    duration base{}, previous{};
     bool at_edge = false;
     auto const completes = [](retry_action const& action, stop_reason reason) {
         RC_ASSERT(action.what == retry_action::kind::complete);
@@ -214,8 +214,10 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
         if (limited.max_attempts && attempts == static_cast<std::uint64_t>(*limited.max_attempts))
             return completes(action, stop_reason::attempts);
 
-        duration const drawn =
-            kind.draw({attempts, shape.ceiling(attempts), shape.base(), shape.cap(), previous}, twin);
+        duration const ceiling = shape.ceiling(attempts);
+        if (base == duration::zero())
+            base = previous = ceiling;
+        duration const drawn = kind.draw({attempts, ceiling, base, shape.cap(), previous}, twin);
         previous = drawn;
         RC_ASSERT(drawn >= duration::zero());
         RC_ASSERT(drawn <= shape.cap());

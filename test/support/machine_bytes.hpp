@@ -141,7 +141,13 @@ private:
     // The policy.
 
     backoff read_backoff() {
-        if (choices_.one_of(8) == 7) {
+        unsigned const kind = choices_.one_of(8);
+        if (kind == 6) {
+            first_at_once_ = true;
+            backoff const then = read_built_in_backoff();
+            return first_at_once(then.cap(std::max(choices_.length(), then.base())));
+        }
+        if (kind == 7) {
             backoff const custom([this](std::uint64_t failures) {
                 check(failures == failures_, "the backoff was told a wrong number of failures");
                 misbehave(error::backoff_threw);
@@ -202,10 +208,14 @@ private:
     void check_step(backoff_step const& step) {
         check(step.failures == failures_, "the jitter was told a wrong number of failures");
         check(duration::zero() <= step.ceiling && step.ceiling <= step.cap, "the ceiling left [0, cap]");
-        check(step.cap == settings().backoff.cap(), "the jitter was told a wrong cap");
-        check(failures_ > 1 || step.base == step.ceiling, "the base is not the first ceiling");
-        check(step.previous == previous_draw_.value_or(step.base),
-              "the jitter was told a wrong previous delay");
+        check(step.cap == settings().backoff.cap_after(failures_), "the jitter was told a wrong cap");
+        check(!first_at_once_ || failures_ > 1 || step.cap == duration::zero(), "at once has a cap of zero");
+        if (base_ == duration::zero()) {
+            base_ = step.ceiling;
+            previous_draw_ = std::max(previous_draw_, base_);
+        }
+        check(step.base == std::min(base_, step.cap), "the base is not the first ceiling that is not zero");
+        check(step.previous == previous_draw_, "the jitter was told a wrong previous delay");
     }
 
     retry_policy read_predicate(retry_policy const& policy) {
@@ -370,7 +380,7 @@ private:
         ++failures_;
         retry_action const action = machine_->on_failure(failure, now_, source_);
         took(action);
-        previous_draw_ = call_.drawn;
+        previous_draw_ = call_.drawn.value_or(previous_draw_);
     }
 
     verdict read_failure() {
@@ -578,7 +588,9 @@ private:
     wide deadline_ = 0;
     std::uint64_t attempts_ = 0;
     std::uint64_t failures_ = 0;
-    std::optional<duration> previous_draw_;
+    bool first_at_once_ = false;
+    duration base_{};
+    duration previous_draw_{};
     error_code judged_;
     bool rejected_ = false;
     bool cancelled_ = false;

@@ -105,6 +105,32 @@ TEST(explanation, samples_the_mean_where_a_delay_depends_on_the_one_before) {
     EXPECT_EQ(what.failures[2].greatest, 2700ms);
 }
 
+TEST(explanation, decision_36_begins_a_decorrelated_jitter_where_the_machine_does) {
+    auto const policy = retry_policy()
+                            .backoff(first_at_once(exponential(100ms).cap(20s)))
+                            .jitter(decorrelated_jitter())
+                            .max_attempts(5);
+    explanation const what = explain(policy, {.failures = {}, .seed = 1, .draws = 200});
+    ASSERT_EQ(what.failures.size(), 4u);
+    EXPECT_EQ(what.failures[0].greatest, 0s);
+    EXPECT_EQ(what.failures[1].least, 100ms);
+    EXPECT_EQ(what.failures[1].greatest, 300ms);
+    EXPECT_EQ(what.failures[3].greatest, 2700ms);
+    for (explained_failure const& f : what.failures) {
+        EXPECT_GE(f.draws.front(), f.least);
+        EXPECT_LE(f.draws.back(), f.greatest);
+    }
+}
+
+TEST(explanation, decision_37_shows_the_cap_of_the_part) {
+    auto const policy = retry_policy()
+                            .backoff(chained(constant(1s).cap(2s), 1, constant(5s).cap(6s)))
+                            .jitter(log_normal_jitter(1));
+    explanation const what = explain(policy, {.failures = 2, .seed = 1, .draws = 0});
+    EXPECT_EQ(what.failures[0].greatest, 2s);
+    EXPECT_EQ(what.failures[1].greatest, 6s);
+}
+
 TEST(explanation, draws_from_the_band_and_the_same_for_the_same_seed) {
     explain_request const request{.failures = 3, .seed = 5, .draws = 1000};
     explanation const what = explain(retry_policy(), request);

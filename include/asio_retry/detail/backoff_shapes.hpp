@@ -135,13 +135,19 @@ struct schedule_shape {
     }
 };
 
+/// A backoff may have this many inside one another, itself included: what walks through them does so
+/// recursively.
+constexpr int greatest_depth = 16;
+
 struct chained_shape {
     static constexpr std::string_view name = "chained";
     std::shared_ptr<backoff const> first;
     std::uint64_t failures;
     std::shared_ptr<backoff const> then;
+    int depth; ///< how many backoffs are inside one another, this one included
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
+    ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
     template <typename Visitor>
     void visit(Visitor&& parameter) const {
         parameter("first", *first);
