@@ -1,4 +1,5 @@
 #include <asio_retry/detail/check.hpp>
+#include <asio_retry/detail/empty_function.hpp>
 #include <asio_retry/detail/shared_function.hpp>
 
 #include <charconv>
@@ -31,7 +32,11 @@ duration non_negative(std::string_view field, duration value) {
     return value;
 }
 
-void refuse_empty_function() {
+void refuse_empty(std::string_view field) {
+    refuse(field, "empty", "must be something that can be called");
+}
+
+void throw_bad_function_call() {
     throw std::bad_function_call();
 }
 

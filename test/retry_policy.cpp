@@ -175,14 +175,6 @@ TEST(decision_24, one_policy_serves_many_threads) {
     EXPECT_EQ(other.get(), expected);
 }
 
-TEST(retry_policy, empty_functions_are_no_hooks) {
-    auto const policy = retry_policy()
-                            .on_retry(std::function<void(retry_event const&)>())
-                            .on_give_up(static_cast<void (*)(retry_event const&)>(nullptr));
-    EXPECT_FALSE(policy.settings().on_retry);
-    EXPECT_FALSE(policy.settings().on_give_up);
-}
-
 TEST(retry_policy, predicates_may_be_members_of_the_error) {
     auto const policy = retry_policy().retry_if(&error_code::failed);
     auto const& predicate = std::get<retry_settings::code_predicate>(policy.settings().retry_if);

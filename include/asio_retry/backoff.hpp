@@ -28,11 +28,12 @@ concept backoff_function =
 /// callable is.
 class backoff {
 public:
-    /// What a user's callable returns is held in [0, cap].
+    /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
+    /// std::function or a pointer may be.
     template <typename F>
         requires backoff_function<F>
     backoff(F&& user_shape)
-        : shape_(detail::custom_shape{std::forward<F>(user_shape)}) {}
+        : shape_(detail::custom_shape{{"backoff", std::forward<F>(user_shape)}}) {}
 
     /// For the functions below.
     explicit backoff(detail::backoff_shape shape)
@@ -56,11 +57,11 @@ public:
     /// duration::max() unless `cap` was called.
     duration cap() const noexcept { return cap_; }
 
-    /// For `to_string`.
     /// What bounds the delay after that many failures: `cap()`, or less where the ceiling is that of a part of
     /// a chain that has a lower one.
     ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
 
+    /// For `to_string`.
     detail::backoff_shape const& shape() const noexcept { return shape_; }
 
 private:

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/empty_function.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 
+#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -38,10 +40,13 @@ private:
 ///
 /// `operation` is of any form that `async_retry` takes; the predicate is given the values of its successful
 /// completion. A rejected result is retried whatever `retry_if` says. When the retries are exhausted it is
-/// delivered as it is.
+/// delivered as it is. Throws std::invalid_argument for an empty operation or predicate, as a std::function or
+/// a pointer may be.
 template <typename Operation, typename Predicate>
 judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
                                                                            Predicate&& predicate) {
+    detail::refuse_if_empty("fail_if.operation", operation);
+    detail::refuse_if_empty("fail_if.predicate", predicate);
     return {std::forward<Operation>(operation), std::forward<Predicate>(predicate)};
 }
 
@@ -76,7 +81,8 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
 
     template <typename... Values>
     static bool rejects(judged& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...) || operation.predicate_(values...);
+        return inner::rejects(operation.operation_, values...) ||
+               static_cast<bool>(std::invoke(operation.predicate_, values...));
     }
 };
 

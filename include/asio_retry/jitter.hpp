@@ -43,11 +43,12 @@ concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
 /// from any number of threads as long as a user's callable is.
 class jitter {
 public:
-    /// What a user's callable returns is held in [0, cap].
+    /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
+    /// std::function or a pointer may be.
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : kind_(detail::custom_jitter_kind{std::forward<F>(user_jitter)}) {}
+        : kind_(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
 
     /// For the functions below.
     explicit jitter(detail::jitter_kind kind)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/blocking_retry.hpp>
+#include <asio_retry/detail/empty_function.hpp>
 #include <asio_retry/detail/thread_waits.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_waits.hpp>
@@ -22,7 +23,8 @@ namespace asio_retry {
 /// if it likes, or one inside `fail_if` or `with_report`. The result of a failed attempt is destroyed before
 /// the wait. A delay of zero is no wait; the thread only yields.
 ///
-/// Preconditions: what the operation returns is default-constructible.
+/// Preconditions: what the operation returns is default-constructible. An empty operation, as a std::function
+/// or a pointer may be, is refused with std::invalid_argument.
 ///
 /// Lifetimes: operation and policy are moved or copied. What they refer to must live until this returns.
 ///
@@ -47,6 +49,7 @@ auto retry(Operation&& operation, retry_policy policy, Waits& waits) {
     using form = detail::operation_form<callable_type>;
     detail::assert_blocking<form>();
     if constexpr (form::is_usable && !detail::is_asynchronous<form>) {
+        detail::refuse_if_empty("retry.operation", operation);
         callable_type callable(std::forward<Operation>(operation));
         return detail::blocking_retry<callable_type, Waits>(callable, std::move(policy), waits).run();
     }

@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/shared_function.hpp>
 #include <asio_retry/detail/shared_value.hpp>
 #include <asio_retry/retry_settings.hpp>
 
@@ -11,6 +12,13 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+
+namespace asio_retry::detail {
+
+template <typename>
+inline constexpr bool never = false;
+
+} // namespace asio_retry::detail
 
 namespace asio_retry {
 
@@ -40,6 +48,23 @@ public:
     /// @{
     ASIO_RETRY_DECL retry_policy backoff(asio_retry::backoff shape) const;
     ASIO_RETRY_DECL retry_policy jitter(asio_retry::jitter kind) const;
+
+    /// For what is neither: says what is wrong.
+    template <typename Other>
+        requires(!std::convertible_to<Other, asio_retry::backoff>)
+    retry_policy backoff(Other&&) const {
+        static_assert(detail::never<Other>,
+                      "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
+        return {};
+    }
+    template <typename Other>
+        requires(!std::convertible_to<Other, asio_retry::jitter>)
+    retry_policy jitter(Other&&) const {
+        static_assert(
+            detail::never<Other>,
+            "jitter: it must be called, as an lvalue, with a backoff_step and a random& and return a duration");
+        return {};
+    }
 
     /// For operations that last, such as a connection: a failure after at least `stable_for` of health counts
     /// as the first, with the shortest delay and all attempts and all of max_elapsed left. What is lost sooner
@@ -75,20 +100,21 @@ public:
     /// @name What to retry
     /// @{
     /// `predicate(error_code)` or `predicate(std::exception_ptr)` says whether a failure is to be retried. The
-    /// first kind is given the code inside a `system_error`, or `error::operation_threw` for any other
-    /// exception; the second is given a `system_error` where the failure is an error code. Permanent errors are
-    /// never retried, and no predicate is asked.
+    /// first kind, and what could be called with either, is given the code inside a `system_error`, or
+    /// `error::operation_threw` for any other exception; the second is given a `system_error` where the failure
+    /// is an error code. Permanent errors are never retried, and no predicate is asked.
     template <typename Predicate>
-    retry_policy retry_if(Predicate predicate) const {
-        if constexpr (std::predicate<Predicate&, error_code const&>) {
-            return retry_if_code(std::move(predicate));
+    retry_policy retry_if(Predicate&& predicate) const {
+        using callable = std::decay_t<Predicate>;
+        if constexpr (std::predicate<callable&, error_code const&>) {
+            return retry_if_code({"retry_if", std::forward<Predicate>(predicate)});
         } else {
-            constexpr bool takes_exception = std::predicate<Predicate&, std::exception_ptr const&>;
+            constexpr bool takes_exception = std::predicate<callable&, std::exception_ptr const&>;
             static_assert(
                 takes_exception,
                 "retry_if: the predicate must take an error_code or a std::exception_ptr and return bool");
             if constexpr (takes_exception)
-                return retry_if_exception(std::move(predicate));
+                return retry_if_exception({"retry_if", std::forward<Predicate>(predicate)});
         }
     }
 
@@ -112,25 +138,29 @@ public:
     /// `hook(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
     /// follows.
     template <typename Hook>
-    retry_policy on_retry(Hook hook) const {
-        constexpr bool takes_event = std::invocable<Hook&, retry_event const&>;
+    retry_policy on_retry(Hook&& hook) const {
+        constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
         static_assert(takes_event, "on_retry: the hook must take a retry_event const&");
         if constexpr (takes_event)
-            return with_on_retry(std::move(hook));
+            return with_on_retry({"on_retry", std::forward<Hook>(hook)});
     }
 
     /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without
     /// success, cancellation included.
     template <typename Hook>
-    retry_policy on_give_up(Hook hook) const {
-        if constexpr (std::invocable<Hook&, retry_event const&>) {
-            return with_on_give_up(std::move(hook));
+    retry_policy on_give_up(Hook&& hook) const {
+        using callable = std::decay_t<Hook>;
+        if constexpr (std::invocable<callable&, retry_event const&>) {
+            return with_on_give_up({"on_give_up", std::forward<Hook>(hook)});
         } else {
-            constexpr bool takes_reason = std::invocable<Hook&, stop_reason>;
+            constexpr bool takes_reason = std::invocable<callable&, stop_reason>;
             static_assert(takes_reason, "on_give_up: the hook must take a retry_event const& or a stop_reason");
-            if constexpr (takes_reason)
-                return with_on_give_up(
-                    [hook = std::move(hook)](retry_event const& e) mutable { hook(e.reason); });
+            if constexpr (takes_reason) {
+                detail::shared_function<void(stop_reason)> of_reason("on_give_up", std::forward<Hook>(hook));
+                return with_on_give_up({"on_give_up", [of_reason = std::move(of_reason)](retry_event const& e) {
+                                            of_reason(e.reason);
+                                        }});
+            }
         }
     }
     /// @}

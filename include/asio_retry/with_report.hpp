@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/empty_function.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 #include <asio_retry/retry_report.hpp>
 
@@ -30,6 +31,7 @@ private:
 /// next one starts. Thread safety: it is written where the operation runs, without a lock.
 template <typename Operation>
 reported_operation<std::decay_t<Operation>> with_report(Operation&& operation, retry_report& report) {
+    detail::refuse_if_empty("with_report.operation", operation);
     return {std::forward<Operation>(operation), report};
 }
 

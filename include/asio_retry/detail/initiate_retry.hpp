@@ -3,6 +3,7 @@
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/await_retry.hpp>
 #include <asio_retry/detail/awaiting_token.hpp>
+#include <asio_retry/detail/empty_function.hpp>
 #include <asio_retry/detail/retry_operation.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 
@@ -150,6 +151,7 @@ auto initiate(Source const& source, Operation&& operation, retry_policy policy, 
                         default_token_of<form, typename Source::executor_type>());
     } else {
         using signature = typename form::signature;
+        refuse_if_empty("async_retry.operation", operation);
         if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>) {
             if (!policy.settings().limits_attempts())
                 return await_retry<typename awaiting_token<std::decay_t<Token>>::style,

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 
@@ -144,6 +145,13 @@ template <typename F>
 inline constexpr bool takes_only_attempt =
     std::is_same_v<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>;
 
+/// The same for one that is generic or overloaded, and takes no token alone.
+template <typename F>
+inline constexpr bool takes_attempt_alone =
+    std::conjunction_v<std::negation<std::is_member_pointer<F>>,
+                       std::negation<std::is_invocable<F&, signature_probe>>,
+                       std::is_invocable<F&, attempt const&>>;
+
 enum class call_shape { nothing, attempt, token, attempt_and_token, none };
 
 // A generic lambda's body cannot be looked at without instantiating it, hence this order.
@@ -153,10 +161,14 @@ consteval call_shape call_shape_of() {
         return call_shape::nothing;
     else if constexpr (takes_only_attempt<F>)
         return call_shape::attempt;
+    else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it takes any further ones too
+        return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
         return call_shape::attempt_and_token;
     else if constexpr (std::is_invocable_v<F&, signature_probe>)
         return call_shape::token;
+    else if constexpr (takes_attempt_alone<F>)
+        return call_shape::attempt;
     else
         return call_shape::none;
 }

@@ -1,17 +1,17 @@
 #pragma once
 
 #include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/empty_function.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
 
-[[noreturn]] ASIO_RETRY_DECL void refuse_empty_function();
+[[noreturn]] ASIO_RETRY_DECL void throw_bad_function_call();
 
 /// A user's callable, shared by all copies of this, as policies share it with their operations: std::function
 /// would copy it.
@@ -20,23 +20,20 @@ class shared_function;
 
 template <typename Result, typename... Args>
 class shared_function<Result(Args...)> {
-    // Pointers, and std::function and its kin.
-    template <typename F>
-    static constexpr bool may_be_empty = std::is_constructible_v<std::decay_t<F>, std::nullptr_t>;
-
 public:
     shared_function() noexcept = default;
 
-    /// Empty if `f` is.
+    /// Throws std::invalid_argument, naming `field`, if `f` is empty.
     template <typename F>
-        requires(!std::same_as<std::decay_t<F>, shared_function> &&
-                 std::is_invocable_r_v<Result, std::decay_t<F>&, Args...>)
-    shared_function(F&& f) {
+        requires std::is_invocable_r_v<Result, std::decay_t<F>&, Args...>
+    shared_function(std::string_view field, F&& f) {
         using callable = std::decay_t<F>;
-        if constexpr (may_be_empty<F>)
-            if (f == nullptr)
-                return;
-        callable_ = std::make_shared<callable>(std::forward<F>(f));
+        refuse_if_empty(field, f);
+        // Copied as const, lest a constructor from anything be taken for that which copies.
+        if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
+            callable_ = std::make_shared<callable>(std::as_const(f));
+        else
+            callable_ = std::make_shared<callable>(std::forward<F>(f));
         call_ = [](void* function, Args... args) -> Result {
             return static_cast<Result>(
                 std::invoke(*static_cast<callable*>(function), std::forward<Args>(args)...));
@@ -48,7 +45,7 @@ public:
     /// Throws std::bad_function_call if this is empty.
     Result operator()(Args... args) const {
         if (!call_)
-            refuse_empty_function();
+            throw_bad_function_call();
         return call_(callable_.get(), std::forward<Args>(args)...);
     }
 

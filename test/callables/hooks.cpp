@@ -1,0 +1,69 @@
+#include <asio_retry/retry_policy.hpp>
+
+#include "callables/zoo.hpp"
+
+#include <gtest/gtest.h>
+
+namespace asio_retry::test {
+namespace {
+
+retry_event event_of_attempt(std::uint64_t number) {
+    retry_event event;
+    event.attempt = number;
+    event.reason = stop_reason::budget;
+    return event;
+}
+
+TEST(callables, decision_40_an_on_retry_hook_may_be_a_class_of_any_shape) {
+    std::uint64_t told = 0;
+    std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
+    zoo<void(retry_event const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        told = 0;
+        retry_policy const policy = retry_policy().on_retry(std::forward<Animal>(animal));
+        policy.settings().on_retry(event_of_attempt(4));
+        EXPECT_EQ(told, 4u) << name;
+    });
+}
+
+TEST(callables, decision_40_a_hook_may_return_what_it_likes) {
+    std::function<int(retry_event const&)> const body = [](retry_event const&) { return 1; };
+    zoo<int(retry_event const&)>::each(body, []<typename Animal>(char const*, Animal&& animal) {
+        retry_policy().on_retry(std::forward<Animal>(animal));
+    });
+}
+
+// The constructor of its class would be taken for that which copies, but for a constant.
+TEST(callables, decision_40_a_named_object_is_copied_as_a_constant) {
+    std::uint64_t told = 0;
+    std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
+    zoo<void(retry_event const&)>::greedy hook(&body);
+    retry_policy const policy = retry_policy().on_retry(hook).on_give_up(hook);
+    policy.settings().on_retry(event_of_attempt(4));
+    policy.settings().on_give_up(event_of_attempt(5));
+    EXPECT_EQ(told, 9u);
+}
+
+TEST(callables, decision_40_an_on_give_up_hook_may_be_a_class_of_any_shape) {
+    std::uint64_t told = 0;
+    std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
+    zoo<void(retry_event const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        told = 0;
+        retry_policy const policy = retry_policy().on_give_up(std::forward<Animal>(animal));
+        policy.settings().on_give_up(event_of_attempt(4));
+        EXPECT_EQ(told, 4u) << name;
+    });
+}
+
+TEST(callables, decision_40_so_may_one_that_takes_the_reason_alone) {
+    stop_reason told{};
+    std::function<void(stop_reason)> const body = [&](stop_reason why) { told = why; };
+    zoo<void(stop_reason)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        told = {};
+        retry_policy const policy = retry_policy().on_give_up(std::forward<Animal>(animal));
+        policy.settings().on_give_up(event_of_attempt(4));
+        EXPECT_EQ(told, stop_reason::budget) << name;
+    });
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,107 @@
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/fail_if.hpp>
+#include <asio_retry/retry.hpp>
+#include <asio_retry/with_report.hpp>
+
+#include "callables/zoo.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/system/result.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace asio_retry::test {
+namespace {
+
+retry_policy at_once() {
+    return retry_policy().backoff(constant(duration::zero()));
+}
+
+using result = boost::system::result<int>; // so that those that cannot throw can fail
+
+/// Fails twice and then answers with the number of its call.
+struct third_call_succeeds {
+    int calls = 0;
+    result answer() {
+        if (++calls < 3)
+            return timed_out_error();
+        return calls;
+    }
+};
+
+TEST(callables, decision_40_a_blocking_operation_may_be_a_class_of_any_shape) {
+    third_call_succeeds operation;
+    std::function<result()> const body = [&] { return operation.answer(); };
+    zoo<result()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
+        operation = {};
+        EXPECT_EQ(retry(std::move(animal), at_once()).value(), 3) << name;
+    });
+}
+
+TEST(callables, decision_40_so_may_one_that_takes_an_attempt) {
+    std::function<error_code(attempt const&)> const body = [](attempt const& a) {
+        return a.number < 3 ? timed_out_error() : error_code();
+    };
+    zoo<error_code(attempt const&)>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
+        EXPECT_EQ(retry(std::move(animal), at_once()), error_code()) << name;
+    });
+}
+
+TEST(callables, decision_40_an_asynchronous_operation_may_be_a_class_of_any_shape) {
+    third_call_succeeds operation;
+    std::function<result()> const body = [&] { return operation.answer(); };
+    zoo<result()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
+        boost::asio::io_context io;
+        operation = {};
+        std::optional<int> answer;
+        async_retry(io, std::move(animal), at_once(), [&](error_code, int value) { answer = value; });
+        io.run();
+        EXPECT_EQ(answer, 3) << name;
+    });
+}
+
+TEST(callables, decision_40_so_may_one_inside_fail_if_and_with_report) {
+    int calls = 0;
+    std::function<int()> const body = [&] { return ++calls; };
+    zoo<int()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
+        calls = 0;
+        retry_report report;
+        auto const is_early = [](int value) { return value < 3; };
+        EXPECT_EQ(retry(with_report(fail_if(std::move(animal), is_early), report), at_once()), 3) << name;
+        EXPECT_EQ(report.attempts, 3u) << name;
+    });
+}
+
+struct client {
+    std::uint64_t calls = 0;
+    std::uint64_t answer_to(attempt a) {
+        ++calls;
+        if (a.number < 3)
+            throw std::runtime_error("not yet");
+        return a.number;
+    }
+};
+
+TEST(callables, decision_40_a_bound_member_may_take_the_attempt) {
+    client c;
+    EXPECT_EQ(retry(std::bind_front(&client::answer_to, &c), at_once()), 3u);
+    EXPECT_EQ(retry(std::bind(&client::answer_to, &c, std::placeholders::_1), at_once()), 3u);
+    EXPECT_EQ(c.calls, 6u);
+}
+
+/// Its call is overloaded, so that its parameters cannot be looked at.
+struct overloaded_on_attempt {
+    std::uint64_t operator()(attempt const& a) { return a.number; }
+    std::uint64_t operator()(attempt const& a) const { return a.number + 100; }
+};
+
+TEST(callables, decision_40_an_overloaded_operation_may_take_the_attempt) {
+    EXPECT_EQ(retry(overloaded_on_attempt(), at_once()), 1u);
+}
+
+} // namespace
+} // namespace asio_retry::test
