@@ -126,6 +126,7 @@ constexpr setting_form setting_forms[] = {
     {"reset_after",
      {{{"stable_for", a_duration}}},
      [](retry_policy const& p, args const& a) { return p.reset_after(a.time("stable_for")); }},
+    {"any_failure", {}, [](retry_policy const& p, args const&) { return p.retry_if(any_failure); }},
     {"clamp", {}, [](retry_policy const& p, args const&) { return p.clamp(); }},
     {"allow_total_cancellation",
      {},

@@ -113,7 +113,9 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
     list.add_if(s.retry_when_nested, "retry_when_nested");
     list.add_stand_in_if(s.is_nested, "nested_in", "attempt");
-    list.add_stand_in_if(s.retry_if.index() != 0, "retry_if");
+    bool const any = std::holds_alternative<any_failure_t>(s.retry_if);
+    list.add_if(any, "any_failure");
+    list.add_stand_in_if(s.retry_if.index() != 0 && !any, "retry_if");
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
     list.add_stand_in_if(s.gate != nullptr, "gate", "gate");

@@ -196,7 +196,7 @@ bool retry_machine::is_retryable(verdict const& failure) const {
     if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
         return (*by_exception)(failure.exception() ? failure.exception()
                                                    : detail::exception_of(failure.error()));
-    return failure.error() != aborted_error();
+    return std::holds_alternative<any_failure_t>(predicate) || failure.error() != aborted_error();
 }
 
 } // namespace asio_retry

@@ -25,8 +25,8 @@ namespace asio_retry {
 //   jitter    every function of jitter.hpp; each takes `unit`, `cap` and `beyond_cap=true`
 //   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), attempt_timeout(5s),
 //             total_timeout(1min), reset_after(30s), clamp(), allow_total_cancellation(), retry_when_nested(),
-//             and deadline(3h): the time since the epoch of the steady clock, which means something in this
-//             process only
+//             any_failure() for retry_if(any_failure), and deadline(3h): the time since the epoch of the steady
+//             clock, which means something in this process only
 //   profile   the name of one, such as celery(), as the first item; later items change it
 //
 // A duration is a whole or decimal number and one of ns, us, ms, s, min and h, without a space between. It is
@@ -55,7 +55,7 @@ ASIO_RETRY_DECL std::string to_string(backoff const& shape);
 ASIO_RETRY_DECL std::string to_string(jitter const& kind);
 
 /// The backoff, the jitter, the greatest number of attempts, and whatever else is set. `parse_policy` reads it,
-/// unless the policy has callables or more than 16 backoffs inside one another.
+/// unless the policy has callables.
 ASIO_RETRY_DECL std::string to_string(retry_policy const& policy);
 
 /// What the text does not mention is as in `retry_policy()`, or in the profile that it begins with. Throws

@@ -25,13 +25,13 @@ namespace asio_retry {
 /// When, how often and how long after a failure an operation is tried again.
 ///
 /// An immutable value: every setter returns a changed copy and throws std::invalid_argument, naming the field,
-/// the value and the rule, for what makes no sense. The default is `exponential(100ms).cap(20s)` with
-/// `full_jitter()`, 3 attempts, everything retryable except `operation_aborted` and permanent errors. Copying
-/// shares the settings and never allocates. Thread safety: one policy serves any number of operations on any
-/// threads; a user's callables are then called from all of those threads, each on the executor of its operation
-/// and without a lock. A callable may cancel the operation, start another or destroy what it owns. If it
-/// throws, the operation completes with that exception, or, where it completes with an error code, with the
-/// `asio_retry::error` that names the callable.
+/// the value and the rule, for what makes no sense, a std::function or a pointer that is empty included. The
+/// default is `exponential(100ms).cap(20s)` with `full_jitter()`, 3 attempts, everything retryable except
+/// `operation_aborted` and permanent errors. Copying shares the settings and never allocates. Thread safety:
+/// one policy serves any number of operations on any threads; a user's callables are then called from all of
+/// those threads, each on the executor of its operation and without a lock. A callable may cancel the
+/// operation, start another or destroy what it owns. If it throws, the operation completes with that exception,
+/// or, where it completes with an error code, with the `asio_retry::error` that names the callable.
 class retry_policy {
 public:
     retry_policy() noexcept {}
@@ -102,11 +102,19 @@ public:
     /// `predicate(error_code)` or `predicate(std::exception_ptr)` says whether a failure is to be retried. The
     /// first kind, and what could be called with either, is given the code inside a `system_error`, or
     /// `error::operation_threw` for any other exception; the second is given a `system_error` where the failure
-    /// is an error code. Permanent errors are never retried, and no predicate is asked.
+    /// is an error code. Permanent errors are never retried, and no predicate is asked. A second predicate
+    /// replaces the first.
+    ///
+    /// By default everything is retried but `operation_aborted`, because to close its socket is how a program
+    /// ends an operation. Some libraries report a lost connection so, such as Boost.Redis from `async_exec`:
+    /// with `retry_if(any_failure)` that is retried as well. Who cancels the operation or its scope ends it,
+    /// whatever the predicate.
     template <typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {
         using callable = std::decay_t<Predicate>;
-        if constexpr (std::predicate<callable&, error_code const&>) {
+        if constexpr (std::same_as<callable, any_failure_t>) {
+            return retry_if_any();
+        } else if constexpr (std::predicate<callable&, error_code const&>) {
             return retry_if_code({"retry_if", std::forward<Predicate>(predicate)});
         } else {
             constexpr bool takes_exception = std::predicate<callable&, std::exception_ptr const&>;
@@ -178,6 +186,7 @@ private:
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
 
+    ASIO_RETRY_DECL retry_policy retry_if_any() const;
     detail::shared_value<retry_settings> settings_; // null: the default settings
 };
 

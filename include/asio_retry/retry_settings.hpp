@@ -9,11 +9,22 @@
 #include <asio_retry/retry_gate.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <variant>
 
 namespace asio_retry {
+
+/// See `any_failure`.
+struct any_failure_t {
+    explicit any_failure_t() = default;
+    constexpr bool operator()(error_code const&) const noexcept { return true; }
+    constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
+};
+
+/// For `retry_if`: whatever an attempt fails with, `operation_aborted` too.
+inline constexpr any_failure_t any_failure{};
 
 /// The fields of a retry_policy, to look at. The initial values are those of the default policy.
 struct retry_settings {
@@ -38,7 +49,7 @@ struct retry_settings {
     bool allow_total_cancellation = false;
     bool retry_when_nested = false;
     bool is_nested = false; ///< by `nested_in`
-    std::variant<std::monostate, code_predicate, exception_predicate> retry_if;
+    std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t> retry_if;
     hook on_retry;
     hook on_give_up;
     std::shared_ptr<retry_gate> gate;

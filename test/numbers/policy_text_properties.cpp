@@ -114,7 +114,9 @@ retry_policy draw_policy() {
     if (is_set())
         policy = policy.deadline(time_point(duration(*any_nanoseconds())));
     if (is_set())
-        policy = policy.reset_after(*any_positive_delay());
+        policy = policy.reset_after(*any_delay());
+    if (is_set())
+        policy = policy.retry_if(any_failure);
     if (is_set())
         policy = policy.clamp();
     if (is_set())
@@ -155,6 +157,7 @@ RC_GTEST_PROP(policy_text_properties, what_is_written_reads_as_the_same_policy, 
     RC_ASSERT(a.total_timeout == b.total_timeout);
     RC_ASSERT(a.deadline == b.deadline);
     RC_ASSERT(a.reset_after == b.reset_after);
+    RC_ASSERT(a.retry_if.index() == b.retry_if.index());
     RC_ASSERT(a.clamp == b.clamp);
     RC_ASSERT(a.allow_total_cancellation == b.allow_total_cancellation);
     RC_ASSERT(a.retry_when_nested == b.retry_when_nested);
