@@ -75,7 +75,9 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
 void retry_machine::count_failure(time_point now, interruption told_to_stop) noexcept {
     auto const& stable_for = policy_.settings().reset_after;
     bool const hung = told_to_stop == interruption::attempt_timeout && !marks_health_;
-    if (stable_for && !hung && healthy_since_ <= now && elapsed_between(healthy_since_, now) >= *stable_for) {
+    bool const says_so = marks_health_ || stable_for > duration::zero(); // or every failure would be the first
+    if (stable_for && says_so && !hung && healthy_since_ <= now &&
+        elapsed_between(healthy_since_, now) >= *stable_for) {
         failures_ = 0;
         started_ = now;
         at_edge_ = false;

@@ -36,8 +36,7 @@ retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
 }
 
 retry_policy retry_policy::reset_after(duration stable_for) const {
-    if (stable_for <= duration::zero())
-        detail::refuse("reset_after", stable_for, "must be positive");
+    detail::non_negative("reset_after", stable_for);
     return changed([&](retry_settings& s) { s.reset_after = stable_for; });
 }
 
@@ -96,10 +95,10 @@ retry_policy retry_policy::nested_in(attempt const& outer) const {
 retry_policy retry_policy::gate(std::shared_ptr<retry_gate> shared) const {
     return changed([&](retry_settings& s) { s.gate = std::move(shared); });
 }
+
 retry_policy retry_policy::retry_if_any() const {
     return changed([](retry_settings& s) { s.retry_if = any_failure; });
 }
-
 
 retry_policy retry_policy::retry_if_code(retry_settings::code_predicate predicate) const {
     return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });

@@ -33,7 +33,8 @@ namespace asio_retry {
 /// give. On an executor that runs functions on several threads at once, a handler whose operation has a time
 /// limit or a scope has a strand for its executor, unless its attempts are single Asio operations or
 /// awaitables of `any_io_executor`: a composed attempt must not be told to stop while a part of it runs. Bad
-/// policies are refused when they are built.
+/// policies are refused when they are built, and an empty operation, as a std::function or a pointer may be, at
+/// once with std::invalid_argument.
 ///
 /// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.
@@ -57,19 +58,21 @@ namespace asio_retry {
 /// completes.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
-/// as they are, and let no further attempt begin. `total` does the same until the first attempt has failed and
-/// is ignored afterwards, unless the policy has `allow_total_cancellation()`, because a failed attempt may have
-/// had side effects. A success wins over a cancellation; otherwise a cancelled operation completes with
-/// `operation_aborted`. An awaitable attempt sees `terminal` only, unless it asks for more.
+/// as they are, and let no further attempt begin; an operation that was cancelled before its start makes none.
+/// `total` does the same until the first attempt has failed and is ignored afterwards, unless the policy has
+/// `allow_total_cancellation()`, because a failed attempt may have had side effects. A success wins over a
+/// cancellation; otherwise a cancelled operation completes with `operation_aborted`. An awaitable attempt sees
+/// `terminal` only, unless it asks for more.
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt;
 /// `operation_aborted` when cancelled; what is inside a `permanent` error; an exception that a callable of the
 /// policy throws, which with `error_code` signatures becomes an `asio_retry::error`; otherwise the last
 /// attempt's own. An exception thrown by an operation that completes with an error code counts as the code in
-/// it, or `error::operation_threw`. Want of memory is a failed attempt or completes the operation with
-/// `no_memory` (a std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the
-/// context; where a value throws as it is made or moved the handler is destroyed uncalled, and the exception
-/// comes out of the context.
+/// it, or `error::operation_threw`. To throw instead of starting is to fail: such an attempt is retried like
+/// any other. Want of memory is a failed attempt or completes the operation with `no_memory` (a
+/// std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the context; where a
+/// value throws as it is made or moved the handler is destroyed uncalled, and the exception comes out of the
+/// context.
 ///
 /// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
 /// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at

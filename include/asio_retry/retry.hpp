@@ -64,8 +64,8 @@ auto retry(Operation&& operation, retry_policy policy) {
 
 #ifdef __cpp_lib_jthread
 /// Where the standard library has std::stop_token: the same until `token` is told to stop, from any thread: a
-/// wait then ends at once, and no further attempt is made. Unless the attempt that runs succeeds, the operation
-/// ends with `operation_aborted`.
+/// wait then ends at once, and no further attempt is made, nor a first one where it was told so before. Unless
+/// the attempt that runs succeeds, the operation ends with `operation_aborted`.
 template <typename Operation>
 auto retry(Operation&& operation, retry_policy policy, std::stop_token token) {
     detail::stoppable_waits waits(std::move(token));

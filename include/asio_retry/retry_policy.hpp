@@ -70,23 +70,28 @@ public:
     /// as the first, with the shortest delay and all attempts and all of max_elapsed left. What is lost sooner
     /// after it was set up flaps, and resets nothing. An operation that takes an `attempt` says when it is
     /// healthy, by `attempt::mark_healthy`; any other is from its beginning, unless attempt_timeout ends it.
+    /// With zero any failure after `mark_healthy` counts as the first, and an operation that cannot say so is
+    /// never healthy, as it would be tried for ever. Throws std::invalid_argument if negative.
     ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
     /// @}
 
     /// @name When to stop
     /// @{
-    /// At most `count` attempts, the first one included; at least 1.
+    /// At most `count` attempts, the first one included; at least 1: none is not a way to say unlimited.
     ASIO_RETRY_DECL retry_policy max_attempts(std::int64_t count) const;
     ASIO_RETRY_DECL retry_policy unlimited_attempts() const;
 
-    /// No wait begins that would end later than this after the initiation. Interrupts nothing.
+    /// No wait begins that would end later than this after the initiation: where it would, the operation ends
+    /// at once with its last error. One that ends exactly then begins. Interrupts nothing. Less than the first
+    /// delay is accepted, and allows a retry only after a delay that is drawn shorter.
     ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
 
     /// Cancels an attempt that takes longer; it counts as failed with `timed_out` and may be retried.
     ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
 
     /// The operation ends with `timed_out` when this much time has passed since its initiation: a running
-    /// attempt is cancelled, and no wait begins that would end later.
+    /// attempt is cancelled, and no wait begins that would end later; with such a one left the operation ends
+    /// at once with its last error.
     ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
 
     /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
@@ -144,7 +149,7 @@ public:
     /// @name Whom to tell
     /// @{
     /// `hook(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
-    /// follows.
+    /// follows. A second hook replaces the first.
     template <typename Hook>
     retry_policy on_retry(Hook&& hook) const {
         constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
@@ -154,7 +159,7 @@ public:
     }
 
     /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without
-    /// success, cancellation included.
+    /// success, cancellation included. A second hook replaces the first.
     template <typename Hook>
     retry_policy on_give_up(Hook&& hook) const {
         using callable = std::decay_t<Hook>;
@@ -181,12 +186,12 @@ private:
     template <typename Change>
     retry_policy changed(Change change) const;
 
+    ASIO_RETRY_DECL retry_policy retry_if_any() const;
     ASIO_RETRY_DECL retry_policy retry_if_code(retry_settings::code_predicate predicate) const;
     ASIO_RETRY_DECL retry_policy retry_if_exception(retry_settings::exception_predicate predicate) const;
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
 
-    ASIO_RETRY_DECL retry_policy retry_if_any() const;
     detail::shared_value<retry_settings> settings_; // null: the default settings
 };
 

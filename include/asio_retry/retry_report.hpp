@@ -38,8 +38,8 @@ struct failed_attempt {
 ///
 /// Who ended it can always be told. The caller or a scope: `reason` is `cancelled`. The total_timeout or the
 /// deadline: `reason` is `deadline`. The attempt_timeout: the last attempt in `history`, if there was any, was
-/// `stopped` by it. A socket closed elsewhere: `last_error` is `operation_aborted`, which remembers only what
-/// attempts came to that nothing had told to stop.
+/// `stopped` by it. A socket closed elsewhere: `last_error` is `operation_aborted`, which is not remembered of
+/// an attempt that had been told to stop.
 struct retry_report {
     /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
     explicit retry_report(std::size_t last = 8) noexcept
@@ -50,8 +50,10 @@ struct retry_report {
     std::uint64_t attempts = 0;
     duration elapsed{};    ///< from the initiation to the end
     duration waited{};     ///< of that, between the attempts
-    error_code last_error; ///< of the last attempt that failed by itself or took too long, if any did
-    std::exception_ptr last_exception;   ///< null if that failed with an error code
+    error_code last_error; ///< what the last attempt came to that came to something: one that was told to stop
+                           ///< may still fail with an error of its own, and attempt_timeout makes it
+                           ///< `timed_out`, but one that is merely aborted leaves that of an earlier one
+    std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first
 
 private:
