@@ -14,12 +14,13 @@ usage: ./cmake/toolchain_matrix.sh COMMAND
   table          print the table of the last runs again
 
 For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
-must not be mixed with them (both versions of libc++, two of Boost, and Debian 13 with g++ 14) is unpacked below
-build/toolchains; g++ 14 runs in a chroot there. JOBS=N says how many compilers run at once.
+must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
+is unpacked below build/toolchains; these two compilers run in a chroot there. JOBS=N says how many compilers run at
+once.
 USAGE
 }
 
-# Every compiler meets every Boost. The modes change one thing each from `debug`, where, as in every build of the tests,
+# Every compiler that Debian 12 has meets every Boost up to 1.88, and the newest meets the newest. The modes change one thing each from `debug`, where, as in every build of the tests,
 # the unit tests alone are compiled with BOOST_ASIO_SEPARATE_COMPILATION and BOOST_ASIO_NO_DEPRECATED.
 rows() {
     cat <<'ROWS'
@@ -27,9 +28,13 @@ gcc12-boost1.81-debug              g++-12   libstdc++ 1.81 debug
 gcc12-boost1.81-release            g++-12   libstdc++ 1.81 release
 gcc12-boost1.83-shared             g++-12   libstdc++ 1.83 shared
 gcc12-boost1.88-no_rtti            g++-12   libstdc++ 1.88 no_rtti
+gcc12-boost1.81-no_ts_executors    g++-12   libstdc++ 1.81 no_ts_executors
 gcc14-boost1.81-header_only        g++-14   libstdc++ 1.81 header_only
 gcc14-boost1.83-debug              g++-14   libstdc++ 1.83 debug
+gcc14-boost1.83-consumer           g++-14   libstdc++ 1.83 consumer
 gcc14-boost1.88-release            g++-14   libstdc++ 1.88 release
+gcc16-boost1.92-debug              g++-16   libstdc++ 1.92 debug
+gcc16-boost1.92-consumer           g++-16   libstdc++ 1.92 consumer
 clang16-boost1.81-debug            clang-16 libstdc++ 1.81 debug
 clang16-libc++-boost1.83-debug     clang-16 libc++    1.83 debug
 clang16-boost1.88-no_deprecated    clang-16 libstdc++ 1.88 no_deprecated
@@ -37,6 +42,7 @@ clang19-libc++-boost1.81-debug     clang-19 libc++    1.81 debug
 clang19-boost1.83-separate         clang-19 libstdc++ 1.83 separate
 clang19-boost1.88-release          clang-19 libstdc++ 1.88 release
 clang19-libc++-boost1.88-debug     clang-19 libc++    1.88 debug
+clang19-boost1.92-versioned        clang-19 libstdc++ 1.92 versioned
 ROWS
 }
 
@@ -55,7 +61,9 @@ mode_options() {
 mode_flags() {
     case "$1 $2" in
     no_deprecated\ *) echo -DBOOST_ASIO_NO_DEPRECATED ;;
+    no_ts_executors\ *) echo -DBOOST_ASIO_NO_TS_EXECUTORS ;;
     separate\ *) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
+    versioned\ *) echo -DBOOST_ASIO_ENABLE_VERSION_NAMESPACE ;;
     no_rtti\ *) echo -fno-rtti ;;
     release\ g++-*) echo -Wno-mismatched-new-delete -Wno-maybe-uninitialized ;;
     esac
@@ -73,7 +81,6 @@ mode_targets() {
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
 cache=$PWD/build/toolchains
-debian13=$cache/debian13
 
 say() { printf '== %s\n' "$*"; }
 
@@ -81,53 +88,67 @@ as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-in_debian13() { as_root chroot "$debian13" /usr/bin/env -i PATH=/usr/bin LC_ALL=C.UTF-8 TMPDIR=/tmp "$@"; }
+# Where a compiler is that Debian 12 has not.
+release_of() {
+    case "$1" in
+    g++-14) echo trixie ;;
+    g++-16) echo forky ;;
+    esac
+}
+boost_release() { if [ "$1" = 1.92 ]; then echo forky; else echo trixie; fi; }
 
-# apt-get or the like with Debian 13's package lists, from the mirror that the system itself uses, and no packages
-# installed.
-apt13() {
-    tool=$1
-    shift
-    "$tool" -o Dir::Etc::sourcelist="$cache/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-        -o Dir::State="$cache/apt" -o Dir::State::status="$cache/apt/status" -o Dir::Cache="$cache/apt/cache" \
+in_release() { as_root chroot "$cache/$release" /usr/bin/env -i PATH=/usr/bin LC_ALL=C.UTF-8 TMPDIR=/tmp "$@"; }
+
+# apt_of RELEASE apt-get or the like: with the release's package lists, from the mirror that the system itself uses, and
+# no packages installed.
+apt_of() {
+    lists=$cache/apt-$1 tool=$2
+    shift 2
+    "$tool" -o Dir::Etc::sourcelist="$lists/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+        -o Dir::State="$lists" -o Dir::State::status="$lists/status" -o Dir::Cache="$lists/cache" \
         -o APT::Sandbox::User="$(id -un)" -o Debug::NoLocking=1 -o APT::Install-Recommends=0 "$@"
 }
 
 # shellcheck disable=SC1091 # the system's own file
 codename() { . /etc/os-release && echo "$VERSION_CODENAME"; }
 
-prepare_apt13() {
-    [ ! -f "$cache/apt/ready" ] || return 0
-    say "reading the package lists of Debian 13"
-    mkdir -p "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
-    : >"$cache/apt/status"
+prepare_apt() {
+    lists=$cache/apt-$1
+    [ ! -f "$lists/ready" ] || return 0
+    say "reading the package lists of $1"
+    mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
+    : >"$lists/status"
     # shellcheck disable=SC2016 # for apt-get to expand
     mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
         awk -v release="$(codename)" '$2 == release && !found { print $1; found = 1 }')
     [ -n "$mirror" ] || { echo "toolchain_matrix: apt-get knows no mirror of $(codename)" >&2; exit 1; }
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$cache/apt/sources.list"
-    apt13 apt-get update -qq
-    touch "$cache/apt/ready"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $1 main" >"$lists/sources.list"
+    apt_of "$1" apt-get update -qq
+    touch "$lists/ready"
 }
 
-# unpack FOLDER APT PACKAGE...: downloads with the command APT and unpacks.
+# unpack FOLDER RELEASE PACKAGE...: downloads and unpacks.
 unpack() {
-    folder=$1 apt=$2
+    folder=$1 of=$2
     shift 2
     [ ! -f "$folder/unpacked" ] || return 0
     say "unpacking to ${folder#"$PWD/"}"
     rm -rf "$folder" "$folder.deb"
     mkdir -p "$folder" "$folder.deb"
-    (cd "$folder.deb" && "$apt" apt-get download -qq "$@")
+    (cd "$folder.deb" && apt_from "$of" apt-get download -qq "$@")
     for package in "$folder.deb"/*.deb; do dpkg-deb -x "$package" "$folder"; done
     rm -rf "$folder.deb"
     touch "$folder/unpacked"
 }
 
-# Unlike that, the system's own lists.
-apt12() {
-    tool=$1
-    shift
+# With the system's own lists for its own packages.
+apt_from() {
+    if [ "$1" != "$(codename)" ]; then
+        apt_of "$@"
+        return
+    fi
+    tool=$2
+    shift 2
     "$tool" -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
@@ -135,8 +156,8 @@ install_boost() {
     case "$1" in
     1.81) ./cmake/bootstrap.sh install libboost1.81-dev ;;
     *)
-        prepare_apt13
-        unpack "$cache/boost-$1" apt13 "libboost$1-dev"
+        prepare_apt "$(boost_release "$1")"
+        unpack "$cache/boost-$1" "$(boost_release "$1")" "libboost$1-dev"
         ;;
     esac
 }
@@ -145,7 +166,7 @@ install_boost() {
 install_libcxx() {
     version=$1 prefix=$cache/libc++-$1
     ./cmake/bootstrap.sh install googletest cmake ninja-build
-    unpack "$prefix" apt12 "libc++-$version-dev" "libc++1-$version" "libc++abi-$version-dev" "libc++abi1-$version" \
+    unpack "$prefix" "$(codename)" "libc++-$version-dev" "libc++1-$version" "libc++abi-$version-dev" "libc++abi1-$version" \
         "libunwind-$version-dev" "libunwind-$version"
     [ ! -f "$prefix/googletest.built" ] || return 0
     say "building GoogleTest with libc++ $version"
@@ -163,32 +184,32 @@ libcxx_link_flags() {
     echo "-stdlib=libc++ -L$libraries -Wl,-rpath,$libraries"
 }
 
-# Debian 13 is its packages unpacked and no more, which is enough to compile: their scripts do not run, nothing is
-# mounted. Hard links put both versions of Boost inside.
-install_debian13() {
-    prepare_apt13
-    if [ ! -f "$debian13/unpacked" ]; then
+# A newer Debian is its packages unpacked and no more, which is enough to compile: their scripts do not run, nothing is
+# mounted. Hard links put the versions of Boost inside.
+install_release() {
+    release=$1 compiler=$2 boost=$3 folder=$cache/$1
+    prepare_apt "$release"
+    if [ ! -f "$folder/unpacked" ]; then
         # shellcheck disable=SC2046 # the packages are words
-        unpack "$debian13" apt13 $(apt13 apt-get install -qq -s base-files coreutils dash g++-14 cmake ninja-build libgmock-dev |
-            awk '$1 == "Inst" { print $2 }')
+        unpack "$folder" "$release" $(apt_of "$release" apt-get install -qq -s base-files coreutils dash "$compiler" cmake ninja-build \
+            libgmock-dev | awk '$1 == "Inst" { print $2 }')
     fi
-    mkdir -p "$debian13/tmp" "$debian13/dev"
-    [ -e "$debian13/dev/null" ] || as_root mknod -m 666 "$debian13/dev/null" c 1 3
-    for boost in 1.81 1.83 1.88; do
-        [ ! -d "$debian13/boost-$boost" ] || continue
-        case "$boost" in
-        1.81) unpack "$cache/boost-1.81" apt12 libboost1.81-dev ;;
-        *) install_boost "$boost" ;;
-        esac
-        cp -al "$cache/boost-$boost" "$debian13/boost-$boost"
-    done
+    folder=$cache/$release
+    mkdir -p "$folder/tmp" "$folder/dev"
+    [ -e "$folder/dev/null" ] || as_root mknod -m 666 "$folder/dev/null" c 1 3
+    [ ! -d "$folder/boost-$boost" ] || return 0
+    case "$boost" in
+    1.81) unpack "$cache/boost-1.81" "$(codename)" libboost1.81-dev ;;
+    *) install_boost "$boost" ;;
+    esac
+    cp -al "$cache/boost-$boost" "$cache/$release/boost-$boost"
 }
 
 install_row() {
     compiler=$2 library=$3 boost=$4
     case "$compiler" in
-    g++-14)
-        install_debian13
+    g++-14 | g++-16)
+        install_release "$(release_of "$compiler")" "$compiler" "$boost"
         return
         ;;
     g++-*) ./cmake/bootstrap.sh install "$compiler" ;;
@@ -199,21 +220,22 @@ install_row() {
     [ "$library" = libstdc++ ] || install_libcxx "${compiler#clang-}"
 }
 
-# The files of the project in a folder of Debian 13, with their times, so that what has not changed is not compiled
+# The files of the project in a folder of the newer Debian, with their times, so that what has not changed is not compiled
 # again.
-copy_into_debian13() {
-    rm -rf "$debian13/asio_retry"
-    mkdir -p "$debian13/asio_retry"
-    tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C "$debian13/asio_retry"
+copy_into_release() {
+    rm -rf "$cache/$release/asio_retry"
+    mkdir -p "$cache/$release/asio_retry"
+    tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C "$cache/$release/asio_retry"
 }
 
 # Compiles and runs in the folder $build; `here` runs a command where the compiler is.
 build_row() {
     compiler=$1 library=$2 boost=$3 mode=$4
     compile_flags="$warnings $(mode_flags "$mode" "$compiler")" link_flags='' prefixes=''
-    if [ "$compiler" = g++-14 ]; then
-        copy_into_debian13
-        here=in_debian13 source=/asio_retry prefixes=/boost-$boost/usr command=g++-14
+    release=$(release_of "$compiler")
+    if [ -n "$release" ]; then
+        copy_into_release
+        here=in_release source=/asio_retry prefixes=/boost-$boost/usr command=$compiler
     else
         here=env source=$PWD command=$(echo "$compiler" | sed 's/^clang-/clang++-/')
         [ "$boost" = 1.81 ] || prefixes="$cache/boost-$boost/usr"
@@ -229,12 +251,12 @@ build_row() {
         launcher=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
         export CCACHE_SLOPPINESS
     fi
-    # shellcheck disable=SC2046,SC2086 # the options, and the command to run in, are words
-    $here cmake -S "$source" -B "$build" -G Ninja \
-        -DCMAKE_CXX_COMPILER="$command" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
-        -DCMAKE_CXX_FLAGS="$compile_flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
-        -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
-        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" -DASIO_RETRY_BUILD_TESTS=ON -DASIO_RETRY_TEST_HEADERS_ONLY=ON \
+    if [ "$mode" = consumer ]; then
+        build_consumer "$build" && check_headers "$library" "$boost"
+        return
+    fi
+    # shellcheck disable=SC2046 # the options are words
+    configure "$source" "$build" -DASIO_RETRY_BUILD_TESTS=ON -DASIO_RETRY_TEST_HEADERS_ONLY=ON \
         -DASIO_RETRY_TEST_TYPICAL_EXECUTOR=on_any_io_executor $(mode_options "$mode") || return
     targets=$(mode_targets "$mode" "$boost")
     # shellcheck disable=SC2086 # the targets are words
@@ -247,6 +269,25 @@ build_row() {
         esac
         $here timeout 600 "$build/test/$target" "$arguments" || return
     done
+    [ "$mode" != shared ] || build_consumer "$build/consumer"
+}
+
+# The library as a shared one, and a program with a plugin that throws and catches across it.
+build_consumer() {
+    configure "$source/test/consumer/shared" "$1" -DASIO_RETRY_FOLDER="$source" || return
+    $here cmake --build "$1" ${JOBS:+-j "$JOBS"} || return
+    $here "$1/app"
+}
+
+# configure SOURCE BUILD OPTION...
+configure() {
+    from=$1 to=$2
+    shift 2
+    $here cmake -S "$from" -B "$to" -G Ninja -Werror=dev \
+        -DCMAKE_CXX_COMPILER="$command" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
+        -DCMAKE_CXX_FLAGS="$compile_flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
+        -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
+        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" "$@"
 }
 
 # The compiler says which headers it read: the row is what its name says, or it fails.
@@ -254,7 +295,7 @@ check_headers() {
     library=$1 boost=$2
     $here ninja -C "$build" -t deps | sed -n 's/^ *//; /^\//p' | sort -u >"$log.headers"
     root=
-    [ $here = env ] || root=$debian13
+    [ $here = env ] || root=$cache/$release
     found=$(grep '/boost/version\.hpp$' "$log.headers" | while read -r header; do
         sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' "$root$header"
     done | sort -u | tr _ .)
@@ -276,7 +317,7 @@ run_row() {
     name=$1 compiler=$2 library=$3 boost=$4 mode=$5
     say "$name"
     log=$cache/log/$name
-    if [ "$compiler" = g++-14 ]; then build=/build/$name; else build=$cache/build/$name; fi
+    if [ -n "$(release_of "$compiler")" ]; then build=/build/$name; else build=$cache/build/$name; fi
     mkdir -p "$cache/log"
     began=$(date +%s)
     if build_row "$compiler" "$library" "$boost" "$mode" >"$log" 2>&1; then result=passed; else result=FAILED; fi
