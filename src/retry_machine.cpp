@@ -1,6 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 namespace asio_retry {
@@ -111,11 +112,13 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
         course_.drew(delay);
 
         auto const [allowed, limit] = longest_wait(now);
-        if (delay > allowed || at_edge_) {
-            if (!settings.clamp || at_edge_ || allowed <= duration::zero())
-                return stop(limit);
-            at_edge_ = true;
-            delay = allowed;
+        bool const is_last = delay > allowed;
+        if (at_edge_ || (is_last && (!settings.clamp || allowed <= duration::zero())))
+            return stop(limit);
+        if (settings.clamp) {
+            delay = std::min({delay, allowed, wait_leaving_time(now)});
+            at_edge_ = is_last;
+            healthy_since_ = saturating_add(now, delay);
         }
         if (cancelled())
             return stop(stop_reason::cancelled);
@@ -147,6 +150,22 @@ retry_machine::wait_limit retry_machine::longest_wait(time_point now) const noex
     return result;
 }
 
+/// How long a wait may be that leaves the attempt after it time before the deadline: as much as the longest
+/// attempt took, within a tenth and a half of what is left. What lasts says nothing about what it needs.
+duration retry_machine::wait_leaving_time(time_point now) noexcept {
+    if (deadline_ == time_point::max())
+        return duration::max();
+    if (!policy_.settings().reset_after) {
+        auto const took = static_cast<std::uint64_t>(elapsed_between(healthy_since_, now).count());
+        auto const bits = static_cast<unsigned char>(std::bit_width(took));
+        if (bits > longest_attempt_)
+            longest_attempt_ = bits & 63;
+    }
+    duration const longest(static_cast<std::int64_t>((std::uint64_t(1) << longest_attempt_) - 1));
+    duration const left = elapsed_between(now, deadline_);
+    return left - std::clamp(longest, left / 10, left / 2);
+}
+
 retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown, time_point now) {
     return give_up(stop_reason::not_retryable, verdict::failure(code), code, now, std::move(thrown));
 }
@@ -158,7 +177,7 @@ retry_action retry_machine::on_wait_over(time_point now) {
         return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
     if (now > deadline_ && !at_edge_)
         return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
-    at_edge_ = at_edge_ && longest_wait(now).allowed <= duration::zero(); // the wait may have been cut short
+    at_edge_ = at_edge_ && now >= healthy_since_; // the wait may have been cut short
     return make_attempt(now);
 }
 

@@ -92,25 +92,21 @@ TEST(decision_09, elapsed_time_includes_attempts) {
     EXPECT_THAT(script.fail(1s), is_completion(stop_reason::elapsed, no_replacement));
 }
 
-// With clamp, a wait is cut short to end at the limit, and after one last attempt there it is over.
+// With clamp, a wait is cut short to end at max_elapsed, and after one last attempt there it is over.
 TEST(decision_07, clamp_makes_one_last_attempt_at_the_edge) {
-    for (auto const& [policy, reason] :
-         {std::pair(endless_every_100ms().clamp().max_elapsed(150ms), stop_reason::elapsed),
-          std::pair(endless_every_100ms().clamp().total_timeout(150ms), stop_reason::deadline)}) {
-        machine_script script(policy);
-        script.start();
-        EXPECT_THAT(script.fail(90ms), is_wait(60ms));
-        EXPECT_THAT(script.retries, ElementsAre(is_retry(1, 60ms)));
-        EXPECT_THAT(script.wake(150ms), is_attempt());
-        EXPECT_THAT(script.fail(150ms), is_completion(reason, no_replacement));
-    }
+    machine_script script(endless_every_100ms().clamp().max_elapsed(150ms));
+    script.start();
+    EXPECT_THAT(script.fail(90ms), is_wait(60ms));
+    EXPECT_THAT(script.retries, ElementsAre(is_retry(1, 60ms)));
+    EXPECT_THAT(script.wake(150ms), is_attempt());
+    EXPECT_THAT(script.fail(150ms), is_completion(stop_reason::elapsed, no_replacement));
 }
 
 // A wait may end late, and the attempt at the edge is made even so, only that its time is up.
 TEST(decision_07, clamp_makes_the_attempt_at_the_edge_after_a_late_wake) {
     machine_script script(endless_every_100ms().clamp().total_timeout(150ms));
     script.start();
-    EXPECT_THAT(script.fail(90ms), is_wait(60ms));
+    EXPECT_THAT(script.fail(90ms), is_wait(30ms));
     EXPECT_THAT(script.wake(151ms), is_attempt());
     EXPECT_EQ(script.limit(151ms), 150ms);
 }
@@ -118,29 +114,104 @@ TEST(decision_07, clamp_makes_the_attempt_at_the_edge_after_a_late_wake) {
 // After the last attempt at the edge it is over, even if the next delay is zero and no time has passed since.
 // An attempt that was sent for before that is not the last one.
 TEST(decision_07, clamp_makes_the_attempt_at_the_edge_even_if_the_wait_for_it_was_cut_short) {
-    for (auto const& [policy, reason] :
-         {std::pair(endless_every_100ms().clamp().max_elapsed(150ms), stop_reason::elapsed),
-          std::pair(endless_every_100ms().clamp().total_timeout(150ms), stop_reason::deadline)}) {
-        machine_script script(policy);
+    struct {
+        retry_policy policy;
+        duration first, second;
+        stop_reason reason;
+    } const cases[] = {{endless_every_100ms().clamp().max_elapsed(150ms), 60ms, 40ms, stop_reason::elapsed},
+                       {endless_every_100ms().clamp().total_timeout(150ms), 30ms, 20ms, stop_reason::deadline}};
+    for (auto const& c : cases) {
+        machine_script script(c.policy);
         script.start();
-        EXPECT_THAT(script.fail(90ms), is_wait(60ms));
+        EXPECT_THAT(script.fail(90ms), is_wait(c.first));
         EXPECT_THAT(script.wake(100ms), is_attempt());
-        EXPECT_THAT(script.fail(110ms), is_wait(40ms));
-        EXPECT_THAT(script.wake(150ms), is_attempt());
-        EXPECT_THAT(script.fail(150ms), is_completion(reason, no_replacement));
+        EXPECT_THAT(script.fail(110ms), is_wait(c.second));
+        EXPECT_THAT(script.wake(110ms + c.second), is_attempt());
+        EXPECT_THAT(script.fail(110ms + c.second), is_completion(c.reason, no_replacement));
     }
 }
 TEST(decision_07, clamp_makes_no_second_attempt_at_the_edge) {
     backoff const once([](std::uint64_t failures) { return failures == 1 ? duration(100ms) : duration(0s); });
-    for (auto const& [policy, reason] :
-         {std::pair(endless_every_100ms().clamp().max_elapsed(50ms), stop_reason::elapsed),
-          std::pair(endless_every_100ms().clamp().total_timeout(50ms), stop_reason::deadline)}) {
-        machine_script script(policy.backoff(once));
+    struct {
+        retry_policy policy;
+        duration wait;
+        stop_reason reason;
+    } const cases[] = {{endless_every_100ms().clamp().max_elapsed(50ms), 50ms, stop_reason::elapsed},
+                       {endless_every_100ms().clamp().total_timeout(50ms), 45ms, stop_reason::deadline}};
+    for (auto const& c : cases) {
+        machine_script script(c.policy.backoff(once));
         script.start();
-        EXPECT_THAT(script.fail(), is_wait(50ms));
-        EXPECT_THAT(script.wake(50ms), is_attempt());
-        EXPECT_THAT(script.fail(50ms), is_completion(reason, no_replacement));
+        EXPECT_THAT(script.fail(), is_wait(c.wait));
+        EXPECT_THAT(script.wake(c.wait), is_attempt());
+        EXPECT_THAT(script.fail(c.wait), is_completion(c.reason, no_replacement));
     }
+}
+
+// A deadline interrupts the last attempt, which is therefore left what the longest one took so far: here all
+// the bits of one second.
+TEST(decision_41, with_clamp_a_last_attempt_is_left_what_the_longest_one_took) {
+    constexpr duration longest((1 << 30) - 1);
+    retry_policy const policy = endless_every_100ms().backoff(constant(3s)).clamp();
+    for (retry_policy const& limited : {policy.total_timeout(10s), policy.deadline(time_point(1h) + 10s)})
+        for (bool const marks_health : {false, true}) {
+            machine_script script(limited);
+            if (marks_health)
+                script.machine.expect_health_marks();
+            script.start();
+            EXPECT_THAT(script.fail(1s), is_wait(3s));
+            EXPECT_THAT(script.wake(4s), is_attempt());
+            EXPECT_THAT(script.fail(4100ms), is_wait(3s));
+            EXPECT_THAT(script.wake(7100ms), is_attempt());
+            EXPECT_THAT(script.fail(7200ms), is_wait(2800ms - longest));
+            EXPECT_THAT(script.wake(10s - longest), is_attempt());
+            EXPECT_THAT(script.fail(9500ms), is_completion(stop_reason::deadline, no_replacement));
+        }
+    machine_script inherited(policy);
+    inherited.machine.inherit_deadline(inherited.begin + 3s);
+    inherited.start();
+    EXPECT_THAT(inherited.fail(800ms), is_wait(2200ms - longest));
+}
+
+// What fails at once says little about what a success takes.
+TEST(decision_41, with_clamp_a_last_attempt_is_left_a_tenth_of_the_time_at_least) {
+    machine_script script(endless_every_100ms().clamp().total_timeout(50ms));
+    script.start();
+    EXPECT_THAT(script.fail(10ns), is_wait((50ms - 10ns) - (50ms - 10ns) / 10));
+}
+
+// Where time is short it is shared: no retry comes at once.
+TEST(decision_41, with_clamp_a_last_attempt_is_left_half_of_the_time_at_most) {
+    machine_script script(endless_every_100ms().clamp().total_timeout(150ms));
+    script.start();
+    EXPECT_THAT(script.fail(100ms), is_wait(25ms));
+    EXPECT_THAT(script.wake(125ms), is_attempt());
+    EXPECT_EQ(script.limit(125ms), 150ms);
+}
+
+// A wait that ends before the deadline leaves time too, and what follows it need not be the last.
+TEST(decision_41, with_clamp_every_wait_leaves_time_for_an_attempt) {
+    machine_script script(endless_every_100ms().clamp().total_timeout(160ms));
+    script.start();
+    EXPECT_THAT(script.fail(50ms), is_wait(55ms));
+    EXPECT_THAT(script.wake(105ms), is_attempt());
+    EXPECT_THAT(script.fail(106ms), is_wait(27ms));
+    EXPECT_THAT(script.wake(133ms), is_attempt());
+    EXPECT_THAT(script.fail(133ms), is_completion(stop_reason::deadline, no_replacement));
+}
+
+// An attempt that lasts, as a connection does, took its time because it worked.
+TEST(decision_41, with_clamp_what_lasted_does_not_count) {
+    machine_script script(
+        endless_every_100ms().backoff(constant(1s)).clamp().total_timeout(1h).reset_after(1min));
+    script.start();
+    EXPECT_THAT(script.fail(59min + 59500ms), is_wait(450ms));
+}
+
+// Without clamp a wait may end at the deadline, as it always could.
+TEST(decision_41, without_clamp_no_wait_is_shortened) {
+    machine_script script(endless_every_100ms().total_timeout(150ms));
+    script.start();
+    EXPECT_THAT(script.fail(50ms), is_wait(100ms));
 }
 
 // Zero delays end too, as soon as the time has passed the limit.

@@ -76,7 +76,7 @@ public:
     }
 
     /// The attempts say themselves when they are healthy.
-    void expect_health_marks() noexcept { marks_health_ = true; }
+    void expect_health_marks() noexcept { marks_health_ = policy_.settings().reset_after.has_value(); }
 
     /// From now on `probe` is asked too whether to stop, before every initiation and after every callback. It
     /// must outlive the machine.
@@ -158,7 +158,7 @@ public:
 
     /// What the running attempt set up works.
     void on_healthy(time_point now) noexcept {
-        if (now < healthy_since_)
+        if (marks_health_ && now < healthy_since_)
             healthy_since_ = now;
     }
 
@@ -185,6 +185,7 @@ private:
         stop_reason reason;
     };
     wait_limit longest_wait(time_point now) const noexcept;
+    duration wait_leaving_time(time_point now) noexcept;
 
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          time_point now, std::exception_ptr thrown = {});
@@ -217,8 +218,8 @@ private:
     detail::jitter_course course_;
     cancellation_probe const* probe_ = nullptr;
     retry_report* report_ = nullptr;
-    time_point healthy_since_ = time_point::max(); // of the running attempt
-    stopping stopping_ = stopping::no;
+    time_point healthy_since_ = time_point::max(); // of the running attempt; or the end of a clamped wait
+    stopping stopping_ : 2 = stopping::no;
     bool limits_attempts_ : 1;
     bool measures_time_ : 1;
     bool marks_health_ : 1 = false;
@@ -226,6 +227,7 @@ private:
     bool at_edge_ : 1 = false; // the last wait was cut short to end at a limit
     bool attempt_expired_ : 1 = false;
     bool has_lease_ : 1 = false;
+    unsigned char longest_attempt_ : 6 = 0; // how many bits its nanoseconds have; with clamp and a deadline
 };
 
 } // namespace asio_retry

@@ -97,8 +97,11 @@ public:
     /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
     ASIO_RETRY_DECL retry_policy deadline(time_point when) const;
 
-    /// A wait that would end after max_elapsed, total_timeout or the deadline is cut short to end there, and
-    /// one last attempt is made at the edge.
+    /// A wait that would end after max_elapsed, total_timeout or the deadline is cut short, and one last
+    /// attempt is made. It begins at max_elapsed, which interrupts nothing. With the others every wait ends
+    /// early enough to leave the attempt after it time: what the longest attempt took so far, or up to twice
+    /// that, but at least a tenth and at most half of the time left. What an attempt took does not count with
+    /// reset_after.
     ASIO_RETRY_DECL retry_policy clamp() const;
     /// @}
 

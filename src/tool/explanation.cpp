@@ -212,21 +212,30 @@ std::optional<duration> longest_time(retry_settings const& settings) {
     return longest;
 }
 
-/// Leaves the failures that a wait follows if all delays are average. With `clamp` the last wait is cut short.
-bool keep_within(duration limit, bool clamps, std::vector<explained_failure>& failures) {
-    auto const too_late = std::find_if(failures.begin(), failures.end(),
-                                       [&](auto const& f) { return f.cumulative_mean > limit; });
-    if (too_late == failures.end())
-        return false;
-    duration const left = too_late == failures.begin() ? limit : limit - std::prev(too_late)->cumulative_mean;
-    bool const is_cut = clamps && left > duration::zero();
-    if (is_cut) {
-        too_late->least = std::min(too_late->least, left);
-        too_late->mean = left;
-        too_late->greatest = left;
+/// Whether the time limit interrupts attempts, which are then left some of it.
+bool interrupts(duration limit, retry_settings const& settings) {
+    return settings.total_timeout && *settings.total_timeout <= limit;
+}
+
+/// Leaves the failures that a wait follows if all delays are average and attempts take no time. With `clamp` a
+/// wait is cut short to end at the limit, or to leave an attempt a tenth of the time left.
+bool keep_within(duration limit, retry_settings const& settings, std::vector<explained_failure>& failures) {
+    duration left = limit;
+    for (auto each = failures.begin(); each != failures.end(); ++each) {
+        bool const is_last = each->mean > left;
+        bool const is_clamped = settings.clamp && left > duration::zero();
+        duration const most = is_clamped && interrupts(limit, settings) ? left - left / 10 : left;
+        if (is_clamped && each->mean > most) {
+            each->least = std::min(each->least, most);
+            each->mean = each->greatest = most;
+        }
+        if (is_last) {
+            failures.erase(is_clamped ? std::next(each) : each, failures.end());
+            return true;
+        }
+        left -= each->mean;
     }
-    failures.erase(is_cut ? std::next(too_late) : too_late, failures.end());
-    return true;
+    return false;
 }
 
 } // namespace
@@ -253,8 +262,7 @@ explanation explain(retry_policy const& policy, explain_request const& request) 
     add_up(result.failures);
 
     result.time_limit = time_limit(settings);
-    if (result.time_limit && !request.failures &&
-        keep_within(*result.time_limit, settings.clamp, result.failures)) {
+    if (result.time_limit && !request.failures && keep_within(*result.time_limit, settings, result.failures)) {
         result.is_whole = true;
         add_up(result.failures);
     }

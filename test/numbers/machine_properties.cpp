@@ -134,6 +134,18 @@ public:
         return r;
     }
 
+    /// How long a wait may be that leaves an attempt time before the deadline if one took `longest`: that,
+    /// rounded up to whole bits, within a tenth and a half of what is left.
+    instant leaving_time(instant const& now, instant const& longest) const {
+        if (!deadline_)
+            return greatest_;
+        instant bits = 0;
+        while (bits < longest)
+            bits = 2 * bits + 1;
+        instant const all = std::min<instant>(*deadline_ - now, greatest_);
+        return all - std::clamp<instant>(bits, all / 10, all / 2);
+    }
+
 private:
     instant const greatest_ = duration::max().count();
     instant begin_;
@@ -160,6 +172,7 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
     instant now = begin;
     std::uint64_t attempts = 0;
     duration base{}, previous{};
+    instant longest = 0;
     bool at_edge = false;
     auto const completes = [](retry_action const& action, stop_reason reason) {
         RC_ASSERT(action.what == retry_action::kind::complete);
@@ -190,7 +203,9 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
             else
                 machine.on_attempt_limit();
         }
+        instant const began = now;
         now = std::min<instant>(now + made.took, duration::max().count());
+        longest = std::max<instant>(longest, now - began);
         error_code failure = refused;
         switch (what) {
         case outcome::succeeds:
@@ -224,13 +239,12 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
         auto const [longest_wait, limit] = left.at(now);
         if (at_edge)
             return completes(action, limit);
-        instant wait = drawn.count();
-        if (wait > longest_wait) {
-            if (!limited.clamp || longest_wait <= 0)
-                return completes(action, limit);
-            at_edge = true;
-            wait = longest_wait;
-        }
+        bool const is_last = drawn.count() > longest_wait;
+        if (is_last && (!limited.clamp || longest_wait <= 0))
+            return completes(action, limit);
+        instant const wait = std::min({instant(drawn.count()), longest_wait,
+                                       limited.clamp ? left.leaving_time(now, longest) : longest_wait});
+        at_edge = limited.clamp && is_last;
         RC_ASSERT(action.what == retry_action::kind::wait);
         RC_ASSERT(instant(action.delay.count()) == wait);
 
@@ -238,7 +252,6 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
         action = machine.on_wait_over(as_time(now));
         if (left.deadline() && now > *left.deadline() && !at_edge)
             return completes(action, stop_reason::deadline);
-        at_edge = at_edge && left.at(now).wait <= 0; // the clock may stand still before it
     }
 }
 

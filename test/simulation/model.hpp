@@ -43,7 +43,8 @@ public:
         demand(number == ++attempts_, "attempts are not numbered one after the other");
         demand(!plan_.max_attempts || number <= *plan_.max_attempts, "more attempts than max_attempts");
         demand(cancelled_ != answer::yes, "an attempt after a cancellation");
-        demand(!plan_.limits_attempts() || now < deadline_ || clamped_, "an attempt after the deadline");
+        demand(!plan_.limits_attempts() || now < deadline_ || clamped_ != answer::no,
+               "an attempt after the deadline");
         if (number == 1)
             demand(phase_ == phase::started && now == started_, "the first attempt does not begin at once");
         else
@@ -77,6 +78,7 @@ public:
             lenient_ = true; // which of the two came first is anybody's guess
         phase_ = phase::ended;
         ended_at_ = now;
+        longest_attempt_ = std::max(longest_attempt_, now - began_at_);
         how_ = how;
         error_ = error;
         expired_ = now > limit_;
@@ -181,8 +183,11 @@ public:
     /// A wait ends now; one that is about to begin may, too.
     void hurried_by_scope(duration now) {
         hurried_at_ = now;
-        if (phase_ == phase::waiting)
-            delay_ = now - ended_at_;
+        if (phase_ != phase::waiting)
+            return;
+        if (now < ended_at_ + delay_)
+            clamped_ = answer::no;
+        delay_ = now - ended_at_;
     }
 
     void cancelled(asio::cancellation_type_t type, duration now) {
@@ -258,22 +263,40 @@ private:
         bool const hurried = now == hurried_at_ && now <= ended_at_ + delay_;
         demand(phase_ == phase::waiting && (hurried || now == ended_at_ + delay_),
                "a retry not at the end of its wait");
-        if (hurried)
-            clamped_ = clamped_ && time_left(now) <= 0ns;
+        if (now < ended_at_ + delay_)
+            clamped_ = answer::no;
+    }
+
+    /// With clamp, how long a wait may be that leaves an attempt time: what the longest one took, in whole
+    /// bits, within a tenth and a half of what is left.
+    duration clamped_wait(duration now) const {
+        if (deadline_ == duration::max())
+            return time_left(now);
+        std::int64_t longest = 0;
+        while (longest < longest_attempt_.count())
+            longest = 2 * longest + 1;
+        duration const left = std::max(deadline_ - now, duration::zero());
+        return std::min(time_left(now), left - std::clamp(duration(longest), left / 10, left / 2));
     }
 
     void check_delay(duration delay, duration now) {
-        demand(!clamped_, "a retry after the one at the edge");
+        demand(clamped_ != answer::yes, "a retry after the last one");
         demand(delay >= 0ns, "a negative delay");
         demand(delay <= time_left(now), "a wait that ends after a limit");
+        clamped_ = answer::no;
         auto const range =
             range_of(plan_.law, attempts_, attempts_ == 1 ? ceiling_of(plan_.law, 1) : previous_);
-        if (plan_.clamp && delay == time_left(now) && delay <= range.greatest)
-            clamped_ = true;
-        else
+        if (plan_.clamp)
+            demand(delay <= clamped_wait(now), "a wait that leaves an attempt no time");
+        previous_ = delay;
+        if (plan_.clamp && delay == clamped_wait(now) && delay <= range.greatest) {
+            previous_ = range.greatest; // what was drawn may have been longer
+            if (range.greatest > time_left(now))
+                clamped_ = range.least > time_left(now) ? answer::yes : answer::maybe;
+        } else {
             demand(delay >= range.least && delay <= range.greatest,
                    "a delay of " + std::to_string(delay.count()) + " ns outside its law");
-        previous_ = delay;
+        }
     }
 
     void check_reason(stop_reason reason, duration now) {
@@ -305,9 +328,9 @@ private:
         case stop_reason::elapsed: {
             auto const range =
                 range_of(plan_.law, attempts_, attempts_ == 1 ? ceiling_of(plan_.law, 1) : previous_);
-            demand(failed && (clamped_ || range.greatest > time_left(now)),
+            demand(failed && (clamped_ != answer::no || range.greatest > time_left(now)),
                    "a limit is blamed that is far off");
-            demand(clamped_ || !plan_.clamp || time_left(now) <= 0ns, "no attempt at the edge");
+            demand(clamped_ != answer::no || !plan_.clamp || time_left(now) <= 0ns, "no attempt at the edge");
             return;
         }
         case stop_reason::budget:
@@ -337,7 +360,7 @@ private:
     duration started_{}, began_at_{}, ended_at_{}, cancelled_at_{};
     duration deadline_ = duration::max();
     duration limit_ = duration::max();
-    duration delay_{}, previous_{};
+    duration delay_{}, previous_{}, longest_attempt_{};
     duration told_at_{-1}, hurried_at_{-1};
     std::vector<duration> drain_ends_;
     asio::cancellation_type_t told_ = asio::cancellation_type::none;
@@ -348,7 +371,8 @@ private:
     std::optional<stop_reason> given_up_;
     std::optional<error> thrown_;
     bool limited_by_deadline_ = false, told_of_limit_ = false, expired_ = false, judged_ = false;
-    bool predicate_asked_ = false, retryable_ = false, leased_ = false, refused_ = false, clamped_ = false;
+    bool predicate_asked_ = false, retryable_ = false, leased_ = false, refused_ = false;
+    answer clamped_ = answer::no; // whether the wait was cut short, so that the retry is the last
     bool lenient_ = false, unborn_ = false;
 };
 

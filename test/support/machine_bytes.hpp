@@ -427,11 +427,12 @@ private:
             check(!has_deadline() || count_of(now_) < deadline_, "a first attempt after the deadline");
         else
             check(at_edge_ || count_of(now_) <= deadline_, "an attempt after the deadline");
-        at_edge_ = at_edge_ && longest_wait() <= 0; // unless the wait was cut short
+        at_edge_ = at_edge_ && now_ >= wait_end_; // unless the wait was cut short
         check(gate_->held == (phase_ == phase::waiting && settings().gate), "a retry without its lease");
         gate_->held = 0;
         phase_ = phase::attempting;
         expired_ = false;
+        began_ = now_;
         ++attempts_;
         attempt const running = machine_->current_attempt();
         check(running.number == attempts_, "the attempt has a wrong number");
@@ -457,10 +458,14 @@ private:
         wide const delay = action.delay.count(), allowed = longest_wait();
         check(0 <= delay && action.delay <= settings().backoff.cap(), "the delay left [0, cap]");
         check(delay <= allowed, "a wait would end after a limit");
-        if (call_.drawn && action.delay != *call_.drawn) {
-            check(settings().clamp && 0 < delay && delay == allowed && action.delay < *call_.drawn,
+        longest_attempt_ = std::max(longest_attempt_, elapsed_between(began_, now_).count());
+        if (settings().clamp) {
+            check(delay ==
+                      std::min({wide(call_.drawn.value_or(duration()).count()), allowed, wait_leaving_time()}),
                   "the delay is neither the one drawn nor cut short to end at a limit");
-            at_edge_ = true;
+            at_edge_ = call_.drawn > duration(static_cast<std::int64_t>(allowed));
+        } else {
+            check(action.delay == call_.drawn, "the delay is not the one drawn");
         }
         check(call_.retries == 1 && call_.give_ups == 0, "on_retry was not called exactly once for a retry");
         check(call_.told.delay == action.delay && call_.told.attempt == attempts_ &&
@@ -560,6 +565,15 @@ private:
 
     wide longest_wait() const { return std::min(left_of_deadline(), left_of_max_elapsed()); }
 
+    /// With clamp, which leaves an attempt time before the deadline.
+    wide wait_leaving_time() const {
+        wide bits = 0;
+        while (bits < longest_attempt_)
+            bits = 2 * bits + 1;
+        wide const left = left_of_deadline();
+        return has_deadline() ? left - std::clamp(bits, left / 10, left / 2) : left;
+    }
+
     stop_reason nearest_limit() const {
         return left_of_max_elapsed() < left_of_deadline() ? stop_reason::elapsed : stop_reason::deadline;
     }
@@ -584,7 +598,8 @@ private:
 
     // What the machine should know.
     phase phase_ = phase::fresh;
-    time_point now_, begin_, wait_end_, limit_ = time_point::max();
+    time_point now_, begin_, began_, wait_end_, limit_ = time_point::max();
+    std::int64_t longest_attempt_ = 0;
     wide deadline_ = 0;
     std::uint64_t attempts_ = 0;
     std::uint64_t failures_ = 0;

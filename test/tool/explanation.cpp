@@ -79,6 +79,21 @@ TEST(explanation, shows_the_wait_that_is_cut_short_to_end_at_the_limit) {
     EXPECT_THAT(what.attempts, Each(4u));
 }
 
+TEST(explanation, decision_41_shows_the_wait_that_is_cut_short_to_leave_the_last_attempt_time) {
+    auto const policy = retry_policy()
+                            .backoff(constant(4s))
+                            .jitter(no_jitter())
+                            .unlimited_attempts()
+                            .total_timeout(10s)
+                            .clamp();
+    explanation const what = explain(policy, {});
+    ASSERT_EQ(what.failures.size(), 3u);
+    EXPECT_EQ(what.failures.back().mean, 1800ms);
+    EXPECT_EQ(what.failures.back().cumulative_mean, 9800ms);
+    EXPECT_THAT(what.attempts, Each(4u));
+    EXPECT_EQ(explain(policy.backoff(constant(9500ms)), {}).failures.front().mean, 9s);
+}
+
 // What is drawn above a jitter's cap becomes the cap.
 TEST(explanation, computes_the_mean_of_a_capped_draw) {
     auto const policy =
