@@ -3,9 +3,11 @@
 #include "number_text.hpp"
 #include "policy_builder.hpp"
 #include "policy_term.hpp"
+#include "shown_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
@@ -28,7 +30,7 @@ std::string_view view_of(json::string_view text) {
 
 place within(place const& at, std::string_view key) {
     place inner{at.offset, at.path + '/'};
-    for (char const c : key)
+    for (char const c : shown(key))
         if (c == '~')
             inner.path += "~0";
         else if (c == '/')
@@ -166,6 +168,15 @@ json::value to_json(term const& written) {
     return named;
 }
 
+/// The same for the JSON of protocol buffers, in which a number may stand in quotation marks.
+std::string grpc_digits_of(json::value const& from) {
+    auto const* const text = from.if_string();
+    if (!text)
+        return digits_of(from);
+    boost::system::error_code none;
+    return digits_of(json::parse(*text, none));
+}
+
 /// The numbers of gRPC's status codes are their indices.
 constexpr std::string_view grpc_status_codes[] = {
     "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
@@ -173,11 +184,17 @@ constexpr std::string_view grpc_status_codes[] = {
     "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
     "DATA_LOSS", "UNAUTHENTICATED"};
 
+bool is_same_but_for_case(std::string_view name, std::string_view upper) {
+    return std::equal(name.begin(), name.end(), upper.begin(), upper.end(),
+                      [](char a, char b) { return a == b || (a >= 'a' && a <= 'z' && a - 'a' + 'A' == b); });
+}
+
 std::string grpc_status_code(json::value const& from, place const& at) {
     auto const* const end = std::end(grpc_status_codes);
     auto const* found = end;
     if (auto const* name = from.if_string())
-        found = std::find(std::begin(grpc_status_codes), end, view_of(*name));
+        found = std::find_if(std::begin(grpc_status_codes), end,
+                             [&](std::string_view code) { return is_same_but_for_case(view_of(*name), code); });
     else if (auto const number = read_whole(digits_of(from));
              number && *number >= 0 && *number < std::ssize(grpc_status_codes))
         found = std::begin(grpc_status_codes) + *number;
@@ -212,14 +229,14 @@ duration grpc_backoff(json::value const& from, place const& at) {
 
 std::int64_t grpc_attempts(json::value const& from, place const& at) {
     constexpr std::int64_t most_attempts = 5;
-    auto const count = read_whole(digits_of(from));
+    auto const count = read_whole(grpc_digits_of(from));
     if (!count || *count < 2)
         fail_expecting_json(at, "a whole number of at least 2", from);
     return std::min(*count, most_attempts);
 }
 
 double grpc_multiplier(json::value const& from, place const& at) {
-    std::string const digits = digits_of(from);
+    std::string const digits = grpc_digits_of(from);
     auto const factor = digits.empty() ? 0 : *read_number(digits);
     if (factor <= 0)
         fail_expecting_json(at, "a positive number", from);

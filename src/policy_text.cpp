@@ -3,6 +3,7 @@
 #include "number_text.hpp"
 #include "policy_builder.hpp"
 #include "policy_term.hpp"
+#include "shown_text.hpp"
 
 #include <type_traits>
 #include <variant>
@@ -10,21 +11,6 @@
 namespace asio_retry {
 namespace detail {
 namespace {
-
-/// In quotation marks, without what cannot be shown, and not too long.
-std::string quoted(std::string_view found) {
-    constexpr std::size_t most_shown = 40;
-    constexpr char hexadecimal[] = "0123456789abcdef";
-    std::string shown = "'";
-    for (char const c : found.substr(0, most_shown)) {
-        auto const byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte < 0x7f)
-            shown += c;
-        else
-            shown.append("\\x").append({hexadecimal[byte / 16], hexadecimal[byte % 16]});
-    }
-    return shown + (found.size() > most_shown ? "...'" : "'");
-}
 
 std::string text_of_value(argument const& written) {
     return std::visit(
@@ -54,7 +40,8 @@ void fail(place const& at, std::string_view problem) {
 }
 
 void fail_expecting(place const& at, std::string_view expected, std::string_view found) {
-    fail(at, "expected " + std::string(expected) + ", found " + (found.empty() ? "the end" : quoted(found)));
+    fail(at, "expected " + std::string(expected) + ", found " +
+                 (found.empty() ? "the end" : "'" + shown(found) + "'"));
 }
 
 void check_depth(int depth, place const& at) {

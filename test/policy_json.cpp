@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -45,6 +46,24 @@ std::string fault_of(Read read) {
 
 std::string fault_in(json::string_view text) {
     return fault_of([&] { policy_in(text); });
+}
+
+json::object grpc_example() {
+    return {{"maxAttempts", 4},
+            {"initialBackoff", ".1s"},
+            {"maxBackoff", "1s"},
+            {"backoffMultiplier", 2},
+            {"retryableStatusCodes", {"UNAVAILABLE"}}};
+}
+
+grpc_retry_policy grpc_policy_with(std::string_view field, json::value const& value) {
+    json::object changed = grpc_example();
+    changed[{field.data(), field.size()}] = value;
+    return grpc_retry_policy_from_json(changed);
+}
+
+std::string grpc_fault_with(std::string_view field, json::value const& value) {
+    return fault_of([&] { grpc_policy_with(field, value); });
 }
 
 TEST(policy_json, reads_the_example) {
@@ -173,6 +192,39 @@ TEST(policy_json, faults_are_named_by_their_path) {
               "/unlimited_attempts: expected no second max_attempts, found 'unlimited_attempts'");
 }
 
+/// A message that may stand in a log: one line of printable ASCII, not too long.
+void expect_harmless(std::string const& message) {
+    EXPECT_LE(message.size(), 1000u);
+    EXPECT_TRUE(std::all_of(message.begin(), message.end(), [](char c) { return c >= 0x20 && c < 0x7f; }))
+        << message;
+}
+
+TEST(policy_json, decision_33_a_fault_shows_no_key_or_value_as_it_came) {
+    json::string const hostile("a\n\x1b[2J\0\xff\"'", 10), huge(1 << 16, 'x');
+    EXPECT_THAT(fault_of([&] { policy_from_json(json::object{{hostile, 1}}); }),
+                StartsWith("/a\\x0a\\x1b[2J\\x00\\xff\"': expected a backoff (constant, "));
+    EXPECT_THAT(fault_of([&] { policy_from_json(json::object{{huge, 1}}); }),
+                StartsWith("/" + std::string(40, 'x') + "...: expected a backoff (constant, "));
+    auto const exponential = [](json::object const& inside) { return json::object{{"exponential", inside}}; };
+    for (json::string const& bad : {hostile, huge}) {
+        json::object const inside{{bad, {{bad, "1s"}}}};
+        for (json::object const& wrong :
+             {json::object{{bad, bad}}, json::object{{bad, {{bad, bad}}}}, json::object{{bad, {bad, bad}}},
+              json::object{{"max_attempts", bad}}, json::object{{"max_attempts", {{bad, 1}}}},
+              json::object{{"schedule", {{"delays", bad}}}}, json::object{{"celery", {{bad, 1}}}},
+              json::object{{"first_at_once", inside}}, exponential({{bad, 1}}), exponential({{"base", bad}}),
+              exponential({{"base", '<' + std::string(bad)}}), exponential({{"base", inside}}),
+              exponential(inside), exponential({{"base", {{"constant", inside}}}})})
+            expect_harmless(fault_of([&] { policy_from_json(wrong); }));
+        for (std::string_view const field :
+             {"maxAttempts", "initialBackoff", "maxBackoff", "backoffMultiplier", "retryableStatusCodes"}) {
+            expect_harmless(grpc_fault_with(field, bad));
+            expect_harmless(grpc_fault_with(field, {bad}));
+            expect_harmless(grpc_fault_with(field, json::string(std::string(bad) + "s")));
+        }
+    }
+}
+
 TEST(policy_json, numbers_that_are_none_are_refused) {
     for (double const value :
          {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
@@ -190,24 +242,6 @@ TEST(policy_json, sixteen_backoffs_may_stand_inside_one_another) {
     EXPECT_EQ(policy_from_json(nested(16)).settings().backoff.ceiling(16), 1s);
     EXPECT_THAT(fault_of([&] { policy_from_json(nested(17)); }),
                 testing::EndsWith("/then/constant: more than 16 backoffs inside one another"));
-}
-
-json::object grpc_example() {
-    return {{"maxAttempts", 4},
-            {"initialBackoff", ".1s"},
-            {"maxBackoff", "1s"},
-            {"backoffMultiplier", 2},
-            {"retryableStatusCodes", {"UNAVAILABLE"}}};
-}
-
-grpc_retry_policy grpc_policy_with(std::string_view field, json::value const& value) {
-    json::object changed = grpc_example();
-    changed[{field.data(), field.size()}] = value;
-    return grpc_retry_policy_from_json(changed);
-}
-
-std::string grpc_fault_with(std::string_view field, json::value const& value) {
-    return fault_of([&] { grpc_policy_with(field, value); });
 }
 
 TEST(grpc_retry_policy, reads_the_example_of_the_specification) {
@@ -252,6 +286,27 @@ TEST(grpc_retry_policy, status_codes_have_names_and_numbers) {
         ElementsAre("ABORTED", "UNAVAILABLE", "CANCELLED", "UNAUTHENTICATED"));
 }
 
+// A6: "the integer form or the case-insensitive string form".
+TEST(grpc_retry_policy, peers_status_codes_have_names_in_any_case) {
+    EXPECT_THAT(
+        grpc_policy_with("retryableStatusCodes", {"unavailable", "Aborted", "dAta_lOss", "UNAVAILABLE", 14})
+            .retryable_status_codes,
+        ElementsAre("UNAVAILABLE", "ABORTED", "DATA_LOSS"));
+}
+
+// gRPC's RetryParserTest.
+TEST(grpc_retry_policy, peers_numbers_may_stand_in_quotation_marks) {
+    auto const second_delay = [](json::value const& multiplier) {
+        return grpc_policy_with("backoffMultiplier", multiplier).policy.settings().backoff.ceiling(2);
+    };
+    EXPECT_EQ(second_delay("1.6"), 160ms);
+    EXPECT_EQ(second_delay("1.6"), second_delay(1.6));
+    EXPECT_EQ(second_delay("2"), 200ms);
+    EXPECT_EQ(second_delay("16e-1"), 160ms);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", "3").policy.settings().max_attempts, 3u);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", "900").policy.settings().max_attempts, 5u);
+}
+
 TEST(grpc_retry_policy, other_fields_say_nothing) {
     EXPECT_NO_THROW(grpc_policy_with("perAttemptRecvTimeout", "1s"));
 }
@@ -266,7 +321,8 @@ TEST(grpc_retry_policy, what_the_specification_requires_is_required) {
         EXPECT_EQ(fault_of([&] { grpc_retry_policy_from_json(incomplete); }),
                   "/" + std::string(field) + ": expected a value, found none");
     }
-    for (json::value const& count : {json::value(1), json::value(-3), json::value(2.5), json::value("4")})
+    for (json::value const& count :
+         {json::value(1), json::value(-3), json::value(2.5), json::value("1"), json::value("4x")})
         EXPECT_EQ(grpc_fault_with("maxAttempts", count).substr(0, 55),
                   "/maxAttempts: expected a whole number of at least 2, fo");
     for (std::string_view const field : {"initialBackoff", "maxBackoff"}) {
@@ -287,8 +343,10 @@ TEST(grpc_retry_policy, what_the_specification_requires_is_required) {
               "/backoffMultiplier: expected a positive number, found '0'");
     EXPECT_EQ(grpc_fault_with("backoffMultiplier", -2),
               "/backoffMultiplier: expected a positive number, found '-2'");
-    EXPECT_EQ(grpc_fault_with("backoffMultiplier", "2"),
-              "/backoffMultiplier: expected a positive number, found '\"2\"'");
+    for (json::string_view const text :
+         {"", "-2", "0", "two", "2x", "0x2", "1.", "NaN", "Infinity", "true", "[2]"})
+        EXPECT_EQ(grpc_fault_with("backoffMultiplier", json::string(text)),
+                  "/backoffMultiplier: expected a positive number, found '\"" + std::string(text) + "\"'");
     std::string const codes = "/retryableStatusCodes: expected an array of at least one status code, found ";
     EXPECT_EQ(grpc_fault_with("retryableStatusCodes", json::array()), codes + "'[]'");
     EXPECT_EQ(grpc_fault_with("retryableStatusCodes", "ABORTED"), codes + "'\"ABORTED\"'");
@@ -303,7 +361,8 @@ TEST(grpc_retry_policy, a_multiplier_that_shrinks_is_refused) {
 TEST(grpc_retry_policy, unknown_status_codes_are_refused) {
     std::string const expected =
         "/retryableStatusCodes/1: expected a status code of gRPC other than OK, by name or number, found ";
-    EXPECT_EQ(grpc_fault_with("retryableStatusCodes", {14, "unavailable"}), expected + "'\"unavailable\"'");
+    for (json::string_view const name : {"unavailabl", "unavailables", "UNAV\xc1ILABLE", "", "14", "ok"})
+        EXPECT_THAT(grpc_fault_with("retryableStatusCodes", {14, json::string(name)}), StartsWith(expected));
     EXPECT_EQ(grpc_fault_with("retryableStatusCodes", {14, "OK"}), expected + "'\"OK\"'");
     for (json::value const& number : {json::value(0), json::value(17), json::value(-1), json::value(true)})
         EXPECT_EQ(grpc_fault_with("retryableStatusCodes", {14, number}),

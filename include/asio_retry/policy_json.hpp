@@ -37,7 +37,9 @@ struct grpc_retry_policy {
 /// be there; what else there is says nothing to a policy. Source: gRFC A6, "gRPC Retry Design", in the version
 /// of 2024-08-23 (grpc/proposal pull request 452): a delay before retry n is drawn from min(initialBackoff *
 /// backoffMultiplier^(n - 1), maxBackoff) * [0.8, 1.2], so it may lie above maxBackoff; the versions before
-/// drew it from [0, min(...)]. More than 5 attempts are 5.
+/// drew it from [0, min(...)]. More than 5 attempts are 5. A status code stands there "in the integer form or
+/// the case-insensitive string form (eg. [14], ["UNAVAILABLE"] or ["unavailable"])". As in all JSON of protocol
+/// buffers, and as gRPC's own parser reads it, a number may stand in quotation marks: "1.6".
 ///
 /// Throws policy_syntax_error, whose message has the path to the fault, if fewer than 2 attempts are asked for,
 /// a backoff is no positive number of seconds such as "0.5s", the multiplier is not positive, there is no
