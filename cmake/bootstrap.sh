@@ -84,6 +84,7 @@ install_ci_tools() {
     install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-format-19" valgrind
 }
 
+# build PRESET [TARGET]
 build() {
     preset=$1
     if command -v ccache >/dev/null; then
@@ -94,7 +95,7 @@ build() {
     cmake --preset "$preset" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
     rm -f "build-$preset.log"
     say "building build/$preset"
-    cmake --build --preset "$preset"
+    cmake --build --preset "$preset" ${2:+--target "$2"}
 }
 
 is_command() { command -v "$1" >/dev/null; }
@@ -147,7 +148,7 @@ command=${1:-}
 case "$command" in
 demo)
     install_tools
-    build demo
+    build demo asio_retry_demo
     say "running the demo; Ctrl-C ends it"
     exec build/demo/example/asio_retry_demo "$@"
     ;;
