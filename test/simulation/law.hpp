@@ -4,6 +4,7 @@
 
 #include "simulation/plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 /// The published laws of backoff and jitter, written down a second time.
@@ -40,6 +41,14 @@ inline duration ceiling_of(law_plan const& law, std::uint64_t failures) {
                               : duration(static_cast<duration::rep>(std::llround(nanoseconds)));
 }
 
+/// The first that is not zero, so far.
+inline duration base_of(law_plan const& law, std::uint64_t failures) {
+    duration base{};
+    for (std::uint64_t n = 1; n <= failures && base == duration::zero(); ++n)
+        base = ceiling_of(law, n);
+    return base;
+}
+
 /// Between which delays a draw lies. What is rounded may be off by a nanosecond.
 struct delay_range {
     duration least, greatest;
@@ -47,14 +56,15 @@ struct delay_range {
 
 inline delay_range range_of(law_plan const& law, std::uint64_t failures, duration previous) {
     duration const ceiling = ceiling_of(law, failures);
-    duration const base = ceiling_of(law, 1);
+    duration const base = base_of(law, failures);
     duration const cap = greatest_ceiling(law);
     auto const scaled = [&](double by) {
         auto const product = static_cast<long double>(ceiling.count()) * by;
         return product >= static_cast<long double>(cap.count()) ? cap
                                                                 : duration(static_cast<duration::rep>(product));
     };
-    auto const tripled = previous > cap / 3 ? cap : previous * 3;
+    duration const before = std::max(previous, base);
+    auto const tripled = before > cap / 3 ? cap : before * 3;
     switch (law.jitter) {
     case jitter_kind::none:
         return {ceiling - 1ns, ceiling + 1ns};
