@@ -32,9 +32,9 @@ namespace asio_retry {
 /// Preconditions: the values of the completion are default-constructible, for a completion that has none to
 /// give. On an executor that runs functions on several threads at once, a handler whose operation has a time
 /// limit or a scope has a strand for its executor, unless its attempts are single Asio operations or
-/// awaitables of `any_io_executor`: a composed attempt must not be told to stop while a part of it runs. Bad
-/// policies are refused when they are built, and an empty operation, as a std::function or a pointer may be, at
-/// once with std::invalid_argument.
+/// awaitables of `any_io_executor`: a composed attempt, a nested retry say, must not be told to stop while a
+/// part of it runs. Bad policies are refused when they are built, and an empty operation, as a std::function or
+/// a pointer may be, at once with std::invalid_argument.
 ///
 /// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.
