@@ -5,6 +5,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/machine_script.hpp"
+#include "support/scarce_executor.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -13,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -119,6 +121,29 @@ TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
     EXPECT_FALSE(drained.error);
     EXPECT_EQ(drained.at - begin, 5s);
     EXPECT_TRUE(scope->cancelled());
+}
+
+// The timeout comes again when there is memory to tell the others. What was stopped the first time counts too.
+TEST_F(retry_scope_drain, counts_what_it_has_stopped_before_memory_ran_out) {
+    bool is_scarce = false;
+    pending_attempts others(io);
+    completion_record other;
+    start_running(*scope);
+    async_retry(
+        *scope, [&](auto token) { return others.async_attempt(std::move(token)); }, endless_every_100ms(),
+        asio::bind_executor(scarce_executor(io.get_executor(), is_scarce), other.handler()));
+    scope->async_drain(5s, note_drain());
+    is_scarce = true;
+    EXPECT_THROW(time.run(), std::bad_alloc);
+    io.restart();
+    io.poll();
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(drained.count, 0);
+    is_scarce = false;
+    time.run();
+    EXPECT_EQ(other.error, aborted());
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_EQ(drained.cancelled, 2u);
 }
 
 TEST_F(retry_scope_drain, does_not_count_waits_that_it_has_cut_short) {

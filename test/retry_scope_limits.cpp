@@ -174,6 +174,29 @@ TEST_F(retry_scope_limits, join_waits_for_those_without_room) {
     EXPECT_TRUE(joined);
 }
 
+// Even where nothing else is left.
+TEST_F(retry_scope_limits, joins_wait_for_one_without_room_whose_handler_runs_elsewhere) {
+    asio::io_context elsewhere;
+    retry_scope scope(io.get_executor());
+    scope.max_pending(1);
+    async_retry(scope, pending(), endless_every_100ms(), asio::detached);
+    async_retry(scope, scripted(), endless_every_100ms(),
+                asio::bind_executor(elsewhere.get_executor(), record.handler()));
+    int joined = 0;
+    scope.async_join([&](error_code) { ++joined; });
+    attempts.complete(error_code());
+    time.run();
+    EXPECT_EQ(scope.pending(), 0u);
+    EXPECT_EQ(joined, 0);
+    scope.async_join([&](error_code) { ++joined; });
+    time.run();
+    EXPECT_EQ(joined, 0);
+    elsewhere.run();
+    EXPECT_EQ(record.error, asio::error::no_buffer_space);
+    time.run();
+    EXPECT_EQ(joined, 2);
+}
+
 TEST_F(retry_scope_limits, join_of_a_child_waits_for_those_without_room_in_its_parent) {
     retry_scope parent(io.get_executor());
     parent.max_pending(1);
