@@ -538,6 +538,19 @@ TEST_F(ticker_test, a_hook_that_resets_it_every_time_does_not_keep_it) {
     EXPECT_LE(calls, 6);
 }
 
+// It has started over once for that wait; the next one goes on from there.
+TEST_F(ticker_test, what_a_hook_wished_in_vain_is_forgotten) {
+    std::optional<backoff_ticker> ticker;
+    int calls = 0;
+    ticker.emplace(io, growing().on_retry([&](retry_event const&) {
+        if (++calls <= 2)
+            ticker->reset();
+    }));
+    for (int i = 0; i != 4; ++i)
+        wait(*ticker);
+    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms, 700ms));
+}
+
 TEST_F(ticker_test, a_hook_may_stop_reset_hurry_or_destroy_it) {
     for (int const what : {0, 1, 2, 3}) {
         ticks.clear();

@@ -201,10 +201,24 @@ TEST(virtual_time, gives_the_scheduler_back_as_it_was) {
         EXPECT_EQ(scheduler(io).slack(), 0ns);
         EXPECT_EQ(scheduler(io).next_random()(), random(0, 0)());
         scheduler(io).slack(1h).seed(8).next_random();
+        scheduler(io).next_random();
     }
     EXPECT_EQ(scheduler(io).slack(), 5ms);
     EXPECT_EQ(scheduler(io).next_random()(), random(7, 1)()) << "the streams go on";
     EXPECT_TRUE(retry_scheduler::any_seeded());
+}
+
+TEST(virtual_time, leaves_a_pending_wait_to_the_timer) {
+    asio::io_context io;
+    test_wait node;
+    bool ended = false;
+    node.expired = [&] { ended = true; };
+    {
+        virtual_time time(io);
+        scheduler(io).schedule(node, time.now() + 1ms);
+    }
+    io.run();
+    EXPECT_TRUE(ended);
 }
 
 TEST(virtual_time, leaves_a_scheduler_unseeded_that_was_so) {
