@@ -5,11 +5,13 @@
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
+#include <functional>
 
 namespace asio_retry::test {
 namespace {
@@ -238,31 +240,35 @@ protected:
     int completions = 0;
     error_code result;
 
-    asio::awaitable<void> retry() {
-        auto policy = every_100ms().on_give_up([this](stop_reason r) { reasons.push_back(r); });
-        auto operation = [this]() -> asio::awaitable<int> {
-            co_return co_await attempts.async_attempt(asio::use_awaitable);
-        };
+    using operation_type = std::function<asio::awaitable<int>()>;
+    operation_type operation = [this]() -> asio::awaitable<int> {
+        co_return co_await attempts.async_attempt(asio::use_awaitable);
+    };
+    retry_policy policy = every_100ms().on_give_up([this](stop_reason r) { reasons.push_back(r); });
+
+    asio::awaitable<int> retry_of(operation_type& tried) {
         switch (GetParam()) {
         case awaitable_style::direct:
-            co_await async_retry(operation, policy);
-            break;
+            co_return co_await async_retry([&] { return tried(); }, policy);
         case awaitable_style::limited:
-            co_await async_retry(operation, policy.total_timeout(1h));
-            break;
+            co_return co_await async_retry([&] { return tried(); }, policy.total_timeout(1h));
         case awaitable_style::scoped:
-            co_await async_retry(scope, operation, policy);
-            break;
+            co_return co_await async_retry(scope, [&] { return tried(); }, policy);
         }
+        co_return 0;
     }
 
-    void start() {
-        asio::co_spawn(io, retry(), asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr e) {
+    asio::awaitable<void> retry() { co_await retry_of(operation); }
+
+    void start(asio::awaitable<void> caller) {
+        asio::co_spawn(io, std::move(caller),
+                       asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr e) {
                            ++completions;
                            result = e ? code_of(e) : error_code();
                        }));
         time.advance(0s);
     }
+    void start() { start(retry()); }
 
     void expect_cancelled(std::size_t attempts_made) {
         time.advance(0s);
@@ -316,6 +322,243 @@ TEST_P(awaitable_cancellation, while_waiting) {
     signal.emit(type::terminal);
     expect_cancelled(1);
     EXPECT_EQ(time.now() - begin, 50ms);
+}
+
+// --- decision 34: what an attempt does to its cancellation state does not make the operation forget
+
+/// Notices that it is to stop, says goodbye, for which it must be cancelled no longer, and fails.
+template <typename... Filter>
+asio::awaitable<int> clean_up(pending_attempts& attempts, Filter... filter) {
+    bool told = false;
+    try {
+        co_await attempts.async_attempt(asio::use_awaitable);
+    } catch (boost::system::system_error const&) {
+        told = true;
+    }
+    if (told) {
+        co_await asio::this_coro::reset_cancellation_state(filter...);
+        co_await asio::post(asio::use_awaitable);
+    }
+    throw std::runtime_error("said goodbye");
+}
+
+TEST_P(awaitable_cancellation, decision_34_an_attempt_that_resets_its_state_to_clean_up) {
+    operation = [this] { return clean_up(attempts); };
+    start();
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_an_attempt_that_lets_more_in_to_clean_up) {
+    operation = [this] { return clean_up(attempts, asio::enable_total_cancellation()); };
+    start();
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_an_attempt_that_disables_cancellation_to_clean_up) {
+    operation = [this] { return clean_up(attempts, asio::disable_cancellation()); };
+    start();
+    attempts.complete(refused());
+    time.advance(100ms);
+    signal.emit(type::terminal);
+    expect_cancelled(2);
+}
+
+TEST_P(awaitable_cancellation, decision_34_an_attempt_during_which_cancellation_is_disabled) {
+    operation = [this]() -> asio::awaitable<int> {
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_return co_await attempts.async_attempt(asio::use_awaitable);
+    };
+    start();
+    signal.emit(type::terminal);
+    EXPECT_TRUE(attempts.cancellations.empty());
+    EXPECT_EQ(completions, 0) << "the attempt goes on";
+    attempts.complete(refused());
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_12_a_success_while_cancellation_is_disabled_wins) {
+    operation = [this]() -> asio::awaitable<int> {
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_return co_await attempts.async_attempt(asio::use_awaitable);
+    };
+    start();
+    signal.emit(type::terminal);
+    attempts.complete({}, 7);
+    time.advance(0s);
+    EXPECT_EQ(completions, 1);
+    EXPECT_FALSE(result);
+}
+
+TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_counts_while_waiting) {
+    start();
+    attempts.complete(refused());
+    time.advance(50ms);
+    signal.emit(type::terminal);
+    signal.emit(type::total);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_counts_in_an_attempt) {
+    attempts.on_cancel = nullptr;
+    start();
+    signal.emit(type::terminal);
+    signal.emit(type::total);
+    attempts.complete(refused());
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_counts_while_a_retry_is_queued) {
+    policy = policy.backoff(constant(0ms));
+    start();
+    attempts.complete(refused());
+    io.restart();
+    while (scheduler(io).now() == begin && attempts.pending())
+        io.run_one();
+    signal.emit(type::terminal);
+    signal.emit(type::total);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_counts_inside_a_hook) {
+    policy = policy.on_retry([this](retry_event const&) {
+        signal.emit(type::terminal);
+        signal.emit(type::total);
+    });
+    start();
+    attempts.complete(refused());
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_alternatives_end_when_the_other_one_has) {
+    policy = policy.unlimited_attempts();
+    operation = [this] { return clean_up(attempts); };
+    asio::steady_timer timer(io, asio::steady_timer::time_point::max());
+    auto const either = [&]() -> asio::awaitable<void> {
+        using namespace asio::experimental::awaitable_operators;
+        co_await (retry_of(operation) || timer.async_wait(asio::as_tuple(asio::use_awaitable)));
+    };
+    start(either());
+    timer.cancel();
+    time.advance(1h);
+    EXPECT_EQ(completions, 1);
+    EXPECT_EQ(attempts.started, 1u);
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
+}
+
+TEST_P(awaitable_cancellation, decision_34_an_inner_retry_does_not_outlive_the_limit_of_the_outer_one) {
+    operation = [this] { return clean_up(attempts); };
+    int outer_attempts = 0;
+    auto const inner = [&] {
+        ++outer_attempts;
+        return retry_of(operation);
+    };
+    auto const caller = [&]() -> asio::awaitable<void> {
+        co_await async_retry(inner, every_100ms().max_attempts(2).attempt_timeout(1s));
+    };
+    policy = policy.unlimited_attempts();
+    start(caller());
+    time.advance(1h);
+    EXPECT_EQ(outer_attempts, 2);
+    EXPECT_EQ(attempts.started, 2u);
+    EXPECT_EQ(result, timed_out());
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled, stop_reason::cancelled));
+}
+
+TEST_P(awaitable_cancellation, decision_34_a_loop_of_retries_ends) {
+    operation = [this] { return clean_up(attempts); };
+    auto const caller = [&]() -> asio::awaitable<void> {
+        error_code failure;
+        while (failure != aborted()) {
+            try {
+                co_await retry_of(operation);
+            } catch (boost::system::system_error const& e) {
+                failure = e.code();
+            }
+        }
+        throw boost::system::system_error(failure);
+    };
+    start(caller());
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_the_caller_finds_its_own_state_as_it_left_it) {
+    operation = [this]() -> asio::awaitable<int> {
+        co_await asio::this_coro::throw_if_cancelled(false);
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_return co_await attempts.async_attempt(asio::use_awaitable);
+    };
+    type seen = type::none;
+    bool throws = false;
+    auto const caller = [&]() -> asio::awaitable<void> {
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+        try {
+            co_await retry_of(operation);
+        } catch (boost::system::system_error const&) {
+        }
+        throws = co_await asio::this_coro::throw_if_cancelled();
+        auto const state = co_await asio::this_coro::cancellation_state;
+        seen = state.cancelled();
+        EXPECT_FALSE(state.slot().has_handler());
+    };
+    start(caller());
+    signal.emit(type::partial);
+    attempts.complete(refused());
+    time.advance(0s);
+    EXPECT_EQ(seen, type::partial);
+    EXPECT_TRUE(throws);
+    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
+}
+
+TEST_P(awaitable_cancellation, decision_34_as_a_tuple_and_judged) {
+    operation = [this] { return clean_up(attempts); };
+    auto const caller = [&]() -> asio::awaitable<void> {
+        auto judged = fail_if([&] { return retry_of(operation); }, [](int) { return true; });
+        auto [thrown, value] = co_await async_retry(judged, every_100ms(), asio::as_tuple(asio::use_awaitable));
+        std::rethrow_exception(thrown);
+    };
+    start(caller());
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+}
+
+TEST_P(awaitable_cancellation, decision_34_inside_an_attempt_that_never_waits) {
+    operation = [this]() -> asio::awaitable<int> {
+        ++attempts.started;
+        signal.emit(type::terminal);
+        throw std::runtime_error("failure");
+        co_return 0;
+    };
+    auto const caller = [&]() -> asio::awaitable<void> {
+        co_await asio::post(asio::use_awaitable);
+        co_await retry_of(operation);
+    };
+    start(caller());
+    expect_cancelled(1);
+}
+
+// An attempt that ends where it is told: its slot is in use until all have been told.
+TEST_P(awaitable_cancellation, decision_35_an_attempt_that_ends_inside_emit) {
+    operation = [this]() -> asio::awaitable<int> {
+        co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(
+            [this](auto handler) {
+                ++attempts.started;
+                auto slot = asio::get_associated_cancellation_slot(handler);
+                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+                slot.assign([shared](type) {
+                    auto own = std::move(*shared); // the slot is cleared meanwhile
+                    std::move(own)(aborted());
+                });
+            },
+            asio::use_awaitable);
+        co_return 0;
+    };
+    start();
+    signal.emit(type::terminal);
+    EXPECT_EQ(completions, 0) << "never completed inside emit";
+    expect_cancelled(1);
 }
 
 INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,

@@ -8,7 +8,7 @@ set(time context_executor retry_scheduler slot_set timer_memory timing_wheel vir
 set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
     detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/attempt_source
     detail/await_retry detail/awaited_retry detail/awaiting_token detail/blocking_retry detail/completion
-    detail/coroutine_wait detail/late_value detail/resumption detail/runs_here detail/working_executor
+    detail/coroutine_attempt detail/coroutine_wait detail/late_value detail/resumption detail/runs_here detail/working_executor
     detail/decide detail/thread_waits
     detail/ticker_state detail/ticker_wait
     detail/initiate_retry detail/initiation_frame detail/occupancy

@@ -62,7 +62,10 @@ namespace asio_retry {
 /// `total` does the same until the first attempt has failed and is ignored afterwards, unless the policy has
 /// `allow_total_cancellation()`, because a failed attempt may have had side effects. A success wins over a
 /// cancellation; otherwise a cancelled operation completes with `operation_aborted`. An awaitable attempt sees
-/// `terminal` only, unless it asks for more.
+/// `terminal` only, unless it asks for more, and of what the coroutine that awaits the operation lets through.
+/// A request is remembered from when it is made: each attempt has a cancellation state of its own, and what it
+/// does to that, such as to reset it in order to clean up, changes neither the outcome nor the state of the
+/// caller. (Where nobody can cancel the caller its attempts run in its own coroutine.)
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt;
 /// `operation_aborted` when cancelled; what is inside a `permanent` error; an exception that a callable of the

@@ -111,8 +111,7 @@ struct coroutine_handler {
 
 template <typename Operation, typename Where, typename Token>
 asio::awaitable<void> await_retry_of(scenario& s, Token with) {
-    if (s.caller_passes_all())
-        co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     if (s.cancels_before_start())
         co_await asio::this_coro::throw_if_cancelled(false);
     typename Where::type where = Where::of(s);

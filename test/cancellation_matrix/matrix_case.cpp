@@ -93,6 +93,10 @@ std::string_view name_of(kind does) {
         return "succeeds_when_cancelled";
     case kind::fails_when_cancelled:
         return "fails_when_cancelled";
+    case kind::cleans_up:
+        return "cleans_up";
+    case kind::disables_and_fails:
+        return "disables_and_fails";
     case kind::throws:
         return "throws";
     case kind::never_completes:
@@ -220,6 +224,8 @@ std::optional<std::string_view> cannot_exist(matrix_case const& c) {
         return "the operation is in no scope";
     if (c.passes_all && c.shape != form::awaitable_operation)
         return "only a coroutine filters what its attempt sees";
+    if (c.changes_its_state() && c.shape != form::awaitable_operation)
+        return "only a coroutine has a cancellation state of its own";
     bool const only_terminal = c.by == means::nothing || c.by == means::terminal || c.by_scope();
     if (c.passes_all && only_terminal)
         return "nothing else comes";
@@ -243,7 +249,7 @@ std::optional<std::string_view> cannot_exist(matrix_case const& c) {
         (c.at.attempt != 1 || c.shape == form::awaitable_operation || c.by_coroutine()))
         return "on the executor, an attempt that ends at once leaves no completion queued";
     if (c.at.where == place::success_queued) {
-        if (c.does == kind::never_completes || c.does == kind::ignores_and_fails || c.does == kind::throws)
+        if (c.does == kind::never_completes || c.fails_by_itself())
             return "the attempt succeeds";
         if (c.does == kind::completes_inline &&
             (c.at.attempt != 1 || c.shape == form::awaitable_operation || c.by_coroutine()))

@@ -65,6 +65,8 @@ enum class kind {
     completes_inline,
     succeeds_when_cancelled,
     fails_when_cancelled, ///< with another error
+    cleans_up,            ///< when cancelled: resets its cancellation state, says goodbye and fails
+    disables_and_fails,   ///< cancellation, from its beginning
     throws,               ///< instead of being initiated
     never_completes,      ///< until its handler is destroyed with the context
 };
@@ -73,10 +75,12 @@ enum class form { token_operation, awaitable_operation };
 enum class token { callback, deferred, any_handler, future, awaitable, tuple_awaitable };
 enum class executor_kind { io_context, strand, any };
 
-inline constexpr std::array all_kinds{
-    kind::honours_all,          kind::honours_terminal, kind::ignores_and_succeeds,
-    kind::ignores_and_fails,    kind::completes_inline, kind::succeeds_when_cancelled,
-    kind::fails_when_cancelled, kind::throws,           kind::never_completes};
+inline constexpr std::array all_kinds{kind::honours_all,          kind::honours_terminal,
+                                      kind::ignores_and_succeeds, kind::ignores_and_fails,
+                                      kind::completes_inline,     kind::succeeds_when_cancelled,
+                                      kind::fails_when_cancelled, kind::cleans_up,
+                                      kind::disables_and_fails,   kind::throws,
+                                      kind::never_completes};
 inline constexpr std::array all_means{
     means::nothing,       means::terminal,          means::partial, means::total,       means::all,
     means::total_allowed, means::partial_and_total, means::scope,   means::parent_scope};
@@ -98,6 +102,11 @@ struct matrix_case {
     bool passes_all; ///< awaitables: the coroutine of the attempt lets all types in, and not only terminal
 
     bool by_scope() const { return by == means::scope || by == means::parent_scope; }
+    /// In a coroutine, whose cancellation state is its to change.
+    bool changes_its_state() const { return does == kind::cleans_up || does == kind::disables_and_fails; }
+    bool fails_by_itself() const {
+        return does == kind::ignores_and_fails || does == kind::disables_and_fails || does == kind::throws;
+    }
     bool by_coroutine() const { return with == token::awaitable || with == token::tuple_awaitable; }
     bool at_limit() const {
         return at.where >= place::attempt_limit_queued && at.where <= place::deadline_passed;
@@ -107,7 +116,7 @@ struct matrix_case {
     }
     bool in_flight() const { return at.where == place::in_attempt || at_limit(); }
 
-    /// Attempts are awaited by the coroutine that awaits the operation.
+    /// The coroutine that awaits the operation makes its attempts itself.
     bool direct() const {
         return shape == form::awaitable_operation && by_coroutine() && !scoped && !limited && !at_limit();
     }
@@ -126,9 +135,7 @@ struct matrix_case {
     unsigned prior_failures() const;
 
     /// How many fail by themselves at all; the next one succeeds.
-    unsigned failures() const {
-        return prior_failures() + (does == kind::ignores_and_fails || does == kind::throws ? 1 : 0);
-    }
+    unsigned failures() const { return prior_failures() + (fails_by_itself() ? 1 : 0); }
 };
 
 std::string name_of(point at);

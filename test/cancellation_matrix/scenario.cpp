@@ -330,9 +330,7 @@ void scenario::expect_nothing_left() {
     if (case_.with != token::any_handler && !case_.by_coroutine()) {
         EXPECT_FALSE(signal_.slot().has_handler());
     }
-    if (!case_.direct()) {
-        EXPECT_FALSE(slot_in_use_);
-    }
+    EXPECT_FALSE(slot_in_use_);
     io_->restart();
     EXPECT_EQ(io_->poll(), 0u);
     EXPECT_TRUE(io_->stopped()) << "no work is left on the context";

@@ -58,9 +58,6 @@ public:
     counted count_me() noexcept { return counted(alive_); }
     retry_policy policy();
 
-    /// The caller's coroutine lets all types in.
-    bool caller_passes_all() const { return case_.passes_all || !case_.direct(); }
-
     bool cancels_before_start() const { return case_.at.where == place::before_start; }
     void about_to_start() {
         if (cancels_before_start())

@@ -5,6 +5,7 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
@@ -22,7 +23,9 @@ void scripted_attempts::call() {
 }
 
 asio::awaitable<int> scripted_attempts::attempt() {
-    if (case_.passes_all && !case_.direct())
+    if (case_.does == kind::disables_and_fails)
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    else if (case_.passes_all)
         co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     call();
     if (case_.does == kind::completes_inline) {
@@ -30,7 +33,15 @@ asio::awaitable<int> scripted_attempts::attempt() {
             throw boost::system::system_error(own_result());
         co_return number();
     }
-    co_return co_await async_attempt(asio::use_awaitable);
+    try {
+        co_return co_await async_attempt(asio::use_awaitable);
+    } catch (boost::system::system_error const& e) {
+        if (case_.does != kind::cleans_up || e.code() != aborted())
+            throw;
+    }
+    co_await asio::this_coro::reset_cancellation_state();
+    co_await asio::post(asio::use_awaitable);
+    throw boost::system::system_error(asio::error::connection_reset);
 }
 
 void scripted_attempts::begin(handler_type handler) {
@@ -59,6 +70,7 @@ void scripted_attempts::on_cancelled(type types) {
         return;
     switch (case_.does) {
     case kind::honours_all:
+    case kind::cleans_up:
         return end(aborted());
     case kind::honours_terminal:
         if ((types & type::terminal) != type::none)
@@ -70,6 +82,7 @@ void scripted_attempts::on_cancelled(type types) {
         return end(asio::error::connection_reset);
     case kind::ignores_and_succeeds:
     case kind::ignores_and_fails:
+    case kind::disables_and_fails:
     case kind::completes_inline:
     case kind::throws:
     case kind::never_completes:

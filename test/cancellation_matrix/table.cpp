@@ -22,13 +22,13 @@ constexpr type named = type::terminal | type::partial | type::total;
 type let_in(matrix_case const& c, type types) {
     if (c.shape != form::awaitable_operation)
         return types;
+    if (c.does == kind::disables_and_fails)
+        return none;
     return types & (c.passes_all ? named : type::terminal);
 }
 
-/// What of the cancellation reaches the operation: under direct awaiting, what the caller's coroutine lets in.
+/// What of the cancellation reaches the operation.
 type heard(matrix_case const& c) {
-    if (c.direct())
-        return let_in(c, c.emitted());
     return c.by_coroutine() || c.with == token::any_handler ? c.emitted() & named : c.emitted();
 }
 
@@ -105,10 +105,12 @@ struct pending_attempt {
             result = error_code();
             break;
         case kind::fails_when_cancelled:
+        case kind::cleans_up:
             result = asio::error::connection_reset;
             break;
         case kind::ignores_and_succeeds:
         case kind::ignores_and_fails:
+        case kind::disables_and_fails:
         case kind::completes_inline:
         case kind::throws:
         case kind::never_completes:
@@ -120,7 +122,7 @@ struct pending_attempt {
     void wait_for() {
         by_itself = !result;
         if (by_itself && c.does != kind::never_completes)
-            result = c.does == kind::ignores_and_fails ? refused() : error_code();
+            result = c.fails_by_itself() ? refused() : error_code();
     }
 };
 
@@ -147,8 +149,7 @@ expectation cancelled_in_attempt(matrix_case const& c, pending_attempt const& at
 expectation in_attempt(matrix_case const& c) {
     pending_attempt attempt{c, {}, {}};
     bool const counts = stops(c, c.at.attempt - 1);
-    // An attempt that is awaited directly shares the cancellation state of its caller, and so sees all of it.
-    if (counts || c.direct())
+    if (counts)
         attempt.tell(heard(c));
     attempt.wait_for();
     if (counts)
@@ -178,9 +179,9 @@ expectation in_initiation(matrix_case const& c) {
         return cancelled_after(c, failures, failures, refused());
     if (c.by_scope())
         return in_attempt(c);
-    if (c.shape == form::awaitable_operation && let_in(c, heard(c)) != none && (counts || c.direct()))
-        return counts ? cancelled(c.at.attempt, failures, aborted())
-                      : gives_up(aborted(), stop_reason::not_retryable, c.at.attempt, failures);
+    if (counts && c.shape == form::awaitable_operation && let_in(c, heard(c)) != none)
+        return cancelled(c.at.attempt, failures,
+                         c.does == kind::cleans_up ? asio::error::connection_reset : aborted());
     if (!counts)
         return undisturbed(c);
     pending_attempt attempt{c, {}, {}};
@@ -246,7 +247,7 @@ expectation expected(matrix_case const& c) {
     unsigned const attempt = c.at.attempt;
     switch (c.at.where) {
     case place::before_start:
-        // A signal has no memory; a scope and the coroutine that awaits directly have.
+        // A signal has no memory; a scope and a coroutine that makes the attempts itself have.
         return (c.by_scope() || c.direct()) && stops(c, 0) ? cancelled(0, 0) : undisturbed(c);
     case place::attempt_not_begun:
         return stops(c, 0) ? cancelled(0, 0) : undisturbed(c);

@@ -186,10 +186,45 @@ fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/at
 # --- the operation that a coroutine awaits directly
 
 fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/coroutine_wait.hpp
-    [[if (!self->scheduler_->cancel(*self))]] [[if (self)]])
+    [[        if (!scheduler_->cancel(*this))
+            return;]] [[        if (scheduler_)
+            return;]])
 
-fault(awaiting_does_not_watch_the_coroutine include/asio_retry/detail/awaited_retry.hpp
-    [[        machine_.watch(cancellation_);
+fault(awaiting_does_not_listen_at_the_start include/asio_retry/detail/awaited_retry.hpp
+    [[            listen();
+            form::prepare]] [[            form::prepare]])
+
+fault(awaiting_does_not_listen_after_an_attempt include/asio_retry/detail/awaited_retry.hpp
+    [[            listen();
+            time_point now{};]] [[            time_point now{};]])
+
+fault(awaiting_does_not_listen_after_a_wait include/asio_retry/detail/awaited_retry.hpp
+    [[        try {
+            listen();
+        } catch (...) {
+            return fail(std::current_exception());
+        }
+        return end_wait();]] [[        return end_wait();]])
+
+fault(awaiting_leaves_its_handler_in_the_slot include/asio_retry/detail/awaited_retry.hpp
+    [[        if (listens_)
+            slot_.clear();]] [[]])
+
+fault(awaiting_forgets_what_came_before include/asio_retry/detail/awaited_retry.hpp
+    [[            note(state.cancelled());]] [[            static_cast<void>(state);]])
+
+fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/awaited_retry.hpp
+    [[        if (attempt_.running())
+            attempt_.stop(type);
+        else]] [[        if (!attempt_.running())]])
+
+fault(awaiting_makes_attempts_in_the_callers_coroutine include/asio_retry/detail/await_retry.hpp
+    [[        if (retry.can_be_cancelled()) {
+            co_await retry.async_attempt();]] [[        if (false) {
+            co_await retry.async_attempt();]])
+
+fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/coroutine_attempt.hpp
+    [[        co_await asio::this_coro::throw_if_cancelled(false);
 ]] [[]])
 
 fault(awaiting_ignores_partial include/asio_retry/detail/awaited_retry.hpp
@@ -197,13 +232,8 @@ fault(awaiting_ignores_partial include/asio_retry/detail/awaited_retry.hpp
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
 fault(awaiting_obeys_every_total include/asio_retry/detail/awaited_retry.hpp
-    [[(total_counts && type != asio::cancellation_type::none)]]
-    [[((total_counts || true) && type != asio::cancellation_type::none)]])
+    [[machine_.cancel_total();]] [[(machine_.cancel(), true);]])
 
 fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/await_retry.hpp
-    [[        if (retry.ignores_cancellation())
-            co_await asio::this_coro::throw_if_cancelled(false);
+    [[        co_await asio::this_coro::throw_if_cancelled(false);
 ]] [[]])
-
-fault(awaiting_ends_its_wait_for_an_ignored_total include/asio_retry/detail/awaited_retry.hpp
-    [[if (wait_.was_cut_short() && !machine_.cancelled())]] [[if (false)]])

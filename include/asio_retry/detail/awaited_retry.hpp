@@ -3,13 +3,16 @@
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/attempt_health.hpp>
 #include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/coroutine_attempt.hpp>
 #include <asio_retry/detail/coroutine_wait.hpp>
 #include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 #include <asio_retry/detail/working_executor.hpp>
 #include <asio_retry/retry_machine.hpp>
 
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/cancellation_type.hpp>
 
 #include <exception>
 #include <optional>
@@ -17,28 +20,6 @@
 #include <utility>
 
 namespace asio_retry::detail {
-
-/// The cancellation of a coroutine, which only says so when asked.
-class coroutine_cancellation final : public cancellation_probe {
-public:
-    explicit coroutine_cancellation(asio::cancellation_state const& state)
-        : state_(state) {}
-
-    /// An attempt may have put another state in place of the coroutine's.
-    void refresh(asio::cancellation_state const& state) { state_ = state; }
-
-    bool stops(bool total_counts) const noexcept override {
-        constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
-        auto const type = state_.cancelled();
-        return (type & stopping) != asio::cancellation_type::none ||
-               (total_counts && type != asio::cancellation_type::none);
-    }
-
-    bool requested() const noexcept { return state_.cancelled() != asio::cancellation_type::none; }
-
-private:
-    asio::cancellation_state state_;
-};
 
 /// Says that a coroutine waits on its own executor.
 struct own_executor {};
@@ -90,13 +71,26 @@ public:
         , scheduler_(std::move(executor), waits_on)
         , machine_(std::move(policy))
         , health_(machine_, scheduler_)
-        , cancellation_(state)
-        , wait_(scheduler_.executors().own()) {
-        machine_.watch(cancellation_);
+        , wait_(scheduler_.executors().own())
+        , attempt_(*this)
+        , slot_(state.slot()) {
+        if (can_be_cancelled())
+            note(state.cancelled());
     }
+
+    ~awaited_retry() {
+        if (listens_)
+            slot_.clear();
+    }
+
+    Executor const& executor() const noexcept { return scheduler_.executors().own(); }
+
+    bool can_be_cancelled() const noexcept { return slot_.is_connected(); }
+    bool is_cancelled() noexcept { return machine_.cancelled(); }
 
     retry_step start() {
         try {
+            listen();
             form::prepare(callable_, machine_);
             scheduler_.take_seeded_stream();
             return take(machine_.start(scheduler_.time_for(machine_)), {});
@@ -109,6 +103,9 @@ public:
 
     auto call() { return form::call(callable_, health_.monitored(machine_.current_attempt())); }
 
+    /// Instead, where the coroutine can be cancelled.
+    auto async_attempt() { return attempt_.async_run(); }
+
     template <typename... Value>
     void on_result(Value&&... value) {
         if constexpr (sizeof...(Value) == 0)
@@ -117,12 +114,14 @@ public:
             result_.emplace(awaited<value_type>::arguments(std::forward<Value>(value)...));
     }
 
-    void on_exception() { result_.emplace(completion::from_exception(std::current_exception())); }
+    void on_exception(std::exception_ptr const& thrown) { result_.emplace(completion::from_exception(thrown)); }
 
-    /// The attempt may have put another state in place of the coroutine's.
-    retry_step on_attempt_ended(asio::cancellation_state const& state) {
-        cancellation_.refresh(state);
+    retry_step on_attempt_ended() {
+        if (can_be_cancelled())
+            if (auto failure = attempt_.take_failure())
+                on_exception(failure);
         try {
+            listen();
             time_point now{};
             retry_action action = decide<completion, form>(machine_, callable_, *result_, scheduler_, now);
             if (action.what != retry_action::kind::wait)
@@ -143,14 +142,15 @@ public:
     retry_step on_wait_ended() {
         if (wait_.failure())
             return fail(wait_.failure());
-        if (wait_.was_cut_short() && !machine_.cancelled())
-            return retry_step::wait; // by a cancellation that the machine ignores
+        try {
+            listen();
+        } catch (...) {
+            return fail(std::current_exception());
+        }
         return end_wait();
     }
 
     // --- the end
-
-    bool ignores_cancellation() const noexcept { return cancellation_.requested(); }
 
     arguments take_result() { return std::move(*result_); }
 
@@ -176,12 +176,53 @@ private:
         return take(machine_.on_exception(code_of(thrown), thrown), {});
     }
 
+    /// Lives in the slot of the caller's coroutine, which forgets its handler whenever the coroutine goes on.
+    struct slot_handler {
+        awaited_retry* self;
+        explicit slot_handler(awaited_retry* s) noexcept
+            : self(s) {
+            self->listens_ = true;
+        }
+        slot_handler(slot_handler const&) = delete;
+        slot_handler& operator=(slot_handler const&) = delete;
+        ~slot_handler() { self->listens_ = false; }
+        void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
+    };
+
+    void listen() {
+        if (slot_.is_connected())
+            slot_.template emplace<slot_handler>(this);
+    }
+
+    /// Returns whether the operation is to stop.
+    bool note(asio::cancellation_type_t type) noexcept {
+        constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+        if ((type & stopping) != asio::cancellation_type::none) {
+            machine_.cancel();
+            return true;
+        }
+        return (type & asio::cancellation_type::total) != asio::cancellation_type::none &&
+               machine_.cancel_total();
+    }
+
+    // What is told may go on, and end *this.
+    void on_cancelled(asio::cancellation_type_t type) {
+        if (!note(type))
+            return;
+        if (attempt_.running())
+            attempt_.stop(type);
+        else
+            wait_.cut_short();
+    }
+
     Callable callable_;
     scheduler_type scheduler_;
     retry_machine machine_;
     [[no_unique_address]] attempt_health_of<form, scheduler_type> health_;
-    coroutine_cancellation cancellation_;
     coroutine_wait<Executor> wait_;
+    coroutine_attempt<awaited_retry, value_type, Executor> attempt_;
+    asio::cancellation_slot slot_; // not connected if nobody can cancel
+    bool listens_ = false;
     std::optional<time_point> expiry_; // of the wait; none for one that only lets others run
     std::optional<arguments> result_;
 };

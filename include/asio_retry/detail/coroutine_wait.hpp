@@ -7,7 +7,6 @@
 #include <asio_retry/detail/wait_node.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
-#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
@@ -27,21 +26,16 @@ public:
     explicit coroutine_wait(Executor const& executor) noexcept
         : executor_(executor) {}
 
-    /// Waits until `expiry`, or only lets other handlers run if there is none. It is cut short when the
-    /// coroutine is cancelled. The coroutine goes on, with a failure, if it cannot be suspended: an exception
-    /// would lose it.
+    /// Waits until `expiry`, or only lets other handlers run if there is none. The coroutine goes on, with a
+    /// failure, if it cannot be suspended: an exception would lose it.
     auto async_wait(retry_scheduler& scheduler, std::optional<time_point> expiry) {
-        was_cut_short_ = false;
         scheduler_ = &scheduler;
         return asio::async_initiate<asio::deferred_t const, void()>(
             [this, expiry](auto handler) {
-                auto slot = asio::get_associated_cancellation_slot(handler);
                 resume_.hold(std::move(handler));
                 try {
                     if (!expiry)
                         return post();
-                    if (slot.is_connected())
-                        slot.template emplace<slot_handler>(slot_handler{this});
                     if (!scheduler_->schedule(*this, *expiry))
                         on_shutdown();
                 } catch (...) {
@@ -52,7 +46,22 @@ public:
             asio::deferred);
     }
 
-    bool was_cut_short() const noexcept { return was_cut_short_; }
+    /// Does nothing unless it waits.
+    void cut_short() {
+        if (!scheduler_)
+            return;
+        if (auto* const context = own_context(executor_); context == &scheduler_->context()) {
+            scheduler_->end_early(*this, *context); // which may have been the end of *this
+            return;
+        }
+        if (!scheduler_->cancel(*this))
+            return;
+        try {
+            post();
+        } catch (...) {
+            on_turn(turn());
+        }
+    }
 
     /// Why it was not possible to wait: for want of memory, or because the executor threw.
     std::exception_ptr const& failure() const noexcept { return failure_; }
@@ -65,28 +74,9 @@ public:
     void on_turn_dropped(turn) noexcept { on_shutdown(); }
 
 private:
-    struct slot_handler {
-        coroutine_wait* self;
-        void operator()(asio::cancellation_type_t) const {
-            if (auto* const context = own_context(self->executor_); context == &self->scheduler_->context()) {
-                self->scheduler_->end_early(*self, *context); // which may have been the end of *self
-                return;
-            }
-            if (!self->scheduler_->cancel(*self))
-                return;
-            self->was_cut_short_ = true;
-            try {
-                self->post();
-            } catch (...) {
-                self->on_turn(turn());
-            }
-        }
-    };
-
     void post() { post_turn<turn>(executor_, executor_, *this); }
 
     bool on_expiry() override {
-        was_cut_short_ = was_ended_early();
         if (runs_here(executor_)) {
             on_turn(turn());
             return true;
@@ -109,7 +99,6 @@ private:
     retry_scheduler* scheduler_ = nullptr;
     resumption resume_;
     std::exception_ptr failure_;
-    bool was_cut_short_ = false;
 };
 
 } // namespace asio_retry::detail

@@ -82,14 +82,21 @@ asio::awaitable<void> await_all(io_executor executor, plan const& how, retry_pol
     }
 }
 
-void awaitables(plan const& how) {
+void awaitables(plan const& how, asio::cancellation_slot slot = {}) {
     asio::io_context io(1);
     retry_policy const policy = how.policy();
-    asio::co_spawn(io, await_all(io.get_executor(), how, policy), [](std::exception_ptr e) {
+    auto const report = [](std::exception_ptr e) {
         if (e)
             std::rethrow_exception(e);
-    });
+    };
+    asio::co_spawn(io, await_all(io.get_executor(), how, policy), asio::bind_cancellation_slot(slot, report));
     measure([&] { io.run(); });
+}
+
+/// In a coroutine that somebody may cancel.
+void cancellable_awaitables(plan const& how) {
+    asio::cancellation_signal signal;
+    awaitables(how, signal.slot());
 }
 
 /// All operations together. In virtual time a wait costs a step of the clock besides.
@@ -138,6 +145,7 @@ std::map<std::string, workload_to_count> const workloads{
     {"bare_callback", {count, bare_callbacks}},
     {"first_try_callback", {count, [] { callbacks(succeeds); }}},
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
+    {"first_try_cancellable", {count, [] { cancellable_awaitables(succeeds); }}},
     {"zero_delay_callback", {count, [] { callbacks(fails_thrice); }}},
     {"five_waits_callback", {count, five_waits_callback}},
     {"five_waits_awaitable", {count, five_waits_awaitable}},
