@@ -138,4 +138,16 @@ std::exception_ptr detail::exception_of(error_code const& code) noexcept {
     }
 }
 
+std::exception_ptr detail::exception_of(error_code const& code, std::exception_ptr const& own) noexcept {
+    try {
+        try {
+            std::rethrow_exception(own);
+        } catch (...) {
+            std::throw_with_nested(boost::system::system_error(code));
+        }
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
 } // namespace asio_retry

@@ -14,6 +14,10 @@ retry_action wait_for(duration delay) noexcept {
     return action;
 }
 
+permanent_error marked(verdict const& failure) {
+    return failure.exception() ? permanent_error(failure.exception()) : permanent_error(failure.error());
+}
+
 } // namespace
 
 retry_action retry_machine::make_attempt(time_point now) noexcept {
@@ -58,17 +62,20 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
         told_to_stop = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
 
     count_failure(now, told_to_stop);
+    bool const out_of_time =
+        told_to_stop == interruption::attempt_timeout || told_to_stop == interruption::deadline;
+    std::optional<verdict> timed_out;
+    if (out_of_time)
+        timed_out = verdict::timed_out(v);
     if (report_)
-        report_->add_failure(v, told_to_stop, now);
+        report_->add_failure(told_to_stop == interruption::attempt_timeout ? *timed_out : v, told_to_stop, now);
     if (stopped)
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
-    if (told_to_stop == interruption::none ||
-        (told_to_stop == interruption::attempt_timeout && v.is_permanent()))
+    if (!timed_out)
         return decide(v, error_code(), now, source);
-    verdict const timed_out = verdict::failure(timed_out_error());
     if (told_to_stop == interruption::deadline)
-        return give_up(stop_reason::deadline, timed_out, timed_out.error(), now);
-    return decide(timed_out, timed_out.error(), now, source);
+        return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
+    return decide(*timed_out, timed_out->error(), now, source);
 }
 
 /// One after enough health is the first of a new outage. What hung until its time was up was not healthy,
@@ -91,11 +98,17 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
     retry_settings const& settings = policy_.settings();
     auto const stop = [&](stop_reason reason) {
         return cancelled() ? give_up(stop_reason::cancelled, failure, aborted_error(), now)
-                           : give_up(reason, failure, replacement, now);
+                           : give_up(reason, failure, replacement, now,
+                                     replacement ? failure.exception() : std::exception_ptr());
     };
     error stage = error::predicate_threw;
     try {
         if (failure.is_permanent()) {
+            if (settings.is_nested && replacement && !cancelled()) {
+                permanent_error const timed_out = marked(failure);
+                return give_up(stop_reason::not_retryable, failure, timed_out, now,
+                               std::make_exception_ptr(timed_out));
+            }
             if (cancelled() || settings.is_nested) // the outer retry has to see the mark
                 return stop(stop_reason::not_retryable);
             return give_up(stop_reason::not_retryable, failure, failure.error(), now, failure.exception());

@@ -38,12 +38,8 @@ void retry_report::see(time_point now) noexcept {
 
 void retry_report::add_failure(verdict const& failure, interruption stopped, time_point now) noexcept {
     see(now);
-    bool const timed_out = stopped == interruption::deadline ||
-                           (stopped == interruption::attempt_timeout && !failure.is_permanent());
-    if (timed_out && stopped == interruption::attempt_timeout) {
-        last_error = timed_out_error();
-        last_exception = nullptr;
-    } else if (stopped == interruption::none || failure.error() != aborted_error()) {
+    bool const timed_out = stopped == interruption::deadline || stopped == interruption::attempt_timeout;
+    if (stopped == interruption::none || failure.error() != aborted_error()) {
         last_error = failure.error();
         last_exception = failure.exception();
     }

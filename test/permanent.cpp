@@ -137,12 +137,12 @@ TEST(permanent, a_cancellation_comes_first) {
                 is_completion(stop_reason::cancelled, aborted_error()));
 }
 
-// Such an attempt would otherwise count as timed out and be made again.
-TEST(permanent, ends_the_retry_from_an_attempt_that_took_too_long_too) {
+// Such an attempt would otherwise be made again.
+TEST(permanent, decision_38_ends_the_retry_from_an_attempt_that_took_too_long_too) {
     machine_script script(endless_every_100ms().attempt_timeout(1s));
     script.start();
     EXPECT_THAT(script.expire(0s, 1s, permanent(refused())),
-                is_completion(stop_reason::not_retryable, refused()));
+                is_completion(stop_reason::not_retryable, timed_out_error()));
 
     machine_script at_the_deadline(endless_every_100ms().total_timeout(1s));
     at_the_deadline.start();
@@ -180,7 +180,54 @@ TEST(permanent, is_found_in_a_system_error_too) {
     }
 }
 
+// The attempt marks all that it catches, and what it caught is that it was told to stop.
+TEST(permanent, decision_38_of_being_told_that_the_time_is_over_is_a_timeout) {
+    verdict const abort = verdict::failure(std::make_exception_ptr(
+        permanent(std::make_exception_ptr(boost::system::system_error(aborted_error())))));
+    for (verdict const& told : {abort, verdict::failure(error_code(permanent(aborted_error())))}) {
+        retry_report report;
+        machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(2));
+        script.machine.record_in(report);
+        script.start();
+        EXPECT_THAT(script.expire(0s, 1s, told), is_wait(100ms));
+        EXPECT_THAT(script.retries, testing::ElementsAre(is_retry(1, 100ms)));
+        EXPECT_EQ(script.retries[0].error, timed_out_error());
+        script.wake(1100ms);
+        retry_action const last = script.expire(1100ms, 2100ms, told);
+        EXPECT_EQ(last.reason, stop_reason::attempts);
+        EXPECT_EQ(last.error, timed_out_error());
+        EXPECT_EQ(report.last_error, timed_out_error());
+
+        machine_script at_the_deadline(endless_every_100ms().total_timeout(1s));
+        at_the_deadline.start();
+        retry_action const ended = at_the_deadline.expire(0s, 1s, told);
+        EXPECT_EQ(ended.reason, stop_reason::deadline);
+        EXPECT_EQ(ended.error, timed_out_error());
+    }
+}
+
 // The outer retry has to end as well.
+TEST(permanent, decision_38_a_nested_retry_passes_on_that_its_timeout_is_permanent) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).nested_in(attempt()));
+    script.start();
+    retry_action const by_code = script.expire(0s, 1s, permanent(refused()));
+    EXPECT_EQ(detail::find_permanent(by_code.error), timed_out_error());
+
+    machine_script throwing(endless_every_100ms().attempt_timeout(1s).nested_in(attempt()));
+    throwing.start();
+    auto const sent = std::make_exception_ptr(permanent(std::runtime_error("sent")));
+    retry_action const by_exception = throwing.expire(0s, 1s, verdict::failure(sent));
+    EXPECT_EQ(by_exception.reason, stop_reason::not_retryable);
+    verdict const outer = verdict::failure(by_exception.thrown);
+    EXPECT_TRUE(outer.is_permanent());
+    EXPECT_EQ(outer.error(), timed_out_error());
+    try {
+        std::rethrow_exception(outer.exception());
+    } catch (std::nested_exception const& e) {
+        EXPECT_EQ(message_of(e.nested_ptr()), "sent");
+    }
+}
+
 TEST(permanent, passes_through_a_nested_retry) {
     machine_script script(endless_every_100ms().nested_in(attempt()));
     script.start();
@@ -248,6 +295,32 @@ TEST_F(permanent_forms, awaitable_that_throws) {
     EXPECT_EQ(attempts, 1);
     EXPECT_EQ(code_of(exception), refused());
     EXPECT_THROW(std::rethrow_exception(exception), boost::system::system_error);
+}
+
+TEST_F(permanent_forms, decision_38_awaitable_that_marks_whatever_it_catches) {
+    std::vector<error_code> retried;
+    auto const operation = [&]() -> asio::awaitable<void> {
+        ++attempts;
+        asio::steady_timer timer(io, asio::steady_timer::time_point::max());
+        try {
+            co_await timer.async_wait(asio::use_awaitable);
+        } catch (...) {
+            throw permanent(std::current_exception());
+        }
+    };
+    auto const policy =
+        retry_policy().max_attempts(2).on_retry([&](retry_event const& e) { retried.push_back(e.error); });
+    async_retry(io, operation, policy.attempt_timeout(1s), note_exception());
+    time.run();
+    EXPECT_EQ(attempts, 2);
+    EXPECT_EQ(code_of(exception), timed_out_error());
+    EXPECT_THAT(retried, testing::ElementsAre(timed_out_error()));
+
+    attempts = 0;
+    async_retry(io, operation, policy.total_timeout(1s), note_exception());
+    time.run();
+    EXPECT_EQ(attempts, 1);
+    EXPECT_EQ(code_of(exception), timed_out_error());
 }
 
 TEST_F(permanent_forms, awaitable_of_a_code) {

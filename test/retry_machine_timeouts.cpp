@@ -5,6 +5,10 @@
 
 #include "support/machine_script.hpp"
 
+#include <boost/system/system_error.hpp>
+
+#include <stdexcept>
+
 namespace asio_retry::test {
 namespace {
 
@@ -117,6 +121,81 @@ TEST(decision_12, a_success_wins) {
     script.machine.cancel();
     EXPECT_THAT(script.machine.on_success(), is_completion(stop_reason::succeeded, no_replacement));
     EXPECT_THAT(script.give_ups, IsEmpty());
+}
+
+// --- what an attempt threw when it was told to stop
+
+std::runtime_error const request_sent("the request was sent");
+
+std::string nested_in(std::exception_ptr const& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (boost::system::system_error const& e) {
+        EXPECT_EQ(e.code(), timed_out_error());
+        try {
+            std::rethrow_if_nested(e);
+        } catch (std::exception const& own) {
+            return own.what();
+        }
+    }
+    return "nothing";
+}
+
+TEST(decision_38, a_predicate_finds_the_attempts_own_exception_nested_in_the_timeout) {
+    std::vector<std::string> asked;
+    machine_script script(endless_every_100ms().attempt_timeout(1s).retry_if([&](std::exception_ptr const& e) {
+        asked.push_back(nested_in(e));
+        return asked.size() == 1;
+    }));
+    verdict const sent = verdict::failure(std::make_exception_ptr(request_sent));
+    script.start();
+    EXPECT_THAT(script.expire(0s, 1s, sent), is_wait(100ms));
+    EXPECT_EQ(nested_in(script.retries.at(0).exception), request_sent.what()) << "a hook finds it too";
+    script.wake(1100ms);
+    retry_action const last = script.expire(1100ms, 2100ms, sent);
+    EXPECT_EQ(last.reason, stop_reason::not_retryable);
+    EXPECT_EQ(last.error, timed_out_error());
+    EXPECT_EQ(nested_in(last.thrown), request_sent.what()) << "and so does the caller";
+    EXPECT_THAT(asked, testing::Each(request_sent.what()));
+    EXPECT_EQ(script.give_ups.at(0).error, timed_out_error());
+    EXPECT_EQ(nested_in(script.give_ups.at(0).exception), request_sent.what());
+}
+
+TEST(decision_38, a_permanent_error_is_nested_without_its_mark) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s));
+    script.start();
+    auto const marked = std::make_exception_ptr(permanent(request_sent));
+    retry_action const last = script.expire(0s, 1s, verdict::failure(marked));
+    EXPECT_EQ(last.reason, stop_reason::not_retryable);
+    EXPECT_EQ(last.error, timed_out_error());
+    EXPECT_EQ(nested_in(last.thrown), request_sent.what());
+}
+
+TEST(decision_38, the_caller_finds_it_after_a_deadline_too) {
+    machine_script script(endless_every_100ms().total_timeout(1s));
+    script.start();
+    retry_action const last = script.expire(0s, 1s, verdict::failure(std::make_exception_ptr(request_sent)));
+    EXPECT_EQ(last.reason, stop_reason::deadline);
+    EXPECT_EQ(last.error, timed_out_error());
+    EXPECT_EQ(nested_in(last.thrown), request_sent.what());
+}
+
+TEST(decision_38, an_error_code_needs_no_exception) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s));
+    script.start();
+    EXPECT_THAT(script.expire(0s, 1s, unreachable()), is_wait(100ms));
+    EXPECT_EQ(script.retries.at(0).exception, nullptr);
+}
+
+// Decision 38: that it took too long comes before what it came to, and a value is not asked about once more.
+TEST(decision_38, a_rejected_result_that_came_too_late_is_a_timeout) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).retry_if(
+        [](error_code e) { return e != timed_out_error(); }));
+    script.start();
+    EXPECT_THAT(script.fail(0s, verdict::rejected()), is_wait(100ms)) << "in time: whatever the predicate says";
+    script.wake(100ms);
+    EXPECT_THAT(script.expire(100ms, 1100ms, verdict::rejected()),
+                is_completion(stop_reason::not_retryable, timed_out_error()));
 }
 
 } // namespace

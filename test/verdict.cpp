@@ -50,5 +50,25 @@ TEST(verdict, a_rejected_result_is_a_failure_of_its_own_kind) {
     EXPECT_FALSE(verdict::failure(error_code(error::result_rejected)).is_rejected());
 }
 
+TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
+    verdict const refused = verdict::timed_out(verdict::failure(error_code(error::exhausted)));
+    EXPECT_FALSE(refused.succeeded());
+    EXPECT_FALSE(refused.is_permanent());
+    EXPECT_EQ(refused.error(), timed_out_error());
+    EXPECT_EQ(refused.exception(), nullptr);
+    EXPECT_FALSE(verdict::timed_out(verdict::rejected()).is_rejected());
+
+    auto const own = std::make_exception_ptr(std::runtime_error("x"));
+    verdict const thrown = verdict::timed_out(verdict::failure(own));
+    EXPECT_EQ(code_of(thrown.exception()), timed_out_error());
+    try {
+        std::rethrow_exception(thrown.exception());
+    } catch (std::nested_exception const& e) {
+        EXPECT_EQ(e.nested_ptr(), own);
+    }
+    EXPECT_TRUE(verdict::timed_out(verdict::failure(std::make_exception_ptr(permanent(own)))).is_permanent());
+    EXPECT_FALSE(verdict::timed_out(verdict::failure(error_code(permanent(aborted_error())))).is_permanent());
+}
+
 } // namespace
 } // namespace asio_retry::test

@@ -69,6 +69,9 @@ ASIO_RETRY_DECL error_code unwrapped(error_code const& code) noexcept;
 /// A boost::system::system_error; without memory for it, as with std::make_exception_ptr, a bad_alloc.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept;
 
+/// The same of `code`, with `own` nested in it. Precondition: own is not null.
+ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code, std::exception_ptr const& own) noexcept;
+
 } // namespace detail
 
 } // namespace asio_retry

@@ -86,7 +86,8 @@ public:
     /// delay is accepted, and allows a retry only after a delay that is drawn shorter.
     ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
 
-    /// Cancels an attempt that takes longer; it counts as failed with `timed_out` and may be retried.
+    /// Cancels an attempt that takes longer; unless it succeeds all the same it counts as failed with
+    /// `timed_out`, whatever its own error, and may be retried.
     ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
 
     /// The operation ends with `timed_out` when this much time has passed since its initiation: a running
@@ -112,6 +113,10 @@ public:
     /// `error::operation_threw` for any other exception; the second is given a `system_error` where the failure
     /// is an error code. Permanent errors are never retried, and no predicate is asked. A second predicate
     /// replaces the first.
+    ///
+    /// About an attempt that its time limit ended a predicate is asked with `timed_out`; what the attempt threw
+    /// itself is then nested in the exception (std::rethrow_if_nested), so that an attempt can say whether it
+    /// has done its work already.
     ///
     /// By default everything is retried but `operation_aborted`, because to close its socket is how a program
     /// ends an operation. Some libraries report a lost connection so, such as Boost.Redis from `async_exec`:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/config.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/permanent.hpp>
 
@@ -38,6 +39,10 @@ public:
         v.rejected_ = true;
         return v;
     }
+
+    /// `own` is what an attempt came to that had reached its time limit and been told to stop: `timed_out`,
+    /// with its own exception nested in one. It is permanent if it said so of anything but its being told.
+    ASIO_RETRY_DECL static verdict timed_out(verdict const& own);
 
     bool succeeded() const noexcept { return !failed_; }
     bool is_rejected() const noexcept { return rejected_; }

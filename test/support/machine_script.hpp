@@ -130,10 +130,13 @@ public:
     duration limit(duration at = {}) { return machine.attempt_limit(begin + at) - begin; }
 
     /// An attempt that begins at `from` reaches its limit, is told to stop and does so.
-    retry_action expire(duration from, duration stopped, error_code const& error = aborted_error()) {
+    retry_action expire(duration from, duration stopped, verdict const& failure) {
         machine.attempt_limit(begin + from);
         machine.on_attempt_limit();
-        return fail(stopped, error);
+        return fail(stopped, failure);
+    }
+    retry_action expire(duration from, duration stopped, error_code const& error = aborted_error()) {
+        return expire(from, stopped, verdict::failure(error));
     }
 
     time_point const begin;

@@ -1,0 +1,13 @@
+#include <asio_retry/verdict.hpp>
+
+namespace asio_retry {
+
+verdict verdict::timed_out(verdict const& own) {
+    verdict v = failure(timed_out_error());
+    v.permanent_ = own.permanent_ && own.error_ != aborted_error();
+    if (own.exception_)
+        v.exception_ = detail::exception_of(v.error_, own.exception_);
+    return v;
+}
+
+} // namespace asio_retry
