@@ -80,6 +80,26 @@ TEST_F(fail_if_test, under_a_time_limit) {
     EXPECT_EQ(get_retried(policy.attempt_timeout(1s)), 200);
 }
 
+// Decision 38: it came too late, and the predicate of retry_if is asked about that.
+TEST_F(fail_if_test, decision_38_rejected_value_after_a_time_limit_is_timed_out) {
+    for (bool const retried : {true, false}) {
+        pending_attempts attempts{io};
+        attempts.on_cancel = [](pending_attempts& self, asio::cancellation_type_t) { self.complete({}, 503); };
+        completion_record record;
+        retries.clear();
+        auto const limited = policy.max_attempts(2).attempt_timeout(1s).retry_if(
+            [&](error_code e) { return retried && e == asio::error::timed_out; });
+        auto operation = [&](auto token) { return attempts.async_attempt(std::move(token)); };
+        async_retry(io, fail_if(operation, [](int status) { return status == 503; }), limited,
+                    record.handler());
+        time.run();
+        EXPECT_EQ(attempts.started, retried ? 2u : 1u);
+        EXPECT_EQ(retries.size(), retried ? 1u : 0u);
+        EXPECT_EQ(record.error, asio::error::timed_out);
+        EXPECT_EQ(record.value, 503) << "the last values beside it";
+    }
+}
+
 TEST_F(fail_if_test, token_operation_that_asks_for_the_attempt) {
     script played;
     std::uint64_t last = 0;

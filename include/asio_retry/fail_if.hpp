@@ -40,7 +40,11 @@ private:
 ///
 /// `operation` is of any form that `async_retry` takes; the predicate is given the values of its successful
 /// completion. A rejected result is retried whatever `retry_if` says. When the retries are exhausted it is
-/// delivered as it is. Throws std::invalid_argument for an empty operation or predicate, as a std::function or
+/// delivered as it is. One that comes after a time limit has told the attempt to stop is `timed_out`, like any
+/// other failure then, and `retry_if` is asked about that; where the completion has an error code, the values
+/// are delivered beside it.
+///
+/// Throws std::invalid_argument for an empty operation or predicate, as a std::function or
 /// a pointer may be.
 template <typename Operation, typename Predicate>
 judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
