@@ -52,10 +52,11 @@ namespace asio_retry {
 /// Token: any. The default is `use_awaitable` for `void(exception_ptr[, T])`, or else `deferred`, or the
 /// executor's own.
 ///
-/// Executor: attempts, the policy's callables and the handler run on the handler's associated executor. Waits
-/// hang on the context of the given executor, context or scope; without one, of the handler's executor. A
-/// handler that was given system_executor counts as one without: Asio would call it wherever the operation
-/// completes.
+/// Executor: the first attempt is initiated where the initiating function is called. The other attempts, the
+/// policy's callables and the handler run on the handler's associated executor, and so does the coroutine of an
+/// awaitable attempt. Waits hang on the context of the given executor, context or scope; without one, of the
+/// handler's executor. A handler that was given system_executor counts as one without: Asio would call it
+/// wherever the operation completes.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin; an operation that was cancelled before its start makes none.

@@ -44,8 +44,8 @@ private:
 /// other failure then, and `retry_if` is asked about that; where the completion has an error code, the values
 /// are delivered beside it.
 ///
-/// Throws std::invalid_argument for an empty operation or predicate, as a std::function or
-/// a pointer may be.
+/// Throws std::invalid_argument for an empty operation or predicate, as a std::function or a pointer may
+/// be.
 template <typename Operation, typename Predicate>
 judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
                                                                            Predicate&& predicate) {
