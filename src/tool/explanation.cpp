@@ -1,5 +1,7 @@
 #include "explanation.hpp"
 
+#include "sample.hpp"
+
 #include <asio_retry/detail/jitter_course.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_machine.hpp>
@@ -128,17 +130,24 @@ void take_draws(std::vector<explained_failure>& failures, retry_policy const& en
         std::sort(f.draws.begin(), f.draws.end());
 }
 
-void take_means(std::vector<explained_failure>& failures, retry_policy const& endless, std::uint64_t seed) {
+void sample_delays(std::vector<explained_failure>& failures, retry_policy const& endless, std::uint64_t seed) {
     std::size_t const runs =
         std::max<std::size_t>(draws_for_means / std::max<std::size_t>(failures.size(), 1), 100);
-    std::vector<long double> totals(failures.size());
+    std::vector<std::vector<duration>> delays(failures.size());
     for (std::size_t i = 0; i != runs; ++i) {
         played_operation operation(endless, seed, i);
-        for (long double& total : totals)
-            total += static_cast<long double>(operation.next()->count());
+        for (auto& each : delays)
+            each.push_back(*operation.next());
     }
-    for (std::size_t i = 0; i != failures.size(); ++i)
-        failures[i].mean = rounded(totals[i] / static_cast<long double>(runs));
+    for (std::size_t i = 0; i != failures.size(); ++i) {
+        long double total = 0;
+        for (duration const d : delays[i])
+            total += static_cast<long double>(d.count());
+        failures[i].mean = rounded(total / static_cast<long double>(runs));
+        std::sort(delays[i].begin(), delays[i].end());
+        if (failures[i].greatest == duration::max())
+            failures[i].usual = quantile(delays[i], 0.99);
+    }
 }
 
 std::vector<std::uint64_t> numbers_of_attempts(retry_policy const& policy, std::uint64_t seed,
@@ -164,6 +173,7 @@ void add_up(std::vector<explained_failure>& failures) {
         f.cumulative_least = sum(before.cumulative_least, f.least);
         f.cumulative_mean = sum(before.cumulative_mean, f.mean);
         f.cumulative_greatest = sum(before.cumulative_greatest, f.greatest);
+        f.cumulative_usual = sum(before.cumulative_usual, f.usual);
         before = f;
     }
 }
@@ -227,7 +237,7 @@ bool keep_within(duration limit, retry_settings const& settings, std::vector<exp
         duration const most = is_clamped && interrupts(limit, settings) ? left - left / 10 : left;
         if (is_clamped && each->mean > most) {
             each->least = std::min(each->least, most);
-            each->mean = each->greatest = most;
+            each->mean = each->greatest = each->usual = most;
         }
         if (is_last) {
             failures.erase(is_clamped ? std::next(each) : each, failures.end());
@@ -254,11 +264,12 @@ explanation explain(retry_policy const& policy, explain_request const& request) 
         explained_failure& each = result.failures.emplace_back();
         each.failure = failure;
         ranges.next(each);
+        each.usual = each.greatest;
         result.means_are_sampled |= ranges.needs_sampling();
     }
     retry_policy const endless = without_limits(policy);
     if (result.means_are_sampled)
-        take_means(result.failures, endless, request.seed);
+        sample_delays(result.failures, endless, request.seed);
     add_up(result.failures);
 
     result.time_limit = time_limit(settings);

@@ -17,9 +17,11 @@ struct explained_failure {
     duration least{};
     duration mean{};
     duration greatest{};
+    duration usual{}; ///< the greatest; if that is for ever, what one delay in a hundred exceeds
     duration cumulative_least{};
     duration cumulative_mean{};
     duration cumulative_greatest{};
+    duration cumulative_usual{};
     std::vector<duration> draws; ///< sorted; none unless asked for
 };
 

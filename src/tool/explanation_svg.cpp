@@ -30,16 +30,16 @@ std::vector<point> draws_of(explanation const& what) {
 
 void print_svg(std::ostream& out, explanation const& what) {
     plot delays("delay", "failure", "s");
-    delays.add_band(curve(what, &explained_failure::least), curve(what, &explained_failure::greatest),
+    delays.add_band(curve(what, &explained_failure::least), curve(what, &explained_failure::usual),
                     "drawn from");
     delays.add_line(curve(what, &explained_failure::mean), "mean");
-    delays.add_line(curve(what, &explained_failure::ceiling), "ceiling");
+    delays.add_guide(curve(what, &explained_failure::ceiling), "ceiling");
     if (auto points = draws_of(what); !points.empty())
         delays.add_dots(std::move(points), "drawn");
 
     plot in_all("waited in all", "failure", "s");
     in_all.add_band(curve(what, &explained_failure::cumulative_least),
-                    curve(what, &explained_failure::cumulative_greatest), "least to greatest");
+                    curve(what, &explained_failure::cumulative_usual), "least to greatest");
     in_all.add_line(curve(what, &explained_failure::cumulative_mean), "mean");
 
     out << svg_of(to_string(what.policy), {delays, in_all});

@@ -16,7 +16,8 @@ constexpr int right = 16;
 constexpr int top = 34;
 constexpr int bottom = 68;
 constexpr int most_colours = 6;
-constexpr int letter_width = 6; // at most, at the size of a label
+constexpr int letter_width = 8; // more than the average at the size of a label, in any font
+constexpr int legend_height = 16;
 
 template <typename... Numbers>
 std::string formatted(char const* format, Numbers... numbers) {
@@ -61,6 +62,25 @@ private:
     std::vector<double> ticks_;
 };
 
+/// The parts of a line that lie at or below `greatest`.
+std::vector<std::vector<point>> parts_below(std::vector<point> const& line, double greatest) {
+    std::vector<std::vector<point>> parts(1);
+    for (std::size_t i = 0; i != line.size(); ++i) {
+        point const to = line[i];
+        bool const rises = to.y > greatest;
+        if (i != 0 && rises != (line[i - 1].y > greatest)) {
+            point const from = line[i - 1];
+            double const share = (greatest - from.y) / (to.y - from.y);
+            parts.back().push_back({from.x + share * (to.x - from.x), greatest});
+            if (rises)
+                parts.emplace_back();
+        }
+        if (!rises)
+            parts.back().push_back(to);
+    }
+    return parts;
+}
+
 } // namespace
 
 plot::plot(std::string title, std::string x_title, std::string y_title, double least_y)
@@ -82,8 +102,30 @@ void plot::add_line(std::vector<point> points, std::string label) {
     add(kind::line, std::move(points), std::move(label));
 }
 
+void plot::add_guide(std::vector<point> points, std::string label) {
+    add(kind::guide, std::move(points), std::move(label));
+}
+
 void plot::add_dots(std::vector<point> points, std::string label) {
     add(kind::dots, std::move(points), std::move(label));
+}
+
+/// Where the entries of the legend begin, the last line at the bottom.
+std::vector<point> plot::legend() const {
+    std::vector<point> places;
+    double x = left, y = 0;
+    for (curve const& c : curves_) {
+        double const length = 24 + letter_width * static_cast<double>(c.label.size());
+        if (x != left && x + length > width) {
+            x = left;
+            y += legend_height;
+        }
+        places.push_back({x, y});
+        x += length;
+    }
+    for (point& p : places)
+        p.y += height - 18 - y;
+    return places;
 }
 
 std::string plot::group() const {
@@ -91,45 +133,59 @@ std::string plot::group() const {
     for (curve const& c : curves_)
         for (point const& p : c.points) {
             greatest_x = std::max(greatest_x, p.x);
-            greatest_y = std::max(greatest_y, p.y);
+            if (c.what != kind::guide)
+                greatest_y = std::max(greatest_y, p.y);
         }
+    std::vector<point> const entries = legend();
+    int const base = entries.empty() ? height - bottom : static_cast<int>(entries.front().y) + 18 - bottom;
     axis const x(0, greatest_x, width - left - right, 1); // it counts
-    axis const y(least_y_, greatest_y, height - top - bottom);
-    auto const place = [&](point p) { return point{left + x.at(p.x), height - bottom - y.at(p.y)}; };
+    axis const y(least_y_, greatest_y, base - top);
+    auto const place = [&](point p) { return point{left + x.at(p.x), base - y.at(p.y)}; };
+    auto const placed = [&](char const* format, std::vector<point> const& points) {
+        std::string result;
+        for (point const& p : points)
+            result += formatted(format, place(p).x, place(p).y);
+        return result;
+    };
 
     std::string svg = svg_text(left, 18, "font-weight=\"bold\"", title_);
     for (double const tick : y.ticks()) {
-        double const at = height - bottom - y.at(tick);
+        double const at = base - y.at(tick);
         svg += formatted("<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", left,
                          width - right, at, at);
         svg += svg_text(left - 6, at + 4, "class=\"soft\" text-anchor=\"end\"", human(tick));
     }
     for (double const tick : x.ticks())
-        svg += svg_text(left + x.at(tick), height - bottom + 16, "class=\"soft\" text-anchor=\"middle\"",
-                        human(tick));
-    svg += svg_text((left + width - right) / 2.0, height - bottom + 32, "class=\"soft\" text-anchor=\"middle\"",
-                    x_title_);
+        svg += svg_text(left + x.at(tick), base + 16, "class=\"soft\" text-anchor=\"middle\"", human(tick));
+    svg += svg_text((left + width - right) / 2.0, base + 32, "class=\"soft\" text-anchor=\"middle\"", x_title_);
     svg += svg_text(left - 56, top - 12, "class=\"soft\"", y_title_);
 
-    int colour = 0;
-    int legend_x = left;
-    for (curve const& c : curves_) {
-        std::string points;
-        for (point const& p : c.points)
-            points +=
-                formatted(c.what == kind::dots ? "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.5\"/>" : "%.1f,%.1f ",
-                          place(p).x, place(p).y);
-        if (c.what == kind::dots)
-            svg += formatted("<g class=\"fill%d\" opacity=\".45\">", colour) + points + "</g>\n";
-        else if (c.what == kind::band)
-            svg += formatted("<polygon class=\"fill%d\" opacity=\".18\" points=\"", colour) + points + "\"/>\n";
-        else
-            svg += formatted("<polyline class=\"line%d\" points=\"", colour) + points + "\"/>\n";
-        svg += formatted("<rect class=\"fill%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/>\n", colour,
-                         legend_x, height - 18);
-        svg += svg_text(legend_x + 14, height - 9, "", c.label);
-        legend_x += 24 + letter_width * static_cast<int>(c.label.size());
-        colour = (colour + 1) % most_colours;
+    for (std::size_t i = 0; i != curves_.size(); ++i) {
+        curve const& c = curves_[i];
+        int const colour = static_cast<int>(i % most_colours);
+        char const* const circle = "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.5\"/>";
+        switch (c.what) {
+        case kind::dots:
+            svg +=
+                formatted("<g class=\"fill%d\" opacity=\".45\">", colour) + placed(circle, c.points) + "</g>\n";
+            break;
+        case kind::band:
+            svg += formatted("<polygon class=\"fill%d\" opacity=\".18\" points=\"", colour) +
+                   placed("%.1f,%.1f ", c.points) + "\"/>\n";
+            break;
+        case kind::line:
+        case kind::guide:
+            for (std::vector<point> const& part : parts_below(c.points, greatest_y))
+                if (part.size() == 1)
+                    svg += formatted("<g class=\"fill%d\">", colour) + placed(circle, part) + "</g>\n";
+                else if (!part.empty())
+                    svg += formatted("<polyline class=\"line%d\"%s points=\"", colour,
+                                     c.what == kind::guide ? " stroke-dasharray=\"5 3\"" : "") +
+                           placed("%.1f,%.1f ", part) + "\"/>\n";
+        }
+        svg += formatted("<rect class=\"fill%d\" x=\"%.0f\" y=\"%.0f\" width=\"10\" height=\"10\"/>\n", colour,
+                         entries[i].x, entries[i].y);
+        svg += svg_text(entries[i].x + 14, entries[i].y + 9, "", c.label);
     }
     return svg;
 }
@@ -143,14 +199,25 @@ std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
     svg += "<title>" + xml_escaped(title) +
            "</title>\n<style>\ntext { fill: #24292f } .soft { fill: #57606a } "
            ".grid { stroke: #8c959f; stroke-opacity: .35 } polyline { fill: none; stroke-width: 1.8 }\n";
-    char const* const colours[most_colours] = {"#1f883d", "#0969da", "#bf8700",
-                                               "#cf222e", "#8250df", "#57606a"};
-    for (int i = 0; i != most_colours; ++i)
-        svg += formatted(".fill%d { fill: %s } .line%d { stroke: %s }\n", i, colours[i], i, colours[i]);
-    svg += "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .soft { fill: #9198a1 } }\n</style>\n";
-    svg += svg_text(8, 18,
-                    title.size() * 8 > static_cast<std::size_t>(all) ? "font-size=\"10\"" : "font-size=\"14\"",
-                    title);
+    constexpr char const* light[most_colours] = {"#1f883d", "#0969da", "#bf8700",
+                                                 "#cf222e", "#8250df", "#57606a"};
+    constexpr char const* dark[most_colours] = {"#3fb950", "#4493f8", "#d29922",
+                                                "#f85149", "#ab7df8", "#9198a1"};
+    auto const classes = [](char const* const(&colours)[most_colours]) {
+        std::string all_classes;
+        for (int i = 0; i != most_colours; ++i)
+            all_classes +=
+                formatted(".fill%d { fill: %s } .line%d { stroke: %s }\n", i, colours[i], i, colours[i]);
+        return all_classes;
+    };
+    svg += classes(light) +
+           "@media (prefers-color-scheme: dark) {\ntext { fill: #e6edf3 } .soft { fill: #9198a1 }\n" +
+           classes(dark) + "}\n</style>\n";
+    auto const room = static_cast<std::size_t>(all - 16);
+    bool const is_long = title.size() * 9 > room;
+    std::size_t const most_letters = room / 6;
+    svg += svg_text(8, 18, is_long ? "font-size=\"10\"" : "font-size=\"14\"",
+                    title.size() > most_letters ? title.substr(0, most_letters - 3) + "..." : title);
     int x = 0;
     for (plot const& each : plots) {
         svg += formatted("<g transform=\"translate(%d 28)\">\n", x) + each.group() + "</g>\n";

@@ -17,6 +17,9 @@ public:
 
     void add_band(std::vector<point> low, std::vector<point> const& high, std::string label);
     void add_line(std::vector<point> points, std::string label);
+
+    /// A line that the axes do not make room for: what lies beyond them is not drawn.
+    void add_guide(std::vector<point> points, std::string label);
     void add_dots(std::vector<point> points, std::string label);
 
     static constexpr int width = 460;
@@ -26,7 +29,7 @@ public:
     std::string group() const;
 
 private:
-    enum class kind { band, line, dots };
+    enum class kind { band, line, guide, dots };
     struct curve {
         kind what;
         std::vector<point> points;
@@ -34,6 +37,7 @@ private:
     };
 
     void add(kind what, std::vector<point> points, std::string label);
+    std::vector<point> legend() const;
 
     std::string title_, x_title_, y_title_;
     double least_y_;

@@ -39,15 +39,29 @@ void print_json(std::ostream& out, rounds_result const& result) {
 }
 
 void print_svg(std::ostream& out, rounds_result const& result, rounds_options const& asked) {
-    std::vector<point> attempts, served;
+    std::vector<point> attempts, served, served_in_all;
+    double last = 0, in_all = 0;
+    auto const add = [&](double round, double tried, double succeeded) {
+        attempts.push_back({round, tried});
+        served.push_back({round, succeeded});
+        in_all += succeeded;
+        served_in_all.push_back({round, in_all});
+        last = round;
+    };
     for (auto const& [number, round] : result.rounds) {
-        attempts.push_back({static_cast<double>(number + 1), static_cast<double>(round.attempts)});
-        served.push_back({static_cast<double>(number + 1), static_cast<double>(round.served)});
+        auto const here = static_cast<double>(number + 1);
+        if (here > last + 1) // nobody came in between
+            add(last + 1, 0, 0);
+        if (here > last + 1)
+            add(here - 1, 0, 0);
+        add(here, static_cast<double>(round.attempts), static_cast<double>(round.served));
     }
     plot rounds("attempts in each round", "round", "attempts");
     rounds.add_line(std::move(attempts), "attempts");
-    rounds.add_line(std::move(served), "served");
-    out << svg_of(asked.policy, {rounds});
+    rounds.add_line(std::move(served), "served in the round");
+    plot clients("served in all", "round", "clients");
+    clients.add_line(std::move(served_in_all), "served so far");
+    out << svg_of(asked.policy, {rounds, clients});
 }
 
 } // namespace

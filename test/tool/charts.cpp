@@ -1,0 +1,126 @@
+#include "explanation.hpp"
+#include "explanation_formats.hpp"
+#include "plot.hpp"
+#include "study_formats.hpp"
+
+#include <asio_retry/profiles.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace asio_retry::tool {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The groups of every match, the whole of it first.
+std::vector<std::vector<std::string>> all_matches(std::string const& text, char const* pattern) {
+    std::regex const searched(pattern);
+    std::vector<std::vector<std::string>> all;
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), searched); match != std::sregex_iterator();
+         ++match)
+        all.emplace_back(match->begin(), match->end());
+    return all;
+}
+
+std::string first_plot(std::string const& svg) {
+    return svg.substr(0, svg.find("</g>\n<g transform"));
+}
+
+/// How high the highest point lies, as a share of the axis.
+double height_of(std::string const& points) {
+    double least = plot::height;
+    for (auto const& found : all_matches(points, "[-0-9.]+(?:,|\" cy=\")([-0-9.]+)"))
+        least = std::min(least, std::stod(found[1]));
+    constexpr double top = 34, base = 262;
+    return (base - least) / (base - top);
+}
+
+std::string drawn(retry_policy const& policy, std::size_t draws) {
+    std::ostringstream out;
+    print_svg(out, explain(policy, {{}, 1, draws}));
+    return out.str();
+}
+
+double height_of_band(std::string const& plot) {
+    return height_of(all_matches(plot, "<polygon[^>]* points=\"([^\"]*)\"").at(0)[1]);
+}
+
+// The axis is never longer than twice the greatest delay shown.
+TEST(charts, an_axis_follows_what_is_drawn) {
+    for (profiles::profile const& p : profiles::all())
+        EXPECT_GE(height_of_band(first_plot(drawn(p.make(), 10))), 0.5) << p.name;
+    for (jitter const &kind : {log_normal_jitter(1), decorrelated_jitter(), decorrelated_jitter_v2(),
+                               jitter([](backoff_step step, random&) { return step.ceiling / 1000; })})
+        EXPECT_GE(height_of_band(first_plot(drawn(retry_policy().jitter(kind).max_attempts(20), 10))), 0.5);
+}
+
+// One delay in a hundred is longer than where "for ever" is cut.
+TEST(charts, for_ever_is_cut_at_a_quantile) {
+    std::string const plot = first_plot(drawn(profiles::polly_v2(), 200));
+    EXPECT_GE(height_of(plot.substr(plot.find("<circle"))), 0.5);
+    for (explained_failure const& f : explain(profiles::polly_v2(), {}).failures) {
+        EXPECT_EQ(f.greatest, duration::max());
+        EXPECT_GT(f.usual, f.mean);
+        EXPECT_LT(f.usual, 10 * f.mean);
+    }
+}
+
+TEST(charts, a_ceiling_beyond_the_axis_ends_there) {
+    std::string const plot = first_plot(drawn(profiles::aws_decorrelated(), 0));
+    std::string const ceiling = all_matches(plot, "<polyline[^>]*dasharray[^>]* points=\"([^\"]*)\"").at(0)[1];
+    EXPECT_DOUBLE_EQ(height_of(ceiling), 1);
+}
+
+TEST(charts, legends_do_not_run_into_each_other_nor_out_of_the_chart) {
+    plot many("title", "x", "y");
+    for (std::string const label : {"a", "Decorrelated", "a label that is rather long", "WWWWWWWWWWWW", "b",
+                                    "another label that is rather long", "c"})
+        many.add_line({{0, 0}, {1, 1}}, label);
+    std::string const svg = many.group();
+    double end = 0, line = 0;
+    auto const entries =
+        all_matches(svg, "<rect[^>]* x=\"([0-9]+)\" y=\"([0-9]+)\"[^>]*>\n<text[^>]*>([^<]*)<");
+    ASSERT_EQ(entries.size(), 7u);
+    for (auto const& entry : entries) {
+        double const x = std::stod(entry[1]), y = std::stod(entry[2]);
+        if (y == line) {
+            EXPECT_GE(x, end) << entry[3];
+        }
+        line = y;
+        end = x + 14 + 7.5 * static_cast<double>(entry[3].size());
+        EXPECT_LE(end, plot::width + 1);
+        EXPECT_LE(y + 10, plot::height);
+    }
+}
+
+// Two clients come in the first round and one again in the sixth: nobody does in between.
+TEST(charts, rounds_without_attempts_are_drawn_and_who_was_served_is_counted) {
+    auto const policy = retry_policy().backoff(constant(5s)).jitter(no_jitter()).unlimited_attempts();
+    rounds_options asked;
+    asked.policy = "constant(5s)";
+    asked.as = format::svg;
+    std::ostringstream out;
+    print_rounds(out, study_rounds(policy, 2, 1, 1), asked);
+    auto const lines = all_matches(out.str(), "<polyline[^>]* points=\"([^\"]*)\"");
+    ASSERT_EQ(lines.size(), 3u) << "attempts, served and served in all";
+    auto const heights = [](std::string const& points) {
+        std::vector<double> result;
+        for (auto const& one : all_matches(points, "[0-9.]+,[0-9.]+"))
+            result.push_back(height_of(one[0]));
+        return result;
+    };
+    using testing::ElementsAre;
+    EXPECT_THAT(heights(lines[0][1]), ElementsAre(1, 0, 0, 0.5));
+    EXPECT_THAT(heights(lines[1][1]), ElementsAre(0.5, 0, 0, 0.5));
+    EXPECT_THAT(heights(lines[2][1]), ElementsAre(0.5, 0.5, 0.5, 1));
+}
+
+} // namespace
+} // namespace asio_retry::tool
