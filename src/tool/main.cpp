@@ -8,6 +8,8 @@
 #include "rounds_study.hpp"
 #include "study_formats.hpp"
 
+#include "../shown_text.hpp"
+
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
 
@@ -77,7 +79,7 @@ void print_help(std::vector<std::string> words) {
             name += (name.empty() ? "" : " ") + word;
     std::string const text = help_on(name);
     if (text.empty())
-        throw usage_error("no command '" + name + "'");
+        throw usage_error("no command '" + detail::shown(name) + "'");
     std::cout << text;
 }
 
@@ -110,7 +112,7 @@ void run(std::vector<std::string> words) {
     else if (command == "simulate rounds")
         simulate_rounds(words);
     else
-        throw usage_error("no command '" + command + "'");
+        throw usage_error("no command '" + detail::shown(command) + "'");
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "../shown_text.hpp"
+
 #include <boost/program_options.hpp>
 
 #include <algorithm>
@@ -40,7 +42,8 @@ public:
                 values);
             po::notify(values);
         } catch (po::error const& e) {
-            throw usage_error(e.what());
+            constexpr std::size_t most = 200;
+            throw usage_error(detail::shown(e.what(), most)); // which has the words that were given
         }
     }
 
@@ -66,7 +69,7 @@ void set_format(format& into, std::string const& name, bool has_svg = true) {
     else if (name == "svg" && has_svg)
         into = format::svg;
     else
-        throw usage_error("--format " + name + ": must be table, csv" +
+        throw usage_error("--format " + detail::shown(name) + ": must be table, csv" +
                           (has_svg ? ", json or svg" : " or json"));
 }
 
@@ -85,7 +88,7 @@ Number whole(std::string const& option, std::string const& text, Number least, N
     std::istringstream in(text);
     Number number{};
     if (!digits_only || !(in >> number) || number < least || number > greatest)
-        throw usage_error("--" + option + " " + text + ": must be a whole number of at least " +
+        throw usage_error("--" + option + " " + detail::shown(text) + ": must be a whole number of at least " +
                           std::to_string(least) + " and at most " + std::to_string(greatest));
     return number;
 }

@@ -203,6 +203,20 @@ TEST(simulate_command, studies_rounds) {
     EXPECT_EQ(boost::json::parse(run("simulate rounds --format json").output).at("attempts"), 5050);
 }
 
+// What was given is shown without what a terminal obeys, and not at length.
+TEST(command_line, decision_33_shows_no_word_as_it_came) {
+    for (std::string const& word : {std::string("'a\n\x1b[2Jb'"), std::string(10'000, 'x')})
+        for (std::string const before :
+             {"", "help ", "simulate ", "explain ", "explain go_backoff --", "explain go_backoff --format ",
+              "explain go_backoff --draws ", "explain go_backoff --failure-probability ", "simulate rounds "}) {
+            auto const [code, said] = run(before + word + " 2>&1");
+            EXPECT_EQ(code, 2) << before;
+            EXPECT_LE(said.size(), 1'000u) << before;
+            EXPECT_LE(std::count(said.begin(), said.end(), '\n'), 2) << said;
+            EXPECT_EQ(said.find('\x1b'), std::string::npos) << before;
+        }
+}
+
 TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("", "which command?");
     expect_usage_error("explian", "no command 'explian'");
