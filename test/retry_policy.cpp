@@ -52,6 +52,20 @@ TEST(retry_policy, setters_change_their_field) {
     EXPECT_EQ(retry_policy().gate(gate).gate(nullptr).settings().gate, nullptr);
 }
 
+// A reference to the settings of a temporary policy does not dangle.
+TEST(retry_policy, settings_of_a_temporary_are_a_copy) {
+    static_assert(std::is_same_v<decltype(retry_policy().settings()), retry_settings>);
+    static_assert(std::is_same_v<decltype(std::declval<retry_policy const>().settings()), retry_settings>);
+    static_assert(
+        std::is_same_v<decltype(std::declval<retry_policy const&>().settings()), retry_settings const&>);
+    static_assert(std::is_same_v<decltype(std::declval<retry_policy&>().settings()), retry_settings const&>);
+    auto const& settings = retry_policy().max_attempts(7).backoff(constant(7ms)).settings();
+    auto const& shape = retry_policy().backoff(schedule({1s, 2s})).settings().backoff;
+    EXPECT_EQ(settings.max_attempts, 7u);
+    EXPECT_EQ(settings.backoff.ceiling(1), 7ms);
+    EXPECT_EQ(shape.ceiling(2), 2s);
+}
+
 TEST(retry_policy, setters_keep_the_other_fields) {
     retry_policy const policy = retry_policy().max_attempts(7).backoff(constant(7ms)).clamp().max_elapsed(1s);
     EXPECT_EQ(policy.settings().max_attempts, 7u);

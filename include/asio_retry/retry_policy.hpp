@@ -186,7 +186,9 @@ public:
     }
     /// @}
 
-    retry_settings const& settings() const noexcept { return settings_.get() ? *settings_.get() : defaults(); }
+    /// The fields; of a policy that is about to go, a copy.
+    retry_settings const& settings() const& noexcept { return settings_.get() ? *settings_.get() : defaults(); }
+    retry_settings settings() const&& { return settings(); }
 
 private:
     ASIO_RETRY_DECL static retry_settings const& defaults() noexcept;
