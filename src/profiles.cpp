@@ -7,6 +7,7 @@
 #include "number_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -139,9 +140,19 @@ backoff growing(duration base, double factor, duration maximum) {
     return exponential(std::min(base, maximum), factor).cap(maximum);
 }
 
-backoff php_exponential(milliseconds initial, double multiplier, milliseconds maximum) {
-    return growing(whole("php_retry.initial", initial, 1ms), multiplier,
-                   whole("php_retry.maximum", maximum, 1ms));
+std::string field(std::string_view of, std::string_view name) {
+    return std::string(of).append(".").append(name);
+}
+
+double at_least_one(std::string_view field, double factor) {
+    if (!std::isfinite(factor) || factor < 1)
+        detail::refuse(field, factor, "must be a finite number of at least 1");
+    return factor;
+}
+
+backoff php_exponential(std::string_view of, milliseconds initial, double multiplier, milliseconds maximum) {
+    return growing(whole(field(of, "initial"), initial, 1ms), at_least_one(field(of, "multiplier"), multiplier),
+                   whole(field(of, "maximum"), maximum, 1ms));
 }
 
 } // namespace
@@ -157,6 +168,9 @@ profile const* find(std::string_view name) noexcept {
 }
 
 retry_policy scala_timer(std::int64_t growing_failures, duration greatest) {
+    if (growing_failures < 1)
+        detail::refuse("scala_timer.growing_failures", std::to_string(growing_failures), "must be at least 1");
+    detail::non_negative("scala_timer.greatest", greatest);
     return waiting(truncated_binary(growing_failures, greatest), full_jitter()).unlimited_attempts();
 }
 
@@ -204,7 +218,8 @@ retry_policy celery_fixed(seconds delay, std::int64_t max_retries) {
 }
 
 retry_policy ethernet(duration slot, std::int64_t attempts) {
-    return waiting(slotted_binary(slot), full_jitter().unit(slot)).max_attempts(attempts);
+    backoff shape = slotted_binary(slot);
+    return waiting(std::move(shape), full_jitter().unit(slot)).max_attempts(attempts);
 }
 
 retry_policy unix_connect(std::int64_t attempts) {
@@ -212,14 +227,14 @@ retry_policy unix_connect(std::int64_t attempts) {
 }
 
 retry_policy php_retry(milliseconds initial, double multiplier, milliseconds maximum, std::int64_t attempts) {
-    return waiting(php_exponential(initial, multiplier, maximum), no_jitter()).max_attempts(attempts);
+    return waiting(php_exponential("php_retry", initial, multiplier, maximum), no_jitter())
+        .max_attempts(attempts);
 }
 
 retry_policy php_retry_random(milliseconds initial, double multiplier, milliseconds maximum,
                               std::int64_t attempts) {
-    return waiting(php_exponential(initial, multiplier, maximum),
-                   multiplicative_jitter(1, multiplier).beyond_cap())
-        .max_attempts(attempts);
+    backoff shape = php_exponential("php_retry_random", initial, multiplier, maximum);
+    return waiting(std::move(shape), multiplicative_jitter(1, multiplier).beyond_cap()).max_attempts(attempts);
 }
 
 retry_policy php_retry_linear(milliseconds initial, milliseconds delta, milliseconds maximum,
@@ -257,11 +272,17 @@ retry_policy memorystore_windowed(seconds maximum) {
 }
 
 retry_policy go_backoff(go_backoff_options const& options) {
+    detail::non_negative("go_backoff.initial_interval", options.initial_interval);
+    if (!(options.randomization_factor >= 0 && options.randomization_factor <= 1))
+        detail::refuse("go_backoff.randomization_factor", options.randomization_factor, "must lie in [0, 1]");
+    at_least_one("go_backoff.multiplier", options.multiplier);
+    if (options.max_interval < options.initial_interval)
+        detail::refuse("go_backoff.max_interval", options.max_interval, "must not be below initial_interval");
+    detail::non_negative("go_backoff.max_elapsed_time", options.max_elapsed_time);
     auto const policy =
         waiting(stepwise_exponential(options.initial_interval, options.multiplier, options.max_interval),
                 proportional_jitter(options.randomization_factor).beyond_cap())
             .unlimited_attempts();
-    detail::non_negative("go_backoff.max_elapsed_time", options.max_elapsed_time);
     return options.max_elapsed_time == 0s ? policy : policy.max_elapsed(options.max_elapsed_time);
 }
 
