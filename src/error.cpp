@@ -99,14 +99,16 @@ error_code aborted_error() noexcept {
 }
 
 error_code code_of(std::exception_ptr const& e) {
+    // What is thrown is a failure, even with the code of a success.
+    auto const failed = [](error_code const& code) { return code.failed() ? code : error::operation_threw; };
     try {
         std::rethrow_exception(e);
     } catch (permanent_error const& failure) {
-        return failure.code();
+        return failed(failure.code());
     } catch (boost::system::system_error const& failure) {
-        return detail::find_permanent(failure.code()).value_or(failure.code());
+        return failed(detail::find_permanent(failure.code()).value_or(failure.code()));
     } catch (std::system_error const& failure) {
-        return detail::unwrapped(failure.code());
+        return failed(detail::unwrapped(failure.code()));
     } catch (std::bad_alloc const&) {
         return no_memory_error();
     } catch (...) {

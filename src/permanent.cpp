@@ -72,7 +72,7 @@ char const* permanent_error::what() const noexcept {
 }
 
 permanent_error::operator error_code() const noexcept {
-    if (detail::wraps_standard(code_)) // its value and category are not its own
+    if (!code_.failed() || detail::wraps_standard(code_)) // whose value and category are not its own
         return code_;
     try {
         return error_code(code_.value(), permanent_category_of(code_.category()));
@@ -108,6 +108,8 @@ std::optional<permanent_error> detail::find_permanent(std::exception_ptr thrown)
         }
         thrown = std::move(inner);
     }
+    if (found && !found->code().failed())
+        found.emplace(make_error_code(error::operation_threw));
     return found;
 }
 

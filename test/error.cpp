@@ -101,6 +101,12 @@ TEST(code_of, gives_back_the_boost_code_that_a_standard_system_error_carries) {
         EXPECT_EQ(code_of(std::make_exception_ptr(std::system_error(code))), code) << code.message();
 }
 
+TEST(code_of, is_never_the_code_of_a_success) {
+    EXPECT_EQ(code_of(std::make_exception_ptr(boost::system::system_error(error_code()))),
+              error::operation_threw);
+    EXPECT_EQ(code_of(std::make_exception_ptr(std::system_error(std::error_code()))), error::operation_threw);
+}
+
 TEST(code_of, names_every_other_exception) {
     EXPECT_EQ(code_of(std::make_exception_ptr(std::runtime_error("x"))), error::operation_threw);
     EXPECT_EQ(code_of(std::make_exception_ptr(42)), error::operation_threw);

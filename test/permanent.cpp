@@ -413,6 +413,61 @@ TEST_F(permanent_forms, judged_and_reported) {
     EXPECT_EQ(report.reason, stop_reason::not_retryable);
 }
 
+// What returns a code that is no error has succeeded; what throws has not.
+TEST_F(permanent_forms, of_a_code_that_is_no_error) {
+    EXPECT_EQ(error_code(permanent(error_code())), error_code());
+    for (bool const throws : {false, true}) {
+        attempts = 0;
+        error = refused();
+        retry_report report;
+        auto const operation = [&]() -> asio::awaitable<error_code> {
+            ++attempts;
+            if (throws)
+                throw permanent(error_code());
+            co_return permanent(error_code());
+        };
+        async_retry(io, with_report(operation, report), retry_policy(), note_code());
+        time.run();
+        EXPECT_EQ(attempts, 1);
+        EXPECT_EQ(error, throws ? error_code(error::operation_threw) : error_code());
+        EXPECT_EQ(report.reason, throws ? stop_reason::not_retryable : stop_reason::succeeded);
+    }
+    attempts = 0;
+    auto const awaitable = [&]() -> asio::awaitable<void> {
+        ++attempts;
+        throw permanent(boost::system::system_error(error_code()));
+        co_return;
+    };
+    async_retry(io, awaitable, retry_policy(), note_exception());
+    time.run();
+    EXPECT_EQ(attempts, 1);
+    EXPECT_EQ(code_of(exception), error::operation_threw);
+    EXPECT_THROW(std::rethrow_exception(exception), boost::system::system_error);
+}
+
+// The same for what is not permanent: no form takes a throw for a success.
+TEST_F(permanent_forms, a_thrown_code_that_is_no_error_is_a_failure) {
+    retry_policy const twice = retry_policy().max_attempts(2);
+    auto const awaitable = [&]() -> asio::awaitable<error_code> {
+        ++attempts;
+        throw boost::system::system_error(error_code());
+        co_return error_code();
+    };
+    auto const plain = [&]() -> error_code {
+        ++attempts;
+        throw std::system_error(std::error_code());
+    };
+    async_retry(io, awaitable, twice, note_code());
+    time.run();
+    EXPECT_EQ(attempts, 2);
+    EXPECT_EQ(error, error::operation_threw);
+    error.clear();
+    async_retry(io, plain, twice, note_code());
+    time.run();
+    EXPECT_EQ(attempts, 4);
+    EXPECT_EQ(error, error::operation_threw);
+}
+
 TEST_F(permanent_forms, plain_callables) {
     auto const by_code = [&]() -> error_code {
         ++attempts;

@@ -15,7 +15,7 @@ using boost::system::error_code;
 
 /// What the library itself has to say; all other errors are the operation's own and pass through unchanged.
 enum class error {
-    operation_threw = 1, ///< the operation threw something that carries no error code
+    operation_threw = 1, ///< the operation threw something that carries no error code, or that of a success
     result_rejected,     ///< `fail_if` judged a successful result to be a failure
     predicate_threw,     ///< the predicate of `retry_if` or `fail_if` threw
     backoff_threw,       ///< a user's backoff threw
@@ -53,7 +53,7 @@ ASIO_RETRY_DECL error_code no_buffer_space_error() noexcept;
 ASIO_RETRY_DECL error_code aborted_error() noexcept;
 
 /// The code inside a Boost or standard `system_error` or a permanent error, `no_memory` for std::bad_alloc,
-/// `error::operation_threw` for every other exception.
+/// `error::operation_threw` for every other exception, and for the code of a success in one of these.
 /// Precondition: e is not null.
 ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
 

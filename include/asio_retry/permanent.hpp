@@ -45,7 +45,9 @@ private:
 /// completes the operation is `timed_out`, with the inner exception nested in it; of `operation_aborted`, which
 /// is how the attempt was told, it means nothing there, and the attempt is one that took too long.
 /// `error` is an error code, an exception, which is copied as the type that it has here, or a
-/// std::exception_ptr that is not null, such as std::current_exception().
+/// std::exception_ptr that is not null, such as std::current_exception(). A code that is no error stays one:
+/// what returns `permanent(ec)` succeeds if `ec` says so. Thrown it is a failure, and becomes
+/// `error::operation_threw`.
 template <typename Error>
 permanent_error permanent(Error&& error) {
     if constexpr (std::is_same_v<std::remove_cvref_t<Error>, permanent_error>)

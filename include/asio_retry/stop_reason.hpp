@@ -14,7 +14,7 @@ enum class stop_reason {
     elapsed,       ///< the next wait would have ended after max_elapsed
     deadline,      ///< the next wait would have ended after the deadline, or the deadline passed
     budget,        ///< the gate refused the retry, or the scope had no room for a first attempt
-    pushback,      ///< the peer said not to retry
+    pushback,      ///< the peer said not to retry; nothing in this version reads what a peer says
     cancelled,     ///< the caller or a scope cancelled the operation
 };
 
