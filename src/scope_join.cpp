@@ -3,16 +3,16 @@
 #include <asio_retry/detail/scope_state.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
-#include <atomic>
 #include <mutex>
 #include <new>
 #include <utility>
 
 namespace asio_retry::detail {
 
-scope_join::scope_join(std::shared_ptr<scope_state> scope) noexcept
+scope_join::scope_join(scope_handle scope)
     : scope_(std::move(scope))
-    , id_(scope_->joins_begun_.fetch_add(1, std::memory_order_relaxed)) {}
+    , waits_(scope_->waits())
+    , mutex_(scope_->mutex_) {}
 
 scope_join::~scope_join() = default;
 
@@ -20,9 +20,18 @@ boost::asio::any_io_executor const& scope_join::scope_executor() const noexcept 
     return scope_->executor();
 }
 
+void scope_join::abandon() noexcept {
+    {
+        std::lock_guard const lock(*mutex_);
+        if (has_ended_ || !scope_->end_join(*this, aborted_error()))
+            return;
+    }
+    finish();
+}
+
 /// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
 void scope_join::finish() noexcept {
-    retry_scheduler& waits = scope_->waits();
+    retry_scheduler& waits = waits_;
     try {
         return post();
     } catch (...) { // no turn is queued
@@ -37,7 +46,7 @@ void scope_join::finish() noexcept {
 
 bool scope_join::on_expiry() {
     if (auto const scope = scope_) {
-        std::unique_lock lock(scope->mutex_);
+        std::unique_lock lock(*mutex_);
         if (!has_ended_) { // the time for a drain is up
             if (!stopped_before_)
                 stopped_before_ = scope->stopped_attempts_;
@@ -51,8 +60,9 @@ bool scope_join::on_expiry() {
             lock.lock();
         }
         if (!has_ended_) {
-            if (scope->waits().schedule(*this, time_point::max()))
+            if (waits_.schedule(*this, time_point::max()))
                 return true;
+            has_ended_ = true;
             scope->joins_.erase(scope->joins_.iterator_to(*this));
             lock.unlock();
             dissolve();
@@ -71,8 +81,8 @@ bool scope_join::on_expiry() {
 
 void scope_join::on_shutdown() noexcept {
     if (auto const scope = scope_) {
-        std::lock_guard const lock(scope->mutex_);
-        if (!has_ended_)
+        std::lock_guard const lock(*mutex_);
+        if (!std::exchange(has_ended_, true))
             scope->joins_.erase(scope->joins_.iterator_to(*this));
     }
     dissolve();

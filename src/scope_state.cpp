@@ -8,96 +8,72 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <new>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace asio_retry::detail {
 
 namespace asio = boost::asio;
 
-scope_state::scope_state(asio::any_io_executor executor, std::shared_ptr<scope_state> parent,
-                         time_point deadline)
-    : executor_(std::move(executor))
-    , parent_(std::move(parent))
-    , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline) {}
-
-scope_state::~scope_state() {
-    if (!parent_ || !is_linked())
-        return;
-    std::lock_guard const lock(parent_->mutex_);
-    parent_->children_.erase(parent_->children_.iterator_to(*this));
+scope_handle scope_state::create(asio::any_io_executor executor, scope_handle parent, time_point deadline) {
+    return scope_handle(new scope_state(std::move(executor), std::move(parent), deadline));
 }
 
-void scope_state::attach() {
+scope_state::scope_state(asio::any_io_executor executor, scope_handle parent, time_point deadline)
+    : executor_(std::move(executor))
+    , parent_(std::move(parent))
+    , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
+    , mutex_(parent_ ? parent_->mutex_ : std::make_shared<std::mutex>()) {
     if (!parent_)
         return;
-    {
-        std::lock_guard const lock(parent_->mutex_);
-        parent_->children_.push_back(*this);
-    }
-    if (parent_->cancelled())
-        request(scope_request::cancel);
-    else if (parent_->stopped())
-        request(scope_request::drain);
+    std::lock_guard const lock(*mutex_);
+    parent_->children_.push_back(*this);
+    standing_.store(parent_->standing_.load());
+}
+
+/// And its parent, if it was the last that owned it, and so on: not inside one another, since trees may be
+/// deep.
+void scope_state::destroy(scope_state* scope) noexcept {
+    do {
+        if (scope->parent_) {
+            std::lock_guard const lock(*scope->mutex_);
+            scope->parent_->children_.erase(scope->parent_->children_.iterator_to(*scope));
+        }
+        scope_state* const parent = scope->parent_.detach();
+        delete scope;
+        scope = parent;
+    } while (scope && scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1);
 }
 
 retry_scheduler& scope_state::waits() const {
     return scheduler(asio::query(executor_, asio::execution::context));
 }
 
-bool scope_state::cancelled() const {
-    std::lock_guard const lock(mutex_);
-    return cancelled_;
-}
-
 std::size_t scope_state::pending() const {
-    std::lock_guard const lock(mutex_);
+    std::lock_guard const lock(*mutex_);
     return pending_;
 }
 
 void scope_state::limit_pending(std::size_t greatest) noexcept {
-    std::lock_guard const lock(mutex_);
+    std::lock_guard const lock(*mutex_);
     max_pending_ = greatest;
 }
 
 void scope_state::request(scope_request what) {
-    auto const keep_alive = shared_from_this();
+    members to_tell = mark(what);
     std::exception_ptr failure;
-    auto const note_failure_of = [&](auto action) {
+    while (!to_tell.empty()) { // each stays, and its scope, until it has been told
+        scope_member& member = to_tell.front();
+        to_tell.pop_front();
         try {
-            action();
+            tell(member);
         } catch (...) {
             failure = std::current_exception();
         }
-    };
-    mark_members(what);
-    while (scope_member* const member = next_to_tell())
-        note_failure_of([&] { tell(*member); });
-    for (auto child = child_after(nullptr); child; child = child_after(child.get()))
-        note_failure_of([&] { child->request(what); });
+    }
     if (failure)
         std::rethrow_exception(failure);
-}
-
-void scope_state::mark_members(scope_request what) {
-    std::lock_guard const lock(mutex_);
-    if (what != scope_request::retry_now)
-        stopped_.store(true, std::memory_order_release);
-    if (what == scope_request::cancel)
-        cancelled_ = true;
-    for (members* const list : {&members_, &to_tell_, &told_})
-        for (scope_member& member : *list)
-            member.request_ = std::max(member.request_, what);
-    to_tell_.splice(to_tell_.end(), members_);
-}
-
-scope_member* scope_state::next_to_tell() {
-    std::lock_guard const lock(mutex_);
-    if (to_tell_.empty())
-        return nullptr;
-    scope_member& member = to_tell_.front();
-    told_.splice(told_.end(), to_tell_, to_tell_.begin());
-    return &member;
 }
 
 void scope_state::tell(scope_member& member) {
@@ -109,24 +85,56 @@ void scope_state::tell(scope_member& member) {
     }
 }
 
-/// The next child that is not being destroyed. Precondition: `child` is null, for the first, or alive.
-std::shared_ptr<scope_state> scope_state::child_after(scope_state const* child) const {
-    std::lock_guard const lock(mutex_);
-    auto next = child ? std::next(children_.iterator_to(*child)) : children_.begin();
-    for (; next != children_.end(); ++next)
-        if (auto alive = std::const_pointer_cast<scope_state>(next->weak_from_this().lock()))
-            return alive;
+/// All at once, while nobody makes or destroys a scope. Returns the members that have to be told.
+scope_state::members scope_state::mark(scope_request what) noexcept {
+    members to_tell;
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope;) {
+        bool const heard = scope->has_heard(what);
+        if (!heard)
+            scope->mark_own(what, to_tell);
+        scope = scope->next_below(*this, heard);
+    }
+    return to_tell;
+}
+
+// Precondition for the next three: the mutex is held.
+
+/// Whether all members, here and below, have been told, or have nothing to do.
+bool scope_state::has_heard(scope_request what) const noexcept {
+    return what == scope_request::retry_now ? stopped() : standing_.load() >= what && !missed_;
+}
+
+void scope_state::mark_own(scope_request what, members& to_tell) noexcept {
+    if (what != scope_request::retry_now) {
+        standing_.store(std::max(standing_.load(), what), std::memory_order_release);
+        missed_ = false;
+    }
+    for (scope_member& member : members_)
+        member.request_ = what;
+    to_tell.splice(to_tell.end(), members_);
+}
+
+/// The scope after this one in the tree below `top`; null after the last.
+scope_state* scope_state::next_below(scope_state const& top, bool skips_children) noexcept {
+    if (!skips_children && !children_.empty())
+        return &children_.front();
+    for (scope_state* scope = this; scope != &top; scope = scope->parent_.get()) {
+        auto& siblings = scope->parent_->children_;
+        if (auto const next = std::next(siblings.iterator_to(*scope)); next != siblings.end())
+            return &*next;
+    }
     return nullptr;
 }
 
 void scope_state::link(scope_member& member) {
-    std::lock_guard const lock(mutex_);
+    std::lock_guard const lock(*mutex_);
     if (!stopped())
         members_.push_back(member);
 }
 
 bool scope_state::unlink(scope_member& member) noexcept {
-    std::lock_guard const lock(mutex_);
+    std::lock_guard const lock(*mutex_);
     if (member.request_ != scope_request::none)
         return false;
     if (member.is_linked())
@@ -134,34 +142,39 @@ bool scope_state::unlink(scope_member& member) noexcept {
     return true;
 }
 
+/// What the scope has been asked for good since then is in it.
 scope_request scope_state::take_request(scope_member& member) noexcept {
-    std::lock_guard const lock(mutex_);
-    auto const result = std::exchange(member.request_, scope_request::none);
-    if (result != scope_request::none)
-        members_.splice(members_.end(), told_, told_.iterator_to(member));
-    return result;
+    std::lock_guard const lock(*mutex_);
+    auto const request = std::exchange(member.request_, scope_request::none);
+    if (request == scope_request::none)
+        return request;
+    members_.push_back(member);
+    return std::max(request, standing_.load());
 }
 
+void scope_state::miss_request(scope_member& member) noexcept {
+    std::lock_guard const lock(*mutex_);
+    member.request_ = scope_request::none;
+    members_.push_back(member);
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        scope->missed_ = true;
+}
+
+/// It takes room everywhere or nowhere.
 bool scope_state::enter() {
-    scope_state const* full = nullptr;
-    for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
-        std::lock_guard const lock(scope->mutex_);
-        if (!full && scope->pending_ >= scope->max_pending_)
-            full = scope;
-        ++(full ? scope->without_room_ : scope->pending_);
-    }
-    for (scope_state* scope = this; full && scope != full; scope = scope->parent_.get()) {
-        std::lock_guard const lock(scope->mutex_);
-        --scope->pending_;
-        ++scope->without_room_;
-    }
-    return !full;
+    std::lock_guard const lock(*mutex_);
+    bool has_room = true;
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        has_room = has_room && scope->pending_ < scope->max_pending_;
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        ++(has_room ? scope->pending_ : scope->without_room_);
+    return has_room;
 }
 
 boost::intrusive::list<scope_join> scope_state::leave(bool had_room) noexcept {
     boost::intrusive::list<scope_join> ended;
+    std::lock_guard const lock(*mutex_);
     for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
-        std::lock_guard const lock(scope->mutex_);
         --(had_room ? scope->pending_ : scope->without_room_);
         if (scope->pending_ + scope->without_room_ != 0)
             continue;
@@ -175,10 +188,9 @@ boost::intrusive::list<scope_join> scope_state::leave(bool had_room) noexcept {
 }
 
 void scope_state::count_stopped_attempt() noexcept {
-    for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
-        std::lock_guard const lock(scope->mutex_);
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
         ++scope->stopped_attempts_;
-    }
 }
 
 /// Precondition: the mutex is held. Returns true if the join is the caller's to finish, and false if somebody
@@ -189,7 +201,7 @@ bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
     join.error_ = error;
     if (join.stopped_before_)
         join.cancelled_ = stopped_attempts_ - *join.stopped_before_;
-    return waits().cancel(join);
+    return join.waits_.cancel(join);
 }
 
 void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
@@ -201,9 +213,9 @@ void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
 }
 
 void scope_state::begin_join(scope_join& join, duration timeout) {
-    retry_scheduler& scheduler = waits(); // may have to be made
+    retry_scheduler& scheduler = join.waits_;
     {
-        std::unique_lock lock(mutex_);
+        std::unique_lock lock(*mutex_);
         if (pending_ + without_room_ != 0) {
             if (scheduler.schedule(join, saturating_add(scheduler.now(), timeout))) {
                 joins_.push_back(join);
@@ -215,22 +227,6 @@ void scope_state::begin_join(scope_join& join, duration timeout) {
         join.has_ended_ = true;
     }
     join.post();
-}
-
-void scope_state::abandon_join(std::shared_ptr<scope_state> scope, std::uint64_t id) noexcept {
-    scope_join* mine = nullptr;
-    {
-        std::lock_guard const lock(scope->mutex_);
-        for (scope_join& join : scope->joins_)
-            if (join.id_ == id) {
-                if (scope->end_join(join, aborted_error()))
-                    mine = &join;
-                break;
-            }
-    }
-    scope.reset(); // who joins may destroy its context
-    if (mine)
-        mine->finish();
 }
 
 } // namespace asio_retry::detail

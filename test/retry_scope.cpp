@@ -217,6 +217,120 @@ TEST_F(retry_scope_test, join_can_be_cancelled_without_touching_the_operations) 
     EXPECT_THAT(order, testing::ElementsAre("first failed", "op aborted", "second joined"));
 }
 
+// Decision 39: in whatever the scope runs, on the thread that runs it.
+TEST_F(retry_scope_test, decision_39_a_scope_may_end_inside_what_it_runs) {
+    enum class inside { retry_hook, give_up_hook, handler, join, drain };
+    for (inside const where :
+         {inside::retry_hook, inside::give_up_hook, inside::handler, inside::join, inside::drain}) {
+        order.clear();
+        failing.attempts = 0;
+        auto scope = std::make_unique<retry_scope>(io);
+        auto child = std::make_unique<retry_scope>(*scope);
+        auto const end_in = [&](inside here) {
+            if (here == where) {
+                child.reset();
+                scope.reset();
+            }
+        };
+        auto const policy = every_100ms()
+                                .max_attempts(2)
+                                .on_retry([&](retry_event const&) { end_in(inside::retry_hook); })
+                                .on_give_up([&](stop_reason) { end_in(inside::give_up_hook); });
+        async_retry(*child, operation(), policy, [&](error_code, int) {
+            order.push_back("operation");
+            end_in(inside::handler);
+        });
+        scope->async_join([&](error_code ec) {
+            order.push_back(ec ? "no join" : "join");
+            end_in(inside::join);
+        });
+        if (where == inside::drain)
+            child->async_drain(0s, [&](error_code, std::size_t) { end_in(inside::drain); });
+        time.run();
+        EXPECT_THAT(order, testing::ElementsAre("operation", "join"));
+        EXPECT_FALSE(scope);
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+    }
+}
+
+// A request that stands is made once, so that trees may be cancelled from above and each scope again.
+TEST_F(retry_scope_test, decision_18_cancelling_again_tells_nobody_again) {
+    retry_scope scope(io.get_executor());
+    retry_scope child(scope);
+    pending_attempts attempts(io);
+    attempts.on_cancel = nullptr;
+    async_retry(
+        child, [&](auto token) { return attempts.async_attempt(std::move(token)); }, every_100ms(), note("op"));
+    scope.cancel();
+    time.advance(0s);
+    for (retry_scope* const which : {&scope, &child}) {
+        which->cancel();
+        which->retry_now();
+        time.advance(0s);
+    }
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(asio::cancellation_type::terminal));
+    attempts.complete(refused());
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+}
+
+// --- the slot of a join
+
+TEST_F(retry_scope_test, signal_may_end_before_the_join) {
+    retry_scope scope(io);
+    async_retry(scope, operation(), every_100ms(), note("op"));
+    {
+        asio::cancellation_signal signal;
+        scope.async_join(asio::bind_cancellation_slot(signal.slot(), note_join("scope")));
+    }
+    scope.cancel();
+    time.run();
+    EXPECT_THAT(order, testing::ElementsAre("op aborted", "scope joined"));
+}
+
+TEST_F(retry_scope_test, slot_may_serve_another_operation_after_the_join) {
+    retry_scope scope(io);
+    asio::cancellation_signal signal;
+    bool emitted = false;
+    scope.async_join(asio::bind_cancellation_slot(signal.slot(), [&](error_code) {
+        EXPECT_FALSE(signal.slot().has_handler());
+        signal.slot().assign([&](asio::cancellation_type_t) { emitted = true; });
+    }));
+    time.run();
+    signal.emit(asio::cancellation_type::terminal);
+    EXPECT_TRUE(emitted);
+}
+
+TEST_F(retry_scope_test, join_is_cancelled_while_its_turn_is_queued) {
+    asio::io_context other;
+    auto scope = std::make_unique<retry_scope>(io);
+    asio::cancellation_signal signal;
+    async_retry(*scope, operation(), every_100ms(), note("op"));
+    scope->async_join(
+        asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(other, note_join("scope"))));
+    scope->cancel();
+    scope.reset();
+    time.run();
+    signal.emit(asio::cancellation_type::terminal);
+    other.run();
+    EXPECT_THAT(order, testing::ElementsAre("op aborted", "scope joined"));
+}
+
+TEST(retry_scope, signal_may_outlive_the_context_of_a_join) {
+    asio::cancellation_signal signal;
+    {
+        asio::io_context io;
+        retry_scope scope(io);
+        pending_attempts attempts(io);
+        async_retry(
+            scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, every_100ms(),
+            [](error_code, int) { FAIL(); });
+        scope.async_join(asio::bind_cancellation_slot(signal.slot(), [](error_code) { FAIL(); }));
+    }
+    EXPECT_FALSE(signal.slot().has_handler());
+    signal.emit(asio::cancellation_type::terminal);
+}
+
 TEST(retry_scope, pending_operations_and_joins_of_a_destroyed_context_are_destroyed_uncalled) {
     auto const held = std::make_shared<int>();
     int calls = 0;

@@ -12,7 +12,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -24,7 +23,9 @@ namespace asio_retry {
 /// its children; one for a single operation is a handle on that operation. Cancelling it and cancelling an
 /// operation through the slot of its handler go together: whichever is first. Lifetime: the destructor cancels
 /// and detaches, so a scope may be destroyed before its operations have ended, but not after the execution
-/// context of its executor. Thread safety: all member functions may be called from any thread.
+/// context of its executor; parent and child may be destroyed in either order. Thread safety: scopes may be
+/// made, used and destroyed on any thread, whatever others do with their parents and children; one tree has one
+/// mutex, and nothing of the user's runs under it. Trees may be of any depth.
 class retry_scope {
 public:
     using executor_type = boost::asio::any_io_executor;
@@ -59,20 +60,22 @@ public:
 
     /// Ends every wait now with `operation_aborted`, tells every attempt to stop (`terminal`), and lets no
     /// further attempt begin, in this scope and its children. For good: what is started in it later makes no
-    /// attempt.
+    /// attempt, and to cancel again tells nobody again.
     void cancel() { state_->request(detail::scope_request::cancel); }
 
     bool cancelled() const { return state_->cancelled(); }
 
     /// Ends every wait now with another attempt: the network is back, say, or the configuration has changed. A
-    /// running attempt goes on. Limits and counts stay as they are.
+    /// running attempt goes on. Limits and counts stay as they are. Where no attempt begins any more it does
+    /// nothing.
     void retry_now() { state_->request(detail::scope_request::retry_now); }
 
     /// How many operations have been started here or in a child and have not ended.
     std::size_t pending() const { return state_->pending(); }
 
     /// An operation that would make more than `greatest` pending makes no attempt and completes with
-    /// `no_buffer_space`. There is no such ceiling at first. Throws std::invalid_argument if it is zero.
+    /// `no_buffer_space`; it takes no room in any scope. There is no such ceiling at first. Throws
+    /// std::invalid_argument if it is zero.
     retry_scope& max_pending(std::size_t greatest) {
         if (greatest == 0)
             detail::refuse("max_pending", "0", "must be at least 1");
@@ -108,18 +111,14 @@ public:
     }
 
 private:
-    friend std::shared_ptr<detail::scope_state> const& state_of(retry_scope const& scope) noexcept {
-        return scope.state_;
-    }
+    friend detail::scope_handle const& state_of(retry_scope const& scope) noexcept { return scope.state_; }
 
-    retry_scope(executor_type executor, std::shared_ptr<detail::scope_state> parent, time_point deadline)
-        : state_(std::make_shared<detail::scope_state>(std::move(executor), std::move(parent), deadline)) {
-        state_->attach();
-    }
+    retry_scope(executor_type executor, detail::scope_handle parent, time_point deadline)
+        : state_(detail::scope_state::create(std::move(executor), std::move(parent), deadline)) {}
 
     struct initiation {
         using executor_type = boost::asio::any_io_executor;
-        std::shared_ptr<detail::scope_state> state;
+        detail::scope_handle state;
 
         executor_type get_executor() const noexcept { return state->executor(); }
     };
@@ -142,7 +141,7 @@ private:
         }
     };
 
-    std::shared_ptr<detail::scope_state> state_;
+    detail::scope_handle state_;
 };
 
 } // namespace asio_retry

@@ -91,15 +91,14 @@ fault(scheduler_keeps_its_waits_at_shutdown src/retry_scheduler.cpp
 # --- the scope
 
 fault(scope_does_not_tell_its_members src/scope_state.cpp
-    [[note_failure_of([&] { tell(*member); });]] [[take_request(*member);]])
+    [[            tell(member);]] [[            member.request_ = scope_request::none;]])
 
 fault(scope_does_not_tell_its_children src/scope_state.cpp
-    [[note_failure_of([&] { child->request(what); });]] [[static_cast<void>(note_failure_of);]])
+    [[scope = scope->next_below(*this, heard);]] [[scope = scope->next_below(*this, true);]])
 
 fault(scope_forgets_that_it_is_cancelled src/scope_state.cpp
-    [[        stopped_.store(true, std::memory_order_release);
-]] [[        static_cast<void>(stopped_);
-]])
+    [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
+    [[static_cast<void>(standing_);]])
 
 fault(scope_counts_what_has_ended src/scope_state.cpp
     [[--(had_room ? scope->pending_ : scope->without_room_);]]

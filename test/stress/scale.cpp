@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -225,6 +227,98 @@ TEST(scale_of_shutdown, nothing_is_left_to_do_when_the_last_of_100000_has_acknow
         EXPECT_LE(io.poll(), 2u) << "the end of the drain and of the timer";
         EXPECT_TRUE(io.stopped());
     }
+}
+
+// Decision 44: it would take minutes if each had to be looked for.
+TEST(scale_of_joins, decision_44_to_end_one_of_many_costs_the_same_as_to_end_one_alone) {
+    std::size_t const count = many / 5;
+    asio::io_context io;
+    retry_scope scope(io), child(scope);
+    auto const policy = retry_policy().backoff(constant(1h)).unlimited_attempts();
+    async_retry(child, [] { return refused(); }, policy, asio::detached);
+    std::vector<asio::cancellation_signal> signals(count);
+    std::size_t joined = 0, cancelled = 0;
+    for (std::size_t i = 0; i != count; ++i) {
+        auto const note = [&](error_code ec) { ++(ec ? cancelled : joined); };
+        retry_scope& which = i % 4 < 2 ? scope : child;
+        which.async_join(asio::bind_cancellation_slot(signals[i].slot(), note));
+    }
+    io.poll();
+    for (std::size_t i = count; i != 0; i -= 2) // the last one first, to which the longest way leads
+        signals[i - 1].emit(asio::cancellation_type::terminal);
+    io.poll();
+    EXPECT_EQ(cancelled, count / 2);
+    EXPECT_EQ(joined, 0u);
+    scope.cancel();
+    io.run();
+    EXPECT_EQ(joined, count / 2);
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+/// Scopes, each the child of the one before it, with an operation in the first, the middle and the last.
+class deep_tree : public testing::Test {
+protected:
+    static constexpr std::size_t depth = 200'000;
+
+    asio::io_context io;
+    std::vector<std::unique_ptr<retry_scope>> scopes;
+    std::size_t ended = 0;
+
+    deep_tree() {
+        scopes.push_back(std::make_unique<retry_scope>(io));
+        while (scopes.size() != depth)
+            scopes.push_back(std::make_unique<retry_scope>(*scopes.back()));
+        for (std::size_t const where : {std::size_t(0), depth / 2, depth - 1})
+            async_retry(*scopes[where], failing_attempt(), in_an_hour(), [this](error_code) { ++ended; });
+        EXPECT_EQ(scopes.front()->pending(), 3u);
+        EXPECT_EQ(scopes.back()->pending(), 1u);
+    }
+
+    void expect_ended() {
+        io.run();
+        EXPECT_EQ(ended, 3u);
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+    }
+};
+
+TEST_F(deep_tree, decision_42_is_told_and_joined) {
+    std::size_t joined = 0;
+    for (std::size_t i = 0; i < depth; i += 1000)
+        scopes[i]->async_join([&](error_code) { ++joined; });
+    scopes.front()->retry_now();
+    io.poll();
+    scopes.front()->async_drain(0s, [&](error_code, std::size_t) { ++joined; });
+    EXPECT_FALSE(scopes.back()->cancelled());
+    scopes.front()->cancel();
+    EXPECT_TRUE(scopes.back()->cancelled());
+    expect_ended();
+    EXPECT_EQ(joined, depth / 1000 + 1);
+    EXPECT_TRUE(retry_scope(*scopes.back()).cancelled());
+}
+
+TEST_F(deep_tree, decision_42_is_destroyed_from_above) {
+    for (auto& scope : scopes)
+        scope.reset();
+    expect_ended();
+}
+
+TEST_F(deep_tree, decision_42_is_destroyed_from_below) {
+    while (!scopes.empty())
+        scopes.pop_back();
+    expect_ended();
+}
+
+TEST_F(deep_tree, decision_42_is_destroyed_in_any_order) {
+    std::shuffle(scopes.begin(), scopes.end(), std::mt19937(1));
+    scopes.clear();
+    expect_ended();
+}
+
+TEST_F(deep_tree, decision_42_is_kept_by_its_last_operation) {
+    scopes.front()->retry_now();
+    for (auto& scope : scopes)
+        scope.reset(); // the last operation has them all now
+    expect_ended();
 }
 
 } // namespace

@@ -11,8 +11,6 @@
 #include <boost/asio/cancellation_type.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -28,14 +26,14 @@ class handler_join final : scope_join {
 
 public:
     /// A drain cancels the scope after `timeout`.
-    static void initiate(Handler&& handler, std::shared_ptr<scope_state> const& scope, duration timeout) {
+    static void initiate(Handler&& handler, scope_handle const& scope, duration timeout) {
         if constexpr (Drains)
             scope->request(scope_request::drain); // which stands, even if there is no memory for the join
         handler_join* const join = block::create(std::move(handler), scope);
         try {
             auto slot = asio::get_associated_cancellation_slot(join->handler_);
             if (slot.is_connected())
-                slot.template emplace<slot_handler>(scope, join->id());
+                slot.template emplace<slot_handler>(join);
             scope->begin_join(*join, timeout);
         } catch (...) {
             join->dissolve();
@@ -53,22 +51,24 @@ public:
     void on_turn_dropped(turn) noexcept { dissolve(); }
 
 private:
-    /// May outlive the join, and the scope.
+    /// Lives in the slot of the handler, until the join or the signal ends.
     struct slot_handler {
-        std::weak_ptr<scope_state> scope;
-        std::uint64_t join;
+        handler_join* self;
 
-        slot_handler(std::shared_ptr<scope_state> const& in, std::uint64_t id) noexcept
-            : scope(in)
-            , join(id) {}
+        explicit slot_handler(handler_join* s) noexcept
+            : self(s) {
+            self->slot_connected_ = true;
+        }
+        slot_handler(slot_handler const&) = delete;
+        slot_handler& operator=(slot_handler const&) = delete;
+        ~slot_handler() { self->slot_connected_ = false; }
         void operator()(asio::cancellation_type_t type) const {
-            auto alive = scope.lock();
-            if (alive && type != asio::cancellation_type::none)
-                scope_state::abandon_join(std::move(alive), join);
+            if (type != asio::cancellation_type::none)
+                self->abandon();
         }
     };
 
-    handler_join(Handler&& handler, std::shared_ptr<scope_state> const& scope)
+    handler_join(Handler&& handler, scope_handle const& scope)
         : scope_join(scope)
         , handler_(std::move(handler))
         , executors_(handler_, scope->executor()) {}
@@ -89,19 +89,25 @@ private:
     void end() override {
         error_code const error = this->error();
         [[maybe_unused]] std::size_t const cancelled = this->cancelled();
-        Handler handler = block::dissolve(this, handler_);
+        Handler handler = take_handler();
         if constexpr (Drains)
             std::move(handler)(error, cancelled);
         else
             std::move(handler)(error);
     }
 
-    void dissolve() noexcept override {
-        [[maybe_unused]] auto const destroyed = block::dissolve(this, handler_);
+    void dissolve() noexcept override { [[maybe_unused]] auto const destroyed = take_handler(); }
+
+    /// Destroys the join.
+    Handler take_handler() {
+        if (slot_connected_)
+            asio::get_associated_cancellation_slot(handler_).clear();
+        return block::dissolve(this, handler_);
     }
 
     Handler handler_;
     operation_executors<asio::any_io_executor, Handler, false> executors_;
+    bool slot_connected_ = false;
 };
 
 } // namespace asio_retry::detail

@@ -561,7 +561,7 @@ private:
         } catch (...) {
             occupancy_.take(scope_noticed);
         }
-        this->take_request(); // in vain; the next one will be told again
+        this->miss_request();
         if (ending_ != ending::none)
             finish();
         else

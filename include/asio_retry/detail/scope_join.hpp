@@ -6,10 +6,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 namespace asio_retry::detail {
@@ -21,10 +22,12 @@ class ASIO_RETRY_DECL scope_join
     : public wait_node,
       public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
 protected:
-    explicit scope_join(std::shared_ptr<scope_state> scope) noexcept;
+    explicit scope_join(boost::intrusive_ptr<scope_state> scope);
     ~scope_join();
 
-    std::uint64_t id() const noexcept { return id_; }
+    /// Ends it with `operation_aborted`, if it has not ended. Precondition: its turn has not come.
+    void abandon() noexcept;
+
     error_code const& error() const noexcept { return error_; }
 
     /// How many operations had to be cancelled, in an attempt.
@@ -51,10 +54,11 @@ private:
 
     void finish() noexcept;
 
-    std::shared_ptr<scope_state> scope_; // until its turn is about to be queued
-    std::uint64_t const id_;
+    boost::intrusive_ptr<scope_state> scope_; // until its turn is about to be queued
+    retry_scheduler& waits_;                  // of the scope
+    std::shared_ptr<std::mutex> const mutex_; // of the scope
 
-    // Guarded by the mutex of the scope.
+    // Guarded by it.
     bool has_ended_ = false;
     error_code error_;
     std::optional<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel

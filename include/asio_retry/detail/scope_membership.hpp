@@ -39,7 +39,7 @@ struct no_membership {
 struct scope_membership {
     static constexpr bool is_scoped = true;
 
-    std::shared_ptr<scope_state> scope;
+    scope_handle scope;
 
     class presence {
     public:
@@ -73,6 +73,7 @@ struct scope_membership {
         bool leave_scope() noexcept { return presence_.scope().unlink(*this); }
 
         scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
+        void miss_request() noexcept { presence_.scope().miss_request(*this); }
 
         void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 

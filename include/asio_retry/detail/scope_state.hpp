@@ -7,10 +7,10 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -47,25 +47,28 @@ private:
     scope_request request_ = scope_request::none;
 };
 
-/// What a retry_scope shares with the operations started in it, which may outlive it.
-class ASIO_RETRY_DECL scope_state
-    : public std::enable_shared_from_this<scope_state>,
-      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
-public:
-    scope_state(boost::asio::any_io_executor executor, std::shared_ptr<scope_state> parent,
-                time_point deadline);
-    ~scope_state();
+class scope_state;
 
-    /// Must follow the construction; tells the parent.
-    void attach();
+using scope_handle = boost::intrusive_ptr<scope_state>;
+
+/// What a retry_scope shares with the operations started in it, which may outlive it.
+///
+/// A scope owns its parent and knows its children, as long as they exist. One mutex guards a whole tree; under
+/// it no handle is taken or given back, no executor destroyed and nothing called that is the user's.
+class ASIO_RETRY_DECL scope_state
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+public:
+    static scope_handle create(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
 
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
     time_point deadline() const noexcept { return deadline_; }
     retry_scheduler& waits() const;
 
     /// Whether no attempt begins any more.
-    bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
-    bool cancelled() const;
+    bool stopped() const noexcept { return standing_.load(std::memory_order_acquire) >= scope_request::drain; }
+    bool cancelled() const noexcept {
+        return standing_.load(std::memory_order_acquire) == scope_request::cancel;
+    }
 
     std::size_t pending() const;
     void limit_pending(std::size_t greatest) noexcept;
@@ -83,6 +86,9 @@ public:
 
     scope_request take_request(scope_member& member) noexcept;
 
+    /// The member cannot take the request; it will be told again by the next one.
+    void miss_request(scope_member& member) noexcept;
+
     /// Counts an operation in this scope and those above it, from the initiation until the handler has run.
     /// Returns false if one of them has no room for it.
     bool enter();
@@ -98,43 +104,52 @@ public:
     /// throws, nothing happened.
     void begin_join(scope_join& join, duration timeout);
 
-    /// Ends the join before that, if it has not ended.
-    static void abandon_join(std::shared_ptr<scope_state> scope, std::uint64_t id) noexcept;
-
     static void finish(boost::intrusive::list<scope_join>& ended) noexcept;
 
 private:
     friend class scope_join;
     using members = boost::intrusive::list<scope_member>;
 
-    void mark_members(scope_request what);
-    bool end_join(scope_join& join, error_code const& error) noexcept;
-    scope_member* next_to_tell();
-    void tell(scope_member& member);
-    std::shared_ptr<scope_state> child_after(scope_state const* child) const;
+    friend void intrusive_ptr_add_ref(scope_state* scope) noexcept {
+        scope->owners_.fetch_add(1, std::memory_order_relaxed);
+    }
+    friend void intrusive_ptr_release(scope_state* scope) noexcept {
+        if (scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            destroy(scope);
+    }
 
+    scope_state(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
+    ~scope_state() = default;
+
+    static void destroy(scope_state* scope) noexcept;
+
+    members mark(scope_request what) noexcept;
+    bool has_heard(scope_request what) const noexcept;
+    void mark_own(scope_request what, members& to_tell) noexcept;
+    scope_state* next_below(scope_state const& top, bool skips_children) noexcept;
+    static void tell(scope_member& member);
+    bool end_join(scope_join& join, error_code const& error) noexcept;
+
+    std::atomic<std::size_t> owners_ = 0;
     boost::asio::any_io_executor const executor_;
-    std::shared_ptr<scope_state> const parent_;
+    scope_handle parent_;
     time_point const deadline_;
-    std::atomic<bool> stopped_ = false;
-    mutable std::mutex mutex_;
-    members members_; // without a request
-    members to_tell_;
-    members told_;                                 // and yet to take the request
-    boost::intrusive::list<scope_state> children_; // as long as they exist
+    std::shared_ptr<std::mutex> const mutex_;                   // of the tree
+    std::atomic<scope_request> standing_ = scope_request::none; // for good: drain or cancel
+    members members_;                                           // without a request
+    boost::intrusive::list<scope_state> children_;
     boost::intrusive::list<scope_join> joins_;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
     std::size_t without_room_ = 0; // and about to end
     std::size_t stopped_attempts_ = 0;
-    bool cancelled_ = false;
-    std::atomic<std::uint64_t> joins_begun_ = 0;
+    bool missed_ = false; // a member here or below has missed a request
 };
 
 /// Keeps an operation counted in its scope.
 class scope_presence {
 public:
-    explicit scope_presence(std::shared_ptr<scope_state> scope)
+    explicit scope_presence(scope_handle scope)
         : scope_(std::move(scope))
         , has_room_(scope_->enter()) {}
     scope_presence(scope_presence&&) noexcept = default;
@@ -151,7 +166,7 @@ public:
     bool has_room() const noexcept { return has_room_; }
 
 private:
-    std::shared_ptr<scope_state> scope_;
+    scope_handle scope_;
     bool has_room_;
 };
 
