@@ -179,7 +179,7 @@ TEST(scheme_F2, every_published_operation_with_a_limit_of_elapsed_time) {
             EXPECT_EQ(machine.current_attempt().number, static_cast<std::uint64_t>(whole(row, "k")));
             now += cost;
             EXPECT_EQ((now - begin).count(), whole(row, "elapsed_before_ns"));
-            action = machine.on_failure(verdict::failure(refused()), now, source);
+            action = machine.on_failure(verdict::failure(refusal()), now, source);
             if (whole(row, "next_ns") < 0) {
                 EXPECT_EQ(action.what, retry_action::kind::complete);
                 EXPECT_EQ(action.reason, stop_reason::elapsed);
@@ -246,7 +246,7 @@ TEST(scheme_F4, max_retries_m_are_m_plus_1_calls) {
 TEST(scheme_F6, notified_of_error_and_delay_before_each_wait) {
     std::vector<duration> delays;
     auto const policy = go_backoff().max_attempts(5).on_retry([&](retry_event const& e) {
-        EXPECT_EQ(e.error, refused());
+        EXPECT_EQ(e.error, refusal());
         delays.push_back(e.delay);
     });
     played const result = play(policy, always);

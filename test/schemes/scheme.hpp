@@ -35,7 +35,7 @@ inline duration from_ms(double count) {
     return duration(std::llround(count * 1e6));
 }
 
-inline error_code refused() {
+inline error_code refusal() {
     return boost::system::errc::make_error_code(boost::system::errc::connection_refused);
 }
 
@@ -89,7 +89,7 @@ inline played play(retry_policy const& policy, std::uint64_t failures) {
     while (action.what == retry_action::kind::attempt) {
         result.attempts = machine.current_attempt().number;
         action = result.attempts > failures ? machine.on_success(now)
-                                            : machine.on_failure(verdict::failure(refused()), now, source);
+                                            : machine.on_failure(verdict::failure(refusal()), now, source);
         if (action.what == retry_action::kind::wait) {
             result.waits.push_back(action.delay);
             now += action.delay;

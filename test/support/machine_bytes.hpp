@@ -377,6 +377,7 @@ private:
         verdict const failure = read_failure();
         judged_ = expired_ ? timed_out_error() : failure.error();
         rejected_ = failure.is_rejected() && !expired_;
+        has_own_exception_ = failure.exception() != nullptr;
         ++failures_;
         retry_action const action = machine_->on_failure(failure, now_, source_);
         took(action);
@@ -489,10 +490,17 @@ private:
                   call_.told.delay == duration::zero(),
               "on_give_up was told something else");
         check(call_.retries == 0 || call_.cancelled || call_.threw, "on_retry was called and no retry follows");
-        check(action.thrown ? call_.threw || call_.give_up_threw : !call_.threw && !call_.give_up_threw,
-              "what a callback threw is lost or invented");
+        bool const threw = call_.threw || call_.give_up_threw;
+        check((action.thrown != nullptr) == (threw || nests_own_exception(action.reason)),
+              "what was thrown is lost or invented");
         check(is_justified(action.reason), "the operation ended for no reason, or for another one");
         check(action.error == expected_error(action.reason), "the completion has a wrong error");
+    }
+
+    /// A time-out has nested in it what the attempt threw.
+    bool nests_own_exception(stop_reason reason) const {
+        return phase_ == phase::attempting && expired_ && has_own_exception_ && !call_.ended_by &&
+               reason != stop_reason::cancelled;
     }
 
     bool is_justified(stop_reason reason) const {
@@ -608,6 +616,7 @@ private:
     duration previous_draw_{};
     error_code judged_;
     bool rejected_ = false;
+    bool has_own_exception_ = false;
     bool cancelled_ = false;
     bool expired_ = false;
     bool limited_by_deadline_ = false;
