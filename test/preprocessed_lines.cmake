@@ -1,5 +1,5 @@
 # Compares what a header makes the compiler read, in lines after preprocessing, with what was promised:
-# async_retry.hpp at most 0.85 of boost/asio.hpp, a policy header at most 1.10 of the headers that it rests on. The same
+# async_retry.hpp at most 0.81 of boost/asio.hpp, a policy header at most 1.10 of the headers that it rests on. The same
 # compiler reads both, because standard libraries differ by a quarter. Line markers do not count.
 cmake_minimum_required(VERSION 3.25)
 
@@ -31,7 +31,7 @@ function(check what found most)
 endfunction()
 
 count_lines(all_of_asio boost/asio.hpp)
-math(EXPR most "${all_of_asio} * 85 / 100")
+math(EXPR most "${all_of_asio} * 81 / 100")
 count_lines(async_retry asio_retry/async_retry.hpp)
 check(async_retry ${async_retry} ${most})
 
