@@ -1,0 +1,35 @@
+# Compares the decisions that tests name with those of doc/decisions.md: each is in both.
+cmake_minimum_required(VERSION 3.25)
+
+# The numbers that `pattern` finds in `text`.
+function(find_numbers result pattern text)
+    string(REGEX MATCHALL "${pattern}" found "${text}")
+    list(TRANSFORM found REPLACE "[^0-9]" "")
+    list(TRANSFORM found REPLACE "^0" "")
+    list(REMOVE_DUPLICATES found)
+    list(SORT found COMPARE NATURAL)
+    set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+file(GLOB_RECURSE tests ${SOURCE_DIR}/test/*.cpp ${SOURCE_DIR}/test/*.hpp ${SOURCE_DIR}/test/CMakeLists.txt)
+set(all)
+foreach(test IN LISTS tests)
+    file(READ ${test} text)
+    string(APPEND all "${text}")
+endforeach()
+find_numbers(tested "decision_[0-9]+" "${all}")
+
+file(READ ${SOURCE_DIR}/doc/decisions.md text)
+find_numbers(written "\\*\\*[0-9]+\\.\\*\\*" "${text}")
+
+list(LENGTH written count)
+if(count LESS 30)
+    message(FATAL_ERROR "only ${count} decisions found in doc/decisions.md")
+endif()
+set(untested ${written})
+list(REMOVE_ITEM untested ${tested})
+set(unwritten ${tested})
+list(REMOVE_ITEM unwritten ${written})
+if(untested OR unwritten)
+    message(FATAL_ERROR "decisions without a test of their name: ${untested}; that doc/decisions.md lacks: ${unwritten}")
+endif()
