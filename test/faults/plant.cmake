@@ -1,9 +1,10 @@
-# Plants the faults of faults.cmake, one after the other, in a copy of the library, and runs a part of the
-# cancellation matrix against each. Fails if one goes unnoticed or can no longer be planted.
+# Plants the faults of lists/, one after the other, in a copy of the library, and runs the tests of their room
+# against each. Fails if fewer than 95 % are noticed, or if one can no longer be planted or built.
 #
-#   cmake [-D FAULT=name] [-D LIST=ON] [-D CHECK=ON] [-D WORK_DIR=folder] -P test/faults/plant.cmake
+#   cmake [-D ROOM=name] [-D FAULT=names] [-D LIST=ON] [-D CHECK=ON] [-D WORK_DIR=folder] -P test/faults/plant.cmake
 #
-# FAULT plants one fault; LIST only names them; CHECK only looks whether they can be planted.
+# ROOM plants the faults of one list, FAULT those that it names; LIST only names them; CHECK only looks whether they
+# can be planted.
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT SOURCE_DIR)
@@ -15,12 +16,17 @@ if(NOT WORK_DIR)
 endif()
 set(tree ${WORK_DIR}/tree)
 set(build ${WORK_DIR}/build)
-set(seconds_to_notice 100)
+set(percent_to_notice 95)
 
 # --- the faults
 
 set(names)
 set(stale)
+
+# noticed_by(target): the tests that must notice the faults that follow.
+macro(noticed_by target)
+    set(judge ${target})
+endmacro()
 
 # fault(name file text replacement): the text must be there exactly once.
 function(fault name file text replacement)
@@ -41,9 +47,17 @@ function(fault name file text replacement)
     set(file_of_${name} ${file} PARENT_SCOPE)
     set(text_of_${name} "${text}" PARENT_SCOPE)
     set(replacement_of_${name} "${replacement}" PARENT_SCOPE)
+    set(judge_of_${name} ${judge} PARENT_SCOPE)
 endfunction()
 
-include(${CMAKE_CURRENT_LIST_DIR}/faults.cmake)
+if(ROOM)
+    set(lists ${CMAKE_CURRENT_LIST_DIR}/lists/${ROOM}.cmake)
+else()
+    file(GLOB lists ${CMAKE_CURRENT_LIST_DIR}/lists/*.cmake)
+endif()
+foreach(list IN LISTS lists)
+    include(${list})
+endforeach()
 
 list(LENGTH names count)
 if(LIST)
@@ -60,96 +74,134 @@ if(CHECK)
     return()
 endif()
 if(FAULT)
-    if(NOT FAULT IN_LIST names)
-        message(FATAL_ERROR "there is no fault ${FAULT}")
-    endif()
-    set(names_to_plant ${FAULT})
-else()
-    set(names_to_plant ${names})
+    foreach(name IN LISTS FAULT)
+        if(NOT name IN_LIST names)
+            message(FATAL_ERROR "there is no fault ${name}")
+        endif()
+    endforeach()
+    set(names ${FAULT})
 endif()
 
 # --- a copy of the library, and its tests
 
+# What compiles soonest: a file is compiled again for each fault.
 find_program(ccache ccache)
+find_program(clang NAMES clang++-19 clang++)
+find_program(lld NAMES ld.lld-19 ld.lld)
 set(options)
 if(ccache)
     set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros)
     list(APPEND options -D CMAKE_CXX_COMPILER_LAUNCHER=${ccache})
 endif()
-if(CXX_COMPILER)
-    list(APPEND options -D CMAKE_CXX_COMPILER=${CXX_COMPILER})
+if(clang)
+    list(APPEND options -D CMAKE_CXX_COMPILER=${clang})
+    if(lld)
+        list(APPEND options -D CMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld)
+    endif()
 endif()
 
-file(MAKE_DIRECTORY ${tree})
-foreach(part include src test)
-    file(REMOVE_RECURSE ${tree}/${part})
-endforeach()
-file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/LICENSE ${SOURCE_DIR}/README.md ${SOURCE_DIR}/cmake
-    ${SOURCE_DIR}/include ${SOURCE_DIR}/src ${SOURCE_DIR}/test DESTINATION ${tree})
-# Copies are as old as their originals, and so older than what an earlier run has built of a fault.
-foreach(name IN LISTS names)
-    file(TOUCH ${tree}/${file_of_${name}})
-endforeach()
+# What has not changed is not touched, and so not built again.
+function(copy_tree)
+    set(parts CMakeLists.txt LICENSE README.md cmake/* doc/* include/* src/* test/*)
+    list(TRANSFORM parts PREPEND ${SOURCE_DIR}/ OUTPUT_VARIABLE originals)
+    list(TRANSFORM parts PREPEND ${tree}/ OUTPUT_VARIABLE copies)
+    file(GLOB_RECURSE originals RELATIVE ${SOURCE_DIR} ${originals})
+    file(GLOB_RECURSE copies RELATIVE ${tree} ${copies})
+    foreach(file IN LISTS originals)
+        cmake_path(GET file PARENT_PATH folder)
+        file(MAKE_DIRECTORY ${tree}/${folder})
+        file(COPY_FILE ${SOURCE_DIR}/${file} ${tree}/${file} ONLY_IF_DIFFERENT)
+    endforeach()
+    foreach(file IN LISTS copies)
+        if(NOT file IN_LIST originals)
+            file(REMOVE ${tree}/${file})
+        endif()
+    endforeach()
+endfunction()
+
+copy_tree()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${tree} -B ${build} -G Ninja ${options}
-    -D ASIO_RETRY_BUILD_TESTS=ON -D ASIO_RETRY_INSTALL=OFF -D CMAKE_BUILD_TYPE= -D CMAKE_CXX_FLAGS=-O0
+    -D ASIO_RETRY_BUILD_TESTS=ON -D ASIO_RETRY_BUILD_TOOL=ON -D ASIO_RETRY_INSTALL=OFF
+    -D ASIO_RETRY_PLANT_FAULTS=ON -D CMAKE_BUILD_TYPE=
+    -D CMAKE_CXX_FLAGS=-O0 -D CMAKE_RUNTIME_OUTPUT_DIRECTORY=${build}/bin
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 
-# Builds and runs; sets `outcome` to passed, unbuildable, or how the tests failed.
-function(try)
+# Builds and runs the tests `judge`, for a limited time. Sets `outcome` to passed, unbuildable, or how they failed, and
+# `microseconds` to the time of the run.
+function(try judge seconds)
     set(outcome unbuildable PARENT_SCOPE)
-    execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target fault_sample -j 1
+    execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target ${judge} -j 1
         OUTPUT_FILE ${WORK_DIR}/build.log ERROR_FILE ${WORK_DIR}/build.log RESULT_VARIABLE failed)
     if(failed)
         return()
     endif()
-    execute_process(COMMAND ${build}/test/faults/fault_sample --gtest_brief=1
-        OUTPUT_FILE ${WORK_DIR}/run.log ERROR_FILE ${WORK_DIR}/run.log TIMEOUT ${seconds_to_notice}
-        RESULT_VARIABLE result)
+    string(TIMESTAMP begin %s%f)
+    execute_process(COMMAND ${build}/bin/${judge} --gtest_brief=1 --gtest_fail_fast
+        OUTPUT_FILE ${WORK_DIR}/run.log ERROR_FILE ${WORK_DIR}/run.log TIMEOUT ${seconds} RESULT_VARIABLE result)
+    string(TIMESTAMP end %s%f)
+    math(EXPR took "${end} - ${begin}")
+    set(microseconds ${took} PARENT_SCOPE)
     if(result EQUAL 0)
         set(outcome passed PARENT_SCOPE)
         return()
     endif()
-    file(STRINGS ${WORK_DIR}/run.log failures REGEX "^\\[  FAILED  \\] .*GetParam")
-    list(LENGTH failures count)
-    set(points)
-    foreach(failure IN LISTS failures)
-        string(REGEX REPLACE ".*/(decision_[a-z0-9_]+), where.*" "\\1" point "${failure}")
-        string(REGEX REPLACE "_[0-9]_[a-z_]+$" "" point "${point}")
-        list(APPEND points ${point})
-    endforeach()
-    list(REMOVE_DUPLICATES points)
-    list(JOIN points ", " points)
-    set(how "${count} tests failed (${points})")
     if(NOT result EQUAL 1) # a crash, or a test that does not end
-        set(how "${result}; before that ${how}")
+        set(outcome "${result}" PARENT_SCOPE)
+        return()
     endif()
-    set(outcome "${how}" PARENT_SCOPE)
+    file(STRINGS ${WORK_DIR}/run.log failures REGEX "^\\[  FAILED  \\] .*(,| \\()" LIMIT_COUNT 1)
+    string(REGEX REPLACE "^\\[  FAILED  \\] ([^ ,]+).*" "\\1" first "${failures}")
+    set(outcome "${first}" PARENT_SCOPE)
 endfunction()
 
-try()
-if(NOT outcome STREQUAL "passed")
-    message(FATAL_ERROR "without a fault: ${outcome}; see ${WORK_DIR}")
-endif()
+# They pass without a fault; and a fault that makes them last ten times as long has been noticed.
+set(judges)
+foreach(name IN LISTS names)
+    list(APPEND judges ${judge_of_${name}})
+endforeach()
+list(REMOVE_DUPLICATES judges)
+foreach(judge IN LISTS judges)
+    try(${judge} 600)
+    if(NOT outcome STREQUAL "passed")
+        message(FATAL_ERROR "${judge} without a fault: ${outcome}; see ${WORK_DIR}")
+    endif()
+    math(EXPR seconds_of_${judge} "10 + ${microseconds} / 100000")
+endforeach()
 
+set(ENV{CCACHE_DISABLE} 1)
 set(unnoticed)
-foreach(name IN LISTS names_to_plant)
-    set(file ${file_of_${name}})
-    file(READ ${SOURCE_DIR}/${file} content)
-    string(REPLACE "${text_of_${name}}" "${replacement_of_${name}}" content "${content}")
-    file(WRITE ${tree}/${file} "${content}")
-    try()
-    file(READ ${SOURCE_DIR}/${file} content)
-    file(WRITE ${tree}/${file} "${content}")
-    if(outcome STREQUAL "passed" OR outcome STREQUAL "unbuildable")
+set(unbuildable)
+foreach(name IN LISTS names)
+    set(file ${tree}/${file_of_${name}})
+    file(READ ${file} original)
+    string(REPLACE "${text_of_${name}}" "${replacement_of_${name}}" content "${original}")
+    file(WRITE ${file} "${content}")
+    try(${judge_of_${name}} ${seconds_of_${judge_of_${name}}})
+    file(WRITE ${file} "${original}")
+    if(outcome STREQUAL "passed")
         list(APPEND unnoticed ${name})
-        message("NOT NOTICED ${name}: ${outcome}")
+        message("NOT NOTICED ${name}")
+    elseif(outcome STREQUAL "unbuildable")
+        list(APPEND unbuildable ${name})
+        message("NOT BUILT ${name}")
     else()
         message("noticed ${name}: ${outcome}")
     endif()
 endforeach()
+
+list(LENGTH names count)
+list(LENGTH unnoticed survivors)
+math(EXPR noticed "${count} - ${survivors}")
+math(EXPR percent "100 * ${noticed} / ${count}")
+message("${noticed} of ${count} faults were noticed: ${percent} %")
+list(JOIN unnoticed ", " unnoticed)
 if(unnoticed)
-    list(JOIN unnoticed ", " unnoticed)
-    message(FATAL_ERROR "not noticed: ${unnoticed}")
+    message("not noticed: ${unnoticed}")
 endif()
-list(LENGTH names_to_plant count)
-message("all ${count} faults were noticed")
+if(unbuildable)
+    list(JOIN unbuildable ", " unbuildable)
+    message(FATAL_ERROR "cannot be built: ${unbuildable}")
+endif()
+if(percent LESS percent_to_notice)
+    message(FATAL_ERROR "fewer than ${percent_to_notice} %")
+endif()

@@ -1,5 +1,7 @@
 # fault(name file [[text]] [[replacement]]): a mistake in the handling of cancellation that somebody might make.
 
+noticed_by(fault_sample)
+
 # --- the machine
 
 fault(machine_decides_on_a_cancelled_attempt src/retry_machine.cpp

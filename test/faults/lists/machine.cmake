@@ -1,0 +1,236 @@
+# fault(name file [[text]] [[replacement]]): a mistake in what a retry decides and reports; how it is cancelled has a
+# list of its own.
+
+noticed_by(tests_of_machine)
+
+# --- the start
+
+fault(machine_has_a_total_timeout_for_a_deadline src/retry_machine.cpp
+    [[deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));]]
+    [[deadline_ = saturating_add(now, *settings.total_timeout);]])
+
+fault(machine_takes_the_later_deadline src/retry_machine.cpp
+    [[deadline_ = std::min(deadline_, *settings.deadline);]] [[deadline_ = *settings.deadline;]])
+
+fault(machine_starts_at_its_deadline src/retry_machine.cpp
+    [[deadline_ == time_point::max() || now < deadline_;]] [[deadline_ == time_point::max() || now <= deadline_;]])
+
+fault(machine_refuses_for_another_reason src/retry_machine.cpp
+    [[return give_up(stop_reason::budget, verdict::failure(code), code, now);]]
+    [[return give_up(stop_reason::attempts, verdict::failure(code), code, now);]])
+
+fault(machine_has_all_its_time_without_inheritance include/asio_retry/retry_machine.hpp
+    [[            limits_attempts_ = measures_time_ = true;]] [[            measures_time_ = true;]])
+
+# --- what an attempt came to
+
+fault(machine_does_not_forget_a_limit src/retry_machine.cpp
+    [[    attempt_expired_ = false;
+]] [[]])
+
+fault(machine_mixes_up_its_limits src/retry_machine.cpp
+    [[limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]]
+    [[!limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]])
+
+fault(machine_blames_the_lesser_limit src/retry_machine.cpp
+    [[limited_by_deadline_ = deadline_ <= expiry;]] [[limited_by_deadline_ = deadline_ < expiry;]])
+
+fault(machine_has_the_later_limit src/retry_machine.cpp
+    [[return std::min(expiry, deadline_);]] [[return expiry;]])
+
+fault(machine_is_stable_a_little_later src/retry_machine.cpp
+    [[elapsed_between(healthy_since_, now) >= *stable_for)]] [[elapsed_between(healthy_since_, now) > *stable_for)]])
+
+fault(machine_takes_what_hung_for_stable src/retry_machine.cpp
+    [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[false && marks_health_ && told_to_stop == interruption::none;]])
+
+fault(machine_takes_a_marked_attempt_for_hung src/retry_machine.cpp
+    [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[told_to_stop == interruption::attempt_timeout;]])
+
+fault(machine_does_not_start_its_time_over src/retry_machine.cpp
+    [[        failures_ = 0;
+        started_ = now;]] [[        failures_ = 0;]])
+
+fault(machine_stays_at_the_edge_after_a_reset src/retry_machine.cpp
+    [[        started_ = now;
+        at_edge_ = false;]] [[        started_ = now;]])
+
+fault(machine_counts_health_from_the_last_mark include/asio_retry/retry_machine.hpp
+    [[        if (marks_health_ && now < healthy_since_)]] [[        if (marks_health_)]])
+
+fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
+    [[healthy_since_ = marks_health_ ? time_point::max() : now;]] [[healthy_since_ = now;]])
+
+# --- the decision
+
+fault(machine_retries_what_is_permanent_within_another src/retry_machine.cpp
+    [[            if (cancelled() || settings.is_nested) // the]] [[            if (cancelled()) // the]])
+
+fault(machine_makes_one_attempt_more src/retry_machine.cpp
+    [[failures_ >= *settings.max_attempts)]] [[failures_ > *settings.max_attempts)]])
+
+fault(machine_counts_attempts_of_an_earlier_outage src/retry_machine.cpp
+    [[failures_ >= *settings.max_attempts)]] [[attempts_ >= *settings.max_attempts)]])
+
+fault(machine_backs_off_by_all_attempts src/retry_machine.cpp
+    [[settings.backoff.ceiling(failures_);]] [[settings.backoff.ceiling(attempts_);]])
+
+fault(machine_forgets_the_delay_before src/retry_machine.cpp
+    [[        course_.drew(delay);
+]] [[]])
+
+fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/jitter_course.hpp
+    [[        if (failures == 1)
+            base_]] [[        if (failures == 0)
+            base_]])
+
+fault(machine_has_a_base_of_zero include/asio_retry/detail/jitter_course.hpp
+    [[        if (base_ == duration::zero()) {]] [[        if (failures == 1) {]])
+
+fault(machine_has_a_base_above_the_cap include/asio_retry/detail/jitter_course.hpp
+    [[std::min(base_, cap), cap, previous_}]] [[base_, cap, previous_}]])
+
+fault(machine_does_not_wait_up_to_its_limit src/retry_machine.cpp
+    [[        bool const is_last = delay > allowed;]] [[        bool const is_last = delay >= allowed;]])
+
+fault(machine_has_many_last_attempts src/retry_machine.cpp
+    [[            at_edge_ = is_last;]] [[            at_edge_ = false;]])
+
+fault(machine_leaves_a_last_attempt_no_time src/retry_machine.cpp
+    [[std::min({delay, allowed, wait_leaving_time(now)});]] [[std::min({delay, allowed});]])
+
+fault(machine_leaves_a_last_attempt_all_the_time src/retry_machine.cpp
+    [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::max(longest, left / 10);]])
+
+fault(machine_leaves_a_quick_attempt_no_time src/retry_machine.cpp
+    [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
+
+fault(machine_tells_of_another_delay src/retry_machine.cpp
+    [[failure.error(), failure.exception(), delay, {}});]] [[failure.error(), failure.exception(), ceiling, {}});]])
+
+fault(machine_retries_when_a_hook_threw src/retry_machine.cpp
+    [[        stage = error::hook_threw;
+]] [[]])
+
+fault(machine_mixes_up_what_threw src/retry_machine.cpp
+    [[        stage = error::jitter_threw;
+]] [[]])
+
+fault(machine_asks_for_no_lease src/retry_machine.cpp
+    [[        if (!take_lease())
+            return stop(stop_reason::budget);
+]] [[]])
+
+fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
+    [[    ~retry_machine() { give_lease_back(); }]] [[    ~retry_machine() = default;]])
+
+fault(machine_keeps_the_lease_when_it_gives_up src/retry_machine.cpp
+    [[    give_lease_back();
+    if (report_)]] [[    if (report_)]])
+
+fault(machine_gives_back_what_is_spent include/asio_retry/retry_machine.hpp
+    [[        has_lease_ = false; // spent
+]] [[]])
+
+fault(machine_prefers_the_limit_of_waits src/retry_machine.cpp
+    [[        if (left < result.allowed)]] [[        if (left <= result.allowed)]])
+
+fault(machine_counts_elapsed_time_from_the_last_attempt src/retry_machine.cpp
+    [[*max_elapsed - elapsed_between(started_, now);]] [[*max_elapsed - elapsed_between(healthy_since_, now);]])
+
+fault(machine_has_time_left_behind_its_deadline src/retry_machine.cpp
+    [[now > deadline_ ? -elapsed_between(deadline_, now) : elapsed]] [[now > deadline_ ? elapsed_between(deadline_, now) : elapsed]])
+
+# --- the wait, and the end
+
+fault(machine_makes_no_attempt_at_its_deadline src/retry_machine.cpp
+    [[    if (now > deadline_ && !at_edge_)]] [[    if (now >= deadline_ && !at_edge_)]])
+
+fault(machine_makes_an_attempt_after_its_deadline src/retry_machine.cpp
+    [[    if (now > deadline_ && !at_edge_)]] [[    if (now > deadline_ && at_edge_ && !at_edge_)]])
+
+fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/retry_machine.cpp
+    [[    at_edge_ = at_edge_ && now >= healthy_since_; // the]] [[    at_edge_ = at_edge_ || now > healthy_since_; // the]])
+
+fault(machine_lets_a_hook_throw_when_it_gives_up src/retry_machine.cpp
+    [[            action.error = error::hook_threw;
+]] [[]])
+
+fault(machine_loses_what_a_hook_threw src/retry_machine.cpp
+    [[            action.thrown = std::current_exception();
+]] [[]])
+
+fault(machine_retries_what_was_aborted src/retry_machine.cpp
+    [[|| failure.error() != aborted_error();]] [[|| failure.error() != timed_out_error();]])
+
+fault(machine_does_not_retry_any_failure src/retry_machine.cpp
+    [[    return std::holds_alternative<any_failure_t>(predicate) || failure]] [[    return failure]])
+
+fault(machine_lets_the_predicate_judge_a_rejected_result src/retry_machine.cpp
+    [[    if (failure.is_rejected())
+        return true;
+]] [[]])
+
+# --- the report
+
+fault(report_forgets_when_it_began src/retry_report.cpp
+    [[    started_ = now;
+]] [[    started_ = std::min(started_, now);
+]])
+
+fault(report_goes_back_in_time src/retry_report.cpp
+    [[elapsed = std::max(elapsed, elapsed_between(started_, now));]] [[elapsed = elapsed_between(started_, now);]])
+
+fault(report_has_the_error_of_what_was_told_to_stop src/retry_report.cpp
+    [[    if (stopped == interruption::none || failure.error() != aborted_error()) {]] [[    if (stopped != interruption::cancellation || failure.error() == aborted_error()) {]])
+
+fault(report_has_no_time_out_in_its_history src/retry_report.cpp
+    [[timed_out ? timed_out_error() : failure.error(), stopped]] [[failure.error(), stopped]])
+
+fault(machine_reports_what_an_attempt_made_of_its_time_limit src/retry_machine.cpp
+    [[told_to_stop == interruption::attempt_timeout ? *timed_out : v, told]] [[v, told]])
+
+fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/retry_machine.cpp
+    [[    return decide(*timed_out, timed_out->error(), now, source);]] [[    return decide(v, timed_out->error(), now, source);]])
+
+fault(report_keeps_an_old_exception src/retry_report.cpp
+    [[        last_error = failure.error();
+        last_exception = failure.exception();]] [[        last_error = failure.error();
+        if (failure.exception())
+            last_exception = failure.exception();]])
+
+fault(report_forgets_the_first_failure src/retry_report.cpp
+    [[history.erase(history.begin() + 1);]] [[history.erase(history.begin());]])
+
+fault(report_remembers_one_failure_less src/retry_report.cpp
+    [[    if (last_ != 0 && history.size() > last_)]] [[    if (last_ != 0 && history.size() >= last_)]])
+
+fault(report_has_the_delay_before_the_attempt src/retry_report.cpp
+    [[history.back().number == attempts)]] [[history.back().number != attempts)]])
+
+fault(report_counts_the_last_wait_only src/retry_report.cpp
+    [[    waited += elapsed_between(waiting_since_, now);]] [[    waited = elapsed_between(waiting_since_, now);]])
+
+fault(report_keeps_what_was_in_it src/retry_report.cpp
+    [[    *this = retry_report(last_);
+]] [[]])
+
+fault(report_is_never_over src/retry_report.cpp
+    [[    ended = true;
+]] [[]])
+
+fault(report_names_another_interruption src/retry_report.cpp
+    [[    case interruption::deadline:
+        return "deadline";]] [[    case interruption::deadline:
+        return "attempt_timeout";]])
+
+# --- a verdict
+
+fault(verdict_of_a_time_out_is_never_permanent src/verdict.cpp
+    [[v.permanent_ = own.permanent_ && own.error_ != aborted_error();]] [[v.permanent_ = false;]])
+
+fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/verdict.cpp
+    [[v.permanent_ = own.permanent_ && own.error_ != aborted_error();]] [[v.permanent_ = own.permanent_;]])
+
+fault(verdict_of_a_time_out_forgets_the_exception src/verdict.cpp
+    [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])

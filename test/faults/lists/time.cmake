@@ -1,0 +1,343 @@
+# fault(name file [[text]] [[replacement]]): a mistake in how waits are kept and ended.
+
+noticed_by(tests_of_time)
+
+# --- the scheduler
+
+fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/retry_scheduler.cpp
+    [[waits_.insert(node, std::max(expiry, time_point::min() + duration(1)));]] [[waits_.insert(node, expiry);]])
+
+fault(scheduler_takes_waits_during_the_shutdown src/retry_scheduler.cpp
+    [[        if (shut_down_)
+            return false;]] [[]])
+
+fault(scheduler_arms_for_the_first_wait_only src/retry_scheduler.cpp
+    [[            arm_for(wake_up_for(expiry));
+        } catch]] [[            if (waits_.size() == 1)
+                arm_for(wake_up_for(expiry));
+        } catch]])
+
+fault(scheduler_forgets_that_its_turn_was_posted src/retry_scheduler.cpp
+    [[            turn_posted_ = false;
+        }
+        take_turn();]] [[        }
+        take_turn();]])
+
+fault(scheduler_shuts_down_without_what_was_ended_early src/retry_scheduler.cpp
+    [[return ended ? ended : waits_.take_any();]] [[return ended ? waits_.take_any() : waits_.take_any();]])
+
+fault(scheduler_stays_seeded_when_it_is_gone src/retry_scheduler.cpp
+    [[        if (is_seeded_)
+            seeded_.fetch_sub]] [[        if (!is_seeded_)
+            seeded_.fetch_sub]])
+
+fault(scheduler_counts_each_seed src/retry_scheduler.cpp
+    [[        if (!std::exchange(is_seeded_, true))]] [[        is_seeded_ = true;]])
+
+fault(scheduler_goes_on_with_the_streams_of_another_seed src/retry_scheduler.cpp
+    [[        next_stream_.store(0, std::memory_order_relaxed);
+]] [[]])
+
+fault(scheduler_ignores_its_seed src/retry_scheduler.cpp
+    [[        seed_ = value;
+]] [[        static_cast<void>(value);
+]])
+
+fault(scheduler_draws_a_new_seed_although_seeded src/retry_scheduler.cpp
+    [[        if (!is_seeded_)
+            seed_ = entropy_seed();]] [[        seed_ = entropy_seed();]])
+
+fault(scheduler_keeps_its_seed_after_a_fork src/retry_scheduler.cpp
+    [[event == boost::asio::execution_context::fork_child]] [[event == boost::asio::execution_context::fork_parent]])
+
+fault(scheduler_gives_all_the_same_stream src/retry_scheduler.cpp
+    [[next_stream_.fetch_add(1, std::memory_order_relaxed));]] [[next_stream_.load(std::memory_order_relaxed));]])
+
+fault(scheduler_stops_its_clock_twice src/retry_scheduler.cpp
+    [[        if (manual_now_)
+            throw]] [[        if (manual_now_ && !waits_.empty())
+            throw]])
+
+fault(scheduler_stops_its_clock_under_a_wait src/retry_scheduler.cpp
+    [[        if (!waits_.empty())
+            throw]] [[        if (waits_.size() > 1)
+            throw]])
+
+fault(restarted_clock_is_without_the_waits src/retry_scheduler.cpp
+    [[        waits_.restart(now());
+        slack]] [[        slack]])
+
+fault(restarted_clock_keeps_the_slack src/retry_scheduler.cpp
+    [[        slack = before_manual_.slack;
+]] [[]])
+
+fault(restarted_clock_keeps_the_seed src/retry_scheduler.cpp
+    [[        seed_ = before_manual_.seed;
+]] [[]])
+
+fault(restarted_clock_keeps_the_stream src/retry_scheduler.cpp
+    [[        next_stream_.store(before_manual_.next_stream, std::memory_order_relaxed);
+]] [[]])
+
+fault(restarted_clock_stays_seeded src/retry_scheduler.cpp
+    [[        if (std::exchange(is_seeded_, before_manual_.seeded) && !is_seeded_)
+            seeded_]] [[        if (is_seeded_ && !before_manual_.seeded)
+            seeded_]])
+
+fault(restarted_clock_stays_counted_as_seeded src/retry_scheduler.cpp
+    [[        if (std::exchange(is_seeded_, before_manual_.seeded) && !is_seeded_)
+            seeded_.fetch_sub(1, std::memory_order_relaxed);]] [[        is_seeded_ = before_manual_.seeded;]])
+
+fault(restarted_clock_uncounts_what_was_seeded_before src/retry_scheduler.cpp
+    [[before_manual_.seeded) && !is_seeded_)]] [[before_manual_.seeded))]])
+
+fault(restarted_clock_leaves_the_timer_held src/retry_scheduler.cpp
+    [[        timer_.hold_until(time_point::min());
+]] [[]])
+
+fault(restarted_clock_does_not_arm src/retry_scheduler.cpp
+    [[        if (ended_early_.empty())
+            arm();
+        else
+            arm_for(at_once); // what]] [[        if (!ended_early_.empty())
+            arm_for(at_once); // what]])
+
+fault(restarted_clock_leaves_what_was_ended_early src/retry_scheduler.cpp
+    [[        if (ended_early_.empty())
+            arm();
+        else
+            arm_for(at_once); // what]] [[        arm(); // what]])
+
+fault(scheduler_does_not_arm_for_another_slack src/retry_scheduler.cpp
+    [[        slack = greatest;
+        arm();]] [[        slack = greatest;]])
+
+fault(scheduler_has_no_expiry_of_what_was_ended_early src/retry_scheduler.cpp
+    [[return ended_early_.empty() ? waits_.next_expiry(waits_.size()) : manual_now_;]]
+    [[return waits_.next_expiry(waits_.size());]])
+
+fault(scheduler_looks_at_few_waits_for_the_next_expiry src/retry_scheduler.cpp
+    [[waits_.next_expiry(waits_.size()) : manual_now_;]] [[waits_.next_expiry(few) : manual_now_;]])
+
+fault(scheduler_advances_its_clock_back src/retry_scheduler.cpp
+    [[manual_now_ = std::max(*manual_now_, to);]] [[manual_now_ = to;]])
+
+fault(scheduler_sets_its_clock_back_without_the_waits src/retry_scheduler.cpp
+    [[        if (to < *manual_now_)
+            waits_.restart(to);]] [[]])
+
+fault(scheduler_is_late_where_waits_are_few src/retry_scheduler.cpp
+    [[manual_now_ || waits_.size() <= few ?]] [[manual_now_ || waits_.size() < few ?]])
+
+fault(scheduler_is_late_by_a_manual_clock src/retry_scheduler.cpp
+    [[manual_now_ || waits_.size() <= few ?]] [[waits_.size() <= few ?]])
+
+fault(scheduler_is_never_late src/retry_scheduler.cpp
+    [[manual_now_ || waits_.size() <= few ?]] [[manual_now_ || waits_.size() <= 1000 ?]])
+
+fault(scheduler_arms_again_one_too_late src/retry_scheduler.cpp
+    [[        else if (waits_.size() == few)]] [[        else if (waits_.size() + 1 == few)]])
+
+fault(scheduler_does_not_arm_when_few_are_left src/retry_scheduler.cpp
+    [[            arm(); // from here on they are exact]] [[            return;]])
+
+fault(scheduler_waits_by_a_manual_clock src/retry_scheduler.cpp
+    [[        if (!manual_now_ && !shut_down_)
+            timer_]] [[        if (!shut_down_)
+            timer_]])
+
+fault(scheduler_ends_all_in_one_turn src/retry_scheduler.cpp
+    [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
+
+fault(scheduler_forgets_the_rest_of_a_turn src/retry_scheduler.cpp
+    [[                return go_on(begin);]] [[                return;]])
+
+fault(scheduler_ends_waits_ahead_of_time src/retry_scheduler.cpp
+    [[            node = take_due(begin);]] [[            node = take_due(saturating_add(begin, std::chrono::seconds(1)));]])
+
+fault(scheduler_does_not_arm_ahead src/retry_scheduler.cpp
+    [[        arm_ahead(begin);
+]] [[]])
+
+fault(scheduler_does_not_arm_for_the_rest src/retry_scheduler.cpp
+    [[        else if (waits_.empty())
+            timer_.disarm();
+        else
+            arm();
+    }]] [[        else if (waits_.empty())
+            timer_.disarm();
+    }]])
+
+fault(scheduler_does_not_pause_without_memory src/retry_scheduler.cpp
+    [[        timer_.hold_until(saturating_add(now(), pause_without_memory));
+]] [[]])
+
+fault(scheduler_ends_waits_while_it_pauses src/retry_scheduler.cpp
+    [[timer_.is_held(begin) ? nullptr : first_due(begin);]] [[first_due(begin);]])
+
+fault(scheduler_loses_a_wait_without_memory src/retry_scheduler.cpp
+    [[            waits_.insert(node, node.expiry());
+        return]] [[            static_cast<void>(node);
+        return]])
+
+fault(scheduler_loses_an_early_end_without_memory src/retry_scheduler.cpp
+    [[        if (was_early)
+            end_early(node);
+        else]] [[        if (!was_early)]])
+
+fault(scheduler_stops_short_of_the_limit src/retry_scheduler.cpp
+    [[    if (!next || *next > limit)]] [[    if (!next || *next >= limit)]])
+
+fault(scheduler_does_not_say_that_it_lacks_memory src/retry_scheduler.cpp
+    [[    if (first == impl::due::no_memory)
+        throw std::bad_alloc();]] [[]])
+
+# --- the timing wheel
+
+fault(wheel_begins_waits_in_the_past src/timing_wheel.hpp
+    [[std::max(tick_of(node.expiry()), reached_);]] [[tick_of(node.expiry());]])
+
+fault(wheel_ends_what_never_ends src/timing_wheel.hpp
+    [[return node.expiry() == time_point::max();]] [[return node.expiry() > time_point::max();]])
+
+fault(wheel_has_no_time_before_the_epoch src/timing_wheel.hpp
+    [[bias = tick(1) << 63;]] [[bias = 0;]])
+
+fault(wheel_ends_a_slot_too_late src/timing_wheel.hpp
+    [[length - 1 > limit - start]] [[length > limit - start]])
+
+fault(wheel_ends_a_slot_too_early src/timing_wheel.hpp
+    [[(is_short && length - 1 > limit - start)]] [[(is_short && length - 1 > limit - start + 64)]])
+
+fault(wheel_does_not_begin_a_slot_in_time src/timing_wheel.hpp
+    [[if (start > limit ||]] [[if (start >= limit ||]])
+
+fault(wheel_passes_a_slot src/timing_wheel.hpp
+    [[reached_ = std::max(reached_, std::min(limit, start - 1));]] [[reached_ = std::max(reached_, limit);]])
+
+fault(wheel_goes_back src/timing_wheel.hpp
+    [[                reached_ = std::max(reached_, limit);
+                return nullptr;]] [[                reached_ = limit;
+                return nullptr;]])
+
+fault(wheel_looks_at_one_wait_more src/timing_wheel.hpp
+    [[if (looks-- == 0)]] [[if (looks-- == 0 && &node != &slot_at(*first).back())]])
+
+fault(wheel_takes_the_last_expiry_for_the_first src/timing_wheel.hpp
+    [[least = std::min(least, tick_of(node.expiry()));]] [[least = tick_of(node.expiry());]])
+
+fault(wheel_counts_what_never_ends src/timing_wheel.hpp
+    [[        endless_.pop_front();
+        --size_;]] [[        endless_.pop_front();]])
+
+fault(wheel_gives_away_only_what_ends src/timing_wheel.hpp
+    [[        if (endless_.empty())
+            return nullptr;]] [[        if (size_ != 1)
+            return nullptr;]])
+
+fault(wheel_forgets_where_waits_are_when_the_clock_is_set src/timing_wheel.hpp
+    [[        reached_ = tick_of(reached);
+        relink(all);]] [[        relink(all);]])
+
+fault(wheel_keeps_slots_that_were_spread src/timing_wheel.hpp
+    [[        nodes.swap(slot_at(at));
+        set_vacant(at);]] [[        nodes.swap(slot_at(at));]])
+
+fault(wheel_turns_the_order_of_equal_waits_round src/timing_wheel.hpp
+    [[        slot_at(at).push_back(node);]] [[        slot_at(at).push_front(node);]])
+
+fault(wheel_is_slack_by_twice_as_much src/timing_wheel.hpp
+    [[bool const is_short = length <= longest;]] [[bool const is_short = length <= 64 * longest;]])
+
+fault(wheel_puts_a_wait_a_level_too_high src/wheel_levels.hpp
+    [[bit != wheel_levels::first_bits[level + 1]; ++bit)]] [[bit + 1 != wheel_levels::first_bits[level + 1]; ++bit)]])
+
+fault(slots_are_all_vacant_when_one_is src/slot_set.hpp
+    [[        if (changed == 0)
+            words_with_slots_]] [[        if (changed != 0)
+            words_with_slots_]])
+
+# --- the timer
+
+fault(timer_does_not_hold src/wake_up_timer.hpp
+    [[        wake_up = std::max(wake_up, held_until_);
+]] [[]])
+
+fault(timer_is_not_armed_for_something_earlier src/wake_up_timer.hpp
+    [[if (armed_for_ <= wake_up)]] [[if (armed_for_ != time_point::max())]])
+
+fault(timer_is_armed_for_something_later src/wake_up_timer.hpp
+    [[        if (armed_for_ <= wake_up)
+            return;
+]] [[]])
+
+fault(timer_waits_twice src/wake_up_timer.hpp
+    [[            waits_ = true;
+]] [[]])
+
+fault(timer_remembers_what_it_was_armed_for src/wake_up_timer.hpp
+    [[        armed_for_ = time_point::max();
+        timer_->cancel();]] [[        timer_->cancel();]])
+
+fault(timer_remembers_what_it_has_fired_for src/wake_up_timer.hpp
+    [[        waits_ = false;
+        armed_for_ = time_point::max();]] [[        waits_ = false;]])
+
+fault(timer_outlives_its_service src/wake_up_timer.hpp
+    [[        timer_.reset();
+]] [[]])
+
+# --- virtual time
+
+fault(virtual_time_has_another_seed src/virtual_time.cpp
+    [[.seed(0);]] [[.seed(1);]])
+
+fault(virtual_time_does_not_reach_its_target src/virtual_time.cpp
+    [[    scheduler_.advance_clock(target);
+]] [[]])
+
+fault(virtual_time_jumps_over_what_is_due src/virtual_time.cpp
+    [[    return run_until(now());]] [[    return 0;]])
+
+fault(virtual_time_does_not_restart_its_context src/virtual_time.cpp
+    [[    context_.restart();
+]] [[]])
+
+fault(virtual_time_lets_its_context_stop src/virtual_time.cpp
+    [[    auto const work = boost::asio::make_work_guard(context_);
+]] [[]])
+
+fault(virtual_time_goes_on_when_its_context_is_stopped src/virtual_time.cpp
+    [[    while (!context_.stopped() && scheduler_]] [[    while (scheduler_]])
+
+fault(virtual_time_polls_once src/virtual_time.cpp
+    [[    while (std::size_t const ran = context_.poll())]] [[    if (std::size_t const ran = context_.poll_one())]])
+
+fault(virtual_time_counts_turns src/virtual_time.cpp
+    [[        handlers += ran;]] [[        handlers += ran != 0;]])
+
+fault(virtual_time_may_go_back src/virtual_time.cpp
+    [[detail::non_negative("advance", by)]] [[by]])
+
+# --- memory
+
+noticed_by(exhaustion_tests)
+
+fault(scheduler_keeps_a_wait_that_it_refused src/retry_scheduler.cpp
+    [[            waits_.erase(node);
+            throw;]] [[            throw;]])
+
+fault(scheduler_ends_nothing_early_without_memory src/retry_scheduler.cpp
+    [[            turn_posted_ = false;
+            arm_for(at_once);
+        }]] [[            turn_posted_ = false;
+        }]])
+
+fault(scheduler_believes_in_a_turn_that_was_not_posted src/retry_scheduler.cpp
+    [[            turn_posted_ = false;
+            arm_for(at_once);
+        }]] [[            arm_for(at_once);
+        }]])
+
+fault(timer_allocates_to_be_armed src/timer_memory.hpp
+    [[return size <= sizeof(bytes_) ? bytes_ : ::operator new(size);]] [[return ::operator new(size);]])
