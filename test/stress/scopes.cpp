@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
@@ -83,14 +84,14 @@ TEST_F(scopes, decision_39_children_come_and_go_while_their_parent_is_told) {
 }
 
 // The parent is full, and then it is not: whoever finds it so must find the child with room, or with an
-// operation that has taken it.
+// operation that has taken it. One far below the child is refused meanwhile.
 TEST_F(scopes, decision_33_what_has_no_room_above_takes_none_below) {
     asio::io_context io;
     std::vector<std::unique_ptr<retry_scope>> path;
     path.push_back(std::make_unique<retry_scope>(io));
-    while (path.size() != 200) // it takes a while to look at them all
+    while (path.size() != 1000) // it takes a while to look at them all
         path.push_back(std::make_unique<retry_scope>(*path.back()));
-    retry_scope &parent = *path.front(), &child = *path.back();
+    retry_scope &parent = *path.front(), &child = *path[1], &far_below = *path.back();
     parent.max_pending(1);
     child.max_pending(1);
     watchdog dog([](std::ostream& out) { out << "operations enter a full scope"; });
@@ -101,7 +102,7 @@ TEST_F(scopes, decision_33_what_has_no_room_above_takes_none_below) {
     std::thread other([&] {
         for (int i = 0; i != rounds; ++i) {
             both.arrive_and_wait();
-            second.emplace(state_of(child));
+            second.emplace(state_of(far_below));
             both.arrive_and_wait();
             both.arrive_and_wait();
         }
@@ -110,6 +111,8 @@ TEST_F(scopes, decision_33_what_has_no_room_above_takes_none_below) {
     for (int i = 0; i != rounds; ++i) {
         std::optional<detail::scope_presence> before(std::in_place, state_of(parent));
         both.arrive_and_wait();
+        for (std::atomic<int> pause = i * 37 % 100'000; pause > 0;) // until the other is here or there
+            pause -= 1;
         before.reset();
         first.emplace(state_of(child));
         both.arrive_and_wait();
