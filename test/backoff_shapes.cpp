@@ -73,6 +73,7 @@ TEST(slotted_binary, is_a_whole_number_of_slots) {
     EXPECT_EQ(slotted_binary(1us).ceiling(for_ever), 1023us);
     EXPECT_EQ(slotted_binary(1ns, 63).ceiling(for_ever), duration::max());
     EXPECT_EQ(slotted_binary(1s, 1000).ceiling(for_ever), duration::max());
+    EXPECT_EQ(slotted_binary(1ns, 1024).ceiling(for_ever), duration::max());
     expect_refused([] { slotted_binary(0s); }, "slotted_binary.slot");
     expect_refused([] { slotted_binary(1us, 0); }, "slotted_binary.greatest_exponent = 0");
 }

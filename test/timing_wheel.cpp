@@ -133,6 +133,35 @@ TEST(timing_wheel, with_slack_no_wait_ends_early_and_none_later_than_the_slack) 
     }
 }
 
+// Also in the middle of a slot, whose waits may be taken back then.
+TEST(timing_wheel, with_slack_it_may_be_asked_at_any_time) {
+    for (duration const slack : std::vector<duration>{64ns, 5us, 300us, 1ms, 7ms, 1h}) {
+        random source(3, static_cast<std::uint64_t>(slack.count()));
+        time_point now(1h);
+        std::deque<test_wait> nodes(200);
+        emptied_wheel wheel(now);
+        std::size_t left = 0;
+        for (int step = 0; step != 3000; ++step) {
+            test_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
+            if (node.is_linked()) {
+                wheel.erase(node);
+                --left;
+            } else {
+                wheel.insert(node, now + any_length(source) % (4 * slack));
+                ++left;
+            }
+            now += any_length(source) % (slack / 8);
+            while (wait_node* const due = wheel.take_due(now, slack)) {
+                ASSERT_LE(due->expiry(), now);
+                --left;
+            }
+            ASSERT_EQ(wheel.size(), left);
+            for (test_wait const& other : nodes)
+                ASSERT_TRUE(!other.is_linked() || other.expiry() > now - slack);
+        }
+    }
+}
+
 TEST(timing_wheel, says_when_the_slot_begins_rather_than_look_at_many_waits) {
     time_point const now(1000h);
     std::deque<test_wait> nodes(17);
@@ -162,15 +191,17 @@ TEST(timing_wheel, follows_a_clock_that_is_set_back) {
 
 // For a context that is destroyed.
 TEST(timing_wheel, gives_away_every_wait_even_one_that_never_ends) {
-    std::deque<test_wait> nodes(3);
+    std::deque<test_wait> nodes(4);
     emptied_wheel wheel(time_point(0s));
     wheel.insert(nodes[0], time_point::max());
     wheel.insert(nodes[1], time_point::min());
     wheel.insert(nodes[2], time_point(1h));
-    EXPECT_EQ(wheel.size(), 3u);
+    wheel.insert(nodes[3], time_point::max());
+    EXPECT_EQ(wheel.size(), 4u);
     EXPECT_EQ(wheel.take_any(), &nodes[1]);
     EXPECT_EQ(wheel.take_any(), &nodes[2]);
     EXPECT_EQ(wheel.take_any(), &nodes[0]);
+    EXPECT_EQ(wheel.take_any(), &nodes[3]);
     EXPECT_EQ(wheel.take_any(), nullptr);
     EXPECT_TRUE(wheel.empty());
 }
