@@ -149,9 +149,6 @@ fault(scheduler_waits_by_a_manual_clock src/retry_scheduler.cpp
 fault(scheduler_ends_all_in_one_turn src/retry_scheduler.cpp
     [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
 
-fault(scheduler_forgets_the_rest_of_a_turn src/retry_scheduler.cpp
-    [[                return go_on(begin);]] [[                return;]])
-
 fault(scheduler_ends_waits_ahead_of_time src/retry_scheduler.cpp
     [[            node = take_due(begin);]] [[            node = take_due(saturating_add(begin, std::chrono::seconds(1)));]])
 
@@ -214,11 +211,6 @@ fault(wheel_does_not_begin_a_slot_in_time src/timing_wheel.hpp
 
 fault(wheel_passes_a_slot src/timing_wheel.hpp
     [[reached_ = std::max(reached_, std::min(limit, start - 1));]] [[reached_ = std::max(reached_, limit);]])
-
-fault(wheel_goes_back src/timing_wheel.hpp
-    [[                reached_ = std::max(reached_, limit);
-                return nullptr;]] [[                reached_ = limit;
-                return nullptr;]])
 
 fault(wheel_looks_at_one_wait_more src/timing_wheel.hpp
     [[if (looks-- == 0)]] [[if (looks-- == 0 && &node != &slot_at(*first).back())]])
