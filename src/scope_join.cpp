@@ -20,6 +20,10 @@ boost::asio::any_io_executor const& scope_join::scope_executor() const noexcept 
     return scope_->executor();
 }
 
+void scope_join::release_scope() noexcept {
+    scope_.reset();
+}
+
 void scope_join::abandon() noexcept {
     {
         std::lock_guard const lock(*mutex_);

@@ -34,7 +34,7 @@ protected:
     std::size_t cancelled() const noexcept { return cancelled_; }
 
     boost::asio::any_io_executor const& scope_executor() const noexcept;
-    void release_scope() noexcept { scope_.reset(); }
+    void release_scope() noexcept;
 
 private:
     friend class scope_state;
