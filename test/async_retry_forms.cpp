@@ -143,6 +143,43 @@ TEST_F(async_retry_form, awaitable_of_void_that_asks_for_the_attempt) {
     }
 }
 
+// Its coroutine begins after the call of the operation has returned.
+TEST_F(async_retry_form, awaitable_that_refers_to_its_attempt) {
+    asio::cancellation_signal signal;
+    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)})
+        for (auto const& slot : {asio::cancellation_slot(), signal.slot()}) {
+            played = script::failures(2);
+            std::vector<std::uint64_t> numbers;
+            auto operation = [&](attempt const& a) -> asio::awaitable<void> {
+                numbers.push_back(a.number);
+                co_await asio::post(asio::use_awaitable);
+                numbers.push_back(a.number);
+                co_await fetch(played);
+            };
+            asio::co_spawn(io, async_retry(operation, policy, asio::use_awaitable),
+                           asio::bind_cancellation_slot(slot, asio::detached));
+            time.run();
+            EXPECT_THAT(numbers, testing::ElementsAre(1, 1, 2, 2, 3, 3));
+        }
+}
+
+TEST_F(async_retry_form, token_operation_that_refers_to_its_attempt) {
+    std::vector<std::uint64_t> numbers;
+    auto operation = [&](attempt const& a, auto token) {
+        return asio::async_compose<decltype(token), void(error_code)>(
+            [&a, &numbers, posted = false](auto& self) mutable {
+                if (!std::exchange(posted, true))
+                    return asio::post(std::move(self));
+                numbers.push_back(a.number);
+                self.complete(a.number == 3 ? error_code() : refused());
+            },
+            token);
+    };
+    async_retry(io, operation, every_100ms(), asio::detached);
+    time.run();
+    EXPECT_THAT(numbers, testing::ElementsAre(1, 2, 3));
+}
+
 TEST_F(async_retry_form, awaitable_that_throws_delivers_the_last_exception_unchanged) {
     for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)}) {
         int calls = 0;

@@ -15,9 +15,11 @@ public:
         : machine_(machine)
         , clock_(clock) {}
 
-    attempt monitored(attempt which) noexcept {
-        which.monitor = this;
-        return which;
+    /// An operation may refer to it until the attempt ends: a coroutine begins after its call has returned.
+    attempt const& monitored(attempt const& which) noexcept {
+        current_ = which;
+        current_.monitor = this;
+        return current_;
     }
 
 private:
@@ -28,6 +30,7 @@ private:
 
     retry_machine& machine_;
     Clock& clock_;
+    attempt current_;
 };
 
 /// One that takes none has nothing to mark.
