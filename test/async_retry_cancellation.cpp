@@ -561,6 +561,29 @@ TEST_P(awaitable_cancellation, decision_35_an_attempt_that_ends_inside_emit) {
     expect_cancelled(1);
 }
 
+// Whoever stops everything may do so where it is told to stop itself.
+TEST_P(awaitable_cancellation, decision_18_an_attempt_that_cancels_again_where_it_is_told) {
+    operation = [this]() -> asio::awaitable<int> {
+        co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(
+            [this](auto handler) {
+                ++attempts.started;
+                auto slot = asio::get_associated_cancellation_slot(handler);
+                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+                slot.assign([this, shared, is_told = false](type) mutable {
+                    if (!std::exchange(is_told, true))
+                        return signal.emit(type::terminal);
+                    auto own = std::move(*shared);
+                    std::move(own)(aborted());
+                });
+            },
+            asio::use_awaitable);
+        co_return 0;
+    };
+    start();
+    signal.emit(type::terminal);
+    expect_cancelled(1);
+}
+
 INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,
                          testing::Values(awaitable_style::direct, awaitable_style::limited,
                                          awaitable_style::scoped));

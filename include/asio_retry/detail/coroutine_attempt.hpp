@@ -53,16 +53,16 @@ public:
     /// Precondition: running(). What completes meanwhile goes on later: the slot of the attempt is being used.
     void stop(asio::cancellation_type_t type) {
         if (!begun_)
-            return; // and will not begin
-        telling_ = true;
+            return;                                               // and will not begin
+        bool const tells_already = std::exchange(telling_, true); // and what it tells has cancelled again
         std::exception_ptr thrown;
         try {
             signal_.emit(type);
         } catch (...) {
             thrown = std::current_exception();
         }
-        telling_ = false;
-        if (!running_)
+        telling_ = tells_already;
+        if (!telling_ && !running_)
             go_on_later();
         if (thrown)
             std::rethrow_exception(thrown);

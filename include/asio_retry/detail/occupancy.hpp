@@ -65,18 +65,20 @@ public:
         return true;
     }
 
-    /// The occupant is about to tell the attempt to stop. Returns false, and then it must not, if the attempt
-    /// has ended.
+    /// The occupant is about to tell the attempt to stop, unless it has ended. Returns false if the occupant is
+    /// telling it already, and what it tells has cancelled again.
     [[nodiscard]] bool begin_telling() noexcept {
-        if ((state_.fetch_or(telling, std::memory_order_acq_rel) & attempt_ended) == 0)
-            return true;
-        end_telling();
-        return false;
+        return (state_.fetch_or(telling, std::memory_order_acq_rel) & telling) == 0;
     }
 
     void end_telling() noexcept {
         state_.fetch_and(static_cast<std::uint16_t>(~telling), std::memory_order_release);
         state_.notify_all();
+    }
+
+    /// Whether this is left for the occupant.
+    bool has(operation_event event) const noexcept {
+        return (state_.load(std::memory_order_acquire) & event) != 0;
     }
 
     /// The occupant leaves something for itself.

@@ -192,15 +192,18 @@ private:
     /// While this thread tells it to stop, which may end it here and now.
     struct telling_frame : attempt_frame {
         occupancy& occupied;
+        bool const is_outermost;
         explicit telling_frame(retry_operation* self) noexcept
             : attempt_frame(self)
-            , occupied(self->occupancy_) {}
+            , occupied(self->occupancy_)
+            , is_outermost(occupied.begin_telling()) {}
         telling_frame(telling_frame const&) = delete;
         telling_frame& operator=(telling_frame const&) = delete;
         ~telling_frame() {
             if (this->completed)
                 occupied.add(attempt_ended);
-            occupied.end_telling();
+            if (is_outermost)
+                occupied.end_telling();
         }
     };
 
@@ -476,10 +479,9 @@ private:
     }
 
     void stop_attempt(asio::cancellation_type_t type) {
-        if (!occupancy_.begin_telling())
-            return;
         telling_frame const frame(this);
-        attempts_.stop(type);
+        if (!occupancy_.has(attempt_ended))
+            attempts_.stop(type);
     }
 
     void on_cancelled(asio::cancellation_type_t type) {
