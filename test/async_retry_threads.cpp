@@ -11,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace asio_retry::test {
 namespace {
@@ -88,15 +90,19 @@ private:
     std::function<void()> complete_;
 };
 
-/// Begins to tell an attempt to stop, and meanwhile another thread completes it.
-void expect_completion_waits(auto&& begin) {
+/// Begins to tell an attempt to stop, and meanwhile, after `first`, another thread completes it.
+void expect_completion_waits(auto&& begin, std::function<void()> first = [] {}) {
     asio::thread_pool pool(4);
     foreign_operation foreign;
     std::atomic<bool> completing = false;
     std::atomic<bool> completed = false;
     std::optional<std::thread> completer;
     bool waited = false;
+    bool is_told = false;
     auto const when_told = [&] {
+        if (std::exchange(is_told, true))
+            return;
+        first();
         completer.emplace([&] {
             completing = true;
             foreign.complete();
@@ -139,6 +145,16 @@ TEST(async_retry_threads, decision_35_a_completion_waits_while_a_drain_stops_its
         async_retry(*scope, operation, quickly(), handler);
         scope->async_drain(0s, asio::detached);
     });
+}
+
+// Told a second time inside, by its caller, it is still being told the first time.
+TEST(async_retry_threads, decision_35_a_completion_waits_for_whoever_told_its_attempt_first) {
+    asio::cancellation_signal signal;
+    auto const begin = [&](auto& pool, auto operation, auto handler) {
+        async_retry(pool, operation, quickly().attempt_timeout(1ms).max_attempts(1),
+                    asio::bind_cancellation_slot(signal.slot(), handler));
+    };
+    expect_completion_waits(begin, [&] { signal.emit(asio::cancellation_type::terminal); });
 }
 
 // It would wait for itself.
@@ -212,6 +228,35 @@ TEST(async_retry_threads, decision_46_slots_emitted_on_the_strand_of_the_corouti
 }
 
 // Awaitable attempts under time limits, cancelled through a scope from another thread.
+// An attempt that fails on another executor, awaited directly or not: what follows is decided on its own.
+TEST(async_retry_threads, decision_21_callables_run_on_the_executor_wherever_an_attempt_failed) {
+    asio::cancellation_signal signal;
+    for (auto const& slot : {asio::cancellation_slot(), signal.slot()}) {
+        asio::io_context io;
+        asio::thread_pool elsewhere(1);
+        auto const here = std::this_thread::get_id();
+        std::vector<bool> at_home;
+        auto const policy =
+            quickly()
+                .max_attempts(3)
+                .retry_if([&](error_code) {
+                    at_home.push_back(std::this_thread::get_id() == here);
+                    return true;
+                })
+                .on_give_up([&](retry_event const&) { at_home.push_back(std::this_thread::get_id() == here); });
+        auto operation = [&]() -> asio::awaitable<void> {
+            co_await asio::post(asio::bind_executor(elsewhere.get_executor(), asio::use_awaitable));
+            throw boost::system::system_error(refused());
+        };
+        auto work = asio::make_work_guard(io);
+        asio::co_spawn(io, async_retry(operation, policy, asio::use_awaitable),
+                       asio::bind_cancellation_slot(slot, [&](std::exception_ptr) { work.reset(); }));
+        io.run();
+        elsewhere.join();
+        EXPECT_EQ(at_home, std::vector(4, true));
+    }
+}
+
 TEST(async_retry_threads, awaitable_attempts_in_a_scope) {
     asio::thread_pool pool(4);
     retry_scope scope(pool.get_executor());

@@ -54,9 +54,10 @@ namespace asio_retry {
 ///
 /// Executor: the first attempt is initiated where the initiating function is called. The other attempts, the
 /// policy's callables and the handler run on the handler's associated executor, and so does the coroutine of an
-/// awaitable attempt. Waits hang on the context of the given executor, context or scope; without one, of the
-/// handler's executor. A handler that was given system_executor counts as one without: Asio would call it
-/// wherever the operation completes.
+/// awaitable attempt; after the success of an attempt that is awaited directly, because nothing can interrupt
+/// it, a coroutine goes on where the attempt ended, as after any co_await. Waits hang on the context of the
+/// given executor, context or scope; without one, of the handler's executor. A handler that was given
+/// system_executor counts as one without: Asio would call it wherever the operation completes.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin; an operation that was cancelled before its start makes none.

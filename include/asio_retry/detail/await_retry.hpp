@@ -52,6 +52,8 @@ auto await_retry(Callable callable, retry_policy policy, WaitsOn waits_on) -> as
             } catch (...) {
                 retry.on_exception(std::current_exception());
             }
+            if (retry.is_astray())
+                co_await retry.async_return();
         }
         step = retry.on_attempt_ended();
     }

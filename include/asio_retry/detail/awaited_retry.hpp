@@ -7,6 +7,7 @@
 #include <asio_retry/detail/coroutine_wait.hpp>
 #include <asio_retry/detail/decide.hpp>
 #include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/runs_here.hpp>
 #include <asio_retry/detail/working_executor.hpp>
 #include <asio_retry/retry_machine.hpp>
 
@@ -116,7 +117,16 @@ public:
 
     void on_exception(std::exception_ptr const& thrown) { result_.emplace(completion::from_exception(thrown)); }
 
+    /// Whether the attempt ended on another executor, where none of the policy's callables may be called.
+    bool is_astray() const {
+        return (form::judges_results || completion::is_failure(*result_)) && !runs_here(executor());
+    }
+
+    auto async_return() { return wait_.async_return(); }
+
     retry_step on_attempt_ended() {
+        if (wait_.failure())
+            return fail(wait_.failure());
         if (can_be_cancelled())
             if (auto failure = attempt_.take_failure())
                 on_exception(failure);

@@ -46,6 +46,21 @@ public:
             asio::deferred);
     }
 
+    /// Goes back to the executor of the coroutine, with a failure where it cannot.
+    auto async_return() {
+        return asio::async_initiate<asio::deferred_t const, void()>(
+            [this](auto handler) {
+                resume_.hold(std::move(handler));
+                try {
+                    post();
+                } catch (...) {
+                    failure_ = std::current_exception();
+                    on_turn(turn());
+                }
+            },
+            asio::deferred);
+    }
+
     /// Does nothing unless it waits.
     void cut_short() {
         if (!scheduler_)
