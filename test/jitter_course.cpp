@@ -12,9 +12,14 @@
 namespace asio_retry::test {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
+using testing::Eq;
+using testing::Ge;
 using testing::Gt;
 using testing::Le;
+using testing::Lt;
 
 /// What follows each of the first failures.
 std::vector<duration> first_delays(retry_policy const& policy, int count, std::uint64_t seed = 1) {
@@ -102,16 +107,57 @@ TEST(decision_36, what_an_own_jitter_is_told) {
     EXPECT_EQ(told[3].failures, 4u);
 }
 
-// A cap that is lower than the base binds it too, as in the second part here.
+// A cap that is lower than the base binds it too, as in the second part here, where all begins anew.
 TEST(decision_37, the_base_is_never_above_the_cap) {
     detail::jitter_course course;
     backoff const falling = chained(constant(10s), 1, constant(1s).cap(2s));
     EXPECT_EQ(course.step(falling, 1, 10s).base, 10s);
     course.drew(7s);
     backoff_step const second = course.step(falling, 2, 1s);
-    EXPECT_EQ(second.base, 2s);
+    EXPECT_EQ(second.base, 1s);
     EXPECT_EQ(second.cap, 2s);
-    EXPECT_EQ(second.previous, 7s);
+    EXPECT_EQ(second.previous, 1s);
+    course.drew(2s);
+    EXPECT_EQ(course.step(falling, 3, 1s).previous, 2s) << "once";
+}
+
+// The cap of the second part leaves nothing above the base of the first.
+TEST(decision_02, decorrelated_delays_are_not_the_cap_for_ever_in_a_part_with_a_lower_one) {
+    backoff const later = exponential(10ms).cap(1s);
+    for (backoff const& shape :
+         {chained(exponential(10s).cap(10s), 2, later), chained(exponential(1s).cap(10s), 2, later),
+          chained(exponential(10s).cap(10s), 2, first_at_once(later)),
+          chained(constant(1min), 1, chained(exponential(10s).cap(10s), 1, later)),
+          schedule({1s, 1s, 10ms}).cap(1s)}) {
+        auto const delays = first_delays(retry_policy().backoff(shape).jitter(decorrelated_jitter()), 40);
+        std::vector const of_later(delays.begin() + 3, delays.end());
+        EXPECT_THAT(of_later, Each(AllOf(Ge(10ms), Lt(1s)))) << to_string(shape);
+    }
+}
+
+TEST(decision_37, the_second_part_of_a_chain_is_decorrelated_as_if_it_were_alone) {
+    backoff const later = exponential(10ms).cap(1s);
+    jitter const greatest([](backoff_step s, random&) { return decorrelated_jitter().range(s)->greatest; });
+    auto const alone = first_delays(retry_policy().backoff(later).jitter(greatest), 8);
+    auto const in_chain =
+        first_delays(retry_policy().backoff(chained(exponential(10s).cap(10s), 2, later)).jitter(greatest), 10);
+    EXPECT_THAT(in_chain[0], 10s);
+    EXPECT_THAT(in_chain[1], 10s);
+    EXPECT_EQ(std::vector(in_chain.begin() + 2, in_chain.end()), alone);
+}
+
+// It is the one to begin with, and all ceilings are.
+TEST(decision_37, a_base_at_the_cap_stays_there) {
+    auto const delays =
+        first_delays(retry_policy().backoff(exponential(10s).cap(10s)).jitter(decorrelated_jitter()), 5);
+    EXPECT_THAT(delays, Each(Eq(10s)));
+    std::vector<duration> previous;
+    auto const note = [&](backoff_step s, random&) {
+        previous.push_back(s.previous);
+        return duration(1s);
+    };
+    first_delays(retry_policy().backoff(constant(10s).cap(10s)).jitter(note), 3);
+    EXPECT_THAT(previous, ElementsAre(10s, 1s, 1s));
 }
 
 TEST(decision_37, a_cap_inside_another_backoff_binds_every_jitter) {

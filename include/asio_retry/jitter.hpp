@@ -17,7 +17,7 @@ namespace asio_retry {
 struct backoff_step {
     std::uint64_t failures = 1;     ///< consecutive failures, the present one included
     duration ceiling{};             ///< what the backoff gives for them, the cap applied
-    duration base{};                ///< the first ceiling that was not zero; at most the cap
+    duration base{};                ///< the first ceiling that was not zero; a later one if the cap fell to it
     duration cap = duration::max(); ///< the backoff's cap, or that of the part which made the ceiling
     duration previous{};            ///< the delay drawn last; the base before there was one
 };
@@ -107,9 +107,10 @@ ASIO_RETRY_DECL jitter full_jitter();
 ASIO_RETRY_DECL jitter equal_jitter();
 
 /// Uniform in [base, min(cap, 3 * previous)], whatever the ceiling, from the first failure on whose ceiling is
-/// not zero; before, no delay. Source: as `full_jitter`, which caps the value drawn instead of the range and so
-/// returns the cap itself up to two times in three: that is `decorrelated_jitter().cap(greatest)`, with a
-/// backoff without a cap.
+/// not zero; before, no delay. Where the cap falls to the base, as in a part of a chain, base and previous
+/// begin anew with the ceiling there. Source: as `full_jitter`, which caps the value drawn instead of the range
+/// and so returns the cap itself up to two times in three: that is `decorrelated_jitter().cap(greatest)`, with
+/// a backoff without a cap.
 ASIO_RETRY_DECL jitter decorrelated_jitter();
 
 /// Uniform in [ceiling * (1 - fraction), ceiling * (1 + fraction)].

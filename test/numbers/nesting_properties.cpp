@@ -34,17 +34,36 @@ RC_GTEST_PROP(decision_37, every_delay_lies_between_zero_and_the_cap_of_the_part
     }
 }
 
-RC_GTEST_PROP(decision_36, a_decorrelated_delay_is_at_least_the_first_ceiling_that_is_not_zero, ()) {
+RC_GTEST_PROP(decision_36, a_decorrelated_delay_is_at_least_the_base, ()) {
     nesting const nested = any_nesting(3);
     auto const delays = delays_of(nested.shape, decorrelated_jitter(), *any_count());
     duration base{};
     for (std::size_t i = 0; i != delays.size(); ++i) {
         auto const [ceiling, cap] = nested.expected[i];
-        if (base == duration::zero())
+        if (base == duration::zero() || (cap <= base && ceiling < base))
             base = ceiling;
-        RC_ASSERT(delays[i] >= std::min(base, cap));
+        RC_ASSERT(delays[i] >= base);
         if (base == duration::zero())
             RC_ASSERT(delays[i] == duration::zero());
+    }
+}
+
+// Nothing is left to draw only where the ceilings themselves have been at the cap or at zero.
+RC_GTEST_PROP(decision_02, a_decorrelated_range_has_more_in_it_than_the_cap, ()) {
+    nesting const nested = any_nesting(3);
+    detail::jitter_course course;
+    duration lowest = duration::max();
+    for (std::uint64_t n = 1; n <= failures_of_nesting; ++n) {
+        auto const [ceiling, cap] = nested.expected[n - 1];
+        lowest = std::min(lowest, ceiling);
+        if (ceiling == duration::zero())
+            lowest = duration::max();
+        backoff_step const step = course.step(nested.shape, n, ceiling);
+        auto const range = decorrelated_jitter().range(step);
+        RC_ASSERT(range->least <= cap && range->greatest <= cap);
+        if (cap != duration::zero() && lowest < cap)
+            RC_ASSERT(range->least < cap);
+        course.drew(range->greatest);
     }
 }
 

@@ -210,11 +210,14 @@ private:
         check(duration::zero() <= step.ceiling && step.ceiling <= step.cap, "the ceiling left [0, cap]");
         check(step.cap == settings().backoff.cap_after(failures_), "the jitter was told a wrong cap");
         check(!first_at_once_ || failures_ > 1 || step.cap == duration::zero(), "at once has a cap of zero");
+        if (failures_ > 1 && step.ceiling < base_ && step.cap <= base_)
+            base_ = previous_draw_ = duration::zero();
         if (base_ == duration::zero()) {
             base_ = step.ceiling;
             previous_draw_ = std::max(previous_draw_, base_);
         }
-        check(step.base == std::min(base_, step.cap), "the base is not the first ceiling that is not zero");
+        check(step.base == base_,
+              "the base is neither the first ceiling that is not zero nor one below a lower cap");
         check(step.previous == previous_draw_, "the jitter was told a wrong previous delay");
     }
 

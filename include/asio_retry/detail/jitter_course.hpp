@@ -12,16 +12,17 @@ namespace asio_retry::detail {
 class jitter_course {
 public:
     /// After that many failures, of which the first begins anew. The base is the first ceiling that is not
-    /// zero: a retry at once does not make all of them at once.
+    /// zero: a retry at once does not make all of them at once. A base that the cap leaves nothing above, as
+    /// that of the part before in a chain, gives way to a lower one.
     backoff_step step(backoff const& shape, std::uint64_t failures, duration ceiling) noexcept {
-        if (failures == 1)
+        duration const cap = shape.cap_after(failures);
+        if (failures == 1 || (cap <= base_ && ceiling < base_))
             base_ = previous_ = duration::zero();
         if (base_ == duration::zero()) {
             base_ = ceiling;
             previous_ = std::max(previous_, ceiling);
         }
-        duration const cap = shape.cap_after(failures);
-        return {failures, ceiling, std::min(base_, cap), cap, previous_};
+        return {failures, ceiling, base_, cap, previous_};
     }
 
     /// What has been drawn for that step.

@@ -80,15 +80,16 @@ fault(machine_forgets_the_delay_before src/retry_machine.cpp
 ]] [[]])
 
 fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/jitter_course.hpp
-    [[        if (failures == 1)
-            base_]] [[        if (failures == 0)
-            base_]])
+    [[if (failures == 1 ||]] [[if (failures == 0 ||]])
 
 fault(machine_has_a_base_of_zero include/asio_retry/detail/jitter_course.hpp
     [[        if (base_ == duration::zero()) {]] [[        if (failures == 1) {]])
 
 fault(machine_has_a_base_above_the_cap include/asio_retry/detail/jitter_course.hpp
-    [[std::min(base_, cap), cap, previous_}]] [[base_, cap, previous_}]])
+    [[(cap <= base_ && ceiling < base_)]] [[false]])
+
+fault(machine_stays_at_a_base_that_is_the_cap include/asio_retry/detail/jitter_course.hpp
+    [[(cap <= base_ && ceiling < base_)]] [[(cap < base_ && ceiling < base_)]])
 
 fault(machine_does_not_wait_up_to_its_limit src/retry_machine.cpp
     [[        bool const is_last = delay > allowed;]] [[        bool const is_last = delay >= allowed;]])
