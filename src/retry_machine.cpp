@@ -1,5 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
+#include <boost/system/errc.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -230,7 +232,8 @@ bool retry_machine::is_retryable(verdict const& failure) const {
     if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
         return (*by_exception)(failure.exception() ? failure.exception()
                                                    : detail::exception_of(failure.error()));
-    return std::holds_alternative<any_failure_t>(predicate) || failure.error() != aborted_error();
+    return std::holds_alternative<any_failure_t>(predicate) ||
+           failure.error() != boost::system::errc::operation_canceled;
 }
 
 } // namespace asio_retry

@@ -5,6 +5,7 @@
 
 #include "support/machine_script.hpp"
 
+#include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
@@ -111,6 +112,19 @@ TEST(decision_17, an_aborted_attempt_is_not_retryable_as_an_exception) {
     standard_script.start();
     EXPECT_THAT(standard_script.fail_with(std::system_error(aborted_error())),
                 is_completion(stop_reason::not_retryable, no_replacement));
+}
+
+// Nor when it is told in another category.
+TEST(decision_17, an_aborted_attempt_is_not_retryable_in_any_category) {
+    for (error_code const& abort : {make_error_code(boost::system::errc::operation_canceled),
+                                    error_code(std::make_error_code(std::errc::operation_canceled))}) {
+        machine_script script((retry_policy()));
+        script.start();
+        EXPECT_THAT(script.fail(0s, abort), is_completion(stop_reason::not_retryable, no_replacement));
+        machine_script any(endless_every_100ms().retry_if(any_failure));
+        any.start();
+        EXPECT_THAT(any.fail(0s, abort), is_wait(100ms));
+    }
 }
 
 // A predicate may call operation_aborted retryable.

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <stdexcept>
+#include <system_error>
 
 namespace asio_retry::test {
 namespace {
@@ -68,6 +70,17 @@ TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
     }
     EXPECT_TRUE(verdict::timed_out(verdict::failure(std::make_exception_ptr(permanent(own)))).is_permanent());
     EXPECT_FALSE(verdict::timed_out(verdict::failure(error_code(permanent(aborted_error())))).is_permanent());
+}
+
+TEST(verdict, decision_38_an_abort_is_one_in_every_category) {
+    for (error_code const& abort :
+         {make_error_code(boost::system::errc::operation_canceled),
+          error_code(std::make_error_code(std::errc::operation_canceled)),
+          error_code(std::error_code(aborted_error().value(), std::system_category()))}) {
+        EXPECT_FALSE(verdict::timed_out(verdict::failure(error_code(permanent(abort)))).is_permanent());
+        auto const thrown = std::make_exception_ptr(permanent(boost::system::system_error(abort)));
+        EXPECT_FALSE(verdict::timed_out(verdict::failure(thrown)).is_permanent());
+    }
 }
 
 } // namespace

@@ -162,7 +162,7 @@ fault(machine_loses_what_a_hook_threw src/retry_machine.cpp
 ]] [[]])
 
 fault(machine_retries_what_was_aborted src/retry_machine.cpp
-    [[|| failure.error() != aborted_error();]] [[|| failure.error() != timed_out_error();]])
+    [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
 
 fault(machine_does_not_retry_any_failure src/retry_machine.cpp
     [[    return std::holds_alternative<any_failure_t>(predicate) || failure]] [[    return failure]])
@@ -228,10 +228,10 @@ fault(report_names_another_interruption src/retry_report.cpp
 # --- a verdict
 
 fault(verdict_of_a_time_out_is_never_permanent src/verdict.cpp
-    [[v.permanent_ = own.permanent_ && own.error_ != aborted_error();]] [[v.permanent_ = false;]])
+    [[v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;]] [[v.permanent_ = false;]])
 
 fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/verdict.cpp
-    [[v.permanent_ = own.permanent_ && own.error_ != aborted_error();]] [[v.permanent_ = own.permanent_;]])
+    [[v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;]] [[v.permanent_ = own.permanent_;]])
 
 fault(verdict_of_a_time_out_forgets_the_exception src/verdict.cpp
     [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])
