@@ -122,7 +122,8 @@ ASIO_RETRY_DECL backoff chained(backoff first, std::int64_t failures, backoff th
 
 /// Retries at once after the first failure, and then as `then` says, from 1: the same as
 /// `chained(constant(0s).cap(0s), 1, then)`, so that no jitter delays the first retry unless it goes
-/// `beyond_cap`.
+/// `beyond_cap`. Only so: an additive jitter delays what is zero in a `schedule` or a `linear` too, which have
+/// no cap of zero.
 ASIO_RETRY_DECL backoff first_at_once(backoff then);
 
 } // namespace asio_retry
