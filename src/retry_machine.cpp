@@ -45,16 +45,30 @@ retry_action retry_machine::start(time_point now) {
     if (may_start(now))
         return make_attempt(now);
     if (cancelled())
-        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
-    return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
+        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
 }
 
 retry_action retry_machine::refuse(error_code const& code, time_point now) {
-    return give_up(stop_reason::budget, verdict::failure(code), code, now);
+    return end_without_attempt(stop_reason::budget, code, now);
+}
+
+retry_action retry_machine::end_without_attempt(stop_reason reason, error_code const& code, time_point now) {
+    return give_up(reason, verdict::failure(code), code, now);
 }
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
     bool const stopped = cancelled(); // asked while this attempt may still be the first
+    if (stopped || attempt_expired_)
+        return on_stopped_attempt(v, stopped, now, source);
+    count_failure(now, interruption::none);
+    if (report_)
+        report_->add_failure(v, interruption::none, now);
+    return decide(v, error_code(), now, source);
+}
+
+/// One that failed and was to stop, or after which none is to begin.
+retry_action retry_machine::on_stopped_attempt(verdict const& v, bool stopped, time_point now, random& source) {
     bool const expired = attempt_expired_;
     attempt_expired_ = false;
     auto told_to_stop = interruption::none;
@@ -73,8 +87,6 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
         report_->add_failure(told_to_stop == interruption::attempt_timeout ? *timed_out : v, told_to_stop, now);
     if (stopped)
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
-    if (!timed_out)
-        return decide(v, error_code(), now, source);
     if (told_to_stop == interruption::deadline)
         return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
     return decide(*timed_out, timed_out->error(), now, source);
@@ -189,9 +201,9 @@ retry_action retry_machine::on_wait_over(time_point now) {
     if (report_)
         report_->end_wait(now);
     if (cancelled())
-        return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);
+        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
     if (now > deadline_ && !at_edge_)
-        return give_up(stop_reason::deadline, verdict::failure(timed_out_error()), timed_out_error(), now);
+        return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
     at_edge_ = at_edge_ && now >= healthy_since_; // the wait may have been cut short
     return make_attempt(now);
 }

@@ -167,6 +167,7 @@ public:
 
 private:
     ASIO_RETRY_DECL bool may_start_at(time_point now) noexcept;
+    retry_action on_stopped_attempt(verdict const& v, bool stopped, time_point now, random& source);
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
     retry_action make_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
@@ -189,6 +190,7 @@ private:
 
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          time_point now, std::exception_ptr thrown = {});
+    retry_action end_without_attempt(stop_reason reason, error_code const& code, time_point now);
     bool is_retryable(verdict const& failure) const;
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
 

@@ -33,9 +33,9 @@ fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
 fault(machine_gives_another_reason_for_a_cancelled_wait src/retry_machine.cpp
     [[        report_->end_wait(now);
     if (cancelled())
-        return give_up(stop_reason::cancelled]] [[        report_->end_wait(now);
+        return end_without_attempt(stop_reason::cancelled]] [[        report_->end_wait(now);
     if (cancelled())
-        return give_up(stop_reason::attempts]])
+        return end_without_attempt(stop_reason::attempts]])
 
 fault(machine_tells_of_a_retry_although_cancelled src/retry_machine.cpp
     [[        if (cancelled())

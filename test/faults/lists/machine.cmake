@@ -16,7 +16,7 @@ fault(machine_starts_at_its_deadline src/retry_machine.cpp
     [[deadline_ == time_point::max() || now < deadline_;]] [[deadline_ == time_point::max() || now <= deadline_;]])
 
 fault(machine_refuses_for_another_reason src/retry_machine.cpp
-    [[return give_up(stop_reason::budget, verdict::failure(code), code, now);]]
+    [[return end_without_attempt(stop_reason::budget, code, now);]]
     [[return give_up(stop_reason::attempts, verdict::failure(code), code, now);]])
 
 fault(machine_has_all_its_time_without_inheritance include/asio_retry/retry_machine.hpp
