@@ -165,7 +165,8 @@ fault(machine_retries_what_was_aborted src/retry_machine.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
 
 fault(machine_does_not_retry_any_failure src/retry_machine.cpp
-    [[    return std::holds_alternative<any_failure_t>(predicate) || failure]] [[    return failure]])
+    [[    return std::holds_alternative<any_failure_t>(predicate) ||
+           failure]] [[    return failure]])
 
 fault(machine_lets_the_predicate_judge_a_rejected_result src/retry_machine.cpp
     [[    if (failure.is_rejected())
