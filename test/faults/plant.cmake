@@ -122,8 +122,7 @@ endfunction()
 copy_tree()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${tree} -B ${build} -G Ninja ${options}
     -D ASIO_RETRY_BUILD_TESTS=ON -D ASIO_RETRY_BUILD_TOOL=ON -D ASIO_RETRY_INSTALL=OFF
-    -D ASIO_RETRY_PLANT_FAULTS=ON -D CMAKE_BUILD_TYPE=
-    -D CMAKE_CXX_FLAGS=-O0 -D CMAKE_RUNTIME_OUTPUT_DIRECTORY=${build}/bin
+    -D ASIO_RETRY_PLANT_FAULTS=ON -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_FLAGS_DEBUG=-O0 -D CMAKE_RUNTIME_OUTPUT_DIRECTORY=${build}/bin
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 
 # Builds and runs the tests `judge`, for a limited time. Sets `outcome` to passed, unbuildable, or how they failed, and

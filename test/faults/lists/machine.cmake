@@ -164,6 +164,9 @@ fault(machine_loses_what_a_hook_threw src/retry_machine.cpp
 fault(machine_retries_what_was_aborted src/retry_machine.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
 
+fault(machine_retries_what_was_aborted_in_another_category src/retry_machine.cpp
+    [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != aborted_error();]])
+
 fault(machine_does_not_retry_any_failure src/retry_machine.cpp
     [[    return std::holds_alternative<any_failure_t>(predicate) ||
            failure]] [[    return failure]])

@@ -9,9 +9,6 @@ fault(scope_begins_in_a_stopped_parent src/scope_state.cpp
     [[    standing_.store(parent_->standing_.load());
 ]] [[]])
 
-fault(scope_is_stopped_by_retry_now src/scope_state.cpp
-    [[    if (what != scope_request::retry_now) {]] [[    if (what != scope_request::none) {]])
-
 fault(scope_replaces_a_greater_request src/scope_state.cpp
     [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
     [[standing_.store(what, std::memory_order_release);]])

@@ -267,17 +267,9 @@ fault(timer_waits_twice src/wake_up_timer.hpp
     [[            waits_ = true;
 ]] [[]])
 
-fault(timer_remembers_what_it_was_armed_for src/wake_up_timer.hpp
-    [[        armed_for_ = time_point::max();
-        timer_->cancel();]] [[        timer_->cancel();]])
-
 fault(timer_remembers_what_it_has_fired_for src/wake_up_timer.hpp
     [[        waits_ = false;
         armed_for_ = time_point::max();]] [[        waits_ = false;]])
-
-fault(timer_outlives_its_service src/wake_up_timer.hpp
-    [[        timer_.reset();
-]] [[]])
 
 # --- virtual time
 
