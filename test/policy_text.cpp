@@ -199,7 +199,8 @@ TEST(policy_text, backoffs_stand_inside_one_another) {
     EXPECT_EQ(again_backoff("first_at_once(fibonacci(1s))"),
               "chained(first=constant(value=0s, cap=0s), failures=1, then=fibonacci(base=1s))");
     EXPECT_EQ(again_backoff("first_at_once(then = chained(schedule(1s, 2s), 2, constant(5s)), cap=4s)"),
-              "chained(first=constant(value=0s, cap=0s), failures=1, then=chained(first=schedule(1s, 2s), failures=2, "
+              "chained(first=constant(value=0s, cap=0s), failures=1, then=chained(first=schedule(1s, 2s), "
+              "failures=2, "
               "then=constant(value=5s)), cap=4s)");
 }
 
