@@ -66,6 +66,7 @@ TEST(multiplicative_jitter, multiplies_the_ceiling) {
     expect_range(multiplicative_jitter(0.5, 2), step_of(4s, 5s), 2s, 5s);
     expect_range(multiplicative_jitter(1, 1), step_of(duration::max()), duration::max(), duration::max());
     expect_range(multiplicative_jitter(0, 3), step_of(duration::max()), 0s, duration::max());
+    expect_range(multiplicative_jitter(0, 1.5), step_of(duration::max()), 0s, duration::max());
     expect_refused([] { multiplicative_jitter(-0.1, 1); }, "multiplicative_jitter.least = -0.1");
     expect_refused([] { multiplicative_jitter(1, 0.5); }, "multiplicative_jitter.greatest = 0.5");
     expect_refused([] { multiplicative_jitter(0, std::numeric_limits<double>::infinity()); }, "finite");

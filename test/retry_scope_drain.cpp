@@ -146,6 +146,35 @@ TEST_F(retry_scope_drain, counts_what_it_has_stopped_before_memory_ran_out) {
     EXPECT_EQ(drained.cancelled, 2u);
 }
 
+// Whoever was not told of the cancellation for want of memory is told of it by the next request, though that
+// asks for less.
+TEST_F(retry_scope_drain, after_a_cancellation_without_memory_cancels) {
+    bool is_scarce = true;
+    async_retry(
+        *scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+        asio::bind_executor(scarce_executor(io.get_executor(), is_scarce), running.handler()));
+    EXPECT_THROW(scope->cancel(), std::bad_alloc);
+    is_scarce = false;
+    scope->async_drain(1h, note_drain());
+    EXPECT_TRUE(scope->cancelled());
+    time.advance(0s);
+    EXPECT_EQ(running.error, aborted());
+    EXPECT_EQ(drained.count, 1);
+}
+
+TEST_F(retry_scope_drain, does_not_count_what_was_stopped_before) {
+    retry_scope child(*scope);
+    start_running(child);
+    child.cancel();
+    time.advance(0s);
+    EXPECT_EQ(running.error, aborted());
+    start_running(*scope);
+    scope->async_drain(1s, note_drain());
+    time.run();
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_EQ(drained.cancelled, 1u);
+}
+
 TEST_F(retry_scope_drain, does_not_count_waits_that_it_has_cut_short) {
     for (int i = 0; i != 10; ++i)
         start_waiting(*scope);
