@@ -297,10 +297,8 @@ struct zoo<R(A...)> {
         show("std::function", b);
         show("boost::function", boost::function<R(A...)>(b));
         show("lambda", [&b](A... a) { return b(a...); });
-        show("mutable lambda", [&b, calls = 0](A... a) mutable {
-            ++calls;
-            return b(a...);
-        });
+        show("mutable lambda",
+             [called = &b](A... a) mutable { return (*std::exchange(called, called))(a...); });
         show("lambda that owns", [owned = std::make_unique<body>(b)](A... a) { return (*owned)(a...); });
         show("lambda without a capture", [](A... a) { return (*current)(a...); });
         show("generic lambda",
