@@ -351,7 +351,7 @@ private:
         retry_policy result = retry_policy()
                                   .backoff(constant(delay))
                                   .jitter(no_jitter())
-                                  .max_attempts(1 + below(6))
+                                  .max_attempts(1 + static_cast<std::int64_t>(below(6)))
                                   .on_retry([this](retry_event const&) { act_sometimes(); });
         if (below(3) == 0)
             result = result.attempt_timeout(std::chrono::microseconds(1 + below(300)));
