@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <ios>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -105,6 +106,10 @@ TEST(code_of, is_never_the_code_of_a_success) {
     EXPECT_EQ(code_of(std::make_exception_ptr(boost::system::system_error(error_code()))),
               error::operation_threw);
     EXPECT_EQ(code_of(std::make_exception_ptr(std::system_error(std::error_code()))), error::operation_threw);
+}
+
+TEST(code_of, says_that_memory_ran_out) {
+    EXPECT_EQ(code_of(std::make_exception_ptr(std::bad_alloc())), no_memory_error());
 }
 
 TEST(code_of, names_every_other_exception) {

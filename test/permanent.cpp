@@ -62,6 +62,8 @@ TEST(permanent, a_code_keeps_its_value_and_words_and_has_a_category_of_its_own) 
     EXPECT_NE(marked, refused());
     EXPECT_EQ(marked, error_code(permanent(refused()))) << "one category for each";
     EXPECT_NE(marked.category(), error_code(permanent(asio::error::eof)).category());
+    EXPECT_EQ(marked, error_code(permanent(refused()))) << "whatever else has been marked since";
+    EXPECT_EQ(detail::find_permanent(marked), refused());
 }
 
 TEST(permanent, code_of_is_the_inner_one) {
