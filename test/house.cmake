@@ -6,13 +6,13 @@ set(policy attempt backoff duration error jitter permanent random number_text po
     stop_reason verdict detail/backoff_shapes detail/check detail/config detail/empty_function detail/jitter_course detail/jitter_kinds detail/shared_function detail/shared_value)
 set(time context_executor retry_scheduler slot_set timer_memory timing_wheel virtual_time wake_up_timer wheel_levels detail/wait_node)
 set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
-    detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/attempt_source
+    detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/awaiting_shell
     detail/await_retry detail/awaited_retry detail/awaiting_token detail/blocking_retry detail/completion
     detail/coroutine_attempt detail/coroutine_wait detail/late_value detail/resumption detail/runs_here detail/working_executor
-    detail/decide detail/thread_waits
+    detail/decide detail/erased_operation detail/thread_waits
     detail/ticker_state detail/ticker_wait
     detail/initiate_retry detail/initiation_frame detail/occupancy
-    detail/operation_block detail/operation_executors detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership
+    detail/lazy_scheduler detail/operation_block detail/operation_core detail/operation_executors detail/operation_membership detail/operation_shell detail/operation_state detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership
     detail/handler_join detail/scope_join detail/scope_state)
 set(rooms policy time operation)
 

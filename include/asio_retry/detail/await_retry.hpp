@@ -26,7 +26,7 @@ auto await_retry(Callable callable, retry_policy policy, WaitsOn waits_on) -> as
     auto state = co_await asio::this_coro::cancellation_state;
     bool throws_if_cancelled = false;
     awaited_retry<Callable, typename traits::executor_type, WaitsOn> retry(
-        std::move(callable), std::move(policy), std::move(executor), waits_on, state);
+        callable, std::move(policy), std::move(executor), waits_on, state);
     // What is to be done about a cancellation is for the machine to say.
     if (retry.can_be_cancelled()) {
         throws_if_cancelled = co_await asio::this_coro::throw_if_cancelled();

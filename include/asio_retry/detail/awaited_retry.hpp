@@ -6,6 +6,7 @@
 #include <asio_retry/detail/coroutine_attempt.hpp>
 #include <asio_retry/detail/coroutine_wait.hpp>
 #include <asio_retry/detail/decide.hpp>
+#include <asio_retry/detail/lazy_scheduler.hpp>
 #include <asio_retry/detail/operation_form.hpp>
 #include <asio_retry/detail/runs_here.hpp>
 #include <asio_retry/detail/working_executor.hpp>
@@ -63,16 +64,16 @@ class awaited_retry {
     using completion = detail::completion<typename form::signature>;
     using arguments = typename completion::arguments;
     using value_type = typename awaitable_traits<typename form::result_type>::value_type;
-    using scheduler_type = lazy_scheduler<coroutine_executors<Executor, WaitsOn>>;
 
 public:
-    awaited_retry(Callable&& callable, retry_policy&& policy, Executor&& executor, WaitsOn const& waits_on,
+    /// `callable` must outlive it.
+    awaited_retry(Callable& callable, retry_policy&& policy, Executor&& executor, WaitsOn const& waits_on,
                   asio::cancellation_state const& state)
-        : callable_(std::move(callable))
-        , scheduler_(std::move(executor), waits_on)
+        : callable_(callable)
+        , executors_(std::move(executor), waits_on)
         , machine_(std::move(policy))
-        , health_(machine_, scheduler_)
-        , wait_(scheduler_.executors().own())
+        , health_(machine_, *this)
+        , wait_(executors_.own())
         , attempt_(*this)
         , slot_(state.slot()) {
         if (can_be_cancelled())
@@ -84,17 +85,30 @@ public:
             slot_.clear();
     }
 
-    Executor const& executor() const noexcept { return scheduler_.executors().own(); }
+    Executor const& executor() const noexcept { return executors_.own(); }
 
     bool can_be_cancelled() const noexcept { return slot_.is_connected(); }
     bool is_cancelled() noexcept { return machine_.cancelled(); }
+
+    /// @name Time and randomness
+    /// @{
+    time_point now() { return waits().now(); }
+    random& get_random() {
+        waits();
+        return scheduler_.get_random();
+    }
+
+    /// The time, for a machine that needs it even if nothing fails.
+    time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
+    /// @}
 
     retry_step start() {
         try {
             listen();
             form::prepare(callable_, machine_);
-            scheduler_.take_seeded_stream();
-            return take(machine_.start(scheduler_.time_for(machine_)), {});
+            if (retry_scheduler::any_seeded())
+                waits();
+            return take(machine_.start(time_for(machine_)), {});
         } catch (...) {
             return fail(std::current_exception());
         }
@@ -133,7 +147,7 @@ public:
         try {
             listen();
             time_point now{};
-            retry_action action = decide<completion, form>(machine_, callable_, *result_, scheduler_, now);
+            retry_action action = decide<completion, form>(machine_, callable_, *result_, *this, now);
             if (action.what != retry_action::kind::wait)
                 return take(std::move(action), now);
             result_.reset(); // gone before the wait begins
@@ -147,7 +161,7 @@ public:
 
     // --- a wait
 
-    auto async_wait() { return wait_.async_wait(scheduler_.get(), expiry_); }
+    auto async_wait() { return wait_.async_wait(waits(), expiry_); }
 
     retry_step on_wait_ended() {
         if (wait_.failure())
@@ -165,6 +179,12 @@ public:
     arguments take_result() { return std::move(*result_); }
 
 private:
+    retry_scheduler& waits() {
+        if (!scheduler_.is_found())
+            scheduler_.find_in(asio::query(executors_.waits_on(), asio::execution::context));
+        return scheduler_.get();
+    }
+
     retry_step take(retry_action&& action, time_point now) {
         if (action.what == retry_action::kind::attempt)
             return retry_step::attempt;
@@ -180,7 +200,7 @@ private:
         return retry_step::complete;
     }
 
-    retry_step end_wait() { return take(machine_.on_wait_over(scheduler_.time_for(machine_)), {}); }
+    retry_step end_wait() { return take(machine_.on_wait_over(time_for(machine_)), {}); }
 
     retry_step fail(std::exception_ptr const& thrown) {
         return take(machine_.on_exception(code_of(thrown), thrown), {});
@@ -225,10 +245,11 @@ private:
             wait_.cut_short();
     }
 
-    Callable callable_;
-    scheduler_type scheduler_;
+    Callable& callable_;
+    coroutine_executors<Executor, WaitsOn> executors_;
+    lazy_scheduler scheduler_;
     retry_machine machine_;
-    [[no_unique_address]] attempt_health_of<form, scheduler_type> health_;
+    [[no_unique_address]] attempt_health_of<form, awaited_retry> health_;
     coroutine_wait<Executor> wait_;
     coroutine_attempt<awaited_retry, value_type, Executor> attempt_;
     asio::cancellation_slot slot_; // not connected if nobody can cancel

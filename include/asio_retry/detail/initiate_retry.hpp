@@ -4,6 +4,7 @@
 #include <asio_retry/detail/await_retry.hpp>
 #include <asio_retry/detail/awaiting_token.hpp>
 #include <asio_retry/detail/empty_function.hpp>
+#include <asio_retry/detail/erased_operation.hpp>
 #include <asio_retry/detail/retry_operation.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 
@@ -83,10 +84,11 @@ struct handler_executor_source {
                           "give one: async_retry(executor, operation, policy, token)");
             handler_type own_handler(std::forward<decltype(handler)>(handler));
             handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
-            retry_operation<Signature, callable_type, handler_executor<io_executor>, handler_type,
-                            no_membership>::initiate(std::move(own_handler),
-                                                     callable_type(std::forward<decltype(callable)>(callable)),
-                                                     std::move(policy), io, {});
+            using shell = typename shell_of<operation_form<callable_type>, handler_executor<io_executor>,
+                                            handler_type, no_membership>::type;
+            retry_operation<callable_type, shell>::initiate(
+                std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
+                std::move(policy), io, no_membership());
         };
     }
 };
@@ -112,7 +114,9 @@ struct given_executor_source {
         void operator()(Handler&& handler, Callable&& callable, retry_policy policy) const {
             using handler_type = std::decay_t<Handler>;
             using callable_type = std::decay_t<Callable>;
-            retry_operation<Signature, callable_type, Executor, handler_type, Membership>::initiate(
+            using shell =
+                typename shell_of<operation_form<callable_type>, Executor, handler_type, Membership>::type;
+            retry_operation<callable_type, shell>::initiate(
                 handler_type(std::forward<Handler>(handler)), callable_type(std::forward<Callable>(callable)),
                 std::move(policy), executor, Membership(membership));
         }
@@ -140,6 +144,16 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
+/// What is kept of the operation: one that is awaited loses its type, so that the coroutine has none of its
+/// own.
+template <typename Form, typename Token, typename Operation>
+decltype(auto) to_keep(Operation&& operation) {
+    if constexpr (can_await_directly<Form, Token>)
+        return erased_operation_of<Form>(std::forward<Operation>(operation));
+    else
+        return std::forward<Operation>(operation);
+}
+
 template <typename Source, typename Operation, typename Token>
 auto initiate(Source const& source, Operation&& operation, retry_policy policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
@@ -155,11 +169,13 @@ auto initiate(Source const& source, Operation&& operation, retry_policy policy, 
         if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>) {
             if (!policy.settings().limits_attempts())
                 return await_retry<typename awaiting_token<std::decay_t<Token>>::style,
-                                   std::decay_t<Operation>>(std::forward<Operation>(operation),
-                                                            std::move(policy), source.awaited_executor());
+                                   erased_operation_of<form>>(
+                    to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy),
+                    source.awaited_executor());
         }
         return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
-                                                      std::forward<Operation>(operation), std::move(policy));
+                                                      to_keep<form, Token>(std::forward<Operation>(operation)),
+                                                      std::move(policy));
     }
 }
 

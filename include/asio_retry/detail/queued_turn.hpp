@@ -63,26 +63,29 @@ private:
 template <typename Object, typename Turn>
 class queued_turn {
 public:
-    explicit queued_turn(Object& object) noexcept
-        : object_(&object) {}
+    queued_turn(Object& object, Turn turn) noexcept
+        : object_(&object)
+        , turn_(turn) {}
     queued_turn(queued_turn&& other) noexcept
-        : object_(std::exchange(other.object_, nullptr)) {}
+        : object_(std::exchange(other.object_, nullptr))
+        , turn_(other.turn_) {}
     queued_turn& operator=(queued_turn&&) = delete;
     ~queued_turn() {
         if (object_ && !queueing::refuse(object_))
-            object_->on_turn_dropped(Turn());
+            object_->on_turn_dropped(turn_);
     }
 
     using allocator_type = typename Object::template turn_allocator<Turn>;
-    allocator_type get_allocator() const noexcept { return object_->get_turn_allocator(Turn()); }
+    allocator_type get_allocator() const noexcept { return object_->get_turn_allocator(turn_); }
 
     void operator()() {
         queueing::taken(object_);
-        std::exchange(object_, nullptr)->on_turn(Turn());
+        std::exchange(object_, nullptr)->on_turn(turn_);
     }
 
 private:
     Object* object_;
+    [[no_unique_address]] Turn turn_;
 };
 
 template <typename Executor, typename Through, typename Turn>
@@ -105,17 +108,17 @@ void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn)
 /// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
 /// an any_completion_handler. If this throws, no turn is queued and none was dropped.
 template <typename Turn, typename Executor, typename Through, typename Object>
-void post_turn(Executor const& executor, Through const& through, Object& object) {
+void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
     queueing const in_progress(&object);
     try {
-        post_to(executor, through, queued_turn<Object, Turn>(object));
+        post_to(executor, through, queued_turn<Object, Turn>(object, turn));
     } catch (...) {
         if (in_progress.refused())
             throw;
         return; // a strand keeps what it had no memory to begin with
     }
     if (in_progress.refused())
-        object.on_turn_dropped(Turn());
+        object.on_turn_dropped(turn);
 }
 
 } // namespace asio_retry::detail

@@ -106,65 +106,61 @@ fault(scope_counts_what_has_ended src/scope_state.cpp
     [[--(had_room ? scope->pending_ : scope->without_room_);]]
     [[--(had_room && scope == this ? scope->pending_ : scope->without_room_);]])
 
-fault(operation_does_not_ask_its_scope include/asio_retry/detail/scope_membership.hpp
-    [[            machine.watch(*this);
-]] [[            static_cast<void>(machine);
-]])
+fault(operation_does_not_ask_its_scope src/operation_membership.cpp
+    [[    operation_.machine().watch(*this);
+]] [[]])
 
 # --- the operation
 
-fault(operation_does_not_clear_the_slot include/asio_retry/detail/retry_operation.hpp
-    [[        if (slot_connected_)
-            asio::get_associated_cancellation_slot(handler_).clear();
+fault(operation_does_not_clear_the_slot src/operation_core.cpp
+    [[    if (slot_connected_)
+        disconnect_slot();
 ]] [[]])
 
-fault(operation_does_not_tell_its_attempt include/asio_retry/detail/retry_operation.hpp
-    [[            stop_attempt(type);
-        else]] [[            static_cast<void>(type);
-        else]])
+fault(operation_does_not_tell_its_attempt src/operation_core.cpp
+    [[        stop_attempt(type);
+    else]] [[        static_cast<void>(type);
+    else]])
 
-fault(operation_tells_everything_as_terminal include/asio_retry/detail/attempt_source.hpp
-    [[signal_.emit(type);]] [[signal_.emit(asio::cancellation_type::terminal);]])
+fault(operation_tells_everything_as_terminal include/asio_retry/detail/operation_core.hpp
+    [[signal_.emit(type);]] [[signal_.emit(type & asio::cancellation_type::terminal);]])
 
-fault(operation_waits_on_although_cancelled include/asio_retry/detail/retry_operation.hpp
-    [[if (phase_ != phase::waiting)
-            return;
-        retry_scheduler& waits]] [[if (phase_ != phase::queued)
-            return;
-        retry_scheduler& waits]])
+fault(operation_waits_on_although_cancelled src/operation_core.cpp
+    [[    if (!state_.is(operation_stage::waiting))
+        return;]] [[    if (!state_.is(operation_stage::queued))
+        return;]])
 
-fault(operation_resumes_inside_emit include/asio_retry/detail/retry_operation.hpp
-    [[            return;
-        phase_ = phase::queued;
-]] [[            return;
-        phase_ = phase::queued;
-        place_ = place::executor;
-        return occupancy_.add(wait_ended);
+fault(operation_resumes_inside_emit src/operation_core.cpp
+    [[        return;
+    state_.end_wait();
+]] [[        return;
+    state_.end_wait();
+    state_.go_to_executor();
+    return state_.occupancy.add(wait_ended);
 ]])
 
-fault(operation_ignores_partial include/asio_retry/detail/retry_operation.hpp
+fault(operation_ignores_partial src/operation_core.cpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
-fault(operation_obeys_every_total include/asio_retry/detail/retry_operation.hpp
+fault(operation_obeys_every_total src/operation_core.cpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::all;]])
 
-fault(operation_leaves_the_limit_armed include/asio_retry/detail/retry_operation.hpp
-    [[        if (!disarm_limit())
-            return leave();]] [[        if (false)
-            return leave();]])
+fault(operation_leaves_the_limit_armed src/operation_core.cpp
+    [[    if (!disarm_limit())
+        return leave();]] [[    if (false)
+        return leave();]])
 
-fault(operation_does_not_count_a_limit include/asio_retry/detail/retry_operation.hpp
-    [[            machine_.on_attempt_limit();
+fault(operation_does_not_count_a_limit src/operation_core.cpp
+    [[        machine_.on_attempt_limit();
 ]] [[]])
 
-fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/retry_operation.hpp
-    [[return attempts_.runner().begin() && !machine_.cancelled();]] [[return attempts_.runner().begin() || true;]])
+fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/attempt_runner.hpp
+    [[return !std::exchange(stops_at_begin_, false) && !is_cancelled();]] [[return true;]])
 
-fault(operation_completes_twice include/asio_retry/detail/retry_operation.hpp
-    [[        Handler handler = block::dissolve(this, handler_);
-        std::apply(std::move(handler), std::move(result));]] [[        Handler handler = block::dissolve(this, handler_);
+fault(operation_completes_twice include/asio_retry/detail/operation_shell.hpp
+    [[        std::apply(take_handler(), std::move(result));]] [[        Handler handler = take_handler();
         if constexpr (std::is_copy_constructible_v<Handler>)
             std::apply(Handler(handler), arguments(result));
         std::apply(std::move(handler), std::move(result));]])
@@ -178,6 +174,9 @@ fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/atte
 
 fault(operation_keeps_the_error_of_the_attempt include/asio_retry/detail/completion.hpp
     [[if (action.error.failed() || action.thrown)]] [[if (action.thrown)]])
+
+fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/attempt_runner.hpp
+    [[                runner_->on_dropped();]] [[                static_cast<void>(runner_);]])
 
 fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/attempt_runner.hpp
     [[            // What cancelled the attempt must not end the wait for the next one.
