@@ -12,8 +12,8 @@ constexpr std::array<operation_event, operation_stages> legal{
     start_refused | step_failed,
     attempt_ended | limit_reached | step_failed | coroutine_lost,
     attempt_ended | limit_reached | step_failed,
-    wait_ended, // waiting
-    wait_ended, // queued
+    wait_ended | step_failed, // waiting
+    wait_ended | step_failed, // queued
     limit_reached,
 };
 

@@ -1,5 +1,6 @@
 #include <asio_retry/detail/scope_join.hpp>
 
+#include <asio_retry/detail/ending_wait.hpp>
 #include <asio_retry/detail/scope_state.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
@@ -24,7 +25,9 @@ void scope_join::release_scope() noexcept {
     scope_.reset();
 }
 
-void scope_join::abandon() noexcept {
+void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
+    if (type == boost::asio::cancellation_type::none)
+        return;
     {
         std::lock_guard const lock(*mutex_);
         if (has_ended_ || !scope_->end_join(*this, aborted_error()))
@@ -73,14 +76,7 @@ bool scope_join::on_expiry() {
             return true;
         }
     }
-    try {
-        post();
-    } catch (std::bad_alloc const&) {
-        return false;
-    } catch (...) { // the executor takes nothing
-        end();
-    }
-    return true;
+    return end_wait([this] { post(); }, [this] { end(); });
 }
 
 void scope_join::on_shutdown() noexcept {

@@ -1,5 +1,6 @@
 #include <asio_retry/detail/ticker_state.hpp>
 
+#include <asio_retry/detail/ending_wait.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
@@ -7,6 +8,13 @@
 #include <new>
 
 namespace asio_retry::detail {
+
+void ticker_wait::on_cancelled(boost::asio::cancellation_type_t type) {
+    if (type == boost::asio::cancellation_type::none)
+        return;
+    auto const state = state_; // outlives the wait
+    state->cancel(*this);
+}
 
 bool ticker_wait::on_expiry() {
     return state_->on_expiry(*this);
@@ -241,16 +249,12 @@ bool ticker_state::on_expiry(ticker_wait& wait) {
         std::lock_guard const lock(mutex_);
         phase_ = phase::queued;
     }
-    try {
-        wait.post();
-    } catch (std::bad_alloc const&) {
+    bool const ended = end_wait([&] { wait.post(); }, [&] { wait.end(); });
+    if (!ended) {
         std::lock_guard const lock(mutex_);
         phase_ = phase::waiting;
-        return false;
-    } catch (...) { // the executor takes nothing
-        wait.end();
     }
-    return true;
+    return ended;
 }
 
 } // namespace asio_retry::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/asio.hpp>
+#include <asio_retry/detail/ending_wait.hpp>
 #include <asio_retry/detail/queued_turn.hpp>
 #include <asio_retry/detail/resumption.hpp>
 #include <asio_retry/detail/runs_here.hpp>
@@ -12,7 +13,6 @@
 
 #include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -96,15 +96,11 @@ private:
             on_turn(turn());
             return true;
         }
-        try {
-            post();
-        } catch (std::bad_alloc const&) {
-            return false;
-        } catch (...) {
-            failure_ = std::current_exception();
-            on_turn(turn());
-        }
-        return true;
+        return end_wait([this] { post(); },
+                        [this] {
+                            failure_ = std::current_exception();
+                            on_turn(turn());
+                        });
     }
 
     // The frame is destroyed with the handler that holds it, and this object with the frame.

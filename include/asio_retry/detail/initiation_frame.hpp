@@ -33,4 +33,10 @@ private:
     initiation_frame* outer_;
 };
 
+/// While this thread starts an attempt, or tells it something.
+struct attempt_frame : initiation_frame {
+    using initiation_frame::initiation_frame;
+    bool completed = false;
+};
+
 } // namespace asio_retry::detail

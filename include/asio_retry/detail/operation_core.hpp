@@ -118,7 +118,7 @@ protected:
     virtual asio::io_context*
     own_context() const noexcept = 0; ///< of an executor that may run functions at once
     virtual operation_membership* membership() noexcept { return nullptr; }
-    virtual void disconnect_slot() noexcept = 0;
+    virtual void forget_caller() noexcept = 0; ///< its slot
 
     /// Each destroys the operation.
     virtual void deliver() = 0;
@@ -126,8 +126,7 @@ protected:
     virtual void dissolve() noexcept = 0;
 
 private:
-    struct attempt_frame;
-    struct telling_frame;
+    class telling_frame;
 
     retry_scheduler& waits() {
         if (!waits_.is_found())
@@ -172,9 +171,6 @@ private:
     operation_state state_;
     bool is_success_ = false; // of the attempt that ended last, unless the policy has to judge it
     bool ends_wait_ = false;  // the node's expiry; otherwise it is the time limit of the attempt
-
-protected:
-    bool slot_connected_ = false; // as its handler there says
 };
 
 } // namespace asio_retry::detail

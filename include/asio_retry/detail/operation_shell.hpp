@@ -2,17 +2,14 @@
 
 #include <asio_retry/detail/asio.hpp>
 #include <asio_retry/detail/completion.hpp>
+#include <asio_retry/detail/handler_operation.hpp>
 #include <asio_retry/detail/late_value.hpp>
-#include <asio_retry/detail/operation_block.hpp>
 #include <asio_retry/detail/operation_core.hpp>
-#include <asio_retry/detail/operation_executors.hpp>
 #include <asio_retry/detail/queued_turn.hpp>
 #include <asio_retry/detail/runs_here.hpp>
 #include <asio_retry/detail/scope_membership.hpp>
 
 #include <boost/asio/append.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
 
@@ -27,21 +24,14 @@ namespace asio_retry::detail {
 /// A retrying operation, but for what it retries: its handler, executors and result. One for all operations of
 /// these types.
 template <typename Signature, typename WaitsOn, typename Handler, typename Membership, bool WantsStrand>
-class operation_shell : public operation_core {
+class operation_shell : public handler_operation<operation_core, WaitsOn, Handler, WantsStrand> {
+    using base = handler_operation<operation_core, WaitsOn, Handler, WantsStrand>;
     using completion = detail::completion<Signature>;
-    using executors = operation_executors<WaitsOn, Handler, WantsStrand>;
 
 public:
     using signature = Signature;
-    using handler_type = Handler;
     using arguments = typename completion::arguments;
-    using operation_executor = typename executors::executor_type;
-    using handler_allocator = typename operation_block<operation_shell, Handler>::handler_allocator;
-
-    operation_executor get_operation_executor() const noexcept { return executors_.get(); }
-    handler_allocator get_handler_allocator() const noexcept {
-        return operation_block<operation_shell, Handler>::handler_allocator_of(handler_);
-    }
+    using typename base::handler_allocator;
 
     template <typename... Args>
     void on_attempt_completed(Args&&... args) {
@@ -51,7 +41,7 @@ public:
             try {
                 result_.emplace(completion::from_exception(std::current_exception()));
             } catch (...) { // there are no values to complete with
-                drop();
+                this->drop();
                 throw;
             }
         }
@@ -70,7 +60,7 @@ public:
     using turn_allocator =
         std::conditional_t<std::is_same_v<Turn, notice>, std::allocator<void>, handler_allocator>;
 
-    handler_allocator get_turn_allocator(own_turn) const noexcept { return get_handler_allocator(); }
+    handler_allocator get_turn_allocator(own_turn) const noexcept { return this->get_handler_allocator(); }
     std::allocator<void> get_turn_allocator(notice) const noexcept { return {}; }
     void on_turn(own_turn turn) { operation_core::on_turn(turn.what); }
     void on_turn(notice turn) { operation_core::on_turn(turn.what); }
@@ -80,10 +70,8 @@ public:
 protected:
     operation_shell(Handler&& handler, retry_policy&& policy, WaitsOn const& waits_on, Membership&& membership,
                     bool judges_results)
-        : operation_core(std::move(policy))
+        : base(std::move(handler), waits_on, std::move(policy))
         , judges_results_(judges_results)
-        , handler_(std::move(handler))
-        , executors_(handler_, waits_on)
         , part_(*this, std::move(membership)) {}
 
     ~operation_shell() = default;
@@ -93,40 +81,23 @@ protected:
     void start(Prepare prepare) {
         bool can_be_cancelled = false;
         try {
-            auto slot = asio::get_associated_cancellation_slot(handler_);
-            can_be_cancelled = slot.is_connected();
-            if (can_be_cancelled)
-                slot.template emplace<slot_handler>(this);
+            can_be_cancelled = this->connect_slot();
             prepare();
         } catch (...) {
-            return fail();
+            return this->fail();
         }
         operation_core::start(Membership::is_scoped, can_be_cancelled);
     }
 
-    Handler& handler() noexcept { return handler_; }
     arguments const& result() noexcept { return *result_; }
 
 private:
-    /// Lives in the slot of the caller's handler, until the operation or the caller's signal ends.
-    struct slot_handler {
-        operation_shell* self;
-        explicit slot_handler(operation_shell* s) noexcept
-            : self(s) {
-            self->slot_connected_ = true;
-        }
-        slot_handler(slot_handler const&) = delete;
-        slot_handler& operator=(slot_handler const&) = delete;
-        ~slot_handler() { self->slot_connected_ = false; }
-        void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
-    };
-
     /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
     virtual Handler take_handler() = 0;
 
     bool has_failed() noexcept final { return completion::is_failure(*result_); }
     verdict judge() final { return completion::verdict_on(*result_); }
-    retry_action conclude_failed() final { return completion::on_exception(machine(), *result_); }
+    retry_action conclude_failed() final { return completion::on_exception(this->machine(), *result_); }
     void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
         result_.emplace(completion::failed(code, thrown));
     }
@@ -134,17 +105,20 @@ private:
     void drop_result() noexcept final { result_.reset(); }
 
     void post(operation_turn turn) final {
+        auto const& on = this->get_executors();
         if (is_notice(turn))
-            post_turn(executors_.get(), executors_.waits_on(), *this, notice{turn});
+            post_turn(on.get(), on.waits_on(), *this, notice{turn});
         else
-            post_turn(executors_.get(), executors_.waits_on(), *this, own_turn{turn});
+            post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
     }
     asio::execution_context& context() const final {
-        return asio::query(executors_.waits_on(), asio::execution::context);
+        return asio::query(this->get_executors().waits_on(), asio::execution::context);
     }
-    asio::io_context* own_context() const noexcept final { return detail::own_context(executors_.get()); }
+    asio::io_context* own_context() const noexcept final {
+        return detail::own_context(this->get_operation_executor());
+    }
     operation_membership* membership() noexcept final { return part_.get(); }
-    void disconnect_slot() noexcept final { asio::get_associated_cancellation_slot(handler_).clear(); }
+    void forget_caller() noexcept final { this->disconnect_slot(); }
 
     void dissolve() noexcept final {
         [[maybe_unused]] auto const presence = part_.take_presence();
@@ -169,12 +143,12 @@ private:
 
     void deliver_later() final {
         // Until the completion is queued: a context without work would stop.
-        [[maybe_unused]] auto const keep_running = executors_.keep_running();
+        [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
         auto presence = part_.take_presence();
-        auto const executor = executors_.waits_on();
+        auto const executor = this->get_executors().waits_on();
         arguments result = take_result();
         Handler handler = take_handler();
-        immediate_delivery<typename executors::io_executor, Handler> delivery(handler, executor);
+        immediate_delivery<typename base::executors::io_executor, Handler> delivery(handler, executor);
         std::apply(
             [&](auto&&... values) {
                 delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
@@ -183,8 +157,6 @@ private:
     }
 
     bool const judges_results_;
-    Handler handler_;
-    executors executors_;
     [[no_unique_address]] typename Membership::part part_;
     late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
 };

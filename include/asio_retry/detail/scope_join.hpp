@@ -5,6 +5,7 @@
 #include <asio_retry/error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 
@@ -12,6 +13,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+
+namespace asio_retry {
+class retry_scheduler;
+}
 
 namespace asio_retry::detail {
 
@@ -25,8 +30,9 @@ protected:
     explicit scope_join(boost::intrusive_ptr<scope_state> scope);
     ~scope_join();
 
-    /// Ends it with `operation_aborted`, if it has not ended. Precondition: its turn has not come.
-    void abandon() noexcept;
+    /// The handler's slot. Ends it with `operation_aborted`, if it has not ended. Precondition: its turn has
+    /// not come.
+    void on_cancelled(boost::asio::cancellation_type_t type) noexcept;
 
     error_code const& error() const noexcept { return error_; }
 

@@ -9,6 +9,7 @@
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
 
 #include <atomic>
 #include <memory>
@@ -28,6 +29,9 @@ protected:
     ~ticker_wait() = default;
 
     std::shared_ptr<ticker_state> const& state() const noexcept { return state_; }
+
+    /// The handler's slot.
+    void on_cancelled(boost::asio::cancellation_type_t type);
 
 private:
     friend class ticker_state;

@@ -63,18 +63,18 @@ fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
 
 # --- the scheduler
 
-fault(scheduler_leaves_its_timer_armed src/retry_scheduler.cpp
+fault(scheduler_leaves_its_timer_armed src/scheduled_waits.hpp
     [[            timer_.disarm();
         else if (waits_.size() == few)]] [[            return;
         else if (waits_.size() == few)]])
 
-fault(scheduler_leaves_a_cancelled_wait src/retry_scheduler.cpp
+fault(scheduler_leaves_a_cancelled_wait src/scheduled_waits.hpp
     [[            return false;
         take_back(node);
         return true;]] [[            return false;
         return true;]])
 
-fault(scheduler_cancels_a_wait_that_is_over src/retry_scheduler.cpp
+fault(scheduler_cancels_a_wait_that_is_over src/scheduled_waits.hpp
     [[        if (!node.is_linked())
             return false;
         take_back(node);
@@ -85,10 +85,8 @@ fault(scheduler_cancels_a_wait_that_is_over src/retry_scheduler.cpp
         return true;
 ]])
 
-fault(scheduler_keeps_its_waits_at_shutdown src/retry_scheduler.cpp
-    [[    while (detail::wait_node* const node = impl_->shut_down())
-        node->on_shutdown();]] [[    while (impl_->shut_down()) {
-    }]])
+fault(scheduler_keeps_its_waits_at_shutdown src/scheduled_waits.hpp
+    [[            node->on_shutdown();]] [[            static_cast<void>(node);]])
 
 # --- the scope
 
@@ -113,11 +111,10 @@ fault(operation_does_not_ask_its_scope src/operation_membership.cpp
 # --- the operation
 
 fault(operation_does_not_clear_the_slot src/operation_core.cpp
-    [[    if (slot_connected_)
-        disconnect_slot();
+    [[    forget_caller();
 ]] [[]])
 
-fault(operation_does_not_tell_its_attempt src/operation_core.cpp
+fault(operation_does_not_tell_its_attempt src/operation_events.cpp
     [[        stop_attempt(type);
     else]] [[        static_cast<void>(type);
     else]])
@@ -139,11 +136,11 @@ fault(operation_resumes_inside_emit src/operation_core.cpp
     return state_.occupancy.add(wait_ended);
 ]])
 
-fault(operation_ignores_partial src/operation_core.cpp
+fault(operation_ignores_partial src/operation_events.cpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
-fault(operation_obeys_every_total src/operation_core.cpp
+fault(operation_obeys_every_total src/operation_events.cpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::all;]])
 
@@ -152,7 +149,7 @@ fault(operation_leaves_the_limit_armed src/operation_core.cpp
         return leave();]] [[    if (false)
         return leave();]])
 
-fault(operation_does_not_count_a_limit src/operation_core.cpp
+fault(operation_does_not_count_a_limit src/operation_events.cpp
     [[        machine_.on_attempt_limit();
 ]] [[]])
 

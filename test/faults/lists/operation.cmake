@@ -12,9 +12,9 @@ fault(stage_attempting_takes_no_lost_coroutine src/operation_state.cpp
 fault(stage_judging_takes_no_limit src/operation_state.cpp
     [[    attempt_ended | limit_reached | step_failed,]] [[    attempt_ended | step_failed,]])
 fault(stage_waiting_takes_a_limit src/operation_state.cpp
-    [[    wait_ended, // waiting]] [[    wait_ended | limit_reached, // waiting]])
+    [[    wait_ended | step_failed, // waiting]] [[    wait_ended | step_failed | limit_reached, // waiting]])
 fault(stage_queued_takes_no_end src/operation_state.cpp
-    [[    wait_ended, // queued]] [[    limit_reached, // queued]])
+    [[    wait_ended | step_failed, // queued]] [[    step_failed, // queued]])
 fault(stage_ending_takes_an_attempt src/operation_state.cpp
     [[    limit_reached,
 };]] [[    limit_reached | attempt_ended,

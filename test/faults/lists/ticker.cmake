@@ -126,12 +126,10 @@ fault(ticker_loses_its_first_tick_for_want_of_memory src/ticker_state.cpp
         throw;]])
 
 fault(ticker_cannot_be_taken_back_without_memory src/ticker_state.cpp
-    [[        phase_ = phase::waiting;
-        return false;]] [[        return false;]])
+    [[    if (!ended) {]] [[    if (false) {]])
 
 fault(ticker_gives_up_without_memory src/ticker_state.cpp
-    [[        phase_ = phase::waiting;
-        return false;]] [[        return true;]])
+    [[    return ended;]] [[    return true;]])
 
 fault(ticker_is_not_scheduled_again_without_memory src/ticker_state.cpp
     [[    phase_ = phase::waiting;
