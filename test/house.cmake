@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 set(policy attempt backoff duration error jitter permanent random number_text policy_arguments policy_builder policy_json policy_parser policy_profiles policy_term policy_terms policy_text profiles shown_text wide_number
     retry_event retry_gate retry_machine retry_policy retry_report retry_settings
     stop_reason verdict detail/backoff_shapes detail/check detail/config detail/empty_function detail/jitter_course detail/jitter_kinds detail/shared_function detail/shared_value)
-set(time context_executor retry_scheduler slot_set timer_memory timing_wheel virtual_time wake_up_timer wheel_levels detail/wait_node)
+set(time context_executor random_streams retry_scheduler scheduled_waits slot_set timer_memory timing_wheel virtual_time wake_up_timer wheel_levels detail/wait_node)
 set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
     detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/awaiting_shell
     detail/await_retry detail/awaited_retry detail/awaiting_token detail/blocking_retry detail/completion
@@ -13,7 +13,7 @@ set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_sc
     detail/ticker_state detail/ticker_wait
     detail/initiate_retry detail/initiation_frame detail/occupancy
     detail/lazy_scheduler detail/operation_block detail/operation_core detail/operation_executors detail/operation_membership detail/operation_shell detail/operation_state detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership
-    detail/handler_join detail/scope_join detail/scope_state)
+    detail/ending_wait detail/handler_join detail/handler_operation detail/scope_join detail/scope_state)
 set(rooms policy time operation)
 
 set(allowed)

@@ -6,12 +6,9 @@
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
 
-namespace asio_retry {
-class retry_scheduler;
-}
-
 namespace asio_retry::detail {
 
+class scheduled_waits;
 class timing_wheel;
 
 using wait_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<class wait_node>,
@@ -34,7 +31,7 @@ protected:
     static constexpr time_point early = time_point::min(); // no expiry that anybody asks for
 
 private:
-    friend class asio_retry::retry_scheduler;
+    friend class scheduled_waits;
     friend class timing_wheel;
 
     /// The wait ended. Called once for each expiry, without a lock, on some thread that runs the context.

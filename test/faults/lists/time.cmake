@@ -4,159 +4,156 @@ noticed_by(tests_of_time)
 
 # --- the scheduler
 
-fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/retry_scheduler.cpp
+fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/scheduled_waits.hpp
     [[waits_.insert(node, std::max(expiry, time_point::min() + duration(1)));]] [[waits_.insert(node, expiry);]])
 
-fault(scheduler_takes_waits_during_the_shutdown src/retry_scheduler.cpp
+fault(scheduler_takes_waits_during_the_shutdown src/scheduled_waits.hpp
     [[        if (shut_down_)
             return false;]] [[]])
 
-fault(scheduler_arms_for_the_first_wait_only src/retry_scheduler.cpp
+fault(scheduler_arms_for_the_first_wait_only src/scheduled_waits.hpp
     [[            arm_for(wake_up_for(expiry));
         } catch]] [[            if (waits_.size() == 1)
                 arm_for(wake_up_for(expiry));
         } catch]])
 
-fault(scheduler_forgets_that_its_turn_was_posted src/retry_scheduler.cpp
-    [[            turn_posted_ = false;
-        }
-        take_turn();]] [[        }
-        take_turn();]])
+fault(scheduler_forgets_that_its_turn_was_posted src/scheduled_waits.hpp
+    [[        take_turn([this] { turn_posted_ = false; });]] [[        take_turn([] {});]])
 
-fault(scheduler_shuts_down_without_what_was_ended_early src/retry_scheduler.cpp
+fault(scheduler_shuts_down_without_what_was_ended_early src/scheduled_waits.hpp
     [[return ended ? ended : waits_.take_any();]] [[return ended ? waits_.take_any() : waits_.take_any();]])
 
-fault(scheduler_stays_seeded_when_it_is_gone src/retry_scheduler.cpp
-    [[        if (is_seeded_)
-            seeded_.fetch_sub]] [[        if (!is_seeded_)
-            seeded_.fetch_sub]])
+fault(scheduler_stays_seeded_when_it_is_gone src/random_streams.hpp
+    [[~random_streams() { count(false); }]] [[~random_streams() { count(true); }]])
 
-fault(scheduler_counts_each_seed src/retry_scheduler.cpp
-    [[        if (!std::exchange(is_seeded_, true))]] [[        is_seeded_ = true;]])
+fault(scheduler_counts_each_seed src/random_streams.hpp
+    [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded)]]
+    [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded && !is_seeded)]])
 
-fault(scheduler_goes_on_with_the_streams_of_another_seed src/retry_scheduler.cpp
-    [[        next_stream_.store(0, std::memory_order_relaxed);
-]] [[]])
+fault(scheduler_goes_on_with_the_streams_of_another_seed src/random_streams.hpp
+    [[restore({value, 0, true});]] [[restore({value, next_.load(), true});]])
 
-fault(scheduler_ignores_its_seed src/retry_scheduler.cpp
-    [[        seed_ = value;
-]] [[        static_cast<void>(value);
-]])
+fault(scheduler_ignores_its_seed src/random_streams.hpp
+    [[restore({value, 0, true});]] [[restore({value == 0 ? state_.seed : state_.seed, 0, true});]])
 
-fault(scheduler_draws_a_new_seed_although_seeded src/retry_scheduler.cpp
-    [[        if (!is_seeded_)
-            seed_ = entropy_seed();]] [[        seed_ = entropy_seed();]])
+fault(scheduler_draws_a_new_seed_although_seeded src/random_streams.hpp
+    [[        if (!state_.is_seeded)
+            state_.seed = entropy_seed();]] [[        state_.seed = entropy_seed();]])
 
 fault(scheduler_keeps_its_seed_after_a_fork src/retry_scheduler.cpp
     [[event == boost::asio::execution_context::fork_child]] [[event == boost::asio::execution_context::fork_parent]])
 
-fault(scheduler_gives_all_the_same_stream src/retry_scheduler.cpp
-    [[next_stream_.fetch_add(1, std::memory_order_relaxed));]] [[next_stream_.load(std::memory_order_relaxed));]])
+fault(scheduler_gives_all_the_same_stream src/random_streams.hpp
+    [[next_.fetch_add(1, std::memory_order_relaxed));]] [[next_.load(std::memory_order_relaxed));]])
 
-fault(scheduler_stops_its_clock_twice src/retry_scheduler.cpp
+fault(scheduler_stops_its_clock_twice src/scheduled_waits.hpp
     [[        if (manual_now_)
             throw]] [[        if (manual_now_ && !waits_.empty())
             throw]])
 
-fault(scheduler_stops_its_clock_under_a_wait src/retry_scheduler.cpp
+fault(scheduler_stops_its_clock_under_a_wait src/scheduled_waits.hpp
     [[        if (!waits_.empty())
             throw]] [[        if (waits_.size() > 1)
             throw]])
 
-fault(restarted_clock_is_without_the_waits src/retry_scheduler.cpp
+fault(restarted_clock_is_without_the_waits src/scheduled_waits.hpp
     [[        waits_.restart(now());
-        slack]] [[        slack]])
-
-fault(restarted_clock_keeps_the_slack src/retry_scheduler.cpp
-    [[        slack = before_manual_.slack;
 ]] [[]])
 
-fault(restarted_clock_keeps_the_seed src/retry_scheduler.cpp
-    [[        seed_ = before_manual_.seed;
+fault(restarted_clock_keeps_the_slack src/scheduled_waits.hpp
+    [[        slack = slack_before_;
 ]] [[]])
 
-fault(restarted_clock_keeps_the_stream src/retry_scheduler.cpp
-    [[        next_stream_.store(before_manual_.next_stream, std::memory_order_relaxed);
+fault(restarted_clock_keeps_the_seed src/random_streams.hpp
+    [[        state_ = saved;
+]] [[        state_ = {state_.seed, saved.next, saved.is_seeded};
+]])
+
+fault(restarted_clock_keeps_the_stream src/random_streams.hpp
+    [[        next_.store(saved.next, std::memory_order_relaxed);
+]] [[        next_.store(saved.is_seeded ? 0 : next_.load(), std::memory_order_relaxed);
+]])
+
+fault(restarted_clock_stays_seeded src/random_streams.hpp
+    [[        state_ = saved;
+]] [[        state_.seed = saved.seed;
+]])
+
+fault(restarted_clock_stays_counted_as_seeded src/random_streams.hpp
+    [[        else
+            seeded_.fetch_sub(1, std::memory_order_relaxed);
 ]] [[]])
 
-fault(restarted_clock_stays_seeded src/retry_scheduler.cpp
-    [[        if (std::exchange(is_seeded_, before_manual_.seeded) && !is_seeded_)
-            seeded_]] [[        if (is_seeded_ && !before_manual_.seeded)
-            seeded_]])
+fault(restarted_clock_uncounts_what_was_seeded_before src/random_streams.hpp
+    [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded)]]
+    [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded && is_seeded)]])
 
-fault(restarted_clock_stays_counted_as_seeded src/retry_scheduler.cpp
-    [[        if (std::exchange(is_seeded_, before_manual_.seeded) && !is_seeded_)
-            seeded_.fetch_sub(1, std::memory_order_relaxed);]] [[        is_seeded_ = before_manual_.seeded;]])
-
-fault(restarted_clock_uncounts_what_was_seeded_before src/retry_scheduler.cpp
-    [[before_manual_.seeded) && !is_seeded_)]] [[before_manual_.seeded))]])
-
-fault(restarted_clock_leaves_the_timer_held src/retry_scheduler.cpp
+fault(restarted_clock_leaves_the_timer_held src/scheduled_waits.hpp
     [[        timer_.hold_until(time_point::min());
 ]] [[]])
 
-fault(restarted_clock_does_not_arm src/retry_scheduler.cpp
+fault(restarted_clock_does_not_arm src/scheduled_waits.hpp
     [[        if (ended_early_.empty())
             arm();
         else
             arm_for(at_once); // what]] [[        if (!ended_early_.empty())
             arm_for(at_once); // what]])
 
-fault(restarted_clock_leaves_what_was_ended_early src/retry_scheduler.cpp
+fault(restarted_clock_leaves_what_was_ended_early src/scheduled_waits.hpp
     [[        if (ended_early_.empty())
             arm();
         else
             arm_for(at_once); // what]] [[        arm(); // what]])
 
-fault(scheduler_does_not_arm_for_another_slack src/retry_scheduler.cpp
+fault(scheduler_does_not_arm_for_another_slack src/scheduled_waits.hpp
     [[        slack = greatest;
         arm();]] [[        slack = greatest;]])
 
-fault(scheduler_has_no_expiry_of_what_was_ended_early src/retry_scheduler.cpp
+fault(scheduler_has_no_expiry_of_what_was_ended_early src/scheduled_waits.hpp
     [[return ended_early_.empty() ? waits_.next_expiry(waits_.size()) : manual_now_;]]
     [[return waits_.next_expiry(waits_.size());]])
 
-fault(scheduler_looks_at_few_waits_for_the_next_expiry src/retry_scheduler.cpp
+fault(scheduler_looks_at_few_waits_for_the_next_expiry src/scheduled_waits.hpp
     [[waits_.next_expiry(waits_.size()) : manual_now_;]] [[waits_.next_expiry(few) : manual_now_;]])
 
-fault(scheduler_advances_its_clock_back src/retry_scheduler.cpp
+fault(scheduler_advances_its_clock_back src/scheduled_waits.hpp
     [[manual_now_ = std::max(*manual_now_, to);]] [[manual_now_ = to;]])
 
-fault(scheduler_sets_its_clock_back_without_the_waits src/retry_scheduler.cpp
+fault(scheduler_sets_its_clock_back_without_the_waits src/scheduled_waits.hpp
     [[        if (to < *manual_now_)
             waits_.restart(to);]] [[]])
 
-fault(scheduler_is_late_where_waits_are_few src/retry_scheduler.cpp
+fault(scheduler_is_late_where_waits_are_few src/scheduled_waits.hpp
     [[manual_now_ || waits_.size() <= few ?]] [[manual_now_ || waits_.size() < few ?]])
 
-fault(scheduler_is_late_by_a_manual_clock src/retry_scheduler.cpp
+fault(scheduler_is_late_by_a_manual_clock src/scheduled_waits.hpp
     [[manual_now_ || waits_.size() <= few ?]] [[waits_.size() <= few ?]])
 
-fault(scheduler_is_never_late src/retry_scheduler.cpp
+fault(scheduler_is_never_late src/scheduled_waits.hpp
     [[manual_now_ || waits_.size() <= few ?]] [[manual_now_ || waits_.size() <= 1000 ?]])
 
-fault(scheduler_arms_again_one_too_late src/retry_scheduler.cpp
+fault(scheduler_arms_again_one_too_late src/scheduled_waits.hpp
     [[        else if (waits_.size() == few)]] [[        else if (waits_.size() + 1 == few)]])
 
-fault(scheduler_does_not_arm_when_few_are_left src/retry_scheduler.cpp
+fault(scheduler_does_not_arm_when_few_are_left src/scheduled_waits.hpp
     [[            arm(); // from here on they are exact]] [[            return;]])
 
-fault(scheduler_waits_by_a_manual_clock src/retry_scheduler.cpp
+fault(scheduler_waits_by_a_manual_clock src/scheduled_waits.hpp
     [[        if (!manual_now_ && !shut_down_)
             timer_]] [[        if (!shut_down_)
             timer_]])
 
-fault(scheduler_ends_all_in_one_turn src/retry_scheduler.cpp
+fault(scheduler_ends_all_in_one_turn src/scheduled_waits.hpp
     [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
 
-fault(scheduler_ends_waits_ahead_of_time src/retry_scheduler.cpp
+fault(scheduler_ends_waits_ahead_of_time src/scheduled_waits.hpp
     [[            node = take_due(begin);]] [[            node = take_due(saturating_add(begin, std::chrono::seconds(1)));]])
 
-fault(scheduler_does_not_arm_ahead src/retry_scheduler.cpp
+fault(scheduler_does_not_arm_ahead src/scheduled_waits.hpp
     [[        arm_ahead(begin);
 ]] [[]])
 
-fault(scheduler_does_not_arm_for_the_rest src/retry_scheduler.cpp
+fault(scheduler_does_not_arm_for_the_rest src/scheduled_waits.hpp
     [[        else if (waits_.empty())
             timer_.disarm();
         else
@@ -165,19 +162,19 @@ fault(scheduler_does_not_arm_for_the_rest src/retry_scheduler.cpp
             timer_.disarm();
     }]])
 
-fault(scheduler_does_not_pause_without_memory src/retry_scheduler.cpp
+fault(scheduler_does_not_pause_without_memory src/scheduled_waits.hpp
     [[        timer_.hold_until(saturating_add(now(), pause_without_memory));
 ]] [[]])
 
-fault(scheduler_ends_waits_while_it_pauses src/retry_scheduler.cpp
+fault(scheduler_ends_waits_while_it_pauses src/scheduled_waits.hpp
     [[timer_.is_held(begin) ? nullptr : first_due(begin);]] [[first_due(begin);]])
 
-fault(scheduler_loses_a_wait_without_memory src/retry_scheduler.cpp
+fault(scheduler_loses_a_wait_without_memory src/scheduled_waits.hpp
     [[            waits_.insert(node, node.expiry());
         return]] [[            static_cast<void>(node);
         return]])
 
-fault(scheduler_loses_an_early_end_without_memory src/retry_scheduler.cpp
+fault(scheduler_loses_an_early_end_without_memory src/scheduled_waits.hpp
     [[        if (was_early)
             end_early(node);
         else]] [[        if (!was_early)]])
@@ -186,8 +183,9 @@ fault(scheduler_stops_short_of_the_limit src/retry_scheduler.cpp
     [[    if (!next || *next > limit)]] [[    if (!next || *next >= limit)]])
 
 fault(scheduler_does_not_say_that_it_lacks_memory src/retry_scheduler.cpp
-    [[    if (first == impl::due::no_memory)
-        throw std::bad_alloc();]] [[]])
+    [[    if (first == detail::scheduled_waits::due::no_memory)
+        throw std::bad_alloc();
+]] [[]])
 
 # --- the timing wheel
 
@@ -307,17 +305,17 @@ fault(virtual_time_may_go_back src/virtual_time.cpp
 
 noticed_by(exhaustion_tests)
 
-fault(scheduler_keeps_a_wait_that_it_refused src/retry_scheduler.cpp
+fault(scheduler_keeps_a_wait_that_it_refused src/scheduled_waits.hpp
     [[            waits_.erase(node);
             throw;]] [[            throw;]])
 
-fault(scheduler_ends_nothing_early_without_memory src/retry_scheduler.cpp
+fault(scheduler_ends_nothing_early_without_memory src/scheduled_waits.hpp
     [[            turn_posted_ = false;
             arm_for(at_once);
         }]] [[            turn_posted_ = false;
         }]])
 
-fault(scheduler_believes_in_a_turn_that_was_not_posted src/retry_scheduler.cpp
+fault(scheduler_believes_in_a_turn_that_was_not_posted src/scheduled_waits.hpp
     [[            turn_posted_ = false;
             arm_for(at_once);
         }]] [[            arm_for(at_once);
