@@ -84,8 +84,8 @@ bool operation_core::initiate_attempt() {
     return frame.completed;
 }
 
-void operation_core::on_attempt_completed(bool is_success) {
-    is_success_ = is_success;
+void operation_core::on_attempt_completed(bool has_failed) {
+    is_success_ = !has_failed && !judges_results_;
     if (initiation_frame* const frame = initiation_frame::find(this))
         static_cast<attempt_frame*>(frame)->completed = true;
     else if (state_.enter_after(attempt_ended))

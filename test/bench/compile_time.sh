@@ -1,66 +1,173 @@
 #!/usr/bin/env bash
-# How long the compiler takes: for the header, against all of Asio, and for each further place where something is
-# retried, against a hand-written loop there. Usage: compile_time.sh [COMPILER] [INCLUDE-OPTIONS...]
+# How long the compiler takes, in seconds (user time, the least of three): for the header, against all of Asio, and for
+# each further place where something is retried, 11 places in one file against 1; and what that is in bytes of code.
+# Usage: compile_time.sh [--bytes] [COMPILER] [INCLUDE-OPTIONS...]
+# With --bytes only those are counted, which repeat, and it fails if a form costs more than 4096 bytes or more than co_spawn of a lambda.
 set -euo pipefail
+measures_time=yes
+if [ "${1:-}" = --bytes ]; then
+    measures_time=no
+    shift
+fi
 compiler=${1:-g++}
 shift || true
 include="$(cd "$(dirname "$0")/../.." && pwd)/include"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 TIMEFORMAT=%U
+options=(-std=c++20 -O2 -I"$include" "$@")
 
-calculate() { awk "BEGIN { printf \"%.3g\", $1 }"; }
+# Each form: a place, where @ stands for its number. Callables, handlers and results of different types are different
+# costs; the first four forms have a callable of its own each, and everything else in common.
+places() {
+    case $1 in
+    awaitable_in_a_coroutine) cat <<'E1' ;;
+asio::awaitable<std::string> place_@(retry_policy policy, std::string const& text) {
+    co_return co_await async_retry([&text]() -> asio::awaitable<std::string> { co_return text + "@"; }, policy);
+}
+E1
+    token_in_a_coroutine) cat <<'E1' ;;
+asio::awaitable<void> place_@(retry_policy policy, tcp::socket& socket, tcp::endpoint to) {
+    co_await async_retry([&socket, to](auto token) { auto there = to; there.port(@); return socket.async_connect(there, std::move(token)); }, policy);
+}
+E1
+    awaitable_in_a_scope) cat <<'E1' ;;
+void place_@(retry_policy policy, retry_scope& scope, std::string const& text) {
+    async_retry(scope, [&text]() -> asio::awaitable<std::string> { co_return text + "@"; }, policy, asio::detached);
+}
+E1
+    token_with_a_callback) cat <<'E1' ;;
+void place_@(retry_policy policy, tcp::socket& socket, tcp::endpoint to, std::function<void(error_code)> handler) {
+    async_retry(socket.get_executor(), [&socket, to](auto token) { auto there = to; there.port(@); return socket.async_connect(there, std::move(token)); }, policy, handler);
+}
+E1
+    another_handler_each) cat <<'E1' ;;
+void place_@(retry_policy policy, tcp::socket& socket, tcp::endpoint to, int& ended) {
+    async_retry(socket.get_executor(), [&socket, to](auto token) { auto there = to; there.port(@); return socket.async_connect(there, std::move(token)); }, policy,
+                [&ended](error_code) { ended += @; });
+}
+E1
+    another_result_each) cat <<'E1' ;;
+struct result_@ { std::string text; };
+asio::awaitable<result_@> place_@(retry_policy policy, std::string const& text) {
+    co_return co_await async_retry([&text]() -> asio::awaitable<result_@> { co_return result_@{text}; }, policy);
+}
+E1
+    co_spawn_of_a_lambda) cat <<'E1' ;;
+void place_@(asio::any_io_executor executor, std::string const& text) {
+    asio::co_spawn(executor, [&text]() -> asio::awaitable<std::string> { co_return text + "@"; }, asio::detached);
+}
+E1
+    async_compose_by_hand) cat <<'E1' ;;
+struct loop_@ {
+    tcp::socket& socket;
+    tcp::endpoint to;
+    std::shared_ptr<asio::steady_timer> timer;
+    int failures = 0;
+    bool waited = true;
+    template <typename Self>
+    void operator()(Self& self, error_code error = {}) {
+        if (waited && error == asio::error::operation_aborted)
+            return self.complete(error);
+        if (!std::exchange(waited, !waited)) {
+            if (!error || ++failures == 5)
+                return self.complete(error);
+            timer->expires_after(failures * std::chrono::milliseconds(10));
+            return timer->async_wait(std::move(self));
+        }
+        auto there = to;
+        there.port(@);
+        socket.async_connect(there, std::move(self));
+    }
+};
+asio::awaitable<void> place_@(tcp::socket& socket, tcp::endpoint to) {
+    co_await asio::async_compose<asio::use_awaitable_t<> const, void(error_code)>(
+        loop_@{socket, to, std::make_shared<asio::steady_timer>(socket.get_executor())}, asio::use_awaitable, socket);
+}
+E1
+    loop_by_hand) cat <<'E1' ;;
+asio::awaitable<std::string> place_@(std::string const& text) {
+    auto const operation = [&text]() -> asio::awaitable<std::string> { co_return text + "@"; };
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (int failure = 1;; ++failure) {
+        try {
+            co_return co_await operation();
+        } catch (boost::system::system_error const&) {
+            if (failure == 5)
+                throw;
+        }
+        timer.expires_after(failure * std::chrono::milliseconds(10));
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+E1
+    esac
+}
 
-seconds() { # of user time, the least of three
+write() { # FORM COUNT
+    cat <<'E1'
+#include <asio_retry/async_retry.hpp>
+#include <boost/asio.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using namespace asio_retry;
+E1
+    for number in $(seq "$2"); do places "$1" | sed "s/@/$number/g"; done
+}
+
+compile() { "$compiler" "${options[@]}" -c "$1" -o "$folder/object.o"; }
+
+seconds() {
     local best= now
     for _ in 1 2 3; do
-        now=$({ time "$compiler" -std=c++20 -I"$include" "${options[@]}" -c "$1" -o "$folder/object.o"; } 2>&1)
-        if [ -z "$best" ] || [ "$(calculate "$now < $best")" = 1 ]; then best=$now; fi
+        now=$({ time compile "$1"; } 2>&1)
+        if [ -z "$best" ] || [ "$(echo "$now $best" | awk '{ print $1 < $2 }')" = 1 ]; then best=$now; fi
     done
     echo "$best"
 }
 
-header() { # NAME HEADER
-    echo "#include <$2>" >"$folder/$1.cpp"
+bytes() { # of code
+    compile "$1"
+    size -A "$folder/object.o" | awk '$1 ~ /^\.text/ { sum += $2 } END { print sum }'
 }
 
-# places NAME COUNT PREAMBLE BODY: the preamble, and that many functions with the body
-places() {
-    {
-        echo "$3"
-        for i in $(seq "$2"); do echo "boost::asio::awaitable<void> place_$i() { $4 }"; done
-    } >"$folder/$1.cpp"
-}
+if [ $measures_time = yes ]; then
+    echo '#include <boost/asio.hpp>' >"$folder/asio.cpp"
+    echo '#include <asio_retry/async_retry.hpp>' >"$folder/retry.cpp"
+    asio=$(seconds "$folder/asio.cpp")
+    retry=$(seconds "$folder/retry.cpp")
+    echo "boost/asio.hpp: $asio s; async_retry.hpp: $retry s, $(echo "$retry $asio" | awk '{ printf "%.2f", $1 / $2 }') of it"
+fi
 
-options=(-O2 "$@")
-header asio boost/asio.hpp
-header retry asio_retry/async_retry.hpp
-by_hand='auto operation = []() -> asio::awaitable<std::tuple<boost::system::error_code>> { co_return boost::system::error_code(); };
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    for (int failure = 1; failure != 5; ++failure) {
-        auto [code] = co_await operation();
-        if (!code) co_return;
-        timer.expires_after(failure * std::chrono::milliseconds(10));
-        auto [cancelled] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-        if (cancelled) co_return;
-    }'
-retried='auto operation = []() -> asio::awaitable<std::tuple<boost::system::error_code>> { co_return boost::system::error_code(); };
-    auto [code] = co_await asio_retry::async_retry(operation, asio_retry::retry_policy(), asio::as_tuple(asio::use_awaitable));'
-includes='#include <asio_retry/async_retry.hpp>
-#include <boost/asio.hpp>
-namespace asio = boost::asio;'
-for count in 1 9; do
-    places "hand_$count" $count "$includes" "$by_hand"
-    places "retry_$count" $count "$includes" "$retried"
+# What is to be kept to comes after what it is measured by.
+forms='co_spawn_of_a_lambda awaitable_in_a_coroutine token_in_a_coroutine awaitable_in_a_scope token_with_a_callback
+    another_handler_each another_result_each async_compose_by_hand loop_by_hand'
+[ $measures_time = yes ] || forms=$(echo "$forms" | sed 's/another_handler_each.*//')
+failed=0
+printf '%-26s %8s' 'each further place' bytes
+[ $measures_time = no ] || printf ' %8s' seconds
+echo
+for form in $forms; do
+    for count in 1 11; do write "$form" $count >"$folder/$form.$count.cpp"; done
+    size=$((($(bytes "$folder/$form.11.cpp") - $(bytes "$folder/$form.1.cpp")) / 10))
+    printf '%-26s %8d' "$form" $size
+    if [ $measures_time = yes ]; then
+        many=$(seconds "$folder/$form.11.cpp")
+        printf ' %8.3f' "$(echo "$many $(seconds "$folder/$form.1.cpp")" | awk '{ print ($1 - $2) / 10 }')"
+    fi
+    case $form in
+    co_spawn_of_a_lambda) most=$((size < 4096 ? size : 4096)) ;;
+    awaitable_* | token_*)
+        if [ $size -gt $most ]; then
+            printf '  MORE THAN %d' $most
+            failed=1
+        fi
+        ;;
+    esac
+    echo
 done
-
-asio=$(seconds "$folder/asio.cpp")
-retry=$(seconds "$folder/retry.cpp")
-hand_1=$(seconds "$folder/hand_1.cpp")
-hand_9=$(seconds "$folder/hand_9.cpp")
-retry_1=$(seconds "$folder/retry_1.cpp")
-retry_9=$(seconds "$folder/retry_9.cpp")
-echo "boost/asio.hpp: $asio s; async_retry.hpp: $retry s, $(calculate "$retry / $asio") of it"
-hand=$(calculate "($hand_9 - $hand_1) / 8")
-each=$(calculate "($retry_9 - $retry_1) / 8")
-echo "each further place: by hand $hand s; async_retry $each s, $(calculate "$each / $hand") of it"
+[ $measures_time = yes ] || exit $failed

@@ -67,8 +67,10 @@ public:
     /// @}
 
 protected:
-    explicit operation_core(retry_policy&& policy) noexcept
-        : machine_(std::move(policy)) {}
+    /// `judges_results`: a success may be a failure all the same, which `fail_if` says.
+    operation_core(retry_policy&& policy, bool judges_results) noexcept
+        : machine_(std::move(policy))
+        , judges_results_(judges_results) {}
     operation_core(operation_core const&) = delete;
     operation_core& operator=(operation_core const&) = delete;
     ~operation_core() = default;
@@ -79,8 +81,8 @@ protected:
     /// Instead, with the exception that is being handled.
     void fail();
 
-    /// The result of an attempt is in its place; `is_success` unless the policy has to judge it.
-    void on_attempt_completed(bool is_success);
+    /// The result of an attempt is in its place.
+    void on_attempt_completed(bool has_failed);
 
     /// The caller cancels, on the executor.
     void on_cancelled(asio::cancellation_type_t type);
@@ -170,7 +172,8 @@ private:
     [[no_unique_address]] retry_machine machine_;
     operation_state state_;
     bool is_success_ = false; // of the attempt that ended last, unless the policy has to judge it
-    bool ends_wait_ = false;  // the node's expiry; otherwise it is the time limit of the attempt
+    bool const judges_results_;
+    bool ends_wait_ = false; // the node's expiry; otherwise it is the time limit of the attempt
 };
 
 } // namespace asio_retry::detail

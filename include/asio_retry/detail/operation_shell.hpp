@@ -45,7 +45,7 @@ public:
                 throw;
             }
         }
-        operation_core::on_attempt_completed(!judges_results_ && !completion::is_failure(*result_));
+        operation_core::on_attempt_completed(completion::is_failure(*result_));
     }
 
     // --- its turns on the executor
@@ -70,8 +70,7 @@ public:
 protected:
     operation_shell(Handler&& handler, retry_policy&& policy, WaitsOn const& waits_on, Membership&& membership,
                     bool judges_results)
-        : base(std::move(handler), waits_on, std::move(policy))
-        , judges_results_(judges_results)
+        : base(std::move(handler), waits_on, std::move(policy), judges_results)
         , part_(*this, std::move(membership)) {}
 
     ~operation_shell() = default;
@@ -156,7 +155,6 @@ private:
             std::move(result));
     }
 
-    bool const judges_results_;
     [[no_unique_address]] typename Membership::part part_;
     late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
 };
