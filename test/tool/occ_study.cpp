@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
@@ -12,6 +14,8 @@
 
 namespace asio_retry::tool {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// How far two means lie apart, in standard errors of their difference.
 double distance(double mean, double sd, double count, double other_mean, double other_sd, double other_count) {
@@ -52,6 +56,36 @@ TEST_P(published_study, has_the_same_means) {
 INSTANTIATE_TEST_SUITE_P(b7, published_study,
                          ::testing::Values(1, 2, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160),
                          ::testing::PrintToStringParamName());
+
+// Base 5 ms and cap 2 s; the first backoff uses n = 1, and so twice the base.
+TEST(scheme_B7, algorithms_begin_with_n_1_and_stay_below_the_cap) {
+    auto const algorithms = occ_algorithms();
+    EXPECT_EQ(algorithms.size(), 5u);
+    for (occ_algorithm const& algorithm : algorithms) {
+        retry_settings const& settings = algorithm.policy.settings();
+        EXPECT_EQ(settings.max_attempts, std::nullopt) << algorithm.name;
+        if (algorithm.name == "None") {
+            EXPECT_EQ(settings.backoff.ceiling(1), 0s);
+        } else if (algorithm.name == "Decorr") {
+            EXPECT_EQ(settings.backoff.base(), 5ms);
+            EXPECT_EQ(settings.jitter.cap(), 2s);
+        } else {
+            for (std::uint64_t n = 1; n != 20; ++n)
+                EXPECT_EQ(settings.backoff.ceiling(n), std::min<duration>(2s, 5ms * (1 << n)))
+                    << algorithm.name << " after " << n;
+        }
+    }
+}
+
+// Who is alone wins at once, and two that begin together lose once or oftener: "calls" counts the writes.
+TEST(scheme_B7, calls_are_writes_and_a_client_without_a_rival_makes_one) {
+    for (occ_result const& result : study_occ({1}, 10, 7, [](double) {})) {
+        EXPECT_EQ(result.calls.mean(), 1) << result.algorithm;
+        EXPECT_GT(result.time_ms.mean(), 0) << result.algorithm;
+    }
+    for (occ_result const& result : study_occ({2}, 50, 7, [](double) {}))
+        EXPECT_GT(result.calls.mean(), 2) << result.algorithm;
+}
 
 } // namespace
 } // namespace asio_retry::tool

@@ -20,6 +20,17 @@ TEST(b6, a_hundred_clients_without_jitter_need_a_hundred_rounds_and_5050_attempt
     EXPECT_EQ(result.rounds.at(99).attempts, 1u);
 }
 
+// Who meets n others in round after round is served n rounds later, after as many attempts: n (n + 1) / 2 of
+// all.
+TEST(scheme_B6, clients_without_jitter_need_a_round_each_and_meet_in_every_one) {
+    for (unsigned const clients : {1u, 2u, 37u, 100u}) {
+        rounds_result const result = study_rounds(every_round, clients, 1, 1);
+        EXPECT_EQ(result.rounds.size(), clients);
+        EXPECT_EQ(result.attempts, clients * (clients + 1) / 2);
+        EXPECT_EQ(result.gave_up, 0u);
+    }
+}
+
 TEST(rounds_study, no_round_serves_more_than_its_capacity_and_jitter_saves_attempts) {
     auto const with_jitter =
         retry_policy().backoff(exponential(1s).cap(60s)).jitter(full_jitter()).unlimited_attempts();
