@@ -1,5 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
+#include <asio_retry/retry_report.hpp>
+
 #include <boost/system/errc.hpp>
 
 #include <algorithm>
@@ -32,8 +34,8 @@ retry_action retry_machine::make_attempt(time_point now) noexcept {
 bool retry_machine::may_start_at(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     started_ = now;
-    if (report_)
-        report_->start(now);
+    if (observer_)
+        observer_->on_start(now);
     if (settings.total_timeout)
         deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
     if (settings.deadline)
@@ -62,8 +64,8 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     if (stopped || attempt_expired_)
         return on_stopped_attempt(v, stopped, now, source);
     count_failure(now, interruption::none);
-    if (report_)
-        report_->add_failure(v, interruption::none, now);
+    if (observer_)
+        observer_->on_failure(v, interruption::none, now);
     return decide(v, error_code(), now, source);
 }
 
@@ -83,8 +85,9 @@ retry_action retry_machine::on_stopped_attempt(verdict const& v, bool stopped, t
     std::optional<verdict> timed_out;
     if (out_of_time)
         timed_out = verdict::timed_out(v);
-    if (report_)
-        report_->add_failure(told_to_stop == interruption::attempt_timeout ? *timed_out : v, told_to_stop, now);
+    if (observer_)
+        observer_->on_failure(told_to_stop == interruption::attempt_timeout ? *timed_out : v, told_to_stop,
+                              now);
     if (stopped)
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
     if (told_to_stop == interruption::deadline)
@@ -157,8 +160,8 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
             settings.on_retry(retry_event{attempts_, failure.error(), failure.exception(), delay, {}});
         if (cancelled())
             return stop(stop_reason::cancelled);
-        if (report_)
-            report_->begin_wait(delay, now);
+        if (observer_)
+            observer_->on_wait(delay, now);
         return wait_for(delay);
     } catch (...) {
         return give_up(stop_reason::not_retryable, failure, stage, now, std::current_exception());
@@ -198,8 +201,8 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
 }
 
 retry_action retry_machine::on_wait_over(time_point now) {
-    if (report_)
-        report_->end_wait(now);
+    if (observer_)
+        observer_->on_wait_over(now);
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
     if (now > deadline_ && !at_edge_)
@@ -218,8 +221,8 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                                     time_point now, std::exception_ptr thrown) {
     give_lease_back();
-    if (report_)
-        report_->end(reason, now);
+    if (observer_)
+        observer_->on_end(reason, now);
     retry_action action;
     action.reason = reason;
     action.error = replacement;

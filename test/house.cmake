@@ -1,9 +1,9 @@
 cmake_minimum_required(VERSION 3.25)
 
 # The rooms of the house: a file includes only what its own room and the rooms before it offer.
-set(policy attempt backoff duration error jitter permanent random number_text policy_arguments policy_builder policy_json policy_parser policy_profiles policy_term policy_terms policy_text profiles shown_text wide_number
+set(policy attempt backoff duration error jitter permanent random number_text policy_arguments policy_builder policy_json policy_parser policy_profiles policy_term policy_terms policy_text profile_table profiles shown_text wide_number
     retry_event retry_gate retry_machine retry_policy retry_report retry_settings
-    stop_reason verdict detail/backoff_shapes detail/check detail/config detail/empty_function detail/jitter_course detail/jitter_kinds detail/shared_function detail/shared_value)
+    stop_reason verdict detail/backoff_shapes detail/check detail/config detail/empty_function detail/jitter_course detail/machine_observer detail/report_recorder report_recorder detail/jitter_kinds detail/shared_function detail/shared_value)
 set(time context_executor random_streams retry_scheduler scheduled_waits slot_set timer_memory timing_wheel virtual_time wake_up_timer wheel_levels detail/wait_node)
 set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
     detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/awaiting_shell

@@ -189,7 +189,9 @@ TEST(permanent, decision_38_of_being_told_that_the_time_is_over_is_a_timeout) {
     for (verdict const& told : {abort, verdict::failure(error_code(permanent(aborted_error())))}) {
         retry_report report;
         machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(2));
-        script.machine.record_in(report);
+        detail::report_recorder recorder(report);
+        recorder.clear();
+        script.machine.observe(recorder);
         script.start();
         EXPECT_THAT(script.expire(0s, 1s, told), is_wait(100ms));
         EXPECT_THAT(script.retries, testing::ElementsAre(is_retry(1, 100ms)));

@@ -109,7 +109,9 @@ TEST_F(retry_report_test, history_is_bounded) {
 TEST(retry_report, never_allocates_after_the_start) {
     retry_report report(3);
     retry_machine machine(endless_every_100ms());
-    machine.record_in(report);
+    detail::report_recorder recorder(report);
+    recorder.clear();
+    machine.observe(recorder);
     auto const* const memory = report.history.data();
     EXPECT_EQ(report.history.capacity(), 4u);
     random source(1);

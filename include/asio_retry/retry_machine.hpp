@@ -3,9 +3,9 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/config.hpp>
 #include <asio_retry/detail/jitter_course.hpp>
+#include <asio_retry/detail/machine_observer.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_policy.hpp>
-#include <asio_retry/retry_report.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <cstdint>
@@ -68,10 +68,9 @@ public:
             limits_attempts_ = measures_time_ = true;
     }
 
-    /// Fills in `report`, which must outlive the machine.
-    void record_in(retry_report& report) {
-        report.clear();
-        report_ = &report;
+    /// Tells `observer`, which must outlive the machine, what happens.
+    void observe(detail::machine_observer& observer) noexcept {
+        observer_ = &observer;
         measures_time_ = true;
     }
 
@@ -106,8 +105,8 @@ public:
 
     /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
     retry_action on_success(time_point now = {}) noexcept {
-        if (report_)
-            report_->end(stop_reason::succeeded, now);
+        if (observer_)
+            observer_->on_end(stop_reason::succeeded, now);
         return retry_action();
     }
 
@@ -174,8 +173,8 @@ private:
         ++attempts_;
         healthy_since_ = marks_health_ ? time_point::max() : now;
         has_lease_ = false; // spent
-        if (report_)
-            report_->attempts = attempts_;
+        if (observer_)
+            observer_->on_attempt(attempts_, now);
     }
     void count_failure(time_point now, interruption told_to_stop) noexcept;
     bool is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
@@ -219,7 +218,7 @@ private:
     time_point deadline_ = time_point::max();
     detail::jitter_course course_;
     cancellation_probe const* probe_ = nullptr;
-    retry_report* report_ = nullptr;
+    detail::machine_observer* observer_ = nullptr;
     time_point healthy_since_ = time_point::max(); // of the running attempt; or the end of a clamped wait
     stopping stopping_ : 2 = stopping::no;
     bool limits_attempts_ : 1;

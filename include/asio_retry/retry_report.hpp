@@ -4,13 +4,16 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/stop_reason.hpp>
-#include <asio_retry/verdict.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <string_view>
 #include <vector>
+
+namespace asio_retry::detail {
+class report_recorder;
+}
 
 namespace asio_retry {
 
@@ -57,20 +60,9 @@ struct retry_report {
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first
 
 private:
-    friend class retry_machine;
-
-    ASIO_RETRY_DECL void clear();
-    void start(time_point now) noexcept;
-    void add_failure(verdict const& failure, interruption stopped, time_point now) noexcept;
-    void begin_wait(duration delay, time_point now) noexcept;
-    void end_wait(time_point now) noexcept;
-    ASIO_RETRY_DECL void end(stop_reason why, time_point now) noexcept;
-
-    void see(time_point now) noexcept;
+    friend class detail::report_recorder;
 
     std::size_t last_;
-    time_point started_{};
-    time_point waiting_since_{};
 };
 
 } // namespace asio_retry

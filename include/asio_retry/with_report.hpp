@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/empty_function.hpp>
 #include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/report_recorder.hpp>
 #include <asio_retry/retry_report.hpp>
 
 #include <type_traits>
@@ -15,13 +16,13 @@ class reported_operation {
 public:
     reported_operation(Operation operation, retry_report& report)
         : operation_(std::move(operation))
-        , report_(&report) {}
+        , recorder_(report) {}
 
 private:
     friend struct detail::operation_form<reported_operation>;
 
     Operation operation_;
-    retry_report* report_;
+    detail::report_recorder recorder_;
 };
 
 /// Makes a retry of the operation fill in `report`: `async_retry(with_report(operation, report), policy)`.
@@ -55,7 +56,8 @@ struct detail::operation_form<reported_operation<Operation>> : detail::operation
 
     static void prepare(reported& operation, retry_machine& machine) {
         inner::prepare(operation.operation_, machine);
-        machine.record_in(*operation.report_);
+        operation.recorder_.clear();
+        machine.observe(operation.recorder_);
     }
 };
 

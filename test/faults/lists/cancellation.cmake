@@ -26,14 +26,14 @@ fault(machine_starts_although_cancelled include/asio_retry/retry_machine.hpp
     [[may_start_at(now)) && !cancelled();]] [[may_start_at(now));]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
-    [[        report_->end_wait(now);
-    if (cancelled())]] [[        report_->end_wait(now);
+    [[        observer_->on_wait_over(now);
+    if (cancelled())]] [[        observer_->on_wait_over(now);
     if (false)]])
 
 fault(machine_gives_another_reason_for_a_cancelled_wait src/retry_machine.cpp
-    [[        report_->end_wait(now);
+    [[        observer_->on_wait_over(now);
     if (cancelled())
-        return end_without_attempt(stop_reason::cancelled]] [[        report_->end_wait(now);
+        return end_without_attempt(stop_reason::cancelled]] [[        observer_->on_wait_over(now);
     if (cancelled())
         return end_without_attempt(stop_reason::attempts]])
 
@@ -45,7 +45,7 @@ fault(machine_tells_of_a_retry_although_cancelled src/retry_machine.cpp
 fault(machine_does_not_look_after_on_retry src/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
-        if (report_)]] [[        if (report_)]])
+        if (observer_)]] [[        if (observer_)]])
 
 fault(machine_gives_up_twice src/retry_machine.cpp
     [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]]

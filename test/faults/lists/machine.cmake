@@ -127,7 +127,7 @@ fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
 
 fault(machine_keeps_the_lease_when_it_gives_up src/retry_machine.cpp
     [[    give_lease_back();
-    if (report_)]] [[    if (report_)]])
+    if (observer_)]] [[    if (observer_)]])
 
 fault(machine_gives_back_what_is_spent include/asio_retry/retry_machine.hpp
     [[        has_lease_ = false; // spent
@@ -178,19 +178,20 @@ fault(machine_lets_the_predicate_judge_a_rejected_result src/retry_machine.cpp
 
 # --- the report
 
-fault(report_forgets_when_it_began src/retry_report.cpp
+fault(report_forgets_when_it_began src/report_recorder.cpp
     [[    started_ = now;
 ]] [[    started_ = std::min(started_, now);
 ]])
 
-fault(report_goes_back_in_time src/retry_report.cpp
-    [[elapsed = std::max(elapsed, elapsed_between(started_, now));]] [[elapsed = elapsed_between(started_, now);]])
+fault(report_goes_back_in_time src/report_recorder.cpp
+    [[std::max(report_->elapsed, elapsed_between(started_, now));]] [[elapsed_between(started_, now);]])
 
-fault(report_has_the_error_of_what_was_told_to_stop src/retry_report.cpp
+fault(report_has_the_error_of_what_was_told_to_stop src/report_recorder.cpp
     [[    if (stopped == interruption::none || failure.error() != aborted_error()) {]] [[    if (stopped != interruption::cancellation || failure.error() == aborted_error()) {]])
 
-fault(report_has_no_time_out_in_its_history src/retry_report.cpp
-    [[timed_out ? timed_out_error() : failure.error(), stopped]] [[failure.error(), stopped]])
+fault(report_has_no_time_out_in_its_history src/report_recorder.cpp
+    [[    bool const timed_out = stopped == interruption::deadline || stopped == interruption::attempt_timeout;]]
+    [[    bool const timed_out = stopped == interruption::deadline;]])
 
 fault(machine_reports_what_an_attempt_made_of_its_time_limit src/retry_machine.cpp
     [[told_to_stop == interruption::attempt_timeout ? *timed_out : v, told]] [[v, told]])
@@ -198,30 +199,28 @@ fault(machine_reports_what_an_attempt_made_of_its_time_limit src/retry_machine.c
 fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/retry_machine.cpp
     [[    return decide(*timed_out, timed_out->error(), now, source);]] [[    return decide(v, timed_out->error(), now, source);]])
 
-fault(report_keeps_an_old_exception src/retry_report.cpp
-    [[        last_error = failure.error();
-        last_exception = failure.exception();]] [[        last_error = failure.error();
-        if (failure.exception())
-            last_exception = failure.exception();]])
+fault(report_keeps_an_old_exception src/report_recorder.cpp
+    [[        report_->last_exception = failure.exception();]] [[        if (failure.exception())
+            report_->last_exception = failure.exception();]])
 
-fault(report_forgets_the_first_failure src/retry_report.cpp
+fault(report_forgets_the_first_failure src/report_recorder.cpp
     [[history.erase(history.begin() + 1);]] [[history.erase(history.begin());]])
 
-fault(report_remembers_one_failure_less src/retry_report.cpp
-    [[    if (last_ != 0 && history.size() > last_)]] [[    if (last_ != 0 && history.size() >= last_)]])
+fault(report_remembers_one_failure_less src/report_recorder.cpp
+    [[    if (report_->last_ != 0 && history.size() > report_->last_)]] [[    if (report_->last_ != 0 && history.size() >= report_->last_)]])
 
-fault(report_has_the_delay_before_the_attempt src/retry_report.cpp
-    [[history.back().number == attempts)]] [[history.back().number != attempts)]])
+fault(report_has_the_delay_before_the_attempt src/report_recorder.cpp
+    [[history.back().number == report_->attempts)]] [[history.back().number != report_->attempts)]])
 
-fault(report_counts_the_last_wait_only src/retry_report.cpp
-    [[    waited += elapsed_between(waiting_since_, now);]] [[    waited = elapsed_between(waiting_since_, now);]])
+fault(report_counts_the_last_wait_only src/report_recorder.cpp
+    [[report_->waited += elapsed_between]] [[report_->waited = elapsed_between]])
 
-fault(report_keeps_what_was_in_it src/retry_report.cpp
-    [[    *this = retry_report(last_);
+fault(report_keeps_what_was_in_it src/report_recorder.cpp
+    [[    *report_ = retry_report(report_->last_);
 ]] [[]])
 
-fault(report_is_never_over src/retry_report.cpp
-    [[    ended = true;
+fault(report_is_never_over src/report_recorder.cpp
+    [[    report_->ended = true;
 ]] [[]])
 
 fault(report_names_another_interruption src/retry_report.cpp
