@@ -31,6 +31,14 @@ TEST(retry_machine, begins_with_an_attempt) {
     EXPECT_EQ(script.machine.current_attempt().deadline, time_point::max());
 }
 
+// Where there is no room for it, the first attempt does not begin.
+TEST(retry_machine, ends_for_want_of_room_before_its_first_attempt) {
+    machine_script script(endless_every_100ms());
+    EXPECT_THAT(script.machine.refuse(no_buffer_space_error(), script.begin),
+                is_completion(stop_reason::budget, no_buffer_space_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::budget, 0, no_buffer_space_error())));
+}
+
 // Failures alternate with waits and attempts until one attempt succeeds, and no hook hears of a giving up.
 TEST(retry_machine, retries_until_an_attempt_succeeds) {
     machine_script script(endless_every_100ms());

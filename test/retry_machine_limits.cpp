@@ -5,6 +5,7 @@
 
 #include "support/machine_script.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,30 @@ TEST(retry_machine_limits, the_earlier_of_total_timeout_and_deadline_counts) {
     machine_script point(endless_every_100ms().total_timeout(3s).deadline(time_point(1h) + 2s));
     point.start();
     EXPECT_EQ(point.machine.current_attempt().deadline, point.begin + 2s);
+}
+
+// An operation has no more time than what it is a part of, and less if its policy says so.
+TEST(retry_machine_limits, the_earliest_of_its_own_deadlines_and_the_inherited_one_counts) {
+    for (retry_policy const& policy :
+         {endless_every_100ms().total_timeout(2s), endless_every_100ms().deadline(time_point(1h) + 2s)})
+        for (duration const inherited : {1s, 3s}) {
+            machine_script script(policy);
+            script.machine.inherit_deadline(script.begin + inherited);
+            script.start();
+            EXPECT_EQ(script.machine.current_attempt().deadline,
+                      script.begin + std::min<duration>(inherited, 2s));
+        }
+}
+
+// Whose policy limits nothing looks at the clock only if what it is a part of has an end.
+TEST(retry_machine_limits, an_inherited_deadline_limits_attempts) {
+    retry_machine machine(endless_every_100ms());
+    machine.inherit_deadline(time_point::max());
+    EXPECT_FALSE(machine.limits_attempts());
+    EXPECT_FALSE(machine.measures_time());
+    machine.inherit_deadline(time_point(1h));
+    EXPECT_TRUE(machine.limits_attempts());
+    EXPECT_TRUE(machine.measures_time());
 }
 
 // A wake-up that is late for max_elapsed still leads to its attempt, for max_elapsed interrupts nothing.
