@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/scarce_executor.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tracking_executor.hpp"
 
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -615,6 +617,30 @@ TEST_F(ticker_test, retry_now_does_not_hurry_a_later_wait) {
     for (int i = 0; i != 3; ++i)
         wait(*ticker);
     EXPECT_THAT(ticks, ElementsAre(0ms, 0ms, 200ms, 600ms));
+}
+
+// --- memory
+
+// It waits for memory as it does for its time, and so can be replanned.
+TEST_F(ticker_test, reset_replans_a_tick_that_there_was_no_memory_for) {
+    for (bool const in_a_hurry : {false, true}) {
+        bool is_scarce = false;
+        backoff_ticker ticker(io, growing());
+        wait(ticker);
+        last.reset();
+        ticker.async_wait(asio::bind_executor(scarce_executor(io.get_executor(), is_scarce), note()));
+        is_scarce = true;
+        if (in_a_hurry)
+            ticker.retry_now();
+        else
+            EXPECT_THROW(time.advance(100ms), std::bad_alloc);
+        is_scarce = false;
+        time_point const reset_at = time.now();
+        ticker.reset();
+        time.run();
+        EXPECT_EQ(last, error_code());
+        EXPECT_EQ(time.now() - reset_at, 100ms);
+    }
 }
 
 // --- tokens

@@ -155,6 +155,8 @@ TEST(policy_json, faults_are_named_by_their_path) {
     EXPECT_EQ(fault_in("[]"), "the root: expected an object, found '[]'");
     EXPECT_EQ(fault_in(R"({"exponential": {"base": "500m"}})"),
               "/exponential/base: expected a unit (ns, us, ms, s, min or h), found 'm'");
+    EXPECT_EQ(fault_in(R"({"exponential": {"base": "1.s"}})"),
+              "/exponential/base: expected a duration such as 500ms, found '1.s'");
     EXPECT_EQ(fault_in(R"({"exponential": {"base": 500}})"),
               "/exponential/base: expected a duration such as 500ms for base of exponential, found '500'");
     EXPECT_EQ(fault_in(R"({"schedule": ["1s", 2]})"),
@@ -180,6 +182,9 @@ TEST(policy_json, faults_are_named_by_their_path) {
               "/exponential: exponential.factor = 0.5: must be a finite number of at least 1");
     EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {"constant": "-1s"}}})"),
               "/first_at_once/then/constant: constant = -1000000000ns: must not be negative");
+    EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {"constant": "1s", "linear": "1s"}}})"),
+              "/first_at_once/then: expected an object with one key, the name of a backoff, found "
+              "'{\"constant\":\"1s\",\"linear\":\"1s\"}'");
     EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {}}})"),
               "/first_at_once/then: expected an object with one key, the name of a backoff, found '{}'");
     EXPECT_EQ(fault_in(R"({"clamp": false})"), "/clamp: expected true or no such key, found 'false'");

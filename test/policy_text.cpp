@@ -283,6 +283,8 @@ TEST(policy_text, a_wrong_unit_is_refused_where_it_stands) {
     EXPECT_EQ(fault_in("constant(value=1.5sec)"), "18: " + expected + "'sec'");
     EXPECT_EQ(fault_in("constant(1S)"), "10: " + expected + "'S'");
     EXPECT_EQ(fault_in("constant(1e3s)"), "10: " + expected + "'e3s'");
+    EXPECT_EQ(fault_in("constant(1e)"), "10: " + expected + "'e'");
+    EXPECT_EQ(fault_in("exponential(1s, 2e+)"), "17: " + expected + "'e'");
 }
 
 TEST(policy_text, numbers_are_written_in_the_fewest_digits_that_read_back_as_the_same) {

@@ -9,11 +9,6 @@ fault(machine_decides_on_a_cancelled_attempt src/retry_machine.cpp
         return give_up]] [[    if (stopped && !expired)
         return give_up]])
 
-fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
-    [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
-    [[bool const stopped = (++failures_, cancelled());
-    --failures_;]])
-
 fault(machine_forgets_the_failure_it_reports src/retry_machine.cpp
     [[return give_up(stop_reason::cancelled, v, aborted_error(), now);]]
     [[return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);]])

@@ -24,6 +24,11 @@ fault(machine_has_all_its_time_without_inheritance include/asio_retry/retry_mach
 
 # --- what an attempt came to
 
+fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
+    [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
+    [[bool const stopped = (++failures_, cancelled());
+    --failures_;]])
+
 fault(machine_does_not_forget_a_limit src/retry_machine.cpp
     [[    attempt_expired_ = false;
 ]] [[]])

@@ -109,6 +109,15 @@ fault(ticker_is_exhausted_whatever_threw src/ticker_state.cpp
 fault(ticker_stops_a_tick_that_is_due_when_it_starts_over src/ticker_state.cpp
     [[    if (phase_ != phase::waiting || !scheduler_.cancel(wait))]] [[    if (phase_ == phase::deciding || (phase_ == phase::waiting && !scheduler_.cancel(wait)))]])
 
+fault(ticker_cannot_be_taken_back_without_memory src/ticker_state.cpp
+    [[    if (!ended) {]] [[    if (false) {]])
+
+fault(ticker_is_not_scheduled_again_without_memory src/ticker_state.cpp
+    [[    phase_ = phase::waiting;
+    bool scheduled = false;
+    try {]] [[    bool scheduled = false;
+    try {]])
+
 # --- memory
 
 noticed_by(exhaustion_tests)
@@ -119,20 +128,10 @@ fault(ticker_keeps_a_wait_that_it_could_not_begin src/ticker_state.cpp
         throw;]] [[        withdraw(wait);
         throw;]])
 
-fault(ticker_loses_its_first_tick_for_want_of_memory src/ticker_state.cpp
-    [[        withdraw(wait);
-        forget(wait);
-        throw;]] [[        forget(wait);
-        throw;]])
-
-fault(ticker_cannot_be_taken_back_without_memory src/ticker_state.cpp
-    [[    if (!ended) {]] [[    if (false) {]])
-
 fault(ticker_gives_up_without_memory src/ticker_state.cpp
     [[    return ended;]] [[    return true;]])
 
-fault(ticker_is_not_scheduled_again_without_memory src/ticker_state.cpp
-    [[    phase_ = phase::waiting;
-    bool scheduled = false;
-    try {]] [[    bool scheduled = false;
-    try {]])
+fault(ticker_loses_a_wait_that_there_is_no_memory_for src/ticker_state.cpp
+    [[        lock.unlock();
+        return wait.end();]] [[        lock.unlock();
+        return;]])
