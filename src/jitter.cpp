@@ -3,6 +3,7 @@
 #include <asio_retry/detail/check.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace asio_retry {
@@ -59,6 +60,7 @@ std::optional<delay_range> jitter::range(backoff_step const& step) const {
 }
 
 duration jitter::draw(backoff_step const& step, random& source) const {
+    assert(step.base >= duration::zero() && step.ceiling <= step.cap);
     return std::visit(
         [&]<typename Kind>(Kind const& kind) {
             if constexpr (has_range<Kind>) {

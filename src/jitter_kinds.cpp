@@ -3,6 +3,7 @@
 #include <asio_retry/jitter.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numbers>
 
@@ -19,6 +20,7 @@ duration saturating_triple(duration d) noexcept {
 
 /// Precondition: factor >= 0. A factor of at most 1 never makes more of `d`.
 duration scaled(duration d, double factor) noexcept {
+    assert(factor >= 0);
     if (factor == 1 || d == duration::zero()) // which a factor may be too large for
         return d;
     double const count = static_cast<double>(d.count()) * factor;

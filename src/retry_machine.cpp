@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <optional>
 
 namespace asio_retry {
@@ -60,6 +61,7 @@ retry_action retry_machine::end_without_attempt(stop_reason reason, error_code c
 }
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
+    assert(!v.succeeded());
     bool const stopped = cancelled(); // asked while this attempt may still be the first
     if (stopped || attempt_expired_)
         return on_stopped_attempt(v, stopped, now, source);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <mutex>
@@ -40,6 +41,7 @@ public:
 
     bool schedule(wait_node& node, time_point expiry) {
         std::lock_guard const lock(mutex_);
+        assert(!node.is_linked());
         if (shut_down_)
             return false;
         waits_.insert(node, std::max(expiry, time_point::min() + duration(1))); // that is what early ends have

@@ -5,6 +5,7 @@
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
 
+#include <cassert>
 #include <new>
 
 namespace asio_retry::detail {
@@ -118,6 +119,7 @@ bool ticker_state::take_back(ticker_wait& wait) noexcept {
 /// Precondition: the phase is `deciding`. Afterwards the wait is in other hands, unless this throws.
 void ticker_state::decide(ticker_wait& wait, time_point now) {
     std::unique_lock lock(mutex_);
+    assert(phase_ == phase::deciding);
     retry_action action;
     for (bool started_over = false; !started_over;) {
         auto const from = std::exchange(starts_over_from_, std::nullopt);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ public:
 
     /// Precondition: the wait is in no wheel.
     void insert(wait_node& node, time_point expiry) noexcept {
+        assert(!node.is_linked());
         node.expiry_ = expiry;
         ++size_;
         link(node);
@@ -49,6 +51,7 @@ public:
 
     /// Precondition: the wait is in this wheel.
     void erase(wait_node& node) noexcept {
+        assert(node.is_linked() && size_ != 0);
         --size_;
         if (never_ends(node)) {
             endless_.erase(slot::s_iterator_to(node));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -81,6 +82,7 @@ inline wide power(wide factor, std::uint64_t exponent) noexcept {
 
 /// The nearest duration. Precondition: number >= 1.
 inline duration to_duration(wide number) noexcept {
+    assert(number.exponent >= -63);
     if (number.exponent >= 0)
         return duration::max();
     std::uint64_t const twice = number.mantissa >> (-number.exponent - 1);

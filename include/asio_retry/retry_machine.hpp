@@ -8,6 +8,7 @@
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/verdict.hpp>
 
+#include <cassert>
 #include <cstdint>
 #include <exception>
 
@@ -98,7 +99,10 @@ public:
     }
 
     /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
-    void start_with_attempt(time_point now = {}) noexcept { begin_attempt(now); }
+    void start_with_attempt(time_point now = {}) noexcept {
+        assert(attempts_ == 0);
+        begin_attempt(now);
+    }
 
     /// Ends the operation with `code` before its first attempt, because there is no room for it.
     ASIO_RETRY_DECL retry_action refuse(error_code const& code, time_point now = {});

@@ -4,6 +4,7 @@
 #include <asio_retry/error.hpp>
 #include <asio_retry/permanent.hpp>
 
+#include <cassert>
 #include <exception>
 #include <utility>
 
@@ -16,6 +17,7 @@ public:
 
     /// Precondition: code is an error.
     static verdict failure(error_code const& code) noexcept {
+        assert(code.failed());
         auto const inner = detail::find_permanent(code);
         verdict v;
         v.failed_ = true;
@@ -26,6 +28,7 @@ public:
 
     /// Precondition: e is not null.
     static verdict failure(std::exception_ptr e) {
+        assert(e);
         auto const permanent = detail::find_permanent(e);
         verdict v = failure(permanent ? permanent->code() : code_of(e));
         v.permanent_ = permanent.has_value();

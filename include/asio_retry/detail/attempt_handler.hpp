@@ -4,13 +4,24 @@
 
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace asio_retry::detail {
 
+/// What an attempt belongs to: its completion goes there, and everything of it runs on the executor, from the
+/// memory, and in the slot that are given there.
+template <typename Operation>
+concept attempt_host = requires(Operation& operation, Operation const& itself) {
+    { itself.get_operation_executor() } noexcept -> std::same_as<typename Operation::operation_executor>;
+    { itself.get_handler_allocator() } noexcept -> std::same_as<typename Operation::handler_allocator>;
+    { operation.attempt_slot() } noexcept -> std::same_as<asio::cancellation_slot>;
+    { operation.on_attempt_dropped() } noexcept;
+};
+
 /// Completion handler of an attempt. It owns the operation while the attempt runs; destroyed uncalled, because
 /// its context is, it drops the operation.
-template <typename Operation>
+template <attempt_host Operation>
 class attempt_handler {
 public:
     explicit attempt_handler(Operation* operation) noexcept

@@ -14,6 +14,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <cassert>
 #include <exception>
 #include <memory>
 #include <new>
@@ -52,6 +53,7 @@ public:
 
     /// Precondition: running(). What completes meanwhile goes on later: the slot of the attempt is being used.
     void stop(asio::cancellation_type_t type) {
+        assert(running_);
         if (!begun_)
             return;                                               // and will not begin
         bool const tells_already = std::exchange(telling_, true); // and what it tells has cancelled again

@@ -4,13 +4,22 @@
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_machine.hpp>
 
+#include <concepts>
 #include <exception>
 
 namespace asio_retry::detail {
 
-/// What follows from the result of an attempt. A wait begins at `now`. Time and randomness come from `source`,
-/// such as an operation's scheduler.
-template <typename Completion, typename Form, typename Callable, typename Source>
+/// Where a retry has its time and its randomness from. `time_for` need not look unless the machine measures
+/// time.
+template <typename T>
+concept time_source = requires(T& source, retry_machine const& machine) {
+    { source.now() } -> std::same_as<time_point>;
+    { source.time_for(machine) } -> std::same_as<time_point>;
+    { source.get_random() } -> std::same_as<random&>;
+};
+
+/// What follows from the result of an attempt. A wait begins at `now`.
+template <typename Completion, typename Form, typename Callable, time_source Source>
 retry_action decide(retry_machine& machine, Callable& callable, typename Completion::arguments const& result,
                     Source& source, time_point& now) {
     bool succeeded = !Completion::is_failure(result);

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <asio_retry/random.hpp>
-#include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/execution_context.hpp>
 
+#include <cassert>
 #include <memory>
 
 namespace asio_retry::detail {
@@ -22,6 +22,7 @@ public:
 
     /// Precondition: !is_found().
     void find_in(boost::asio::execution_context& context) {
+        assert(!is_found());
         retry_scheduler& found = scheduler(context);
         std::construct_at(&random_, found.next_random());
         scheduler_ = &found;
@@ -29,8 +30,14 @@ public:
 
     /// @name Precondition: is_found()
     /// @{
-    retry_scheduler& get() const noexcept { return *scheduler_; }
-    random& get_random() noexcept { return random_; }
+    retry_scheduler& get() const noexcept {
+        assert(is_found());
+        return *scheduler_;
+    }
+    random& get_random() noexcept {
+        assert(is_found());
+        return random_;
+    }
     /// @}
 
 private:

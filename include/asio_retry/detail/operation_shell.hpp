@@ -23,7 +23,7 @@ namespace asio_retry::detail {
 
 /// A retrying operation, but for what it retries: its handler, executors and result. One for all operations of
 /// these types.
-template <typename Signature, typename WaitsOn, typename Handler, typename Membership, bool WantsStrand>
+template <typename Signature, typename WaitsOn, typename Handler, membership Membership, bool WantsStrand>
 class operation_shell : public handler_operation<operation_core, WaitsOn, Handler, WantsStrand> {
     using base = handler_operation<operation_core, WaitsOn, Handler, WantsStrand>;
     using completion = detail::completion<Signature>;

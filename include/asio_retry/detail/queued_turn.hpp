@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -57,6 +58,16 @@ private:
     void const* object_;
     queueing* outer_;
     bool refused_ = false;
+};
+
+/// What takes turns on its executor: each comes, or is dropped with its context, and its memory is from that
+/// allocator.
+template <typename Object, typename Turn>
+concept turn_taker = requires(Object& object, Turn turn) {
+    typename Object::template turn_allocator<Turn>;
+    { object.get_turn_allocator(turn) } -> std::convertible_to<typename Object::template turn_allocator<Turn>>;
+    object.on_turn(turn);
+    { object.on_turn_dropped(turn) } noexcept;
 };
 
 /// A turn of `Object` on its executor.
@@ -107,7 +118,7 @@ void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn)
 
 /// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
 /// an any_completion_handler. If this throws, no turn is queued and none was dropped.
-template <typename Turn, typename Executor, typename Through, typename Object>
+template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
 void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
     queueing const in_progress(&object);
     try {

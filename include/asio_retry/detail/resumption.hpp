@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -21,6 +22,7 @@ public:
     void hold(Handler&& handler) noexcept {
         using held = std::decay_t<Handler>;
         static_assert(sizeof(held) <= sizeof memory_ && alignof(held) <= alignof(std::max_align_t));
+        assert(!take_);
         ::new (static_cast<void*>(memory_)) held(std::forward<Handler>(handler));
         take_ = [](resumption& self, bool resumes) {
             held* const place = std::launder(reinterpret_cast<held*>(self.memory_));
@@ -33,7 +35,10 @@ public:
     }
 
     /// Precondition: holds a handler.
-    void operator()() { take_(*this, true); }
+    void operator()() {
+        assert(take_);
+        take_(*this, true);
+    }
 
     /// Destroys the handler, and the coroutine with it.
     void drop() noexcept {

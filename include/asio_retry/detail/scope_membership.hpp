@@ -5,9 +5,20 @@
 
 #include <boost/asio/consign.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace asio_retry::detail {
+
+/// Whether an operation belongs to a scope, and what it keeps of that: a part, and a presence until its handler
+/// has been called.
+template <typename T>
+concept membership =
+    std::constructible_from<typename T::part, operation_core&, T> && requires(typename T::part& part) {
+        { T::is_scoped } -> std::convertible_to<bool>;
+        { part.get() } noexcept -> std::same_as<operation_membership*>;
+        { part.take_presence() } noexcept -> std::same_as<typename T::presence>;
+    };
 
 /// An operation outside any scope.
 struct no_membership {
