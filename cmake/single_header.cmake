@@ -58,9 +58,9 @@ function(part_of name files result)
 endfunction()
 
 file(GLOB headers ${root}/include/asio_retry/*.hpp)
-file(GLOB sources ${root}/src/*.cpp)
+file(GLOB sources ${root}/src/*/*.cpp)
 list(FILTER headers EXCLUDE REGEX policy_json) # which needs more than headers
-list(FILTER sources EXCLUDE REGEX policy_json)
+list(FILTER sources EXCLUDE REGEX "policy_json|/tool/")
 part_of(interface "${headers}" interface)
 part_of(implementation "${sources}" implementation)
 

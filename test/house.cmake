@@ -1,74 +1,157 @@
+# The house: a file includes only what its own room, and the rooms that doc/architecture.md allows it, offer.
 cmake_minimum_required(VERSION 3.25)
 
-# The rooms of the house: a file includes only what its own room and the rooms before it offer.
-set(policy attempt backoff duration error jitter permanent random number_text policy_arguments policy_builder policy_json policy_parser policy_profiles policy_term policy_terms policy_text profile_table profiles shown_text wide_number
-    retry_event retry_gate retry_machine retry_policy retry_report retry_settings
-    stop_reason verdict detail/backoff_shapes detail/check detail/config detail/empty_function detail/jitter_course detail/machine_observer detail/report_recorder report_recorder detail/jitter_kinds detail/shared_function detail/shared_value)
-set(time context_executor random_streams retry_scheduler scheduled_waits slot_set timer_memory timing_wheel virtual_time wake_up_timer wheel_levels detail/wait_node)
-set(operation async_retry backoff_ticker fail_if fresh_connection retry retry_scope retry_waits with_report
-    detail/asio detail/attempt_handler detail/attempt_health detail/attempt_runner detail/awaiting_shell
-    detail/await_retry detail/awaited_retry detail/awaiting_token detail/blocking_retry detail/completion
-    detail/coroutine_attempt detail/coroutine_wait detail/late_value detail/resumption detail/runs_here detail/working_executor
-    detail/decide detail/erased_operation detail/thread_waits
-    detail/ticker_state detail/ticker_wait
-    detail/initiate_retry detail/initiation_frame detail/occupancy
-    detail/lazy_scheduler detail/operation_block detail/operation_core detail/operation_executors detail/operation_membership detail/operation_shell detail/operation_state detail/operation_form detail/queued_turn detail/retry_operation detail/scope_membership
-    detail/ending_wait detail/handler_join detail/handler_operation detail/scope_join detail/scope_state)
-set(rooms policy time operation)
-
-set(allowed)
 set(failures 0)
-set(known)
-foreach(room IN LISTS rooms)
-    list(APPEND allowed ${${room}})
-    foreach(name IN LISTS ${room})
-        list(APPEND known include/asio_retry/${name}.hpp)
-        get_filename_component(stem ${name} NAME)
-        foreach(file include/asio_retry/${name}.hpp src/${stem}.hpp src/${stem}.cpp)
-            if(NOT EXISTS ${SOURCE_DIR}/${file})
-                continue()
+function(fail)
+    string(JOIN "" message ${ARGV})
+    message(SEND_ERROR "${message}")
+    math(EXPR failures "${failures} + 1")
+    set(failures ${failures} PARENT_SCOPE)
+endfunction()
+
+# --- the picture: | room | what is in it | may use | public headers |
+
+file(STRINGS ${SOURCE_DIR}/doc/architecture.md lines)
+set(rooms)
+set(in_rooms OFF)
+foreach(line IN LISTS lines)
+    if(line MATCHES "^## ")
+        string(COMPARE EQUAL "${line}" "## Rooms" in_rooms)
+    elseif(in_rooms AND line MATCHES "^\\| ([a-z]+) \\|[^|]*\\|([^|]*)\\|([^|]*)\\|$" AND NOT CMAKE_MATCH_1 STREQUAL "room")
+        set(room ${CMAKE_MATCH_1})
+        set(headers ${CMAKE_MATCH_3})
+        list(APPEND rooms ${room})
+        string(REGEX MATCHALL "[a-z]+" may_use_${room} "${CMAKE_MATCH_2}")
+        string(REGEX MATCHALL "[a-z_]+" headers "${headers}")
+        foreach(header IN LISTS headers)
+            if(DEFINED room_of_${header})
+                fail("doc/architecture.md: ${header} is in two rooms")
             endif()
-            file(STRINGS ${SOURCE_DIR}/${file} includes REGEX "^#include")
-            foreach(line IN LISTS includes)
-                if(line MATCHES "<asio_retry/(.*)\\.hpp>" AND NOT CMAKE_MATCH_1 IN_LIST allowed)
-                    message(SEND_ERROR "${file} (${room}) must not include ${CMAKE_MATCH_1}")
-                    math(EXPR failures "${failures} + 1")
-                endif()
-                if(room STREQUAL "policy" AND line MATCHES "asio/|asio\\.hpp")
-                    message(SEND_ERROR "${file} is policy code and must not include Asio: ${line}")
-                    math(EXPR failures "${failures} + 1")
-                endif()
-                if(line MATCHES "<boost/asio\\.hpp>")
-                    message(SEND_ERROR "${file} includes the whole of Asio")
-                    math(EXPR failures "${failures} + 1")
-                endif()
-            endforeach()
+            set(room_of_${header} ${room})
+            list(APPEND public_headers ${header})
         endforeach()
+    endif()
+endforeach()
+list(LENGTH rooms count)
+if(count LESS 9)
+    message(FATAL_ERROR "only ${count} rooms found in doc/architecture.md")
+endif()
+
+# --- the tree
+
+# Sets `room` to the room of a file below the project's folder; empty where it is in none.
+function(find_room file)
+    set(room "" PARENT_SCOPE)
+    if(file MATCHES "^(include/asio_retry/detail|src)/([a-z]+)/")
+        set(room ${CMAKE_MATCH_2} PARENT_SCOPE)
+    elseif(file MATCHES "^include/asio_retry/([a-z_]+)\\.hpp$")
+        set(room "${room_of_${CMAKE_MATCH_1}}" PARENT_SCOPE)
+    endif()
+endfunction()
+
+file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR}
+    ${SOURCE_DIR}/include/*.hpp ${SOURCE_DIR}/src/*.hpp ${SOURCE_DIR}/src/*.cpp)
+list(FILTER files EXCLUDE REGEX "^src/tool/|^include/asio_retry/asio_retry\\.hpp$")
+foreach(header IN LISTS public_headers)
+    if(NOT include/asio_retry/${header}.hpp IN_LIST files)
+        fail("doc/architecture.md: there is no header ${header}")
+    endif()
+endforeach()
+
+foreach(file IN LISTS files)
+    find_room(${file})
+    if(NOT room IN_LIST rooms)
+        fail("${file} lives in no room of doc/architecture.md")
+        continue()
+    endif()
+    set(own ${room})
+    file(STRINGS ${SOURCE_DIR}/${file} includes REGEX "^#include")
+    foreach(line IN LISTS includes)
+        if(line MATCHES "<(asio_retry/.*)>")
+            set(included include/${CMAKE_MATCH_1})
+        elseif(line MATCHES "\"(.*)\"")
+            set(included src/${CMAKE_MATCH_1})
+        else()
+            if(own MATCHES "^(policy|text)$" AND line MATCHES "asio/|asio\\.hpp")
+                fail("${file} is policy code and must not include Asio: ${line}")
+            endif()
+            if(line MATCHES "<boost/asio\\.hpp>")
+                fail("${file} includes the whole of Asio")
+            endif()
+            continue()
+        endif()
+        find_room(${included})
+        if(NOT room STREQUAL own AND NOT room IN_LIST may_use_${own})
+            fail("${file} (${own}) must not include ${included} (${room})")
+        endif()
     endforeach()
 endforeach()
 
+# The tests of a room are in a folder of its name.
+file(GLOB folders RELATIVE ${SOURCE_DIR}/test/unit ${SOURCE_DIR}/test/unit/*)
+foreach(folder IN LISTS folders)
+    if(NOT folder IN_LIST rooms)
+        fail("test/unit/${folder} is no room")
+    endif()
+endforeach()
+
+# --- what users include
+
+file(STRINGS ${SOURCE_DIR}/include/asio_retry/asio_retry.hpp all REGEX "^#include")
+foreach(header IN LISTS public_headers)
+    if(header STREQUAL "policy_json")
+        continue()
+    endif()
+    if(NOT "#include <asio_retry/${header}.hpp>" IN_LIST all)
+        fail("asio_retry/asio_retry.hpp lacks ${header}")
+    endif()
+endforeach()
+
+# --- small files
+
+set(lengths)
+foreach(file IN LISTS files)
+    file(STRINGS ${SOURCE_DIR}/${file} content NEWLINE_CONSUME)
+    string(REGEX MATCHALL "\n" ends "${content}")
+    list(LENGTH ends length)
+    if(length GREATER 300)
+        fail("${file} has ${length} lines, more than 300")
+    endif()
+    if(file MATCHES "^include/asio_retry/[a-z_]+\\.hpp$")
+        math(EXPR padded "10000 + ${length}")
+        list(APPEND lengths ${padded})
+    endif()
+    if(file MATCHES "/retry_operation\\.hpp$" AND length GREATER 250)
+        fail("${file} has ${length} lines, more than 250")
+    endif()
+endforeach()
+list(SORT lengths)
+list(LENGTH lengths count)
+math(EXPR median "${count} / 2")
+math(EXPR p90 "${count} * 9 / 10")
+list(GET lengths ${median} median)
+list(GET lengths ${p90} p90)
+if(median GREATER 10090 OR p90 GREATER 10250)
+    fail("the public headers are too long: median ${median}, p90 ${p90} (less 10000)")
+endif()
+
+# --- what they may not say
+
 file(GLOB_RECURSE headers RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/include/*.hpp)
 foreach(header IN LISTS headers)
-    if(NOT header IN_LIST known)
-        message(SEND_ERROR "${header} lives in no room; name its room in test/house.cmake")
-        math(EXPR failures "${failures} + 1")
-    endif()
-
     # What is thrown can be caught on the other side of a shared library (decision 45).
     file(STRINGS ${SOURCE_DIR}/${header} exceptions
         REGEX "(class|struct) .*: *(public|virtual)? .*(exception|error|argument|bad_[a-z_]+)\\>? *{")
     foreach(line IN LISTS exceptions)
         if(NOT line MATCHES "ASIO_RETRY_DECL")
-            message(SEND_ERROR "${header} has an exception that is not exported: ${line}")
-            math(EXPR failures "${failures} + 1")
+            fail("${header} has an exception that is not exported: ${line}")
         endif()
     endforeach()
 
-    # A name of Boost's may be in an inline namespace; detail/asio.hpp is for what its versions do differently.
+    # A name of Boost's may be in an inline namespace; handler/asio.hpp is for what its versions do differently.
     file(STRINGS ${SOURCE_DIR}/${header} declarations REGEX "^namespace boost::asio")
-    if(declarations AND NOT header MATCHES "detail/asio\\.hpp$")
-        message(SEND_ERROR "${header} declares a name of Asio's: include its header")
-        math(EXPR failures "${failures} + 1")
+    if(declarations AND NOT header MATCHES "detail/handler/asio\\.hpp$")
+        fail("${header} declares a name of Asio's: include its header")
     endif()
 endforeach()
 if(failures)

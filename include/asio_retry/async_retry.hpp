@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/initiate_retry.hpp>
+#include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_scope.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/backoff_shapes.hpp>
-#include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/policy/backoff_shapes.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <concepts>

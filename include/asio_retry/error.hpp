@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>

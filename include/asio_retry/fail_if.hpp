@@ -1,8 +1,8 @@
 #pragma once
 
-#include <asio_retry/detail/completion.hpp>
-#include <asio_retry/detail/empty_function.hpp>
-#include <asio_retry/detail/operation_form.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
 
 #include <functional>
 #include <tuple>

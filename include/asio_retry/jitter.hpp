@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/jitter_kinds.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/jitter_kinds.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 

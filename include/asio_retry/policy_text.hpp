@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/backoff.hpp>
-#include <asio_retry/detail/config.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_policy.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <asio_retry/detail/blocking_retry.hpp>
-#include <asio_retry/detail/empty_function.hpp>
-#include <asio_retry/detail/thread_waits.hpp>
+#include <asio_retry/detail/blocking/blocking_retry.hpp>
+#include <asio_retry/detail/blocking/thread_waits.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_waits.hpp>
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/jitter_course.hpp>
-#include <asio_retry/detail/machine_observer.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/jitter_course.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/verdict.hpp>

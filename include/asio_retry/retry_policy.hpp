@@ -1,9 +1,9 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/shared_function.hpp>
-#include <asio_retry/detail/shared_value.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/detail/policy/shared_value.hpp>
 #include <asio_retry/retry_settings.hpp>
 
 #include <concepts>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/wait_node.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <asio_retry/detail/check.hpp>
-#include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/handler_join.hpp>
+#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/scope/handler_join.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

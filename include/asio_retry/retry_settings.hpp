@@ -1,8 +1,8 @@
 #pragma once
 
 #include <asio_retry/backoff.hpp>
-#include <asio_retry/detail/config.hpp>
-#include <asio_retry/detail/shared_function.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_event.hpp>

@@ -2,7 +2,7 @@
 
 #include "sample.hpp"
 
-#include <asio_retry/detail/jitter_course.hpp>
+#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_machine.hpp>
 

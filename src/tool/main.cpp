@@ -8,7 +8,7 @@
 #include "rounds_study.hpp"
 #include "study_formats.hpp"
 
-#include "../shown_text.hpp"
+#include "../text/shown_text.hpp"
 
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>

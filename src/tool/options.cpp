@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "../shown_text.hpp"
+#include "../text/shown_text.hpp"
 
 #include <boost/program_options.hpp>
 

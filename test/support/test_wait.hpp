@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/wait_node.hpp>
+#include <asio_retry/detail/time/wait_node.hpp>
 
 #include <functional>
 

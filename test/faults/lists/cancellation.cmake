@@ -4,50 +4,50 @@ noticed_by(fault_sample)
 
 # --- the machine
 
-fault(machine_decides_on_a_cancelled_attempt src/retry_machine.cpp
+fault(machine_decides_on_a_cancelled_attempt src/policy/retry_machine.cpp
     [[    if (stopped)
         return give_up]] [[    if (stopped && !expired)
         return give_up]])
 
-fault(machine_forgets_the_failure_it_reports src/retry_machine.cpp
+fault(machine_forgets_the_failure_it_reports src/policy/retry_machine.cpp
     [[return give_up(stop_reason::cancelled, v, aborted_error(), now);]]
     [[return give_up(stop_reason::cancelled, verdict::failure(aborted_error()), aborted_error(), now);]])
 
-fault(machine_delivers_the_last_error_when_cancelled src/retry_machine.cpp
+fault(machine_delivers_the_last_error_when_cancelled src/policy/retry_machine.cpp
     [[return give_up(stop_reason::cancelled, v, aborted_error(), now);]]
     [[return give_up(stop_reason::cancelled, v, error_code(), now);]])
 
 fault(machine_starts_although_cancelled include/asio_retry/retry_machine.hpp
     [[may_start_at(now)) && !cancelled();]] [[may_start_at(now));]])
 
-fault(machine_makes_an_attempt_after_a_cancelled_wait src/retry_machine.cpp
+fault(machine_makes_an_attempt_after_a_cancelled_wait src/policy/retry_machine.cpp
     [[        observer_->on_wait_over(now);
     if (cancelled())]] [[        observer_->on_wait_over(now);
     if (false)]])
 
-fault(machine_gives_another_reason_for_a_cancelled_wait src/retry_machine.cpp
+fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine.cpp
     [[        observer_->on_wait_over(now);
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled]] [[        observer_->on_wait_over(now);
     if (cancelled())
         return end_without_attempt(stop_reason::attempts]])
 
-fault(machine_tells_of_a_retry_although_cancelled src/retry_machine.cpp
+fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
         if (!take_lease())]] [[        if (!take_lease())]])
 
-fault(machine_does_not_look_after_on_retry src/retry_machine.cpp
+fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
         if (observer_)]] [[        if (observer_)]])
 
-fault(machine_gives_up_twice src/retry_machine.cpp
+fault(machine_gives_up_twice src/policy/retry_machine.cpp
     [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]]
     [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});
             hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]])
 
-fault(policy_does_not_allow_total src/retry_policy.cpp
+fault(policy_does_not_allow_total src/policy/retry_policy.cpp
     [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])
 
 fault(machine_loses_its_latch include/asio_retry/retry_machine.hpp
@@ -58,18 +58,18 @@ fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
 
 # --- the scheduler
 
-fault(scheduler_leaves_its_timer_armed src/scheduled_waits.hpp
+fault(scheduler_leaves_its_timer_armed src/time/scheduled_waits.hpp
     [[            timer_.disarm();
         else if (waits_.size() == few)]] [[            return;
         else if (waits_.size() == few)]])
 
-fault(scheduler_leaves_a_cancelled_wait src/scheduled_waits.hpp
+fault(scheduler_leaves_a_cancelled_wait src/time/scheduled_waits.hpp
     [[            return false;
         take_back(node);
         return true;]] [[            return false;
         return true;]])
 
-fault(scheduler_cancels_a_wait_that_is_over src/scheduled_waits.hpp
+fault(scheduler_cancels_a_wait_that_is_over src/time/scheduled_waits.hpp
     [[        if (!node.is_linked())
             return false;
         take_back(node);
@@ -80,49 +80,49 @@ fault(scheduler_cancels_a_wait_that_is_over src/scheduled_waits.hpp
         return true;
 ]])
 
-fault(scheduler_keeps_its_waits_at_shutdown src/scheduled_waits.hpp
+fault(scheduler_keeps_its_waits_at_shutdown src/time/scheduled_waits.hpp
     [[            node->on_shutdown();]] [[            static_cast<void>(node);]])
 
 # --- the scope
 
-fault(scope_does_not_tell_its_members src/scope_state.cpp
+fault(scope_does_not_tell_its_members src/scope/scope_state.cpp
     [[            tell(member);]] [[            member.request_ = scope_request::none;]])
 
-fault(scope_does_not_tell_its_children src/scope_state.cpp
+fault(scope_does_not_tell_its_children src/scope/scope_state.cpp
     [[scope = scope->next_below(*this, heard);]] [[scope = scope->next_below(*this, true);]])
 
-fault(scope_forgets_that_it_is_cancelled src/scope_state.cpp
+fault(scope_forgets_that_it_is_cancelled src/scope/scope_state.cpp
     [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
     [[static_cast<void>(standing_);]])
 
-fault(scope_counts_what_has_ended src/scope_state.cpp
+fault(scope_counts_what_has_ended src/scope/scope_state.cpp
     [[--(had_room ? scope->pending_ : scope->without_room_);]]
     [[--(had_room && scope == this ? scope->pending_ : scope->without_room_);]])
 
-fault(operation_does_not_ask_its_scope src/operation_membership.cpp
+fault(operation_does_not_ask_its_scope src/operation/operation_membership.cpp
     [[    operation_.machine().watch(*this);
 ]] [[]])
 
 # --- the operation
 
-fault(operation_does_not_clear_the_slot src/operation_core.cpp
+fault(operation_does_not_clear_the_slot src/operation/operation_core.cpp
     [[    forget_caller();
 ]] [[]])
 
-fault(operation_does_not_tell_its_attempt src/operation_events.cpp
+fault(operation_does_not_tell_its_attempt src/operation/operation_events.cpp
     [[        stop_attempt(type);
     else]] [[        static_cast<void>(type);
     else]])
 
-fault(operation_tells_everything_as_terminal include/asio_retry/detail/operation_core.hpp
+fault(operation_tells_everything_as_terminal include/asio_retry/detail/operation/operation_core.hpp
     [[signal_.emit(type);]] [[signal_.emit(type & asio::cancellation_type::terminal);]])
 
-fault(operation_waits_on_although_cancelled src/operation_core.cpp
+fault(operation_waits_on_although_cancelled src/operation/operation_core.cpp
     [[    if (!state_.is(operation_stage::waiting))
         return;]] [[    if (!state_.is(operation_stage::queued))
         return;]])
 
-fault(operation_resumes_inside_emit src/operation_core.cpp
+fault(operation_resumes_inside_emit src/operation/operation_core.cpp
     [[        return;
     state_.end_wait();
 ]] [[        return;
@@ -131,66 +131,66 @@ fault(operation_resumes_inside_emit src/operation_core.cpp
     return state_.occupancy.add(wait_ended);
 ]])
 
-fault(operation_ignores_partial src/operation_events.cpp
+fault(operation_ignores_partial src/operation/operation_events.cpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
-fault(operation_obeys_every_total src/operation_events.cpp
+fault(operation_obeys_every_total src/operation/operation_events.cpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::all;]])
 
-fault(operation_leaves_the_limit_armed src/operation_core.cpp
+fault(operation_leaves_the_limit_armed src/operation/operation_core.cpp
     [[    if (!disarm_limit())
         return leave();]] [[    if (false)
         return leave();]])
 
-fault(operation_does_not_count_a_limit src/operation_events.cpp
+fault(operation_does_not_count_a_limit src/operation/operation_events.cpp
     [[        machine_.on_attempt_limit();
 ]] [[]])
 
-fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/attempt_runner.hpp
+fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/operation/attempt_runner.hpp
     [[return !std::exchange(stops_at_begin_, false) && !is_cancelled();]] [[return true;]])
 
-fault(operation_completes_twice include/asio_retry/detail/operation_shell.hpp
+fault(operation_completes_twice include/asio_retry/detail/operation/operation_shell.hpp
     [[        std::apply(take_handler(), std::move(result));]] [[        Handler handler = take_handler();
         if constexpr (std::is_copy_constructible_v<Handler>)
             std::apply(Handler(handler), arguments(result));
         std::apply(std::move(handler), std::move(result));]])
 
-fault(operation_is_not_destroyed include/asio_retry/detail/operation_block.hpp
+fault(operation_is_not_destroyed include/asio_retry/detail/handler/operation_block.hpp
     [[                operation->~Operation();
 ]] [[]])
 
-fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt_handler.hpp
+fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp
     [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])
 
-fault(operation_keeps_the_error_of_the_attempt include/asio_retry/detail/completion.hpp
+fault(operation_keeps_the_error_of_the_attempt include/asio_retry/detail/attempt/completion.hpp
     [[if (action.error.failed() || action.thrown)]] [[if (action.thrown)]])
 
-fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/attempt_runner.hpp
+fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/operation/attempt_runner.hpp
     [[                runner_->on_dropped();]] [[                static_cast<void>(runner_);]])
 
-fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/attempt_runner.hpp
+fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/operation/attempt_runner.hpp
     [[            // What cancelled the attempt must not end the wait for the next one.
             co_await asio::this_coro::reset_cancellation_state();
 ]] [[]])
 
 # --- the operation that a coroutine awaits directly
 
-fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/coroutine_wait.hpp
+fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/coroutine_wait.hpp
     [[        if (!scheduler_->cancel(*this))
             return;]] [[        if (scheduler_)
             return;]])
 
-fault(awaiting_does_not_listen_at_the_start include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_does_not_listen_at_the_start include/asio_retry/detail/operation/awaited_retry.hpp
     [[            listen();
             form::prepare]] [[            form::prepare]])
 
-fault(awaiting_does_not_listen_after_an_attempt include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_does_not_listen_after_an_attempt include/asio_retry/detail/operation/awaited_retry.hpp
     [[            listen();
             time_point now{};]] [[            time_point now{};]])
 
-fault(awaiting_does_not_listen_after_a_wait include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_does_not_listen_after_a_wait include/asio_retry/detail/operation/awaited_retry.hpp
     [[        try {
             listen();
         } catch (...) {
@@ -198,34 +198,34 @@ fault(awaiting_does_not_listen_after_a_wait include/asio_retry/detail/awaited_re
         }
         return end_wait();]] [[        return end_wait();]])
 
-fault(awaiting_leaves_its_handler_in_the_slot include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_leaves_its_handler_in_the_slot include/asio_retry/detail/operation/awaited_retry.hpp
     [[        if (listens_)
             slot_.clear();]] [[]])
 
-fault(awaiting_forgets_what_came_before include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_forgets_what_came_before include/asio_retry/detail/operation/awaited_retry.hpp
     [[            note(state.cancelled());]] [[            static_cast<void>(state);]])
 
-fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/operation/awaited_retry.hpp
     [[        if (attempt_.running())
             attempt_.stop(type);
         else]] [[        if (!attempt_.running())]])
 
-fault(awaiting_makes_attempts_in_the_callers_coroutine include/asio_retry/detail/await_retry.hpp
+fault(awaiting_makes_attempts_in_the_callers_coroutine include/asio_retry/detail/operation/await_retry.hpp
     [[        if (retry.can_be_cancelled()) {
             co_await retry.async_attempt();]] [[        if (false) {
             co_await retry.async_attempt();]])
 
-fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/coroutine_attempt.hpp
+fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operation/coroutine_attempt.hpp
     [[        co_await asio::this_coro::throw_if_cancelled(false);
 ]] [[]])
 
-fault(awaiting_ignores_partial include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_retry.hpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
-fault(awaiting_obeys_every_total include/asio_retry/detail/awaited_retry.hpp
+fault(awaiting_obeys_every_total include/asio_retry/detail/operation/awaited_retry.hpp
     [[machine_.cancel_total();]] [[(machine_.cancel(), true);]])
 
-fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/await_retry.hpp
+fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/operation/await_retry.hpp
     [[        co_await asio::this_coro::throw_if_cancelled(false);
 ]] [[]])

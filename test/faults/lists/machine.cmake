@@ -5,17 +5,17 @@ noticed_by(tests_of_machine)
 
 # --- the start
 
-fault(machine_has_a_total_timeout_for_a_deadline src/retry_machine.cpp
+fault(machine_has_a_total_timeout_for_a_deadline src/policy/retry_machine.cpp
     [[deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));]]
     [[deadline_ = saturating_add(now, *settings.total_timeout);]])
 
-fault(machine_takes_the_later_deadline src/retry_machine.cpp
+fault(machine_takes_the_later_deadline src/policy/retry_machine.cpp
     [[deadline_ = std::min(deadline_, *settings.deadline);]] [[deadline_ = *settings.deadline;]])
 
-fault(machine_starts_at_its_deadline src/retry_machine.cpp
+fault(machine_starts_at_its_deadline src/policy/retry_machine.cpp
     [[deadline_ == time_point::max() || now < deadline_;]] [[deadline_ == time_point::max() || now <= deadline_;]])
 
-fault(machine_refuses_for_another_reason src/retry_machine.cpp
+fault(machine_refuses_for_another_reason src/policy/retry_machine.cpp
     [[return end_without_attempt(stop_reason::budget, code, now);]]
     [[return give_up(stop_reason::attempts, verdict::failure(code), code, now);]])
 
@@ -24,39 +24,39 @@ fault(machine_has_all_its_time_without_inheritance include/asio_retry/retry_mach
 
 # --- what an attempt came to
 
-fault(machine_asks_for_total_after_the_failure src/retry_machine.cpp
+fault(machine_asks_for_total_after_the_failure src/policy/retry_machine.cpp
     [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
     [[bool const stopped = (++failures_, cancelled());
     --failures_;]])
 
-fault(machine_does_not_forget_a_limit src/retry_machine.cpp
+fault(machine_does_not_forget_a_limit src/policy/retry_machine.cpp
     [[    attempt_expired_ = false;
 ]] [[]])
 
-fault(machine_mixes_up_its_limits src/retry_machine.cpp
+fault(machine_mixes_up_its_limits src/policy/retry_machine.cpp
     [[limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]]
     [[!limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]])
 
-fault(machine_blames_the_lesser_limit src/retry_machine.cpp
+fault(machine_blames_the_lesser_limit src/policy/retry_machine.cpp
     [[limited_by_deadline_ = deadline_ <= expiry;]] [[limited_by_deadline_ = deadline_ < expiry;]])
 
-fault(machine_has_the_later_limit src/retry_machine.cpp
+fault(machine_has_the_later_limit src/policy/retry_machine.cpp
     [[return std::min(expiry, deadline_);]] [[return expiry;]])
 
-fault(machine_is_stable_a_little_later src/retry_machine.cpp
+fault(machine_is_stable_a_little_later src/policy/retry_machine.cpp
     [[elapsed_between(healthy_since_, now) >= *stable_for)]] [[elapsed_between(healthy_since_, now) > *stable_for)]])
 
-fault(machine_takes_what_hung_for_stable src/retry_machine.cpp
+fault(machine_takes_what_hung_for_stable src/policy/retry_machine.cpp
     [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[false && marks_health_ && told_to_stop == interruption::none;]])
 
-fault(machine_takes_a_marked_attempt_for_hung src/retry_machine.cpp
+fault(machine_takes_a_marked_attempt_for_hung src/policy/retry_machine.cpp
     [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[told_to_stop == interruption::attempt_timeout;]])
 
-fault(machine_does_not_start_its_time_over src/retry_machine.cpp
+fault(machine_does_not_start_its_time_over src/policy/retry_machine.cpp
     [[        failures_ = 0;
         started_ = now;]] [[        failures_ = 0;]])
 
-fault(machine_stays_at_the_edge_after_a_reset src/retry_machine.cpp
+fault(machine_stays_at_the_edge_after_a_reset src/policy/retry_machine.cpp
     [[        started_ = now;
         at_edge_ = false;]] [[        started_ = now;]])
 
@@ -68,61 +68,61 @@ fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
 
 # --- the decision
 
-fault(machine_retries_what_is_permanent_within_another src/retry_machine.cpp
+fault(machine_retries_what_is_permanent_within_another src/policy/retry_machine.cpp
     [[            if (cancelled() || settings.is_nested) // the]] [[            if (cancelled()) // the]])
 
-fault(machine_makes_one_attempt_more src/retry_machine.cpp
+fault(machine_makes_one_attempt_more src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[failures_ > *settings.max_attempts)]])
 
-fault(machine_counts_attempts_of_an_earlier_outage src/retry_machine.cpp
+fault(machine_counts_attempts_of_an_earlier_outage src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[attempts_ >= *settings.max_attempts)]])
 
-fault(machine_backs_off_by_all_attempts src/retry_machine.cpp
+fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
     [[settings.backoff.ceiling(failures_);]] [[settings.backoff.ceiling(attempts_);]])
 
-fault(machine_forgets_the_delay_before src/retry_machine.cpp
+fault(machine_forgets_the_delay_before src/policy/retry_machine.cpp
     [[        course_.drew(delay);
 ]] [[]])
 
-fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/jitter_course.hpp
+fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/policy/jitter_course.hpp
     [[if (failures == 1 ||]] [[if (failures == 0 ||]])
 
-fault(machine_has_a_base_of_zero include/asio_retry/detail/jitter_course.hpp
+fault(machine_has_a_base_of_zero include/asio_retry/detail/policy/jitter_course.hpp
     [[        if (base_ == duration::zero()) {]] [[        if (failures == 1) {]])
 
-fault(machine_has_a_base_above_the_cap include/asio_retry/detail/jitter_course.hpp
+fault(machine_has_a_base_above_the_cap include/asio_retry/detail/policy/jitter_course.hpp
     [[(cap <= base_ && ceiling < base_)]] [[false]])
 
-fault(machine_stays_at_a_base_that_is_the_cap include/asio_retry/detail/jitter_course.hpp
+fault(machine_stays_at_a_base_that_is_the_cap include/asio_retry/detail/policy/jitter_course.hpp
     [[(cap <= base_ && ceiling < base_)]] [[(cap < base_ && ceiling < base_)]])
 
-fault(machine_does_not_wait_up_to_its_limit src/retry_machine.cpp
+fault(machine_does_not_wait_up_to_its_limit src/policy/retry_machine.cpp
     [[        bool const is_last = delay > allowed;]] [[        bool const is_last = delay >= allowed;]])
 
-fault(machine_has_many_last_attempts src/retry_machine.cpp
+fault(machine_has_many_last_attempts src/policy/retry_machine.cpp
     [[            at_edge_ = is_last;]] [[            at_edge_ = false;]])
 
-fault(machine_leaves_a_last_attempt_no_time src/retry_machine.cpp
+fault(machine_leaves_a_last_attempt_no_time src/policy/retry_machine.cpp
     [[std::min({delay, allowed, wait_leaving_time(now)});]] [[std::min({delay, allowed});]])
 
-fault(machine_leaves_a_last_attempt_all_the_time src/retry_machine.cpp
+fault(machine_leaves_a_last_attempt_all_the_time src/policy/retry_machine.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::max(longest, left / 10);]])
 
-fault(machine_leaves_a_quick_attempt_no_time src/retry_machine.cpp
+fault(machine_leaves_a_quick_attempt_no_time src/policy/retry_machine.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
 
-fault(machine_tells_of_another_delay src/retry_machine.cpp
+fault(machine_tells_of_another_delay src/policy/retry_machine.cpp
     [[failure.error(), failure.exception(), delay, {}});]] [[failure.error(), failure.exception(), ceiling, {}});]])
 
-fault(machine_retries_when_a_hook_threw src/retry_machine.cpp
+fault(machine_retries_when_a_hook_threw src/policy/retry_machine.cpp
     [[        stage = error::hook_threw;
 ]] [[]])
 
-fault(machine_mixes_up_what_threw src/retry_machine.cpp
+fault(machine_mixes_up_what_threw src/policy/retry_machine.cpp
     [[        stage = error::jitter_threw;
 ]] [[]])
 
-fault(machine_asks_for_no_lease src/retry_machine.cpp
+fault(machine_asks_for_no_lease src/policy/retry_machine.cpp
     [[        if (!take_lease())
             return stop(stop_reason::budget);
 ]] [[]])
@@ -130,7 +130,7 @@ fault(machine_asks_for_no_lease src/retry_machine.cpp
 fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
     [[    ~retry_machine() { give_lease_back(); }]] [[    ~retry_machine() = default;]])
 
-fault(machine_keeps_the_lease_when_it_gives_up src/retry_machine.cpp
+fault(machine_keeps_the_lease_when_it_gives_up src/policy/retry_machine.cpp
     [[    give_lease_back();
     if (observer_)]] [[    if (observer_)]])
 
@@ -138,108 +138,108 @@ fault(machine_gives_back_what_is_spent include/asio_retry/retry_machine.hpp
     [[        has_lease_ = false; // spent
 ]] [[]])
 
-fault(machine_prefers_the_limit_of_waits src/retry_machine.cpp
+fault(machine_prefers_the_limit_of_waits src/policy/retry_machine.cpp
     [[        if (left < result.allowed)]] [[        if (left <= result.allowed)]])
 
-fault(machine_counts_elapsed_time_from_the_last_attempt src/retry_machine.cpp
+fault(machine_counts_elapsed_time_from_the_last_attempt src/policy/retry_machine.cpp
     [[*max_elapsed - elapsed_between(started_, now);]] [[*max_elapsed - elapsed_between(healthy_since_, now);]])
 
-fault(machine_has_time_left_behind_its_deadline src/retry_machine.cpp
+fault(machine_has_time_left_behind_its_deadline src/policy/retry_machine.cpp
     [[now > deadline_ ? -elapsed_between(deadline_, now) : elapsed]] [[now > deadline_ ? elapsed_between(deadline_, now) : elapsed]])
 
 # --- the wait, and the end
 
-fault(machine_makes_no_attempt_at_its_deadline src/retry_machine.cpp
+fault(machine_makes_no_attempt_at_its_deadline src/policy/retry_machine.cpp
     [[    if (now > deadline_ && !at_edge_)]] [[    if (now >= deadline_ && !at_edge_)]])
 
-fault(machine_makes_an_attempt_after_its_deadline src/retry_machine.cpp
+fault(machine_makes_an_attempt_after_its_deadline src/policy/retry_machine.cpp
     [[    if (now > deadline_ && !at_edge_)]] [[    if (now > deadline_ && at_edge_ && !at_edge_)]])
 
-fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/retry_machine.cpp
+fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/policy/retry_machine.cpp
     [[    at_edge_ = at_edge_ && now >= healthy_since_; // the]] [[    at_edge_ = at_edge_ || now > healthy_since_; // the]])
 
-fault(machine_lets_a_hook_throw_when_it_gives_up src/retry_machine.cpp
+fault(machine_lets_a_hook_throw_when_it_gives_up src/policy/retry_machine.cpp
     [[            action.error = error::hook_threw;
 ]] [[]])
 
-fault(machine_loses_what_a_hook_threw src/retry_machine.cpp
+fault(machine_loses_what_a_hook_threw src/policy/retry_machine.cpp
     [[            action.thrown = std::current_exception();
 ]] [[]])
 
-fault(machine_retries_what_was_aborted src/retry_machine.cpp
+fault(machine_retries_what_was_aborted src/policy/retry_machine.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
 
-fault(machine_retries_what_was_aborted_in_another_category src/retry_machine.cpp
+fault(machine_retries_what_was_aborted_in_another_category src/policy/retry_machine.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != aborted_error();]])
 
-fault(machine_does_not_retry_any_failure src/retry_machine.cpp
+fault(machine_does_not_retry_any_failure src/policy/retry_machine.cpp
     [[    return std::holds_alternative<any_failure_t>(predicate) ||
            failure]] [[    return failure]])
 
-fault(machine_lets_the_predicate_judge_a_rejected_result src/retry_machine.cpp
+fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retry_machine.cpp
     [[    if (failure.is_rejected())
         return true;
 ]] [[]])
 
 # --- the report
 
-fault(report_forgets_when_it_began src/report_recorder.cpp
+fault(report_forgets_when_it_began src/policy/report_recorder.cpp
     [[    started_ = now;
 ]] [[    started_ = std::min(started_, now);
 ]])
 
-fault(report_goes_back_in_time src/report_recorder.cpp
+fault(report_goes_back_in_time src/policy/report_recorder.cpp
     [[std::max(report_->elapsed, elapsed_between(started_, now));]] [[elapsed_between(started_, now);]])
 
-fault(report_has_the_error_of_what_was_told_to_stop src/report_recorder.cpp
+fault(report_has_the_error_of_what_was_told_to_stop src/policy/report_recorder.cpp
     [[    if (stopped == interruption::none || failure.error() != aborted_error()) {]] [[    if (stopped != interruption::cancellation || failure.error() == aborted_error()) {]])
 
-fault(report_has_no_time_out_in_its_history src/report_recorder.cpp
+fault(report_has_no_time_out_in_its_history src/policy/report_recorder.cpp
     [[    bool const timed_out = stopped == interruption::deadline || stopped == interruption::attempt_timeout;]]
     [[    bool const timed_out = stopped == interruption::deadline;]])
 
-fault(machine_reports_what_an_attempt_made_of_its_time_limit src/retry_machine.cpp
+fault(machine_reports_what_an_attempt_made_of_its_time_limit src/policy/retry_machine.cpp
     [[told_to_stop == interruption::attempt_timeout ? *timed_out : v, told]] [[v, told]])
 
-fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/retry_machine.cpp
+fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/policy/retry_machine.cpp
     [[    return decide(*timed_out, timed_out->error(), now, source);]] [[    return decide(v, timed_out->error(), now, source);]])
 
-fault(report_keeps_an_old_exception src/report_recorder.cpp
+fault(report_keeps_an_old_exception src/policy/report_recorder.cpp
     [[        report_->last_exception = failure.exception();]] [[        if (failure.exception())
             report_->last_exception = failure.exception();]])
 
-fault(report_forgets_the_first_failure src/report_recorder.cpp
+fault(report_forgets_the_first_failure src/policy/report_recorder.cpp
     [[history.erase(history.begin() + 1);]] [[history.erase(history.begin());]])
 
-fault(report_remembers_one_failure_less src/report_recorder.cpp
+fault(report_remembers_one_failure_less src/policy/report_recorder.cpp
     [[    if (report_->last_ != 0 && history.size() > report_->last_)]] [[    if (report_->last_ != 0 && history.size() >= report_->last_)]])
 
-fault(report_has_the_delay_before_the_attempt src/report_recorder.cpp
+fault(report_has_the_delay_before_the_attempt src/policy/report_recorder.cpp
     [[history.back().number == report_->attempts)]] [[history.back().number != report_->attempts)]])
 
-fault(report_counts_the_last_wait_only src/report_recorder.cpp
+fault(report_counts_the_last_wait_only src/policy/report_recorder.cpp
     [[report_->waited += elapsed_between]] [[report_->waited = elapsed_between]])
 
-fault(report_keeps_what_was_in_it src/report_recorder.cpp
+fault(report_keeps_what_was_in_it src/policy/report_recorder.cpp
     [[    *report_ = retry_report(report_->last_);
 ]] [[]])
 
-fault(report_is_never_over src/report_recorder.cpp
+fault(report_is_never_over src/policy/report_recorder.cpp
     [[    report_->ended = true;
 ]] [[]])
 
-fault(report_names_another_interruption src/retry_report.cpp
+fault(report_names_another_interruption src/policy/retry_report.cpp
     [[    case interruption::deadline:
         return "deadline";]] [[    case interruption::deadline:
         return "attempt_timeout";]])
 
 # --- a verdict
 
-fault(verdict_of_a_time_out_is_never_permanent src/verdict.cpp
+fault(verdict_of_a_time_out_is_never_permanent src/policy/verdict.cpp
     [[v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;]] [[v.permanent_ = false;]])
 
-fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/verdict.cpp
+fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/policy/verdict.cpp
     [[v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;]] [[v.permanent_ = own.permanent_;]])
 
-fault(verdict_of_a_time_out_forgets_the_exception src/verdict.cpp
+fault(verdict_of_a_time_out_forgets_the_exception src/policy/verdict.cpp
     [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])

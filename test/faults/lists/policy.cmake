@@ -4,243 +4,243 @@ noticed_by(tests_of_policy)
 
 # --- the shapes of a backoff
 
-fault(backoff_has_a_failure_zero src/backoff.cpp
+fault(backoff_has_a_failure_zero src/policy/backoff.cpp
     [[uncapped_ceiling(shape_, std::max<std::uint64_t>(failures, 1)));]] [[uncapped_ceiling(shape_, failures));]])
 
-fault(backoff_has_the_cap_of_the_chain_alone src/backoff.cpp
+fault(backoff_has_the_cap_of_the_chain_alone src/policy/backoff.cpp
     [[return chain ? std::min(cap_, chain->cap_after(]] [[return chain ? std::max(cap_, chain->cap_after(]])
 
-fault(backoff_ignores_its_cap src/backoff.cpp
+fault(backoff_ignores_its_cap src/policy/backoff.cpp
     [[return std::min(cap_, uncapped_ceiling]] [[return std::max(duration::zero(), uncapped_ceiling]])
 
-fault(backoff_may_be_capped_below_its_base src/backoff.cpp
+fault(backoff_may_be_capped_below_its_base src/policy/backoff.cpp
     [[greatest < uncapped_ceiling(shape_, 1))]] [[greatest < uncapped_ceiling(shape_, 1) / 2)]])
 
-fault(backoff_may_not_be_capped_at_its_base src/backoff.cpp
+fault(backoff_may_not_be_capped_at_its_base src/policy/backoff.cpp
     [[greatest < uncapped_ceiling(shape_, 1))]] [[greatest <= uncapped_ceiling(shape_, 1))]])
 
-fault(backoff_calls_the_user_to_be_capped src/backoff.cpp
+fault(backoff_calls_the_user_to_be_capped src/policy/backoff.cpp
     [[(chain && calls_user(chain->first->shape()))]] [[(chain && calls_user(chain->then->shape()))]])
 
-fault(backoff_takes_any_factor src/backoff.cpp
+fault(backoff_takes_any_factor src/policy/backoff.cpp
     [[if (!std::isfinite(factor) || factor < 1)]] [[if (!std::isfinite(factor) || factor < 0)]])
 
-fault(backoff_takes_an_infinite_factor src/backoff.cpp
+fault(backoff_takes_an_infinite_factor src/policy/backoff.cpp
     [[if (!std::isfinite(factor) || factor < 1)]] [[if (!(factor >= 1))]])
 
-fault(backoff_takes_an_empty_schedule src/backoff.cpp
+fault(backoff_takes_an_empty_schedule src/policy/backoff.cpp
     [[    if (delays.empty())
         detail::refuse("schedule", "{}", "must have at least one delay");
 ]] [[]])
 
-fault(backoff_takes_negative_delays_in_a_schedule src/backoff.cpp
+fault(backoff_takes_negative_delays_in_a_schedule src/policy/backoff.cpp
     [[    for (duration const d : delays)
         detail::non_negative("schedule", d);
 ]] [[]])
 
-fault(backoff_takes_a_slot_of_nothing src/backoff.cpp
+fault(backoff_takes_a_slot_of_nothing src/policy/backoff.cpp
     [[    if (slot <= duration::zero())]] [[    if (slot < duration::zero())]])
 
-fault(check_lets_the_least_pass src/backoff.cpp
+fault(check_lets_the_least_pass src/policy/backoff.cpp
     [[    if (value < least)]] [[    if (value + 1 < least)]])
 
-fault(shape_is_linear_from_the_second_failure src/backoff_shapes.cpp
+fault(shape_is_linear_from_the_second_failure src/policy/backoff_shapes.cpp
     [[std::min(failures - 1, greatest_count);]] [[std::min(failures, greatest_count);]])
 
-fault(shape_is_linear_without_an_end src/backoff_shapes.cpp
+fault(shape_is_linear_without_an_end src/policy/backoff_shapes.cpp
     [[return from_count(std::min(count_of(initial) + grown, greatest_count));]] [[return from_count(count_of(initial) + grown);]])
 
-fault(shape_grows_too_late src/backoff_shapes.cpp
+fault(shape_grows_too_late src/policy/backoff_shapes.cpp
     [[failures <= first.size() ? first[failures - 1] : grown(base, factor, failures - 1);]]
     [[failures <= first.size() ? first[failures - 1] : grown(base, factor, failures - 2);]])
 
-fault(shape_grows_beyond_its_greatest_step src/backoff_shapes.cpp
+fault(shape_grows_beyond_its_greatest_step src/policy/backoff_shapes.cpp
     [[        if (count >= last_to_grow || count * factor >= 0x1p63)
             return greatest;]] [[        if (count * factor >= 0x1p63)
             return greatest;]])
 
-fault(shape_has_another_exponent src/backoff_shapes.cpp
+fault(shape_has_another_exponent src/policy/backoff_shapes.cpp
     [[power(to_wide(failures), exponent)]] [[power(to_wide(failures), exponent + 1)]])
 
-fault(shape_has_no_second_one_of_fibonacci src/backoff_shapes.cpp
+fault(shape_has_no_second_one_of_fibonacci src/policy/backoff_shapes.cpp
     [[    std::uint64_t last = 0;
     std::uint64_t current = 1;]] [[    std::uint64_t last = 1;
     std::uint64_t current = 1;]])
 
-fault(shape_stops_halving_one_too_soon src/backoff_shapes.cpp
+fault(shape_stops_halving_one_too_soon src/policy/backoff_shapes.cpp
     [[halvings > 62 ? duration::zero()]] [[halvings > 30 ? duration::zero()]])
 
-fault(shape_has_a_slot_more src/backoff_shapes.cpp
+fault(shape_has_a_slot_more src/policy/backoff_shapes.cpp
     [[(std::uint64_t(1) << doublings) - 1));]] [[(std::uint64_t(1) << doublings)));]])
 
-fault(shape_doubles_for_ever src/backoff_shapes.cpp
+fault(shape_doubles_for_ever src/policy/backoff_shapes.cpp
     [[std::min({failures, greatest_exponent, std::uint64_t(63)});]] [[std::min({failures, greatest_exponent});]])
 
-fault(schedule_leaves_its_last_delay_out src/backoff_shapes.cpp
+fault(schedule_leaves_its_last_delay_out src/policy/backoff_shapes.cpp
     [[std::min<std::uint64_t>(failures, delays->size()) - 1];]] [[std::min<std::uint64_t>(failures, delays->size() - 1) - 1];]])
 
-fault(chain_begins_its_second_part_too_soon src/backoff_shapes.cpp
+fault(chain_begins_its_second_part_too_soon src/policy/backoff_shapes.cpp
     [[return count <= failures ? first->ceiling(count)]] [[return count < failures ? first->ceiling(count)]])
 
-fault(chain_has_the_cap_of_its_first_part src/backoff_shapes.cpp
+fault(chain_has_the_cap_of_its_first_part src/policy/backoff_shapes.cpp
     [[return count <= failures ? first->cap_after(count) : then->cap_after(count - failures);]] [[return first->cap_after(count);]])
 
-fault(chain_goes_on_counting src/backoff_shapes.cpp
+fault(chain_goes_on_counting src/policy/backoff_shapes.cpp
     [[then->ceiling(count - failures);]] [[then->ceiling(count);]])
 
-fault(shape_of_the_user_may_be_negative src/backoff_shapes.cpp
+fault(shape_of_the_user_may_be_negative src/policy/backoff_shapes.cpp
     [[return std::max(function(failures), duration::zero());]] [[return function(failures);]])
 
 # --- wide numbers
 
-fault(number_saturates_one_too_late src/wide_number.hpp
+fault(number_saturates_one_too_late src/policy/wide_number.hpp
     [[if (a != 0 && b > greatest_count / a)]] [[if (a != 0 && b > greatest_count / a + 1)]])
 
-fault(number_loses_its_middle src/wide_number.hpp
+fault(number_loses_its_middle src/policy/wide_number.hpp
     [[(middle1 >> 32) + (middle2 >> 32);]] [[(middle2 >> 32);]])
 
-fault(number_is_not_normal src/wide_number.hpp
+fault(number_is_not_normal src/policy/wide_number.hpp
     [[        high = (high << 1) | (rest >> 63);]] [[        high = (high << 1);]])
 
-fault(number_keeps_the_bit_that_it_shifted src/wide_number.hpp
+fault(number_keeps_the_bit_that_it_shifted src/policy/wide_number.hpp
     [[        rest <<= 1;
 ]] [[]])
 
-fault(number_is_not_rounded src/wide_number.hpp
+fault(number_is_not_rounded src/policy/wide_number.hpp
     [[    high += rest >> 63;
 ]] [[]])
 
-fault(number_overflows_when_it_is_rounded src/wide_number.hpp
+fault(number_overflows_when_it_is_rounded src/policy/wide_number.hpp
     [[    high |= carry << 63;
 ]] [[]])
 
-fault(number_is_half_when_it_is_rounded src/wide_number.hpp
+fault(number_is_half_when_it_is_rounded src/policy/wide_number.hpp
     [[    exponent += static_cast<int>(carry);
 ]] [[]])
 
-fault(number_grows_out_of_its_exponent src/wide_number.hpp
+fault(number_grows_out_of_its_exponent src/policy/wide_number.hpp
     [[return {high, std::min(exponent, beyond_all_durations)};]] [[return {high, exponent};]])
 
-fault(power_leaves_the_last_factor_out src/wide_number.hpp
+fault(power_leaves_the_last_factor_out src/policy/wide_number.hpp
     [[        if ((exponent >>= 1) == 0)]] [[        if ((exponent >>= 1) <= 1)]])
 
-fault(duration_is_cut_off src/wide_number.hpp
+fault(duration_is_cut_off src/policy/wide_number.hpp
     [[(twice >> 1) + (twice & 1)]] [[(twice >> 1)]])
 
-fault(duration_is_too_long_for_its_type src/wide_number.hpp
+fault(duration_is_too_long_for_its_type src/policy/wide_number.hpp
     [[    if (number.exponent >= 0)
         return duration::max();
 ]] [[    if (number.exponent > 0)
         return duration::max();
 ]])
 
-fault(duration_is_more_than_the_greatest src/wide_number.hpp
+fault(duration_is_more_than_the_greatest src/policy/wide_number.hpp
     [[return from_count(std::min((twice >> 1) + (twice & 1), greatest_count));]] [[return from_count((twice >> 1) + (twice & 1));]])
 
 # --- jitter and randomness
 
-fault(jitter_takes_a_unit_of_nothing src/jitter.cpp
+fault(jitter_takes_a_unit_of_nothing src/policy/jitter.cpp
     [[    if (step <= duration::zero())]] [[    if (step < duration::zero())]])
 
-fault(jitter_draws_beyond_the_cap src/jitter.cpp
+fault(jitter_draws_beyond_the_cap src/policy/jitter.cpp
     [[return beyond_cap_ ? duration::max() : step.cap;]] [[return duration::max() - (step.cap - step.cap);]])
 
-fault(jitter_is_below_its_range_in_units src/jitter.cpp
+fault(jitter_is_below_its_range_in_units src/policy/jitter.cpp
     [[(range.least % unit_ > duration::zero() ? 1 : 0);]] [[0;]])
 
-fault(jitter_has_no_range_in_large_units src/jitter.cpp
+fault(jitter_has_no_range_in_large_units src/policy/jitter.cpp
     [[return {unit_ * std::min(least, greatest), unit_ * greatest};]] [[return {unit_ * least, unit_ * greatest};]])
 
-fault(jitter_ignores_its_own_cap src/jitter.cpp
+fault(jitter_ignores_its_own_cap src/policy/jitter.cpp
     [[return std::min(cap_, unit_ * static_cast<duration::rep>(counts));]] [[return unit_ * static_cast<duration::rep>(counts);]])
 
-fault(jitter_of_the_user_is_in_no_unit src/jitter.cpp
+fault(jitter_of_the_user_is_in_no_unit src/policy/jitter.cpp
     [[return std::min(cap_, drawn - drawn % unit_);]] [[return std::min(cap_, drawn);]])
 
-fault(jitter_takes_any_fraction src/jitter.cpp
+fault(jitter_takes_any_fraction src/policy/jitter.cpp
     [[if (!(fraction >= 0 && fraction <= 1))]] [[if (!(fraction >= 0))]])
 
-fault(jitter_takes_a_range_that_is_turned_round src/jitter.cpp
+fault(jitter_takes_a_range_that_is_turned_round src/policy/jitter.cpp
     [[    if (!(greatest >= least) || !std::isfinite(greatest))]] [[    if (!std::isfinite(greatest))]])
 
-fault(jitter_is_not_decorrelated src/jitter_kinds.cpp
+fault(jitter_is_not_decorrelated src/policy/jitter_kinds.cpp
     [[saturating_triple(step.previous)]] [[saturating_triple(step.base)]])
 
-fault(jitter_is_equal_in_no_half src/jitter_kinds.cpp
+fault(jitter_is_equal_in_no_half src/policy/jitter_kinds.cpp
     [[return {step.ceiling / 2, step.ceiling};]] [[return {step.ceiling / 3, step.ceiling};]])
 
-fault(jitter_is_proportional_to_one_side src/jitter_kinds.cpp
+fault(jitter_is_proportional_to_one_side src/policy/jitter_kinds.cpp
     [[saturating_sum(step.ceiling, spread)};]] [[step.ceiling};]])
 
-fault(jitter_has_a_negative_window src/jitter_kinds.cpp
+fault(jitter_has_a_negative_window src/policy/jitter_kinds.cpp
     [[std::max(step.ceiling - window, duration::zero())]] [[step.ceiling - window]])
 
-fault(jitter_adds_beyond_all_durations src/jitter_kinds.cpp
+fault(jitter_adds_beyond_all_durations src/policy/jitter_kinds.cpp
     [[a > duration::max() - b ? duration::max() : a + b;]] [[a + b;]])
 
-fault(jitter_scales_by_less_than_it_should src/jitter_kinds.cpp
+fault(jitter_scales_by_less_than_it_should src/policy/jitter_kinds.cpp
     [[duration(std::llround(count))]] [[duration(static_cast<duration::rep>(count))]])
 
-fault(jitter_scales_beyond_all_durations src/jitter_kinds.cpp
+fault(jitter_scales_beyond_all_durations src/policy/jitter_kinds.cpp
     [[return count < limit ?]] [[return count < 2 * limit ?]])
 
-fault(jitter_has_no_first_delay_of_polly src/jitter_kinds.cpp
+fault(jitter_has_no_first_delay_of_polly src/policy/jitter_kinds.cpp
     [[step.failures == 1 ? 0 : polly_total]] [[step.failures == 0 ? 0 : polly_total]])
 
-fault(random_streams_are_neighbours src/random.cpp
+fault(random_streams_are_neighbours src/policy/random.cpp
     [[state_(mix(mix(seed + golden_gamma) ^ mix(~stream)))]] [[state_(mix(seed + golden_gamma) + stream * golden_gamma)]])
 
-fault(random_leaves_the_greatest_out src/random.cpp
+fault(random_leaves_the_greatest_out src/policy/random.cpp
     [[    while (drawn > span);]] [[    while (drawn >= span);]])
 
-fault(random_is_biased src/random.cpp
+fault(random_is_biased src/policy/random.cpp
     [[    while (drawn > span);
     return least + drawn;]] [[    while (false);
     return least + drawn % (span + 1);]])
 
-fault(random_takes_a_range_that_is_turned_round src/random.cpp
+fault(random_takes_a_range_that_is_turned_round src/policy/random.cpp
     [[    if (least > greatest)
         refuse_range(std::to_string(least.count())]] [[    if (least > greatest + duration(1))
         refuse_range(std::to_string(least.count())]])
 
 # --- the policy
 
-fault(policy_has_another_base src/retry_policy.cpp
+fault(policy_has_another_base src/policy/retry_policy.cpp
     [[exponential(100ms).cap(20s)]] [[exponential(200ms).cap(20s)]])
 
-fault(policy_allows_no_attempt src/retry_policy.cpp
+fault(policy_allows_no_attempt src/policy/retry_policy.cpp
     [[    if (count < 1)]] [[    if (count < 0)]])
 
-fault(policy_allows_no_time_for_an_attempt src/retry_policy.cpp
+fault(policy_allows_no_time_for_an_attempt src/policy/retry_policy.cpp
     [[    if (greatest <= duration::zero())
         detail::refuse("attempt_timeout"]] [[    if (greatest < duration::zero())
         detail::refuse("attempt_timeout"]])
 
-fault(policy_may_take_negative_time src/retry_policy.cpp
+fault(policy_may_take_negative_time src/policy/retry_policy.cpp
     [[    detail::non_negative("total_timeout", greatest);
 ]] [[]])
 
-fault(policy_has_the_later_deadline_when_nested src/retry_policy.cpp
+fault(policy_has_the_later_deadline_when_nested src/policy/retry_policy.cpp
     [[s.deadline ? std::min(*s.deadline, outer.deadline) : outer.deadline;]] [[outer.deadline;]])
 
-fault(policy_retries_when_nested src/retry_policy.cpp
+fault(policy_retries_when_nested src/policy/retry_policy.cpp
     [[        if (!s.retry_when_nested)
             s.max_attempts = 1;]] [[        if (!s.retry_when_nested && !s.max_attempts)
             s.max_attempts = 1;]])
 
-fault(policy_forgets_that_it_is_nested src/retry_policy.cpp
+fault(policy_forgets_that_it_is_nested src/policy/retry_policy.cpp
     [[        s.is_nested = true;
 ]] [[]])
 
 # --- what is refused, errors, reasons, and permanent failures
 
-fault(check_names_another_value src/check.cpp
+fault(check_names_another_value src/policy/check.cpp
     [[refuse(field, std::to_string(value.count()) + "ns", rule);]] [[refuse(field, std::to_string(value.count() / 1000) + "us", rule);]])
 
-fault(check_refuses_zero src/check.cpp
+fault(check_refuses_zero src/policy/check.cpp
     [[    if (value < duration::zero())]] [[    if (value <= duration::zero())]])
 
-fault(error_is_of_a_callback src/error.cpp
+fault(error_is_of_a_callback src/policy/error.cpp
     [[    case error::operation_threw:
     case error::result_rejected:
     case error::exhausted:
@@ -250,74 +250,74 @@ fault(error_is_of_a_callback src/error.cpp
     case error::exhausted:
         return true;]])
 
-fault(error_of_any_category_is_of_a_callback src/error.cpp
+fault(error_of_any_category_is_of_a_callback src/policy/error.cpp
     [[               code.category() == asio_retry::error_category() &&
 ]] [[]])
 
-fault(error_of_want_of_memory_is_unknown src/error.cpp
+fault(error_of_want_of_memory_is_unknown src/policy/error.cpp
     [[    } catch (std::bad_alloc const&) {
         return no_memory_error();
 ]] [[]])
 
-fault(error_stays_wrapped src/error.cpp
+fault(error_stays_wrapped src/policy/error.cpp
     [[failed(detail::unwrapped(failure.code()));]] [[failed(failure.code()); // as it is]])
 
-fault(error_may_be_a_success_although_thrown src/error.cpp
+fault(error_may_be_a_success_although_thrown src/policy/error.cpp
     [[code.failed() ? code : error::operation_threw;]] [[code.failed() ? code : code;]])
 
-fault(error_of_the_system_becomes_generic src/error.cpp
+fault(error_of_the_system_becomes_generic src/policy/error.cpp
     [[        return error_code(standard.value(), boost::system::system_category());]]
     [[        return error_code(standard.value(), boost::system::generic_category());]])
 
-fault(reason_has_another_name src/stop_reason.cpp
+fault(reason_has_another_name src/policy/stop_reason.cpp
     [[        return "elapsed";]] [[        return "deadline";]])
 
-fault(permanent_has_a_category_for_each_code src/permanent.cpp
+fault(permanent_has_a_category_for_each_code src/policy/permanent.cpp
     [[    if (auto const* const category = find(is_of_inner))
         return *category;
 ]] [[    static_cast<void>(is_of_inner);
 ]])
 
-fault(permanent_forgets_the_categories_before src/permanent.cpp
+fault(permanent_forgets_the_categories_before src/policy/permanent.cpp
     [[new known_category{permanent_category(inner), known_categories};]] [[new known_category{permanent_category(inner), nullptr};]])
 
-fault(permanent_has_another_message src/permanent.cpp
+fault(permanent_has_another_message src/policy/permanent.cpp
     [[return inner_.message(value); }]] [[return inner_.message(0 * value); }]])
 
-fault(permanent_wraps_what_is_permanent src/permanent.cpp
+fault(permanent_wraps_what_is_permanent src/policy/permanent.cpp
     [[    if (auto const innermost = detail::find_permanent(exception_))
         *this = *innermost;
 ]] [[]])
 
-fault(permanent_is_not_found_inside_another_exception src/permanent.cpp
+fault(permanent_is_not_found_inside_another_exception src/policy/permanent.cpp
     [[            inner = outer.nested_ptr();
 ]] [[]])
 
-fault(permanent_is_delivered_with_its_mark src/permanent.cpp
+fault(permanent_is_delivered_with_its_mark src/policy/permanent.cpp
     [[error_code(code.value(), category->inner())]] [[code]])
 
-fault(permanent_is_completed_without_its_mark src/permanent.cpp
+fault(permanent_is_completed_without_its_mark src/policy/permanent.cpp
     [[    return permanent ? error_code(*permanent) : code_of(thrown);]] [[    return permanent ? permanent->code() : code_of(thrown);]])
 
 # --- the published schemes
 
-fault(profile_makes_one_attempt_less src/profiles.cpp
+fault(profile_makes_one_attempt_less src/policy/profiles.cpp
     [[std::numeric_limits<std::int64_t>::max() - 1) + 1;]] [[std::numeric_limits<std::int64_t>::max() - 1);]])
 
-fault(profile_takes_negative_retries src/profiles.cpp
+fault(profile_takes_negative_retries src/policy/profiles.cpp
     [[    if (retries < 0)]] [[    if (retries < -1)]])
 
-fault(profile_takes_what_overflows src/profiles.cpp
+fault(profile_takes_what_overflows src/policy/profiles.cpp
     [[    if (value > std::chrono::duration_cast]] [[    if (value - value > std::chrono::duration_cast]])
 
-fault(profile_has_a_base_above_its_maximum src/profiles.cpp
+fault(profile_has_a_base_above_its_maximum src/policy/profiles.cpp
     [[exponential(std::min(base, maximum), factor).cap(maximum);]] [[exponential(base, factor).cap(std::max(base, maximum));]])
 
-fault(profile_has_its_window_on_top src/profiles.cpp
+fault(profile_has_its_window_on_top src/policy/profiles.cpp
     [[whole("memorystore_windowed.maximum", maximum, 2s) - 1s;]] [[whole("memorystore_windowed.maximum", maximum, 2s);]])
 
-fault(profile_has_a_whole_range_on_top src/profiles.cpp
+fault(profile_has_a_whole_range_on_top src/policy/profiles.cpp
     [[additive_jitter(to - from).unit(1ms)]] [[additive_jitter(to).unit(1ms)]])
 
-fault(profile_draws_in_no_unit src/profiles.cpp
+fault(profile_draws_in_no_unit src/policy/profiles.cpp
     [[full_jitter().unit(slot)]] [[full_jitter()]])

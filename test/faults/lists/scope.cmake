@@ -2,71 +2,71 @@
 
 noticed_by(tests_of_scope)
 
-fault(scope_has_more_time_than_its_parent src/scope_state.cpp
+fault(scope_has_more_time_than_its_parent src/scope/scope_state.cpp
     [[deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)]] [[deadline_(deadline)]])
 
-fault(scope_begins_in_a_stopped_parent src/scope_state.cpp
+fault(scope_begins_in_a_stopped_parent src/scope/scope_state.cpp
     [[    standing_.store(parent_->standing_.load());
 ]] [[]])
 
-fault(scope_replaces_a_greater_request src/scope_state.cpp
+fault(scope_replaces_a_greater_request src/scope/scope_state.cpp
     [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
     [[standing_.store(what, std::memory_order_release);]])
 
-fault(scope_hears_nothing_after_a_drain src/scope_state.cpp
+fault(scope_hears_nothing_after_a_drain src/scope/scope_state.cpp
     [[standing_.load() >= what && !missed_;]] [[standing_.load() >= scope_request::drain && !missed_;]])
 
-fault(scope_forgets_whom_it_could_not_tell src/scope_state.cpp
+fault(scope_forgets_whom_it_could_not_tell src/scope/scope_state.cpp
     [[standing_.load() >= what && !missed_;]] [[standing_.load() >= what;]])
 
-fault(scope_tells_a_member_of_less_than_stands src/scope_state.cpp
+fault(scope_tells_a_member_of_less_than_stands src/scope/scope_state.cpp
     [[    return std::max(request, standing_.load());]] [[    return request;]])
 
-fault(scope_tells_its_first_child_only src/scope_state.cpp
+fault(scope_tells_its_first_child_only src/scope/scope_state.cpp
     [[        if (auto const next = std::next(siblings.iterator_to(*scope)); next != siblings.end())]]
     [[        if (auto const next = siblings.iterator_to(*scope); next != siblings.begin())]])
 
-fault(scope_counts_one_more_than_its_ceiling src/scope_state.cpp
+fault(scope_counts_one_more_than_its_ceiling src/scope/scope_state.cpp
     [[has_room && scope->pending_ < scope->max_pending_;]] [[has_room && scope->pending_ <= scope->max_pending_;]])
 
-fault(scope_asks_only_itself_for_room src/scope_state.cpp
+fault(scope_asks_only_itself_for_room src/scope/scope_state.cpp
     [[has_room && scope->pending_ < scope->max_pending_;]]
     [[has_room && (scope != this || scope->pending_ < scope->max_pending_);]])
 
-fault(scope_gives_room_to_what_it_refused src/scope_state.cpp
+fault(scope_gives_room_to_what_it_refused src/scope/scope_state.cpp
     [[        ++(has_room ? scope->pending_ : scope->without_room_);]] [[        ++(has_room || scope != this ? scope->pending_ : scope->without_room_);]])
 
-fault(join_does_not_wait_for_what_had_no_room src/scope_state.cpp
+fault(join_does_not_wait_for_what_had_no_room src/scope/scope_state.cpp
     [[        if (scope->pending_ + scope->without_room_ != 0)
             continue;]] [[        if (scope->pending_ != 0)
             continue;]])
 
-fault(join_ends_at_once_where_there_was_no_room src/scope_state.cpp
+fault(join_ends_at_once_where_there_was_no_room src/scope/scope_state.cpp
     [[        if (pending_ + without_room_ != 0) {]] [[        if (pending_ != 0) {]])
 
-fault(join_ends_alone src/scope_state.cpp
+fault(join_ends_alone src/scope/scope_state.cpp
     [[        while (!scope->joins_.empty()) {]] [[        if (!scope->joins_.empty()) {]])
 
-fault(attempts_stopped_in_a_child_do_not_count src/scope_state.cpp
+fault(attempts_stopped_in_a_child_do_not_count src/scope/scope_state.cpp
     [[        ++scope->stopped_attempts_;]] [[        scope->stopped_attempts_ += scope == this;]])
 
-fault(drain_counts_all_that_was_ever_stopped src/scope_state.cpp
+fault(drain_counts_all_that_was_ever_stopped src/scope/scope_state.cpp
     [[stopped_attempts_ - *join.stopped_before_;]] [[stopped_attempts_;]])
 
-fault(drain_counts_from_its_second_expiry src/scope_join.cpp
+fault(drain_counts_from_its_second_expiry src/scope/scope_join.cpp
     [[            if (!stopped_before_)
                 stopped_before_]] [[                stopped_before_]])
 
-fault(drain_does_not_cancel src/scope_join.cpp
+fault(drain_does_not_cancel src/scope/scope_join.cpp
     [[scope->request(scope_request::cancel);]] [[scope->request(scope_request::drain);]])
 
-fault(drain_ends_before_its_operations src/scope_join.cpp
+fault(drain_ends_before_its_operations src/scope/scope_join.cpp
     [[        if (!has_ended_) {
             if (waits_.schedule]] [[        if (false) {
             if (waits_.schedule]])
 
-fault(join_that_is_cancelled_ends_without_an_error src/scope_join.cpp
+fault(join_that_is_cancelled_ends_without_an_error src/scope/scope_join.cpp
     [[scope_->end_join(*this, aborted_error())]] [[scope_->end_join(*this, error_code())]])
 
-fault(joins_are_shut_down_twice src/scope_join.cpp
+fault(joins_are_shut_down_twice src/scope/scope_join.cpp
     [[        if (!std::exchange(has_ended_, true))]] [[        if (std::exchange(has_ended_, true))]])

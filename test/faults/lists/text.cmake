@@ -4,185 +4,185 @@ noticed_by(tests_of_text)
 
 # --- numbers
 
-fault(text_has_minutes_of_a_hundred_seconds src/number_text.cpp
+fault(text_has_minutes_of_a_hundred_seconds src/text/number_text.cpp
     [[{"min", 60'000'000'000}]] [[{"min", 100'000'000'000}]])
 
-fault(text_takes_a_fraction_of_a_nanosecond src/number_text.cpp
+fault(text_takes_a_fraction_of_a_nanosecond src/text/number_text.cpp
     [[    if (digits % (scale / common) != 0)
         return std::nullopt;
 ]] [[]])
 
-fault(text_takes_one_digit_less src/number_text.cpp
+fault(text_takes_one_digit_less src/text/number_text.cpp
     [[constexpr std::size_t most_digits = 13;]] [[constexpr std::size_t most_digits = 12;]])
 
-fault(text_minds_zeros_at_the_end src/number_text.cpp
+fault(text_minds_zeros_at_the_end src/text/number_text.cpp
     [[    fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
 ]] [[]])
 
-fault(text_takes_more_than_a_duration_holds src/number_text.cpp
+fault(text_takes_more_than_a_duration_holds src/text/number_text.cpp
     [[*whole > (greatest - part) / unit)]] [[*whole > greatest / unit)]])
 
-fault(text_has_no_least_duration src/number_text.cpp
+fault(text_has_no_least_duration src/text/number_text.cpp
     [[(duration::max().count()) + (is_negative ? 1 : 0);]] [[(duration::max().count());]])
 
-fault(text_takes_a_point_without_digits src/number_text.cpp
+fault(text_takes_a_point_without_digits src/text/number_text.cpp
     [[        if (fraction.empty())
             fail_expecting(at, "a duration such as 500ms", word);
 ]] [[]])
 
-fault(text_takes_what_is_not_wholly_a_number src/number_text.cpp
+fault(text_takes_what_is_not_wholly_a_number src/text/number_text.cpp
     [[read.ec == std::errc() && read.ptr == end ?]] [[read.ec == std::errc() ?]])
 
-fault(text_takes_a_number_that_is_too_large src/number_text.cpp
+fault(text_takes_a_number_that_is_too_large src/text/number_text.cpp
     [[return is_too_large ? std::nullopt : std::optional(value);]] [[return is_too_large ? std::optional(value) : std::optional(value);]])
 
 # --- the arguments of an item
 
-fault(arguments_follow_named_ones_without_a_name src/policy_arguments.cpp
+fault(arguments_follow_named_ones_without_a_name src/text/policy_arguments.cpp
     [[else if (!named_.empty())]] [[else if (named_.size() > 1)]])
 
-fault(arguments_may_be_missing src/policy_arguments.cpp
+fault(arguments_may_be_missing src/text/policy_arguments.cpp
     [[!p.is_optional && !has(p.name))]] [[!p.is_optional && in_order_.empty() && !has(p.name))]])
 
-fault(arguments_may_be_too_many src/policy_arguments.cpp
+fault(arguments_may_be_too_many src/text/policy_arguments.cpp
     [[    if (next == own.size() || own[next].name.empty())
         fail_expecting(a.at, "no further argument of " + term_.name, a.word);
 ]] [[    if (next == own.size() || own[next].name.empty())
         return;
 ]])
 
-fault(arguments_may_be_given_twice src/policy_arguments.cpp
+fault(arguments_may_be_given_twice src/text/policy_arguments.cpp
     [[                if (has(p.name))]] [[                if (has(p.name) && in_order_.empty())]])
 
-fault(arguments_are_of_any_type src/policy_arguments.cpp
+fault(arguments_are_of_any_type src/text/policy_arguments.cpp
     [[    if (p.kind == parameter_kind::a_whole_number && !read_whole(digits_in(a)))]]
     [[    if (p.kind == parameter_kind::a_number && !read_whole(digits_in(a)))]])
 
 # --- the items
 
-fault(builder_reads_stand_ins src/policy_builder.cpp
+fault(builder_reads_stand_ins src/text/policy_builder.cpp
     [[    if (auto const* item = find_item(unreadable_items, t.name))]]
     [[    if (auto const* item = find_item(unreadable_items, t.name); item && item != std::begin(unreadable_items))]])
 
-fault(builder_forgets_the_cap_of_a_jitter src/policy_builder.cpp
+fault(builder_forgets_the_cap_of_a_jitter src/text/policy_builder.cpp
     [[        if (a.has("cap"))
             made]] [[        if (!a.has("cap"))
             return made;
         if (a.has("unit"))
             made]])
 
-fault(builder_makes_a_flag_of_false src/policy_builder.cpp
+fault(builder_makes_a_flag_of_false src/text/policy_builder.cpp
     [[a.has("beyond_cap") && a.flag("beyond_cap") ?]] [[a.has("beyond_cap") ?]])
 
-fault(builder_takes_two_limits_of_attempts src/policy_builder.cpp
+fault(builder_takes_two_limits_of_attempts src/text/policy_builder.cpp
     [[once(item.name == "unlimited_attempts" ? "max_attempts" : setting->name, item);]] [[once(setting->name, item);]])
 
-fault(builder_takes_a_profile_anywhere src/policy_builder.cpp
+fault(builder_takes_a_profile_anywhere src/text/policy_builder.cpp
     [[        if (!is_first)
             fail]] [[        if (!is_first && !seen_.empty() && seen_.empty())
             fail]])
 
-fault(builder_takes_arguments_of_a_profile src/policy_builder.cpp
+fault(builder_takes_arguments_of_a_profile src/text/policy_builder.cpp
     [[        bound_arguments(item, {}, {}, false);
 ]] [[]])
 
-fault(builder_mixes_up_timeouts src/policy_builder.cpp
+fault(builder_mixes_up_timeouts src/text/policy_builder.cpp
     [[return p.total_timeout(a.time("greatest"));]] [[return p.attempt_timeout(a.time("greatest"));]])
 
-fault(profiles_are_found_by_another_name src/policy_profiles.cpp
+fault(profiles_are_found_by_another_name src/text/policy_profiles.cpp
     [[return found ?]] [[return found && name != "grpc" ?]])
 
 # --- the text
 
-fault(parser_needs_no_space_between_items src/policy_parser.cpp
+fault(parser_needs_no_space_between_items src/text/policy_parser.cpp
     [[            if (!found.empty() && !is_one_of(white_space, text_[next_ - 1]))
                 expect("white space or the end");
 ]] [[]])
 
-fault(parser_takes_a_comma_at_the_end src/policy_parser.cpp
+fault(parser_takes_a_comma_at_the_end src/text/policy_parser.cpp
     [[            if (peek() == ')')
                 expect("an argument");
 ]] [[]])
 
-fault(parser_counts_depth_of_what_is_over src/policy_parser.cpp
+fault(parser_counts_depth_of_what_is_over src/text/policy_parser.cpp
     [[        --depth_;
 ]] [[]])
 
-fault(parser_has_names_with_a_digit_in_front src/policy_parser.cpp
+fault(parser_has_names_with_a_digit_in_front src/text/policy_parser.cpp
     [[(next_ != begin && is_one_of(digits, text_[next_]))))]] [[is_one_of(digits, text_[next_])))]])
 
-fault(parser_takes_an_exponent_without_digits src/policy_parser.cpp
+fault(parser_takes_an_exponent_without_digits src/text/policy_parser.cpp
     [[            if (take_digits() == 0)
                 next_ = behind_mantissa;]] [[            take_digits();
             static_cast<void>(behind_mantissa);]])
 
-fault(parser_takes_a_minus_for_a_number src/policy_parser.cpp
+fault(parser_takes_a_minus_for_a_number src/text/policy_parser.cpp
     [[        if (count == 0) {]] [[        if (count == 0 && next_ == begin) {]])
 
-fault(parser_shows_nothing_of_what_it_found src/policy_parser.cpp
+fault(parser_shows_nothing_of_what_it_found src/text/policy_parser.cpp
     [[        if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
             ++next_;]] [[        if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
             next_ = text_.size();]])
 
-fault(writer_forgets_a_cap src/policy_terms.cpp
+fault(writer_forgets_a_cap src/text/policy_terms.cpp
     [[    if (shape.cap() != duration::max())
         argument_writer]] [[    if (shape.cap() == duration::max())
         argument_writer]])
 
-fault(writer_forgets_the_unit_of_a_jitter src/policy_terms.cpp
+fault(writer_forgets_the_unit_of_a_jitter src/text/policy_terms.cpp
     [[    if (kind.unit() != duration(1))]] [[    if (kind.unit() > std::chrono::seconds(1))]])
 
-fault(writer_forgets_that_a_jitter_is_beyond_the_cap src/policy_terms.cpp
+fault(writer_forgets_that_a_jitter_is_beyond_the_cap src/text/policy_terms.cpp
     [[        write.add("beyond_cap", true);]] [[        write.add("beyond_cap", false);]])
 
-fault(writer_forgets_a_gate src/policy_terms.cpp
+fault(writer_forgets_a_gate src/text/policy_terms.cpp
     [[list.add_stand_in_if(s.gate != nullptr, "gate", "gate");]] [[list.add_stand_in_if(false, "gate", "gate");]])
 
-fault(writer_names_no_further_argument src/policy_text.cpp
+fault(writer_names_no_further_argument src/text/policy_text.cpp
     [[        is_named = true;
 ]] [[]])
 
-fault(message_shows_what_cannot_be_shown src/shown_text.cpp
+fault(message_shows_what_cannot_be_shown src/text/shown_text.cpp
     [[if (byte >= 0x20 && byte < 0x7f)]] [[if (byte >= 0x20)]])
 
-fault(message_is_as_long_as_the_text src/shown_text.cpp
+fault(message_is_as_long_as_the_text src/text/shown_text.cpp
     [[found.substr(0, most)) {]] [[found) {]])
 
-fault(message_has_another_position src/policy_text.cpp
+fault(message_has_another_position src/text/policy_text.cpp
     [[    throw policy_syntax_error(at.offset, message);]] [[    throw policy_syntax_error(at.offset + 1, message);]])
 
-fault(depth_is_one_more_than_may_be src/policy_text.cpp
+fault(depth_is_one_more_than_may_be src/text/policy_text.cpp
     [[    if (depth > greatest_depth)]] [[    if (depth > greatest_depth + 1)]])
 
 # --- JSON
 
-fault(json_escapes_no_slash src/policy_json.cpp
+fault(json_escapes_no_slash src/text/policy_json.cpp
     [[            inner.path += "~1";]] [[            inner.path += c;]])
 
-fault(json_takes_a_backoff_of_many_keys src/policy_json.cpp
+fault(json_takes_a_backoff_of_many_keys src/text/policy_json.cpp
     [[        if (inner->size() != 1)]] [[        if (inner->empty())]])
 
-fault(json_has_profiles_in_the_order_of_their_keys src/policy_json.cpp
+fault(json_has_profiles_in_the_order_of_their_keys src/text/policy_json.cpp
     [[    profiles.insert(profiles.end(), others.begin(), others.end());
     return profiles;]] [[    others.insert(others.end(), profiles.begin(), profiles.end());
     return others;]])
 
-fault(json_takes_false_for_true src/policy_json.cpp
+fault(json_takes_false_for_true src/text/policy_json.cpp
     [[flag && !*flag)]] [[flag && !flag)]])
 
-fault(json_has_a_status_code_ok src/policy_json.cpp
+fault(json_has_a_status_code_ok src/text/policy_json.cpp
     [[if (found == end || found == std::begin(grpc_status_codes))]] [[if (found == end)]])
 
-fault(json_has_status_codes_twice src/policy_json.cpp
+fault(json_has_status_codes_twice src/text/policy_json.cpp
     [[        if (std::find(codes.begin(), codes.end(), code) == codes.end())
             codes]] [[        if (code != "OK")
             codes]])
 
-fault(json_has_more_attempts_than_grpc src/policy_json.cpp
+fault(json_has_more_attempts_than_grpc src/text/policy_json.cpp
     [[return std::min(*count, most_attempts);]] [[return std::max(*count, most_attempts);]])
 
-fault(json_takes_a_backoff_of_nothing src/policy_json.cpp
+fault(json_takes_a_backoff_of_nothing src/text/policy_json.cpp
     [[    if (read <= duration::zero())]] [[    if (read < duration::zero())]])
 
-fault(json_is_capped_below_its_base src/policy_json.cpp
+fault(json_is_capped_below_its_base src/text/policy_json.cpp
     [[exponential(std::min(initial, greatest), multiplier).cap(greatest);]] [[exponential(initial, multiplier).cap(greatest);]])

@@ -4,156 +4,156 @@ noticed_by(tests_of_time)
 
 # --- the scheduler
 
-fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/scheduled_waits.hpp
+fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/time/scheduled_waits.hpp
     [[waits_.insert(node, std::max(expiry, time_point::min() + duration(1)));]] [[waits_.insert(node, expiry);]])
 
-fault(scheduler_takes_waits_during_the_shutdown src/scheduled_waits.hpp
+fault(scheduler_takes_waits_during_the_shutdown src/time/scheduled_waits.hpp
     [[        if (shut_down_)
             return false;]] [[]])
 
-fault(scheduler_arms_for_the_first_wait_only src/scheduled_waits.hpp
+fault(scheduler_arms_for_the_first_wait_only src/time/scheduled_waits.hpp
     [[            arm_for(wake_up_for(expiry));
         } catch]] [[            if (waits_.size() == 1)
                 arm_for(wake_up_for(expiry));
         } catch]])
 
-fault(scheduler_forgets_that_its_turn_was_posted src/scheduled_waits.hpp
+fault(scheduler_forgets_that_its_turn_was_posted src/time/scheduled_waits.hpp
     [[        take_turn([this] { turn_posted_ = false; });]] [[        take_turn([] {});]])
 
-fault(scheduler_shuts_down_without_what_was_ended_early src/scheduled_waits.hpp
+fault(scheduler_shuts_down_without_what_was_ended_early src/time/scheduled_waits.hpp
     [[return ended ? ended : waits_.take_any();]] [[return ended ? waits_.take_any() : waits_.take_any();]])
 
-fault(scheduler_stays_seeded_when_it_is_gone src/random_streams.hpp
+fault(scheduler_stays_seeded_when_it_is_gone src/time/random_streams.hpp
     [[~random_streams() { count(false); }]] [[~random_streams() { count(true); }]])
 
-fault(scheduler_counts_each_seed src/random_streams.hpp
+fault(scheduler_counts_each_seed src/time/random_streams.hpp
     [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded)]]
     [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded && !is_seeded)]])
 
-fault(scheduler_goes_on_with_the_streams_of_another_seed src/random_streams.hpp
+fault(scheduler_goes_on_with_the_streams_of_another_seed src/time/random_streams.hpp
     [[restore({value, 0, true});]] [[restore({value, next_.load(), true});]])
 
-fault(scheduler_ignores_its_seed src/random_streams.hpp
+fault(scheduler_ignores_its_seed src/time/random_streams.hpp
     [[restore({value, 0, true});]] [[restore({value == 0 ? state_.seed : state_.seed, 0, true});]])
 
-fault(scheduler_draws_a_new_seed_although_seeded src/random_streams.hpp
+fault(scheduler_draws_a_new_seed_although_seeded src/time/random_streams.hpp
     [[        if (!state_.is_seeded)
             state_.seed = entropy_seed();]] [[        state_.seed = entropy_seed();]])
 
-fault(scheduler_keeps_its_seed_after_a_fork src/retry_scheduler.cpp
+fault(scheduler_keeps_its_seed_after_a_fork src/time/retry_scheduler.cpp
     [[event == boost::asio::execution_context::fork_child]] [[event == boost::asio::execution_context::fork_parent]])
 
-fault(scheduler_gives_all_the_same_stream src/random_streams.hpp
+fault(scheduler_gives_all_the_same_stream src/time/random_streams.hpp
     [[next_.fetch_add(1, std::memory_order_relaxed));]] [[next_.load(std::memory_order_relaxed));]])
 
-fault(scheduler_stops_its_clock_twice src/scheduled_waits.hpp
+fault(scheduler_stops_its_clock_twice src/time/scheduled_waits.hpp
     [[        if (manual_now_)
             throw]] [[        if (manual_now_ && !waits_.empty())
             throw]])
 
-fault(scheduler_stops_its_clock_under_a_wait src/scheduled_waits.hpp
+fault(scheduler_stops_its_clock_under_a_wait src/time/scheduled_waits.hpp
     [[        if (!waits_.empty())
             throw]] [[        if (waits_.size() > 1)
             throw]])
 
-fault(restarted_clock_is_without_the_waits src/scheduled_waits.hpp
+fault(restarted_clock_is_without_the_waits src/time/scheduled_waits.hpp
     [[        waits_.restart(now());
 ]] [[]])
 
-fault(restarted_clock_keeps_the_slack src/scheduled_waits.hpp
+fault(restarted_clock_keeps_the_slack src/time/scheduled_waits.hpp
     [[        slack = slack_before_;
 ]] [[]])
 
-fault(restarted_clock_keeps_the_seed src/random_streams.hpp
+fault(restarted_clock_keeps_the_seed src/time/random_streams.hpp
     [[        state_ = saved;
 ]] [[        state_ = {state_.seed, saved.next, saved.is_seeded};
 ]])
 
-fault(restarted_clock_keeps_the_stream src/random_streams.hpp
+fault(restarted_clock_keeps_the_stream src/time/random_streams.hpp
     [[        next_.store(saved.next, std::memory_order_relaxed);
 ]] [[        next_.store(saved.is_seeded ? 0 : next_.load(), std::memory_order_relaxed);
 ]])
 
-fault(restarted_clock_stays_seeded src/random_streams.hpp
+fault(restarted_clock_stays_seeded src/time/random_streams.hpp
     [[        state_ = saved;
 ]] [[        state_.seed = saved.seed;
 ]])
 
-fault(restarted_clock_stays_counted_as_seeded src/random_streams.hpp
+fault(restarted_clock_stays_counted_as_seeded src/time/random_streams.hpp
     [[        else
             seeded_.fetch_sub(1, std::memory_order_relaxed);
 ]] [[]])
 
-fault(restarted_clock_uncounts_what_was_seeded_before src/random_streams.hpp
+fault(restarted_clock_uncounts_what_was_seeded_before src/time/random_streams.hpp
     [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded)]]
     [[        if (std::exchange(state_.is_seeded, is_seeded) == is_seeded && is_seeded)]])
 
-fault(restarted_clock_leaves_the_timer_held src/scheduled_waits.hpp
+fault(restarted_clock_leaves_the_timer_held src/time/scheduled_waits.hpp
     [[        timer_.hold_until(time_point::min());
 ]] [[]])
 
-fault(restarted_clock_does_not_arm src/scheduled_waits.hpp
+fault(restarted_clock_does_not_arm src/time/scheduled_waits.hpp
     [[        if (ended_early_.empty())
             arm();
         else
             arm_for(at_once); // what]] [[        if (!ended_early_.empty())
             arm_for(at_once); // what]])
 
-fault(restarted_clock_leaves_what_was_ended_early src/scheduled_waits.hpp
+fault(restarted_clock_leaves_what_was_ended_early src/time/scheduled_waits.hpp
     [[        if (ended_early_.empty())
             arm();
         else
             arm_for(at_once); // what]] [[        arm(); // what]])
 
-fault(scheduler_does_not_arm_for_another_slack src/scheduled_waits.hpp
+fault(scheduler_does_not_arm_for_another_slack src/time/scheduled_waits.hpp
     [[        slack = greatest;
         arm();]] [[        slack = greatest;]])
 
-fault(scheduler_has_no_expiry_of_what_was_ended_early src/scheduled_waits.hpp
+fault(scheduler_has_no_expiry_of_what_was_ended_early src/time/scheduled_waits.hpp
     [[return ended_early_.empty() ? waits_.next_expiry(waits_.size()) : manual_now_;]]
     [[return waits_.next_expiry(waits_.size());]])
 
-fault(scheduler_looks_at_few_waits_for_the_next_expiry src/scheduled_waits.hpp
+fault(scheduler_looks_at_few_waits_for_the_next_expiry src/time/scheduled_waits.hpp
     [[waits_.next_expiry(waits_.size()) : manual_now_;]] [[waits_.next_expiry(few) : manual_now_;]])
 
-fault(scheduler_advances_its_clock_back src/scheduled_waits.hpp
+fault(scheduler_advances_its_clock_back src/time/scheduled_waits.hpp
     [[manual_now_ = std::max(*manual_now_, to);]] [[manual_now_ = to;]])
 
-fault(scheduler_sets_its_clock_back_without_the_waits src/scheduled_waits.hpp
+fault(scheduler_sets_its_clock_back_without_the_waits src/time/scheduled_waits.hpp
     [[        if (to < *manual_now_)
             waits_.restart(to);]] [[]])
 
-fault(scheduler_is_late_where_waits_are_few src/scheduled_waits.hpp
+fault(scheduler_is_late_where_waits_are_few src/time/scheduled_waits.hpp
     [[manual_now_ || waits_.size() <= few ?]] [[manual_now_ || waits_.size() < few ?]])
 
-fault(scheduler_is_late_by_a_manual_clock src/scheduled_waits.hpp
+fault(scheduler_is_late_by_a_manual_clock src/time/scheduled_waits.hpp
     [[manual_now_ || waits_.size() <= few ?]] [[waits_.size() <= few ?]])
 
-fault(scheduler_is_never_late src/scheduled_waits.hpp
+fault(scheduler_is_never_late src/time/scheduled_waits.hpp
     [[manual_now_ || waits_.size() <= few ?]] [[manual_now_ || waits_.size() <= 1000 ?]])
 
-fault(scheduler_arms_again_one_too_late src/scheduled_waits.hpp
+fault(scheduler_arms_again_one_too_late src/time/scheduled_waits.hpp
     [[        else if (waits_.size() == few)]] [[        else if (waits_.size() + 1 == few)]])
 
-fault(scheduler_does_not_arm_when_few_are_left src/scheduled_waits.hpp
+fault(scheduler_does_not_arm_when_few_are_left src/time/scheduled_waits.hpp
     [[            arm(); // from here on they are exact]] [[            return;]])
 
-fault(scheduler_waits_by_a_manual_clock src/scheduled_waits.hpp
+fault(scheduler_waits_by_a_manual_clock src/time/scheduled_waits.hpp
     [[        if (!manual_now_ && !shut_down_)
             timer_]] [[        if (!shut_down_)
             timer_]])
 
-fault(scheduler_ends_all_in_one_turn src/scheduled_waits.hpp
+fault(scheduler_ends_all_in_one_turn src/time/scheduled_waits.hpp
     [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
 
-fault(scheduler_ends_waits_ahead_of_time src/scheduled_waits.hpp
+fault(scheduler_ends_waits_ahead_of_time src/time/scheduled_waits.hpp
     [[            node = take_due(begin);]] [[            node = take_due(saturating_add(begin, std::chrono::seconds(1)));]])
 
-fault(scheduler_does_not_arm_ahead src/scheduled_waits.hpp
+fault(scheduler_does_not_arm_ahead src/time/scheduled_waits.hpp
     [[        arm_ahead(begin);
 ]] [[]])
 
-fault(scheduler_does_not_arm_for_the_rest src/scheduled_waits.hpp
+fault(scheduler_does_not_arm_for_the_rest src/time/scheduled_waits.hpp
     [[        else if (waits_.empty())
             timer_.disarm();
         else
@@ -162,164 +162,164 @@ fault(scheduler_does_not_arm_for_the_rest src/scheduled_waits.hpp
             timer_.disarm();
     }]])
 
-fault(scheduler_does_not_pause_without_memory src/scheduled_waits.hpp
+fault(scheduler_does_not_pause_without_memory src/time/scheduled_waits.hpp
     [[        timer_.hold_until(saturating_add(now(), pause_without_memory));
 ]] [[]])
 
-fault(scheduler_ends_waits_while_it_pauses src/scheduled_waits.hpp
+fault(scheduler_ends_waits_while_it_pauses src/time/scheduled_waits.hpp
     [[timer_.is_held(begin) ? nullptr : first_due(begin);]] [[first_due(begin);]])
 
-fault(scheduler_loses_a_wait_without_memory src/scheduled_waits.hpp
+fault(scheduler_loses_a_wait_without_memory src/time/scheduled_waits.hpp
     [[            waits_.insert(node, node.expiry());
         return]] [[            static_cast<void>(node);
         return]])
 
-fault(scheduler_loses_an_early_end_without_memory src/scheduled_waits.hpp
+fault(scheduler_loses_an_early_end_without_memory src/time/scheduled_waits.hpp
     [[        if (was_early)
             end_early(node);
         else]] [[        if (!was_early)]])
 
-fault(scheduler_stops_short_of_the_limit src/retry_scheduler.cpp
+fault(scheduler_stops_short_of_the_limit src/time/retry_scheduler.cpp
     [[    if (!next || *next > limit)]] [[    if (!next || *next >= limit)]])
 
-fault(scheduler_does_not_say_that_it_lacks_memory src/retry_scheduler.cpp
+fault(scheduler_does_not_say_that_it_lacks_memory src/time/retry_scheduler.cpp
     [[    if (first == detail::scheduled_waits::due::no_memory)
         throw std::bad_alloc();
 ]] [[]])
 
 # --- the timing wheel
 
-fault(wheel_begins_waits_in_the_past src/timing_wheel.hpp
+fault(wheel_begins_waits_in_the_past src/time/timing_wheel.hpp
     [[std::max(tick_of(node.expiry()), reached_);]] [[tick_of(node.expiry());]])
 
-fault(wheel_ends_what_never_ends src/timing_wheel.hpp
+fault(wheel_ends_what_never_ends src/time/timing_wheel.hpp
     [[return node.expiry() == time_point::max();]] [[return node.expiry() > time_point::max();]])
 
-fault(wheel_has_no_time_before_the_epoch src/timing_wheel.hpp
+fault(wheel_has_no_time_before_the_epoch src/time/timing_wheel.hpp
     [[bias = tick(1) << 63;]] [[bias = 0;]])
 
-fault(wheel_ends_a_slot_too_late src/timing_wheel.hpp
+fault(wheel_ends_a_slot_too_late src/time/timing_wheel.hpp
     [[length - 1 > limit - start]] [[length > limit - start]])
 
-fault(wheel_ends_a_slot_too_early src/timing_wheel.hpp
+fault(wheel_ends_a_slot_too_early src/time/timing_wheel.hpp
     [[(is_short && length - 1 > limit - start)]] [[(is_short && length - 1 > limit - start + 64)]])
 
-fault(wheel_does_not_begin_a_slot_in_time src/timing_wheel.hpp
+fault(wheel_does_not_begin_a_slot_in_time src/time/timing_wheel.hpp
     [[if (start > limit ||]] [[if (start >= limit ||]])
 
-fault(wheel_passes_a_slot src/timing_wheel.hpp
+fault(wheel_passes_a_slot src/time/timing_wheel.hpp
     [[reached_ = std::max(reached_, std::min(limit, start - 1));]] [[reached_ = std::max(reached_, limit);]])
 
-fault(wheel_looks_at_one_wait_more src/timing_wheel.hpp
+fault(wheel_looks_at_one_wait_more src/time/timing_wheel.hpp
     [[if (looks-- == 0)]] [[if (looks-- == 0 && &node != &slot_at(*first).back())]])
 
-fault(wheel_takes_the_last_expiry_for_the_first src/timing_wheel.hpp
+fault(wheel_takes_the_last_expiry_for_the_first src/time/timing_wheel.hpp
     [[least = std::min(least, tick_of(node.expiry()));]] [[least = tick_of(node.expiry());]])
 
-fault(wheel_counts_what_never_ends src/timing_wheel.hpp
+fault(wheel_counts_what_never_ends src/time/timing_wheel.hpp
     [[        endless_.pop_front();
         --size_;]] [[        endless_.pop_front();]])
 
-fault(wheel_gives_away_only_what_ends src/timing_wheel.hpp
+fault(wheel_gives_away_only_what_ends src/time/timing_wheel.hpp
     [[        if (endless_.empty())
             return nullptr;]] [[        if (size_ != 1)
             return nullptr;]])
 
-fault(wheel_forgets_where_waits_are_when_the_clock_is_set src/timing_wheel.hpp
+fault(wheel_forgets_where_waits_are_when_the_clock_is_set src/time/timing_wheel.hpp
     [[        reached_ = tick_of(reached);
         relink(all);]] [[        relink(all);]])
 
-fault(wheel_keeps_slots_that_were_spread src/timing_wheel.hpp
+fault(wheel_keeps_slots_that_were_spread src/time/timing_wheel.hpp
     [[        nodes.swap(slot_at(at));
         set_vacant(at);]] [[        nodes.swap(slot_at(at));]])
 
-fault(wheel_turns_the_order_of_equal_waits_round src/timing_wheel.hpp
+fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
     [[        slot_at(at).push_back(node);]] [[        slot_at(at).push_front(node);]])
 
-fault(wheel_is_slack_by_twice_as_much src/timing_wheel.hpp
+fault(wheel_is_slack_by_twice_as_much src/time/timing_wheel.hpp
     [[bool const is_short = length <= longest;]] [[bool const is_short = length <= 64 * longest;]])
 
-fault(wheel_puts_a_wait_a_level_too_high src/wheel_levels.hpp
+fault(wheel_puts_a_wait_a_level_too_high src/time/wheel_levels.hpp
     [[bit != wheel_levels::first_bits[level + 1]; ++bit)]] [[bit + 1 != wheel_levels::first_bits[level + 1]; ++bit)]])
 
-fault(slots_are_all_vacant_when_one_is src/slot_set.hpp
+fault(slots_are_all_vacant_when_one_is src/time/slot_set.hpp
     [[        if (changed == 0)
             words_with_slots_]] [[        if (changed != 0)
             words_with_slots_]])
 
 # --- the timer
 
-fault(timer_does_not_hold src/wake_up_timer.hpp
+fault(timer_does_not_hold src/time/wake_up_timer.hpp
     [[        wake_up = std::max(wake_up, held_until_);
 ]] [[]])
 
-fault(timer_is_not_armed_for_something_earlier src/wake_up_timer.hpp
+fault(timer_is_not_armed_for_something_earlier src/time/wake_up_timer.hpp
     [[if (armed_for_ <= wake_up)]] [[if (armed_for_ != time_point::max())]])
 
-fault(timer_is_armed_for_something_later src/wake_up_timer.hpp
+fault(timer_is_armed_for_something_later src/time/wake_up_timer.hpp
     [[        if (armed_for_ <= wake_up)
             return;
 ]] [[]])
 
-fault(timer_waits_twice src/wake_up_timer.hpp
+fault(timer_waits_twice src/time/wake_up_timer.hpp
     [[            waits_ = true;
 ]] [[]])
 
-fault(timer_remembers_what_it_has_fired_for src/wake_up_timer.hpp
+fault(timer_remembers_what_it_has_fired_for src/time/wake_up_timer.hpp
     [[        waits_ = false;
         armed_for_ = time_point::max();]] [[        waits_ = false;]])
 
 # --- virtual time
 
-fault(virtual_time_has_another_seed src/virtual_time.cpp
+fault(virtual_time_has_another_seed src/time/virtual_time.cpp
     [[.seed(0);]] [[.seed(1);]])
 
-fault(virtual_time_does_not_reach_its_target src/virtual_time.cpp
+fault(virtual_time_does_not_reach_its_target src/time/virtual_time.cpp
     [[    scheduler_.advance_clock(target);
 ]] [[]])
 
-fault(virtual_time_jumps_over_what_is_due src/virtual_time.cpp
+fault(virtual_time_jumps_over_what_is_due src/time/virtual_time.cpp
     [[    return run_until(now());]] [[    return 0;]])
 
-fault(virtual_time_does_not_restart_its_context src/virtual_time.cpp
+fault(virtual_time_does_not_restart_its_context src/time/virtual_time.cpp
     [[    context_.restart();
 ]] [[]])
 
-fault(virtual_time_lets_its_context_stop src/virtual_time.cpp
+fault(virtual_time_lets_its_context_stop src/time/virtual_time.cpp
     [[    auto const work = boost::asio::make_work_guard(context_);
 ]] [[]])
 
-fault(virtual_time_goes_on_when_its_context_is_stopped src/virtual_time.cpp
+fault(virtual_time_goes_on_when_its_context_is_stopped src/time/virtual_time.cpp
     [[    while (!context_.stopped() && scheduler_]] [[    while (scheduler_]])
 
-fault(virtual_time_polls_once src/virtual_time.cpp
+fault(virtual_time_polls_once src/time/virtual_time.cpp
     [[    while (std::size_t const ran = context_.poll())]] [[    if (std::size_t const ran = context_.poll_one())]])
 
-fault(virtual_time_counts_turns src/virtual_time.cpp
+fault(virtual_time_counts_turns src/time/virtual_time.cpp
     [[        handlers += ran;]] [[        handlers += ran != 0;]])
 
-fault(virtual_time_may_go_back src/virtual_time.cpp
+fault(virtual_time_may_go_back src/time/virtual_time.cpp
     [[detail::non_negative("advance", by)]] [[by]])
 
 # --- memory
 
 noticed_by(exhaustion_tests)
 
-fault(scheduler_keeps_a_wait_that_it_refused src/scheduled_waits.hpp
+fault(scheduler_keeps_a_wait_that_it_refused src/time/scheduled_waits.hpp
     [[            waits_.erase(node);
             throw;]] [[            throw;]])
 
-fault(scheduler_ends_nothing_early_without_memory src/scheduled_waits.hpp
+fault(scheduler_ends_nothing_early_without_memory src/time/scheduled_waits.hpp
     [[            turn_posted_ = false;
             arm_for(at_once);
         }]] [[            turn_posted_ = false;
         }]])
 
-fault(scheduler_believes_in_a_turn_that_was_not_posted src/scheduled_waits.hpp
+fault(scheduler_believes_in_a_turn_that_was_not_posted src/time/scheduled_waits.hpp
     [[            turn_posted_ = false;
             arm_for(at_once);
         }]] [[            arm_for(at_once);
         }]])
 
-fault(timer_allocates_to_be_armed src/timer_memory.hpp
+fault(timer_allocates_to_be_armed src/time/timer_memory.hpp
     [[return size <= sizeof(bytes_) ? bytes_ : ::operator new(size);]] [[return ::operator new(size);]])

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// What an attempt belongs to: its completion goes there, and everything of it runs on the executor, from the
+/// memory, and in the slot that are given there.
+template <typename Operation>
+concept attempt_host = requires(Operation& operation, Operation const& itself) {
+    { itself.get_operation_executor() } noexcept -> std::same_as<typename Operation::operation_executor>;
+    { itself.get_handler_allocator() } noexcept -> std::same_as<typename Operation::handler_allocator>;
+    { operation.attempt_slot() } noexcept -> std::same_as<asio::cancellation_slot>;
+    { operation.on_attempt_dropped() } noexcept;
+};
+
+/// Completion handler of an attempt. It owns the operation while the attempt runs; destroyed uncalled, because
+/// its context is, it drops the operation.
+template <attempt_host Operation>
+class attempt_handler {
+public:
+    explicit attempt_handler(Operation* operation) noexcept
+        : operation_(operation) {}
+    attempt_handler(attempt_handler&& other) noexcept
+        : operation_(other.release()) {}
+    attempt_handler& operator=(attempt_handler&&) = delete;
+    ~attempt_handler() {
+        if (operation_)
+            operation_->on_attempt_dropped();
+    }
+
+    using executor_type = typename Operation::operation_executor;
+    using allocator_type = typename Operation::handler_allocator;
+    using cancellation_slot_type = asio::cancellation_slot;
+    executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
+    allocator_type get_allocator() const noexcept { return operation_->get_handler_allocator(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return operation_->attempt_slot(); }
+#if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
+    using immediate_executor_type = calling_executor;
+    immediate_executor_type get_immediate_executor() const noexcept { return {}; }
+#endif
+
+    template <typename... Args>
+    void operator()(Args&&... args) {
+        release()->on_attempt_completed(std::forward<Args>(args)...);
+    }
+
+    Operation* release() noexcept { return std::exchange(operation_, nullptr); }
+
+private:
+    Operation* operation_;
+};
+
+} // namespace asio_retry::detail

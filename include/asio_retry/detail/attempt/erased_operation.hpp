@@ -1,0 +1,183 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/asio/recycling_allocator.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Judges a result, given as what a completion carries beside its failure.
+template <typename Arguments>
+struct result_judge;
+template <typename Failure, typename... Values>
+struct result_judge<std::tuple<Failure, Values...>> {
+    using type = bool (*)(void* operation, Values const&...);
+};
+
+/// An operation that returns `Awaitable`, without its type: the coroutine that retries it is compiled once for
+/// all of them. It is in place where it is small, or else in memory that Asio recycles.
+template <typename Awaitable, bool TakesAttempt, bool JudgesResults>
+class erased_operation {
+public:
+    using signature = typename awaited<typename awaitable_traits<Awaitable>::value_type>::signature;
+    using arguments = typename completion<signature>::arguments;
+
+    template <typename Operation>
+        requires(!std::is_same_v<std::remove_cvref_t<Operation>, erased_operation>)
+    explicit erased_operation(Operation&& operation) {
+        using callable = std::decay_t<Operation>;
+        calls_ = &calls_of<callable>;
+        if constexpr (fits<callable>)
+            ::new (static_cast<void*>(memory_)) callable(std::forward<Operation>(operation));
+        else
+            ::new (static_cast<void*>(memory_)) outside<callable>(std::forward<Operation>(operation));
+    }
+    erased_operation(erased_operation&& other) noexcept
+        : calls_(std::exchange(other.calls_, nullptr)) {
+        if (calls_->relocate)
+            calls_->relocate(memory_, other.memory_);
+        else
+            std::memcpy(memory_, other.memory_, sizeof memory_);
+    }
+    erased_operation& operator=(erased_operation&&) = delete;
+    ~erased_operation() {
+        if (calls_ && calls_->destroy)
+            calls_->destroy(memory_);
+    }
+
+    Awaitable call(attempt const& which) { return calls_->call(memory_, which); }
+    template <typename... Values>
+    bool rejects(Values const&... values) {
+        return calls_->rejects(memory_, values...);
+    }
+    void prepare(retry_machine& machine) { calls_->prepare(memory_, machine); }
+
+private:
+    static constexpr std::size_t capacity = 6 * sizeof(void*);
+
+    template <typename Callable>
+    static constexpr bool fits =
+        sizeof(Callable) <= capacity && alignof(Callable) <= alignof(std::max_align_t) &&
+        std::is_nothrow_move_constructible_v<Callable>;
+
+    /// In memory of its own.
+    template <typename Callable>
+    class outside {
+        using allocator = boost::asio::recycling_allocator<Callable>;
+
+    public:
+        template <typename Operation>
+        explicit outside(Operation&& operation)
+            : place_(allocator().allocate(1)) {
+            struct unless_built {
+                Callable* place;
+                ~unless_built() {
+                    if (place)
+                        allocator().deallocate(place, 1);
+                }
+            } guard{place_};
+            ::new (static_cast<void*>(place_)) Callable(std::forward<Operation>(operation));
+            guard.place = nullptr;
+        }
+        outside(outside&& other) noexcept
+            : place_(std::exchange(other.place_, nullptr)) {}
+        outside& operator=(outside&&) = delete;
+        ~outside() {
+            if (!place_)
+                return;
+            std::destroy_at(place_);
+            allocator().deallocate(place_, 1);
+        }
+        Callable& get() noexcept { return *place_; }
+
+    private:
+        Callable* place_;
+    };
+
+    template <typename Callable>
+    using held = std::conditional_t<fits<Callable>, Callable, outside<Callable>>;
+
+    template <typename Callable>
+    static Callable& get(void* memory) noexcept {
+        auto& in = *std::launder(static_cast<held<Callable>*>(memory));
+        if constexpr (fits<Callable>)
+            return in;
+        else
+            return in.get();
+    }
+
+    /// Null where bytes can be copied, and forgotten.
+    struct calls {
+        void (*relocate)(void* to, void* from) noexcept;
+        void (*destroy)(void*) noexcept;
+        Awaitable (*call)(void*, attempt const&);
+        typename result_judge<arguments>::type rejects;
+        void (*prepare)(void*, retry_machine&);
+    };
+
+    template <typename Held>
+    static void relocate(void* to, void* from) noexcept {
+        Held& source = *std::launder(static_cast<Held*>(from));
+        ::new (to) Held(std::move(source));
+        std::destroy_at(&source);
+    }
+    template <typename Held>
+    static void destroy(void* memory) noexcept {
+        std::destroy_at(std::launder(static_cast<Held*>(memory)));
+    }
+
+    template <typename Callable>
+    static constexpr calls calls_of = {
+        std::is_trivially_copyable_v<held<Callable>> ? nullptr : &relocate<held<Callable>>,
+        std::is_trivially_destructible_v<held<Callable>> ? nullptr : &destroy<held<Callable>>,
+        [](void* memory, attempt const& which) -> Awaitable {
+            return operation_form<Callable>::call(get<Callable>(memory), which);
+        },
+        [](void* memory, auto const&... values) -> bool {
+            return operation_form<Callable>::rejects(get<Callable>(memory), values...);
+        },
+        [](void* memory, retry_machine& machine) {
+            operation_form<Callable>::prepare(get<Callable>(memory), machine);
+        }};
+
+    calls const* calls_;
+    alignas(std::max_align_t) std::byte memory_[capacity];
+};
+
+/// The callable that `async_retry` keeps for an operation that returns an awaitable.
+template <typename Form>
+using erased_operation_of =
+    erased_operation<typename Form::result_type, Form::takes_attempt, Form::judges_results>;
+
+template <typename Awaitable, bool TakesAttempt, bool JudgesResults>
+struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> {
+    using erased = erased_operation<Awaitable, TakesAttempt, JudgesResults>;
+    using result_type = Awaitable;
+    using signature = typename erased::signature;
+    static constexpr bool takes_attempt = TakesAttempt;
+    static constexpr bool takes_token = false;
+    static constexpr bool returns_awaitable = true;
+    static constexpr bool returns_operation = false;
+    static constexpr bool judges_results = JudgesResults;
+
+    static Awaitable call(erased& operation, attempt const& which) { return operation.call(which); }
+    static void prepare(erased& operation, retry_machine& machine) { operation.prepare(machine); }
+
+    template <typename... Values>
+    static bool rejects(erased& operation, Values const&... values) {
+        return operation.rejects(values...);
+    }
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,279 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/system/result.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+
+namespace asio_retry::detail {
+
+/// A completion token with which an initiating function starts nothing and only tells its signatures.
+struct signature_probe {};
+
+template <typename... Signatures>
+struct signature_list {};
+
+} // namespace asio_retry::detail
+
+template <typename... Signatures>
+class boost::asio::async_result<asio_retry::detail::signature_probe, Signatures...> {
+public:
+    using return_type = asio_retry::detail::signature_list<Signatures...>;
+
+    template <typename Initiation, typename... Args>
+    static return_type initiate(Initiation&&, asio_retry::detail::signature_probe, Args&&...) {
+        return {};
+    }
+};
+
+namespace asio_retry::detail {
+
+/// Of what the probe came to; some signature or other where there is not exactly one.
+template <typename Result>
+struct sole_signature {
+    static constexpr std::size_t count = 0;
+    using type = void(error_code);
+};
+template <typename Signature>
+struct sole_signature<signature_list<Signature>> {
+    static constexpr std::size_t count = 1;
+    using type = Signature;
+};
+template <typename First, typename Second, typename... Others>
+struct sole_signature<signature_list<First, Second, Others...>> {
+    static constexpr std::size_t count = 2 + sizeof...(Others);
+    using type = void(error_code);
+};
+
+/// What a value returned by an awaitable or a plain callable stands for.
+template <typename T>
+struct returned {
+    using signature = void(std::exception_ptr, T);
+    static std::tuple<std::exception_ptr, T> arguments(T&& value) { return {nullptr, std::move(value)}; }
+};
+template <>
+struct returned<void> {
+    using signature = void(std::exception_ptr);
+};
+template <>
+struct returned<error_code> {
+    using signature = void(error_code);
+    static std::tuple<error_code> arguments(error_code&& code) { return {code}; }
+};
+template <typename T>
+struct returned<boost::system::result<T>> {
+    using signature = void(error_code, T);
+    static std::tuple<error_code, T> arguments(boost::system::result<T>&& result) {
+        if (result.has_value())
+            return {error_code(), std::move(*result)};
+        return {result.error(), T()};
+    }
+};
+template <>
+struct returned<boost::system::result<void>> {
+    using signature = void(error_code);
+    static std::tuple<error_code> arguments(boost::system::result<void>&& result) { return {result.error()}; }
+};
+
+/// As `returned`; only an awaitable may carry its error in a tuple.
+template <typename T>
+struct awaited : returned<T> {};
+template <typename... Ts>
+struct awaited<std::tuple<error_code, Ts...>> {
+    using signature = void(error_code, Ts...);
+    static std::tuple<error_code, Ts...> arguments(std::tuple<error_code, Ts...>&& values) {
+        return std::move(values);
+    }
+};
+
+template <typename T>
+struct awaitable_traits {
+    static constexpr bool is_awaitable = false;
+};
+template <typename T, typename Executor>
+struct awaitable_traits<asio::awaitable<T, Executor>> {
+    static constexpr bool is_awaitable = true;
+    using value_type = T;
+    using executor_type = Executor;
+};
+
+/// The parameter type of a callable that has exactly one and is not generic, seen without instantiating its
+/// body.
+template <typename F>
+struct sole_parameter {
+    using type = void;
+};
+template <typename F>
+    requires requires { &F::operator(); }
+struct sole_parameter<F> : sole_parameter<decltype(&F::operator())> {};
+template <typename R, typename A>
+struct sole_parameter<R (*)(A)> {
+    using type = A;
+};
+template <typename R, typename A>
+struct sole_parameter<R (*)(A) noexcept> {
+    using type = A;
+};
+#define ASIO_RETRY_SOLE_PARAMETER(qualifiers)                                                                  \
+    template <typename R, typename C, typename A>                                                              \
+    struct sole_parameter<R (C::*)(A) qualifiers> {                                                            \
+        using type = A;                                                                                        \
+    };
+ASIO_RETRY_SOLE_PARAMETER()
+ASIO_RETRY_SOLE_PARAMETER(const)
+ASIO_RETRY_SOLE_PARAMETER(&)
+ASIO_RETRY_SOLE_PARAMETER(const&)
+ASIO_RETRY_SOLE_PARAMETER(noexcept)
+ASIO_RETRY_SOLE_PARAMETER(const noexcept)
+ASIO_RETRY_SOLE_PARAMETER(& noexcept)
+ASIO_RETRY_SOLE_PARAMETER(const& noexcept)
+#undef ASIO_RETRY_SOLE_PARAMETER
+
+template <typename F>
+inline constexpr bool takes_only_attempt =
+    std::is_same_v<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>;
+
+/// The same for one that is generic or overloaded, and takes no token alone.
+template <typename F>
+inline constexpr bool takes_attempt_alone =
+    std::conjunction_v<std::negation<std::is_member_pointer<F>>,
+                       std::negation<std::is_invocable<F&, signature_probe>>,
+                       std::is_invocable<F&, attempt const&>>;
+
+enum class call_shape { nothing, attempt, token, attempt_and_token, none };
+
+// A generic lambda's body cannot be looked at without instantiating it, hence this order.
+template <typename F>
+consteval call_shape call_shape_of() {
+    if constexpr (std::is_invocable_v<F&>)
+        return call_shape::nothing;
+    else if constexpr (takes_only_attempt<F>)
+        return call_shape::attempt;
+    else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it takes any further ones too
+        return call_shape::attempt;
+    else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
+        return call_shape::attempt_and_token;
+    else if constexpr (std::is_invocable_v<F&, signature_probe>)
+        return call_shape::token;
+    else if constexpr (takes_attempt_alone<F>)
+        return call_shape::attempt;
+    else
+        return call_shape::none;
+}
+
+template <typename F>
+inline constexpr bool is_callable_as_rvalue =
+    std::disjunction_v<std::is_invocable<F>, std::is_invocable<F, attempt const&, signature_probe>,
+                       std::is_invocable<F, signature_probe>, std::is_invocable<F, attempt const&>>;
+
+/// How to call an operation, and what its call comes to.
+template <typename F>
+struct operation_form {
+    static constexpr call_shape shape = call_shape_of<F>();
+    static constexpr bool takes_attempt =
+        shape == call_shape::attempt || shape == call_shape::attempt_and_token;
+    static constexpr bool takes_token = shape == call_shape::token || shape == call_shape::attempt_and_token;
+
+    static consteval auto call_result() {
+        if constexpr (shape == call_shape::nothing) {
+            return std::type_identity<std::invoke_result_t<F&>>();
+        } else if constexpr (shape == call_shape::attempt) {
+            return std::type_identity<std::invoke_result_t<F&, attempt const&>>();
+        } else if constexpr (shape == call_shape::attempt_and_token) {
+            return std::type_identity<std::invoke_result_t<F&, attempt const&, signature_probe>>();
+        } else if constexpr (shape == call_shape::token) {
+            return std::type_identity<std::invoke_result_t<F&, signature_probe>>();
+        } else {
+            return std::type_identity<error_code>();
+        }
+    }
+    using result_type = std::remove_cvref_t<typename decltype(call_result())::type>;
+
+    static constexpr bool returns_awaitable = awaitable_traits<result_type>::is_awaitable;
+
+    // An operation such as asio::deferred makes.
+    static constexpr bool returns_operation = [] {
+        if constexpr (!takes_token && !returns_awaitable && std::is_class_v<result_type>)
+            return asio::is_async_operation<result_type>::value;
+        else
+            return false;
+    }();
+
+    static consteval auto signature_of() {
+        if constexpr (takes_token)
+            return sole_signature<result_type>();
+        else if constexpr (returns_operation)
+            return sole_signature<std::invoke_result_t<result_type, signature_probe>>();
+        else if constexpr (returns_awaitable)
+            return sole_signature<signature_list<
+                typename awaited<typename awaitable_traits<result_type>::value_type>::signature>>();
+        else
+            return sole_signature<signature_list<typename returned<result_type>::signature>>();
+    }
+    using signature = typename decltype(signature_of())::type;
+    static constexpr std::size_t signature_count = decltype(signature_of())::count;
+
+    static constexpr bool is_usable = shape != call_shape::none && signature_count == 1 &&
+                                      completion<signature>::has_error && completion<signature>::has_defaults;
+
+    /// Says what makes the operation unusable. Assertions in the class itself would make clang complain of
+    /// every use of it as well, and a function that returns no `auto` is looked at too late to complain first.
+    static auto assert_usable() {
+        static_assert(shape != call_shape::none || !is_callable_as_rvalue<F>,
+                      "async_retry: the operation is called as an lvalue once per attempt, but its call "
+                      "operator is for rvalues only");
+        static_assert(shape != call_shape::none || is_callable_as_rvalue<F>,
+                      "async_retry: the operation must be callable, as an lvalue, with nothing, with an "
+                      "attempt, with a completion token, or with an attempt and a completion token");
+        static_assert(signature_count > 0,
+                      "async_retry: the operation given a completion token does not start an Asio "
+                      "asynchronous operation (return what its initiating function returns)");
+        static_assert(signature_count < 2,
+                      "async_retry: operations with several completion signatures are not supported");
+        static_assert(completion<signature>::has_error,
+                      "async_retry: the completion signature of the operation must be void(error_code, "
+                      "T...) or void(std::exception_ptr, T...)");
+        static_assert(completion<signature>::has_defaults,
+                      "async_retry: the values of a completion must be default-constructible, for a completion "
+                      "without them");
+    }
+
+    /// Calls the operation with the attempt, if it asks for that, and with `token...`.
+    template <typename... Token>
+    static decltype(auto) call(F& operation, attempt const& which, Token&&... token) {
+        if constexpr (shape == call_shape::nothing || shape == call_shape::token)
+            return operation(std::forward<Token>(token)...);
+        else
+            return operation(which, std::forward<Token>(token)...);
+    }
+
+    static constexpr bool is_reported = false;
+
+    /// Tells the machine, before the start, what the operation asks of it.
+    static void prepare(F&, retry_machine& machine) {
+        if constexpr (takes_attempt)
+            machine.expect_health_marks();
+    }
+
+    /// Whether a successful result may be a failure all the same; `fail_if` says when.
+    static constexpr bool judges_results = false;
+
+    template <typename... Values>
+    static constexpr bool rejects(F&, Values const&...) noexcept {
+        return false;
+    }
+};
+
+} // namespace asio_retry::detail

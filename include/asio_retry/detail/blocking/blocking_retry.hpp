@@ -1,0 +1,179 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/attempt_health.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/decide.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/retry_waits.hpp>
+
+#include <boost/system/result.hpp>
+
+#include <exception>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// What an operation returned, out of the arguments that `returned` made of it.
+template <typename T>
+struct given_back {
+    static T from(std::tuple<std::exception_ptr, T>&& result) {
+        if (std::get<0>(result))
+            std::rethrow_exception(std::get<0>(result));
+        return std::get<1>(std::move(result));
+    }
+};
+template <>
+struct given_back<void> {
+    static void from(std::tuple<std::exception_ptr>&& result) {
+        if (std::get<0>(result))
+            std::rethrow_exception(std::get<0>(result));
+    }
+};
+template <>
+struct given_back<error_code> {
+    static error_code from(std::tuple<error_code>&& result) { return std::get<0>(result); }
+};
+template <typename T>
+struct given_back<boost::system::result<T>> {
+    static boost::system::result<T> from(std::tuple<error_code, T>&& result) {
+        if (std::get<0>(result).failed())
+            return std::get<0>(result);
+        return std::get<1>(std::move(result));
+    }
+};
+template <>
+struct given_back<boost::system::result<void>> {
+    static boost::system::result<void> from(std::tuple<error_code>&& result) {
+        if (std::get<0>(result).failed())
+            return std::get<0>(result);
+        return {};
+    }
+};
+
+template <typename Form>
+inline constexpr bool is_asynchronous = Form::takes_token || Form::returns_operation || Form::returns_awaitable;
+
+template <typename Form>
+auto assert_blocking() {
+    static_assert(
+        !is_asynchronous<Form>,
+        "retry: a blocking retry takes a plain callable; for one that takes a completion token or returns an "
+        "awaitable or a deferred operation there is async_retry");
+    if constexpr (!is_asynchronous<Form>)
+        Form::assert_usable();
+}
+
+/// Time, randomness and cancellation of a blocking retry.
+template <typename Waits>
+class blocking_source final : public cancellation_probe {
+public:
+    explicit blocking_source(Waits& waits) noexcept
+        : waits_(waits) {}
+
+    time_point now() { return waits_.now(); }
+
+    /// The time, for a machine that needs it even if nothing fails.
+    time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
+
+    random& get_random() {
+        if (!random_)
+            random_.emplace(waits_.next_random());
+        return *random_;
+    }
+
+    bool stops(bool) const noexcept override { return waits_.stopped(); }
+
+private:
+    Waits& waits_;
+    std::optional<random> random_;
+};
+
+/// One blocking retry: carries out what its retry_machine decides.
+template <typename Callable, typename Waits>
+class blocking_retry {
+    using form = operation_form<Callable>;
+    using completion = detail::completion<typename form::signature>;
+    using arguments = typename completion::arguments;
+    using result_type = typename form::result_type;
+
+public:
+    blocking_retry(Callable& callable, retry_policy&& policy, Waits& waits)
+        : callable_(callable)
+        , waits_(waits)
+        , source_(waits)
+        , machine_(std::move(policy))
+        , health_(machine_, source_) {
+        machine_.watch(source_);
+    }
+
+    result_type run() {
+        retry_action action;
+        try {
+            form::prepare(callable_, machine_);
+            action = machine_.start(source_.time_for(machine_));
+            while (action.what == retry_action::kind::attempt) {
+                make_attempt();
+                action = conclude_attempt();
+            }
+        } catch (...) { // not from the attempt, nor from the policy
+            result_.emplace(completion::from_exception(std::current_exception()));
+            action = completion::on_exception(machine_, *result_);
+        }
+        if (!result_)
+            result_.emplace(completion::failed(error_code(), nullptr));
+        completion::amend(*result_, action);
+        return given_back<result_type>::from(std::move(*result_));
+    }
+
+private:
+    void make_attempt() {
+        time_point const limit =
+            machine_.limits_attempts() ? machine_.attempt_limit(source_.now()) : time_point::max();
+        try {
+            attempt const which = health_.monitored(machine_.current_attempt());
+            if constexpr (std::is_void_v<result_type>) {
+                form::call(callable_, which);
+                result_.emplace();
+            } else {
+                result_.emplace(returned<result_type>::arguments(result_type(form::call(callable_, which))));
+            }
+        } catch (...) {
+            result_.emplace(completion::from_exception(std::current_exception()));
+        }
+        if (limit != time_point::max() && source_.now() >= limit)
+            machine_.on_attempt_limit(); // nobody could tell it to stop, but it has taken too long
+    }
+
+    retry_action conclude_attempt() {
+        time_point now{};
+        retry_action const action = decide<completion, form>(machine_, callable_, *result_, source_, now);
+        if (action.what == retry_action::kind::complete)
+            return action;
+        result_.reset(); // gone before the wait begins
+        if (action.delay == duration::zero())
+            std::this_thread::yield();
+        else
+            wait_until(saturating_add(now, action.delay));
+        return machine_.on_wait_over(source_.now());
+    }
+
+    void wait_until(time_point when) {
+        do
+            waits_.wait_until(when);
+        while (!waits_.stopped() && waits_.now() < when); // what sleeps may wake too early
+    }
+
+    Callable& callable_;
+    Waits& waits_;
+    blocking_source<Waits> source_;
+    retry_machine machine_;
+    [[no_unique_address]] attempt_health_of<form, blocking_source<Waits>> health_;
+    std::optional<arguments> result_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/working_executor.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Says that an operation waits on the executor of its handler, which is known to have one.
+template <typename Executor>
+struct handler_executor {
+    Executor executor;
+};
+
+template <typename Executor>
+struct io_executor_of {
+    using type = Executor;
+    static constexpr bool is_of_handler = false;
+    static Executor const& get(Executor const& executor) noexcept { return executor; }
+};
+template <typename Executor>
+struct io_executor_of<handler_executor<Executor>> {
+    using type = Executor;
+    static constexpr bool is_of_handler = true;
+    static Executor const& get(handler_executor<Executor> const& own) noexcept { return own.executor; }
+};
+
+/// Where an operation runs, which is where its handler does, or else where it waits; and work on both while it
+/// lasts.
+template <typename WaitsOn, typename Handler, bool WantsStrand>
+class operation_executors {
+    using io = io_executor_of<WaitsOn>;
+
+public:
+    using io_executor = typename io::type;
+
+private:
+    using associated = asio::associated_executor_t<Handler, io_executor>;
+    using base = std::conditional_t<is_fallback_executor<associated>, io_executor, associated>;
+    static constexpr bool has_strand = WantsStrand && std::is_convertible_v<base, asio::any_io_executor>;
+
+    // Then one executor is enough.
+    static constexpr bool waits_where_it_runs =
+        io::is_of_handler || is_fallback_executor<asio::associated_executor_t<Handler>>;
+
+public:
+    using executor_type = typename std::conditional_t<has_strand, std::type_identity<asio::strand<base>>,
+                                                      std::type_identity<base>>::type;
+
+    operation_executors(Handler const& handler, WaitsOn const& waits_on)
+        : here_(executor_type(base_of(handler, io::get(waits_on)))) {
+        if constexpr (!waits_where_it_runs)
+            there_.emplace(io::get(waits_on));
+    }
+
+    executor_type get() const noexcept { return here_.get(); }
+
+    io_executor waits_on() const noexcept {
+        if constexpr (!waits_where_it_runs)
+            return there_->get();
+        else if constexpr (has_strand)
+            return here_.get().get_inner_executor();
+        else
+            return here_.get();
+    }
+
+    /// Keeps both running beyond the end of the operation.
+    auto keep_running() const { return std::pair(here_, there_); }
+
+    /// From now on only the executor of the handler is kept running, and `waits_on` not to be asked for.
+    void release_io_work() noexcept {
+        if constexpr (!waits_where_it_runs)
+            there_.reset();
+    }
+
+private:
+    struct nowhere_else {};
+
+    static base base_of(Handler const& handler, io_executor const& waits_on) noexcept {
+        if constexpr (is_fallback_executor<associated>)
+            return waits_on;
+        else
+            return asio::get_associated_executor(handler, waits_on);
+    }
+
+    working_executor<executor_type> here_;
+    [[no_unique_address]] std::conditional_t<waits_where_it_runs, nowhere_else,
+                                             std::optional<working_executor<io_executor>>> there_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Queueing in progress, on this thread: a function that is destroyed meanwhile was refused, by an exception
+/// most likely, and its object is still in the hands of whoever is queueing it.
+class queueing {
+public:
+    explicit queueing(void const* object) noexcept
+        : object_(object)
+        , outer_(innermost) {
+        innermost = this;
+    }
+    ~queueing() { innermost = outer_; }
+    queueing(queueing const&) = delete;
+    queueing& operator=(queueing const&) = delete;
+
+    bool refused() const noexcept { return refused_; }
+
+    /// The function is running: an executor may do so before the queueing ends, and the object may be gone
+    /// then.
+    static void taken(void const* object) noexcept {
+        if (queueing* const q = find(object))
+            q->object_ = nullptr;
+    }
+
+    /// The function was destroyed. Returns false unless it is still being queued.
+    static bool refuse(void const* object) noexcept {
+        queueing* const q = find(object);
+        if (q)
+            q->refused_ = true;
+        return q != nullptr;
+    }
+
+private:
+    static queueing* find(void const* object) noexcept {
+        queueing* q = innermost;
+        while (q && q->object_ != object)
+            q = q->outer_;
+        return q;
+    }
+
+    static inline constinit thread_local queueing* innermost = nullptr;
+
+    void const* object_;
+    queueing* outer_;
+    bool refused_ = false;
+};
+
+/// What takes turns on its executor: each comes, or is dropped with its context, and its memory is from that
+/// allocator.
+template <typename Object, typename Turn>
+concept turn_taker = requires(Object& object, Turn turn) {
+    typename Object::template turn_allocator<Turn>;
+    { object.get_turn_allocator(turn) } -> std::convertible_to<typename Object::template turn_allocator<Turn>>;
+    object.on_turn(turn);
+    { object.on_turn_dropped(turn) } noexcept;
+};
+
+/// A turn of `Object` on its executor.
+template <typename Object, typename Turn>
+class queued_turn {
+public:
+    queued_turn(Object& object, Turn turn) noexcept
+        : object_(&object)
+        , turn_(turn) {}
+    queued_turn(queued_turn&& other) noexcept
+        : object_(std::exchange(other.object_, nullptr))
+        , turn_(other.turn_) {}
+    queued_turn& operator=(queued_turn&&) = delete;
+    ~queued_turn() {
+        if (object_ && !queueing::refuse(object_))
+            object_->on_turn_dropped(turn_);
+    }
+
+    using allocator_type = typename Object::template turn_allocator<Turn>;
+    allocator_type get_allocator() const noexcept { return object_->get_turn_allocator(turn_); }
+
+    void operator()() {
+        queueing::taken(object_);
+        std::exchange(object_, nullptr)->on_turn(turn_);
+    }
+
+private:
+    Object* object_;
+    [[no_unique_address]] Turn turn_;
+};
+
+template <typename Executor, typename Through, typename Turn>
+void post_to(Executor const& executor, Through const& through, Turn&& turn) {
+    if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
+        asio::post(executor, std::move(turn));
+    else
+        asio::post(through, asio::bind_executor(executor, std::move(turn)));
+}
+
+/// What a type-erased executor would pass on to its context is given to that: it needs no memory of its own.
+template <typename Through, typename Turn>
+void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn) {
+    if (asio::io_context* const context = own_context(executor))
+        asio::post(context->get_executor(), std::move(turn));
+    else
+        asio::post(executor, std::move(turn));
+}
+
+/// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
+/// an any_completion_handler. If this throws, no turn is queued and none was dropped.
+template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
+void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
+    queueing const in_progress(&object);
+    try {
+        post_to(executor, through, queued_turn<Object, Turn>(object, turn));
+    } catch (...) {
+        if (in_progress.refused())
+            throw;
+        return; // a strand keeps what it had no memory to begin with
+    }
+    if (in_progress.refused())
+        object.on_turn_dropped(turn);
+}
+
+} // namespace asio_retry::detail

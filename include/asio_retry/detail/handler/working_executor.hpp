@@ -1,0 +1,45 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
+
+#include <concepts>
+
+namespace asio_retry::detail {
+
+/// An executor, and work on it while this lasts.
+template <typename Executor>
+class working_executor {
+public:
+    explicit working_executor(Executor const& executor)
+        : executor_(executor)
+        , work_(asio::prefer(executor, asio::execution::outstanding_work.tracked)) {}
+
+    Executor get() const noexcept { return executor_; }
+
+private:
+    Executor executor_;
+    tracked_executor<Executor> work_;
+};
+
+template <typename Executor>
+concept is_in_its_work = requires(tracked_executor<Executor> const& work) {
+    { asio::require(work, asio::execution::outstanding_work.untracked) } -> std::same_as<Executor>;
+};
+
+template <is_in_its_work Executor>
+class working_executor<Executor> {
+public:
+    explicit working_executor(Executor const& executor)
+        : work_(asio::prefer(executor, asio::execution::outstanding_work.tracked)) {}
+
+    Executor get() const noexcept { return asio::require(work_, asio::execution::outstanding_work.untracked); }
+
+private:
+    tracked_executor<Executor> work_;
+};
+
+} // namespace asio_retry::detail

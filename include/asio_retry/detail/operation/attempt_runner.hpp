@@ -1,0 +1,191 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Whether the attempts of an operation want a strand: telling a coroutine to stop must not meet its running.
+/// An awaitable of a typed executor leaves no room for one.
+template <typename Result>
+inline constexpr bool attempts_want_strand = false;
+template <typename Value>
+inline constexpr bool attempts_want_strand<asio::awaitable<Value, asio::any_io_executor>> = true;
+
+/// Runs the attempts of an operation whose attempts are awaitables: in one coroutine for all of them, spawned
+/// for the first, with a cancellation state of its own that every attempt finds fresh.
+template <typename Awaitable, typename Signature>
+class attempt_runner {
+    using executor_type = typename awaitable_traits<Awaitable>::executor_type;
+    using value_type = typename awaitable_traits<Awaitable>::value_type;
+    using completion = detail::completion<Signature>;
+
+public:
+    using arguments = typename completion::arguments;
+
+protected:
+    attempt_runner() noexcept = default;
+    attempt_runner(attempt_runner const&) = delete;
+    attempt_runner& operator=(attempt_runner const&) = delete;
+    ~attempt_runner() = default;
+
+    /// Initiates an attempt.
+    template <typename Executor>
+    void run(Executor const& executor, asio::cancellation_slot slot) {
+        constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
+        static_assert(converts,
+                      "async_retry: the executor of the handler must be convertible to that of the awaitable");
+        began_ = began_ && resume_;
+        if (resume_) {
+            auto resume = std::exchange(resume_, nullptr);
+            std::move(resume)();
+        } else if constexpr (converts) {
+            asio::co_spawn(executor_type(executor), run_attempts(unless_lost(this)), spawned_handler{slot});
+        }
+    }
+
+    /// The attempt is to stop. Returns false if its coroutine has begun, which has to be told.
+    bool stop_at_begin() noexcept {
+        stops_at_begin_ = !began_; // its cancellation state is not there yet
+        return stops_at_begin_;
+    }
+
+    /// Lets the coroutine return, after the last attempt. To destroy it Asio would need memory, and time.
+    void end() noexcept {
+        if (!resume_)
+            return;
+        ends_ = true;
+        try {
+            std::exchange(resume_, nullptr)();
+        } catch (...) { // it has returned; that it could not be told so does not matter
+        }
+    }
+
+private:
+    virtual Awaitable call() = 0;
+    virtual bool is_cancelled() noexcept = 0;
+
+    /// Each may be the end of *this.
+    virtual void on_completed(arguments&& result) = 0;
+    virtual void on_dropped() noexcept = 0;
+    virtual void on_lost() noexcept = 0;
+
+    /// Without an executor of its own: Asio 1.26 would forward a cancellation through a dangling pointer.
+    struct spawned_handler {
+        using cancellation_slot_type = asio::cancellation_slot;
+        cancellation_slot_type slot;
+        cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+
+        void operator()(std::exception_ptr e) const {
+            if (e)
+                std::rethrow_exception(e);
+        }
+    };
+
+    /// Owns the operation while an attempt runs: destroyed with its coroutine, because the context is, it drops
+    /// the operation.
+    class owner {
+    public:
+        explicit owner(attempt_runner* runner) noexcept
+            : runner_(runner) {}
+        owner(owner&& other) noexcept
+            : runner_(other.release()) {}
+        owner& operator=(owner&&) = delete;
+        ~owner() {
+            if (runner_)
+                runner_->on_dropped();
+        }
+        attempt_runner* release() noexcept { return std::exchange(runner_, nullptr); }
+
+    private:
+        attempt_runner* runner_;
+    };
+
+    /// Asio destroys a coroutine that it has no memory to begin. One that has begun is the user's to lose, and
+    /// the operation with it.
+    class unless_lost : public owner {
+    public:
+        using owner::owner;
+        unless_lost(unless_lost&&) noexcept = default;
+        unless_lost& operator=(unless_lost&&) = delete;
+        ~unless_lost() {
+            if (auto* const runner = this->release())
+                runner->on_lost();
+        }
+    };
+
+    /// Returns false if the attempt was told to stop before it began.
+    bool begin() noexcept {
+        began_ = true;
+        return !std::exchange(stops_at_begin_, false) && !is_cancelled();
+    }
+
+    asio::awaitable<void, executor_type> run_attempts(unless_lost first) {
+        std::optional<owner> owned(std::move(first));
+        for (;;) {
+            co_await asio::this_coro::reset_cancellation_state();
+            co_await asio::this_coro::throw_if_cancelled(true);
+            std::optional<arguments> result;
+            try {
+                if (!begin()) {
+                    result.emplace(completion::failed(aborted_error(), nullptr));
+                } else if constexpr (std::is_void_v<value_type>) {
+                    co_await call();
+                    result.emplace();
+                } else {
+                    result.emplace(awaited<value_type>::arguments(co_await call()));
+                }
+            } catch (...) {
+                result.emplace(completion::from_exception(std::current_exception()));
+            }
+            // What cancelled the attempt must not end the wait for the next one.
+            co_await asio::this_coro::reset_cancellation_state();
+            // The report may destroy this coroutine: what it uses is moved out of the frame first.
+            auto report = [&] {
+                arguments reported(std::move(*result));
+                result.reset();
+                owned->release()->on_completed(std::move(reported));
+            };
+            bool parked = true;
+            auto park_and_report = [&](auto resume) {
+                try {
+                    asio::any_completion_handler<void()>(std::move(resume)).swap(resume_);
+                } catch (...) { // no memory: the next attempt will need a new coroutine
+                    parked = false;
+                    return std::move(resume)();
+                }
+                report();
+            };
+            co_await asio::async_initiate<asio::deferred_t const, void()>(park_and_report, asio::deferred);
+            if (!parked) {
+                report();
+                co_return;
+            }
+            if (ends_)
+                co_return;
+            owned.emplace(this);
+        }
+    }
+
+    asio::any_completion_handler<void()> resume_; // of the coroutine, between two attempts
+    bool began_ = false;
+    bool stops_at_begin_ = false;
+    bool ends_ = false;
+};
+
+} // namespace asio_retry::detail

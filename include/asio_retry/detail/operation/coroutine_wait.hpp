@@ -1,0 +1,115 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/ending_wait.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/handler/resumption.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/time/wait_node.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// A wait of a coroutine, inside its frame.
+template <typename Executor>
+class coroutine_wait final : wait_node {
+public:
+    /// The coroutine runs on `executor`.
+    explicit coroutine_wait(Executor const& executor) noexcept
+        : executor_(executor) {}
+
+    /// Waits until `expiry`, or only lets other handlers run if there is none. The coroutine goes on, with a
+    /// failure, if it cannot be suspended: an exception would lose it.
+    auto async_wait(retry_scheduler& scheduler, std::optional<time_point> expiry) {
+        scheduler_ = &scheduler;
+        return asio::async_initiate<asio::deferred_t const, void()>(
+            [this, expiry](auto handler) {
+                resume_.hold(std::move(handler));
+                try {
+                    if (!expiry)
+                        return post();
+                    if (!scheduler_->schedule(*this, *expiry))
+                        on_shutdown();
+                } catch (...) {
+                    failure_ = std::current_exception();
+                    on_turn(turn());
+                }
+            },
+            asio::deferred);
+    }
+
+    /// Goes back to the executor of the coroutine, with a failure where it cannot.
+    auto async_return() {
+        return asio::async_initiate<asio::deferred_t const, void()>(
+            [this](auto handler) {
+                resume_.hold(std::move(handler));
+                try {
+                    post();
+                } catch (...) {
+                    failure_ = std::current_exception();
+                    on_turn(turn());
+                }
+            },
+            asio::deferred);
+    }
+
+    /// Does nothing unless it waits.
+    void cut_short() {
+        if (!scheduler_)
+            return;
+        if (auto* const context = own_context(executor_); context == &scheduler_->context()) {
+            scheduler_->end_early(*this, *context); // which may have been the end of *this
+            return;
+        }
+        if (!scheduler_->cancel(*this))
+            return;
+        try {
+            post();
+        } catch (...) {
+            on_turn(turn());
+        }
+    }
+
+    /// Why it was not possible to wait: for want of memory, or because the executor threw.
+    std::exception_ptr const& failure() const noexcept { return failure_; }
+
+    struct turn {};
+    template <typename>
+    using turn_allocator = std::allocator<void>;
+    turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
+    void on_turn(turn) { resume_(); }
+    void on_turn_dropped(turn) noexcept { on_shutdown(); }
+
+private:
+    void post() { post_turn<turn>(executor_, executor_, *this); }
+
+    bool on_expiry() override {
+        if (runs_here(executor_)) {
+            on_turn(turn());
+            return true;
+        }
+        return end_wait([this] { post(); },
+                        [this] {
+                            failure_ = std::current_exception();
+                            on_turn(turn());
+                        });
+    }
+
+    // The frame is destroyed with the handler that holds it, and this object with the frame.
+    void on_shutdown() noexcept override { resume_.drop(); }
+
+    Executor const& executor_;
+    retry_scheduler* scheduler_ = nullptr;
+    resumption resume_;
+    std::exception_ptr failure_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/erased_operation.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/operation/await_retry.hpp>
+#include <asio_retry/detail/operation/awaiting_token.hpp>
+#include <asio_retry/detail/operation/retry_operation.hpp>
+#include <asio_retry/detail/operation/scope_membership.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+class retry_scope;
+}
+
+namespace asio_retry::detail {
+
+template <typename T>
+concept executor = asio::execution::is_executor<std::remove_cvref_t<T>>::value;
+
+/// A first argument that says where to wait, so not an operation.
+template <typename T>
+concept provides_executor =
+    executor<T> || std::derived_from<std::remove_cvref_t<T>, asio::execution_context> ||
+    std::same_as<std::remove_cvref_t<T>, retry_scope> || std::same_as<std::remove_cvref_t<T>, attempt>;
+
+// --- the completion token, where none is given
+
+/// Stands for the default token until the signature of the operation is known.
+struct default_token {};
+
+template <typename Form>
+constexpr auto default_token_of_form() {
+    if constexpr (!std::is_same_v<typename completion<typename Form::signature>::failure_type,
+                                  std::exception_ptr>)
+        return asio::deferred_t();
+    else if constexpr (Form::returns_awaitable)
+        return asio::use_awaitable_t<typename awaitable_traits<typename Form::result_type>::executor_type>();
+    else
+        return asio::use_awaitable_t<>();
+}
+
+/// The executor's own default if it has one; what the signature suggests otherwise.
+template <typename Form, typename Executor>
+constexpr auto default_token_of() {
+    if constexpr (std::is_void_v<Executor>) {
+        return default_token_of_form<Form>();
+    } else {
+        using own = typename asio::default_completion_token<Executor>::type;
+        if constexpr (std::is_void_v<own> || std::is_same_v<own, asio::deferred_t>)
+            return default_token_of_form<Form>();
+        else
+            return own();
+    }
+}
+
+// --- where to wait
+
+/// On the executor of the handler.
+struct handler_executor_source {
+    using executor_type = void;
+
+    static own_executor awaited_executor() noexcept { return {}; }
+
+    template <typename Signature>
+    auto initiation() const {
+        return [](auto&& handler, auto&& callable, retry_policy policy) {
+            using handler_type = std::decay_t<decltype(handler)>;
+            using callable_type = std::decay_t<decltype(callable)>;
+            using io_executor = asio::associated_executor_t<handler_type>;
+            static_assert(!is_fallback_executor<io_executor>,
+                          "async_retry: there is no executor to wait on, because this completion token has "
+                          "none of its own; "
+                          "give one: async_retry(executor, operation, policy, token)");
+            handler_type own_handler(std::forward<decltype(handler)>(handler));
+            handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
+            using shell = typename shell_of<operation_form<callable_type>, handler_executor<io_executor>,
+                                            handler_type, no_membership>::type;
+            retry_operation<callable_type, shell>::initiate(
+                std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
+                std::move(policy), io, no_membership());
+        };
+    }
+};
+
+/// On a given executor, inside or outside a scope.
+template <typename Executor, typename Membership>
+struct given_executor_source {
+    using executor_type = Executor;
+    Executor executor;
+    Membership membership;
+
+    Executor awaited_executor() const { return executor; }
+
+    template <typename Signature>
+    struct initiation_type {
+        using executor_type = Executor;
+        Executor executor;
+        Membership membership;
+
+        executor_type get_executor() const noexcept { return executor; }
+
+        template <typename Handler, typename Callable>
+        void operator()(Handler&& handler, Callable&& callable, retry_policy policy) const {
+            using handler_type = std::decay_t<Handler>;
+            using callable_type = std::decay_t<Callable>;
+            using shell =
+                typename shell_of<operation_form<callable_type>, Executor, handler_type, Membership>::type;
+            retry_operation<callable_type, shell>::initiate(
+                handler_type(std::forward<Handler>(handler)), callable_type(std::forward<Callable>(callable)),
+                std::move(policy), executor, Membership(membership));
+        }
+    };
+
+    template <typename Signature>
+    auto initiation() const {
+        return initiation_type<Signature>{executor, membership};
+    }
+};
+
+template <typename Source>
+inline constexpr bool is_scoped_source = false;
+template <typename Executor>
+inline constexpr bool is_scoped_source<given_executor_source<Executor, scope_membership>> = true;
+
+/// Whether the token makes an awaitable like the one that the operation returns, so that one coroutine can
+/// await both.
+template <typename Form, typename Token>
+inline constexpr bool can_await_directly = [] {
+    if constexpr (Form::returns_awaitable)
+        return std::is_same_v<typename awaiting_token<std::decay_t<Token>>::executor_type,
+                              typename awaitable_traits<typename Form::result_type>::executor_type>;
+    else
+        return false;
+}();
+
+/// What is kept of the operation: one that is awaited loses its type, so that the coroutine has none of its
+/// own.
+template <typename Form, typename Token, typename Operation>
+decltype(auto) to_keep(Operation&& operation) {
+    if constexpr (can_await_directly<Form, Token>)
+        return erased_operation_of<Form>(std::forward<Operation>(operation));
+    else
+        return std::forward<Operation>(operation);
+}
+
+template <typename Source, typename Operation, typename Token>
+auto initiate(Source const& source, Operation&& operation, retry_policy policy, Token&& token) {
+    using form = operation_form<std::decay_t<Operation>>;
+    form::assert_usable();
+    if constexpr (!form::is_usable) {
+        return;
+    } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
+        return initiate(source, std::forward<Operation>(operation), std::move(policy),
+                        default_token_of<form, typename Source::executor_type>());
+    } else {
+        using signature = typename form::signature;
+        refuse_if_empty("async_retry.operation", operation);
+        if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>) {
+            if (!policy.settings().limits_attempts())
+                return await_retry<typename awaiting_token<std::decay_t<Token>>::style,
+                                   erased_operation_of<form>>(
+                    to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy),
+                    source.awaited_executor());
+        }
+        return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
+                                                      to_keep<form, Token>(std::forward<Operation>(operation)),
+                                                      std::move(policy));
+    }
+}
+
+} // namespace asio_retry::detail

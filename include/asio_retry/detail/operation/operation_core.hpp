@@ -1,0 +1,179 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/operation/operation_state.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/time/lazy_scheduler.hpp>
+#include <asio_retry/detail/time/wait_node.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace asio_retry::detail {
+
+class operation_membership;
+
+/// What a queued turn of an operation is for.
+enum class operation_turn : unsigned char {
+    after_wait,
+    continuation, ///< of what the initiating function, or a cancellation, may not do itself
+    limit_notice,
+    scope_notice,
+};
+
+/// A turn that may be queued from any thread, where the handler's allocator has no business.
+constexpr bool is_notice(operation_turn turn) noexcept {
+    return turn == operation_turn::limit_notice || turn == operation_turn::scope_notice;
+}
+
+/// A retrying operation, but for what depends on its types: it carries out what its retry_machine decides.
+///
+/// It is always in the hands of exactly one owner: the handler of the running attempt, the scheduler while it
+/// waits, or a queued turn. Besides, two sources may notify it: a time limit of the attempt and its scope;
+/// while such a notice is under way the operation stays. What needs its executor and cannot be queued there,
+/// for want of memory, is done where it stands.
+class ASIO_RETRY_DECL operation_core : private wait_node {
+public:
+    /// @name For the attempts
+    /// @{
+    asio::cancellation_slot attempt_slot() noexcept {
+        return state_.is_interruptible() ? signal_.slot() : asio::cancellation_slot();
+    }
+    void on_attempt_dropped() noexcept { drop(); }
+
+    /// The attempt failed before it began, unless its coroutine was destroyed with its context.
+    void on_coroutine_lost() noexcept;
+
+    retry_machine& machine() noexcept { return machine_; }
+    time_point now() { return waits().now(); }
+    /// @}
+
+    /// @name Its turns on the executor
+    /// @{
+    void on_turn(operation_turn turn);
+    void on_turn_dropped(operation_turn turn) noexcept;
+    /// @}
+
+    /// @name For its scope
+    /// @{
+    void post_scope_notice() { post(operation_turn::scope_notice); }
+    void on_scope_notice_failed();
+    /// @}
+
+protected:
+    /// `judges_results`: a success may be a failure all the same, which `fail_if` says.
+    operation_core(retry_policy&& policy, bool judges_results) noexcept
+        : machine_(std::move(policy))
+        , judges_results_(judges_results) {}
+    operation_core(operation_core const&) = delete;
+    operation_core& operator=(operation_core const&) = delete;
+    ~operation_core() = default;
+
+    /// From the initiating function. `can_be_cancelled`: the caller's slot is connected.
+    void start(bool is_scoped, bool can_be_cancelled);
+
+    /// Instead, with the exception that is being handled.
+    void fail();
+
+    /// The result of an attempt is in its place.
+    void on_attempt_completed(bool has_failed);
+
+    /// The caller cancels, on the executor.
+    void on_cancelled(asio::cancellation_type_t type);
+
+    void drop() noexcept;
+
+    /// Tells the attempt to stop, as a single Asio operation is told.
+    void emit(asio::cancellation_type_t type) { signal_.emit(type); }
+
+    bool is_in_initiation() const noexcept { return state_.is_in_initiation(); }
+
+    // --- what depends on types
+
+    /// Starts an attempt. Throws what the user's operation throws.
+    virtual void start_attempt() = 0;
+    virtual void tell_attempt(asio::cancellation_type_t type) { emit(type); }
+
+    /// What an attempt left in its slot must not reach the next one.
+    virtual void on_attempt_over() noexcept { signal_.slot().clear(); }
+
+    /// No further attempt will be started.
+    virtual void end_attempts() noexcept {}
+
+    /// Of the result in place. Throws what the predicate of `fail_if` throws.
+    virtual bool is_rejected() { return false; }
+    virtual bool has_failed() noexcept = 0;
+    virtual verdict judge() = 0;
+    virtual retry_action conclude_failed() = 0;
+    virtual void put_failure(error_code const& code, std::exception_ptr const& thrown) = 0;
+    virtual void amend_result(retry_action const& action) = 0;
+    virtual void drop_result() noexcept = 0;
+
+    virtual void post(operation_turn turn) = 0;
+    virtual asio::execution_context& context() const = 0;
+    virtual asio::io_context*
+    own_context() const noexcept = 0; ///< of an executor that may run functions at once
+    virtual operation_membership* membership() noexcept { return nullptr; }
+    virtual void forget_caller() noexcept = 0; ///< its slot
+
+    /// Each destroys the operation.
+    virtual void deliver() = 0;
+    virtual void deliver_later() = 0;
+    virtual void dissolve() noexcept = 0;
+
+private:
+    class telling_frame;
+
+    retry_scheduler& waits() {
+        if (!waits_.is_found())
+            waits_.find_in(context());
+        return waits_.get();
+    }
+    time_point time_for_machine() { return machine_.measures_time() ? now() : time_point(); }
+
+    void fail_with(error_code const& code, std::exception_ptr const& thrown);
+    void refuse_start();
+    void resume();
+    void carry_out(retry_action&& action);
+    void make_attempt();
+    bool initiate_attempt();
+    void end_attempt();
+    void set_attempt_ended() noexcept;
+    void conclude_attempt();
+    retry_action decide(time_point& now);
+    void begin_wait(time_point now, duration delay);
+    void cut_wait_short();
+
+    void leave();
+    void see_to(operation_event events);
+    void take_step(operation_step step);
+    void pass_on(asio::cancellation_type_t type);
+    void stop_attempt(asio::cancellation_type_t type);
+
+    bool runs_here() const noexcept;
+    bool arm_limit();
+    bool disarm_limit() noexcept;
+    bool on_expiry() override;
+    void on_shutdown() noexcept override;
+
+    void complete(retry_action const& action);
+    void complete_failed() { complete(conclude_failed()); }
+    void abandon() noexcept;
+    void finish();
+
+    lazy_scheduler waits_;
+    asio::cancellation_signal signal_; // of the running attempt
+    [[no_unique_address]] retry_machine machine_;
+    operation_state state_;
+    bool is_success_ = false; // of the attempt that ended last, unless the policy has to judge it
+    bool const judges_results_;
+    bool ends_wait_ = false; // the node's expiry; otherwise it is the time limit of the attempt
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/handler_operation.hpp>
+#include <asio_retry/detail/handler/late_value.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/operation/operation_core.hpp>
+#include <asio_retry/detail/operation/scope_membership.hpp>
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// A retrying operation, but for what it retries: its handler, executors and result. One for all operations of
+/// these types.
+template <typename Signature, typename WaitsOn, typename Handler, membership Membership, bool WantsStrand>
+class operation_shell : public handler_operation<operation_core, WaitsOn, Handler, WantsStrand> {
+    using base = handler_operation<operation_core, WaitsOn, Handler, WantsStrand>;
+    using completion = detail::completion<Signature>;
+
+public:
+    using signature = Signature;
+    using arguments = typename completion::arguments;
+    using typename base::handler_allocator;
+
+    template <typename... Args>
+    void on_attempt_completed(Args&&... args) {
+        try {
+            result_.emplace(std::forward<Args>(args)...);
+        } catch (...) {
+            try {
+                result_.emplace(completion::from_exception(std::current_exception()));
+            } catch (...) { // there are no values to complete with
+                this->drop();
+                throw;
+            }
+        }
+        operation_core::on_attempt_completed(completion::is_failure(*result_));
+    }
+
+    // --- its turns on the executor
+
+    struct own_turn {
+        operation_turn what;
+    };
+    struct notice {
+        operation_turn what;
+    };
+    template <typename Turn>
+    using turn_allocator =
+        std::conditional_t<std::is_same_v<Turn, notice>, std::allocator<void>, handler_allocator>;
+
+    handler_allocator get_turn_allocator(own_turn) const noexcept { return this->get_handler_allocator(); }
+    std::allocator<void> get_turn_allocator(notice) const noexcept { return {}; }
+    void on_turn(own_turn turn) { operation_core::on_turn(turn.what); }
+    void on_turn(notice turn) { operation_core::on_turn(turn.what); }
+    void on_turn_dropped(own_turn turn) noexcept { operation_core::on_turn_dropped(turn.what); }
+    void on_turn_dropped(notice turn) noexcept { operation_core::on_turn_dropped(turn.what); }
+
+protected:
+    operation_shell(Handler&& handler, retry_policy&& policy, WaitsOn const& waits_on, Membership&& membership,
+                    bool judges_results)
+        : base(std::move(handler), waits_on, std::move(policy), judges_results)
+        , part_(*this, std::move(membership)) {}
+
+    ~operation_shell() = default;
+
+    /// In the initiating function. `prepare` may ask something of the machine.
+    template <typename Prepare>
+    void start(Prepare prepare) {
+        bool can_be_cancelled = false;
+        try {
+            can_be_cancelled = this->connect_slot();
+            prepare();
+        } catch (...) {
+            return this->fail();
+        }
+        operation_core::start(Membership::is_scoped, can_be_cancelled);
+    }
+
+    arguments const& result() noexcept { return *result_; }
+
+private:
+    /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
+    virtual Handler take_handler() = 0;
+
+    bool has_failed() noexcept final { return completion::is_failure(*result_); }
+    verdict judge() final { return completion::verdict_on(*result_); }
+    retry_action conclude_failed() final { return completion::on_exception(this->machine(), *result_); }
+    void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
+        result_.emplace(completion::failed(code, thrown));
+    }
+    void amend_result(retry_action const& action) final { completion::amend(*result_, action); }
+    void drop_result() noexcept final { result_.reset(); }
+
+    void post(operation_turn turn) final {
+        auto const& on = this->get_executors();
+        if (is_notice(turn))
+            post_turn(on.get(), on.waits_on(), *this, notice{turn});
+        else
+            post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
+    }
+    asio::execution_context& context() const final {
+        return asio::query(this->get_executors().waits_on(), asio::execution::context);
+    }
+    asio::io_context* own_context() const noexcept final {
+        return detail::own_context(this->get_operation_executor());
+    }
+    operation_membership* membership() noexcept final { return part_.get(); }
+    void forget_caller() noexcept final { this->disconnect_slot(); }
+
+    void dissolve() noexcept final {
+        [[maybe_unused]] auto const presence = part_.take_presence();
+        take_handler();
+    }
+
+    void deliver() final {
+        [[maybe_unused]] auto const presence =
+            part_.take_presence(); // counted in the scope until the handler has run
+        arguments result = take_result();
+        std::apply(take_handler(), std::move(result));
+    }
+
+    arguments take_result() {
+        try {
+            return std::move(*result_);
+        } catch (...) {
+            take_handler();
+            throw;
+        }
+    }
+
+    void deliver_later() final {
+        // Until the completion is queued: a context without work would stop.
+        [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
+        auto presence = part_.take_presence();
+        auto const executor = this->get_executors().waits_on();
+        arguments result = take_result();
+        Handler handler = take_handler();
+        immediate_delivery<typename base::executors::io_executor, Handler> delivery(handler, executor);
+        std::apply(
+            [&](auto&&... values) {
+                delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
+            },
+            std::move(result));
+    }
+
+    [[no_unique_address]] typename Membership::part part_;
+    late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
+};
+
+} // namespace asio_retry::detail

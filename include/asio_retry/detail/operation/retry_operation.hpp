@@ -1,0 +1,126 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/attempt_handler.hpp>
+#include <asio_retry/detail/attempt/attempt_health.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/handler/operation_block.hpp>
+#include <asio_retry/detail/operation/awaiting_shell.hpp>
+#include <asio_retry/detail/operation/operation_shell.hpp>
+
+#include <exception>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// What a retrying operation is but for the callable that it retries.
+template <typename Form, typename WaitsOn, typename Handler, typename Membership,
+          bool = Form::returns_awaitable>
+struct shell_of {
+    using type = operation_shell<typename Form::signature, WaitsOn, Handler, Membership, false>;
+};
+template <typename Form, typename WaitsOn, typename Handler, typename Membership>
+struct shell_of<Form, WaitsOn, Handler, Membership, true> {
+    using type =
+        awaiting_shell<typename Form::result_type, typename Form::signature, WaitsOn, Handler, Membership>;
+};
+
+/// A retrying operation and what it retries.
+template <typename Callable, typename Shell>
+class operation_with_callable : public Shell {
+protected:
+    using form = operation_form<Callable>;
+    using handler_type = typename Shell::handler_type;
+
+    template <typename... Args>
+    operation_with_callable(handler_type&& handler, Callable&& callable, Args&&... args)
+        : Shell(std::move(handler), std::forward<Args>(args)..., form::judges_results)
+        , callable_(std::move(callable))
+        , health_(this->machine(), *this) {}
+    ~operation_with_callable() = default;
+
+    void start() {
+        Shell::start([this] { form::prepare(callable_, this->machine()); });
+    }
+
+    template <typename... Token>
+    decltype(auto) call_operation(Token&&... token) {
+        return form::call(callable_, health_.monitored(this->machine().current_attempt()),
+                          std::forward<Token>(token)...);
+    }
+
+private:
+    bool is_rejected() final {
+        if constexpr (form::judges_results)
+            return completion<typename form::signature>::template rejects<form>(callable_, this->result());
+        else
+            return false;
+    }
+
+    Callable callable_;
+    [[no_unique_address]] attempt_health_of<form, operation_core> health_;
+};
+
+/// One block of memory, from the handler's allocator, at one address until it completes.
+template <typename Callable, typename Shell, bool = operation_form<Callable>::returns_awaitable>
+class retry_operation final : public operation_with_callable<Callable, Shell> {
+    using base = operation_with_callable<Callable, Shell>;
+    using form = typename base::form;
+    using handler_type = typename base::handler_type;
+    using block = operation_block<retry_operation, handler_type>;
+    friend block;
+
+public:
+    template <typename... Args>
+    static void initiate(handler_type&& handler, Args&&... args) {
+        block::create(std::move(handler), std::forward<Args>(args)...)->start();
+    }
+
+private:
+    using base::base;
+    ~retry_operation() = default;
+
+    void start_attempt() override {
+        attempt_handler<Shell> handler(this);
+        if constexpr (form::takes_token) {
+            this->call_operation(std::move(handler));
+        } else if constexpr (form::returns_operation) {
+            this->call_operation()(std::move(handler));
+        } else if constexpr (std::is_void_v<typename form::result_type>) {
+            this->call_operation();
+            std::move(handler)(std::exception_ptr());
+        } else {
+            using result_type = typename form::result_type;
+            auto values = returned<result_type>::arguments(result_type(this->call_operation()));
+            std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
+        }
+    }
+
+    handler_type take_handler() override { return block::dissolve(this, this->handler()); }
+};
+
+template <typename Callable, typename Shell>
+class retry_operation<Callable, Shell, true> final : public operation_with_callable<Callable, Shell> {
+    using base = operation_with_callable<Callable, Shell>;
+    using handler_type = typename base::handler_type;
+    using block = operation_block<retry_operation, handler_type>;
+    friend block;
+
+public:
+    template <typename... Args>
+    static void initiate(handler_type&& handler, Args&&... args) {
+        block::create(std::move(handler), std::forward<Args>(args)...)->start();
+    }
+
+private:
+    using base::base;
+    ~retry_operation() = default;
+
+    typename base::form::result_type call() override { return this->call_operation(); }
+    handler_type take_handler() override { return block::dissolve(this, this->handler()); }
+};
+
+} // namespace asio_retry::detail

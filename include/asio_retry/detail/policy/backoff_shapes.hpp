@@ -1,0 +1,174 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace asio_retry {
+class backoff;
+}
+
+namespace asio_retry::detail {
+
+// Each gives the ceiling after a number of failures, which counts from 1 and is not capped. `visit` shows the
+// parameters of the function that makes it, in their order.
+
+struct constant_shape {
+    static constexpr std::string_view name = "constant";
+    duration value;
+
+    duration ceiling(std::uint64_t) const noexcept { return value; }
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("value", value);
+    }
+};
+
+struct linear_shape {
+    static constexpr std::string_view name = "linear";
+    duration initial, step;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("initial", initial);
+        parameter("step", step);
+    }
+};
+
+struct exponential_shape {
+    static constexpr std::string_view name = "exponential";
+    duration base;
+    double factor;
+    std::array<duration, 16> first{}; ///< ceilings: most operations never need another
+
+    ASIO_RETRY_DECL exponential_shape(duration base, double factor);
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("base", base);
+        parameter("factor", factor);
+    }
+};
+
+struct stepwise_exponential_shape {
+    static constexpr std::string_view name = "stepwise_exponential";
+    duration base;
+    double factor;
+    duration greatest;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("base", base);
+        parameter("factor", factor);
+        parameter("greatest", greatest);
+    }
+};
+
+struct polynomial_shape {
+    static constexpr std::string_view name = "polynomial";
+    duration base;
+    std::uint64_t exponent;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("base", base);
+        parameter("exponent", exponent);
+    }
+};
+
+struct fibonacci_shape {
+    static constexpr std::string_view name = "fibonacci";
+    duration base;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("base", base);
+    }
+};
+
+struct truncated_binary_shape {
+    static constexpr std::string_view name = "truncated_binary";
+    std::uint64_t growing_failures;
+    duration greatest;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("N", growing_failures);
+        parameter("T", greatest);
+    }
+};
+
+struct slotted_binary_shape {
+    static constexpr std::string_view name = "slotted_binary";
+    duration slot;
+    std::uint64_t greatest_exponent;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("slot", slot);
+        parameter("greatest_exponent", greatest_exponent);
+    }
+};
+
+struct schedule_shape {
+    static constexpr std::string_view name = "schedule";
+    std::shared_ptr<std::vector<duration> const> delays; ///< at least one
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        for (duration const d : *delays)
+            parameter("", d);
+    }
+};
+
+/// A backoff may have this many inside one another, itself included: what walks through them does so
+/// recursively.
+constexpr int greatest_depth = 16;
+
+struct chained_shape {
+    static constexpr std::string_view name = "chained";
+    std::shared_ptr<backoff const> first;
+    std::uint64_t failures;
+    std::shared_ptr<backoff const> then;
+    int depth; ///< how many backoffs are inside one another, this one included
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
+    ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("first", *first);
+        parameter("failures", failures);
+        parameter("then", *then);
+    }
+};
+
+struct custom_shape {
+    static constexpr std::string_view name = "custom_backoff";
+    shared_function<duration(std::uint64_t)> function;
+
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("function", function);
+    }
+};
+
+using backoff_shape = std::variant<constant_shape, linear_shape, exponential_shape, stepwise_exponential_shape,
+                                   polynomial_shape, fibonacci_shape, truncated_binary_shape,
+                                   slotted_binary_shape, schedule_shape, chained_shape, custom_shape>;
+
+} // namespace asio_retry::detail

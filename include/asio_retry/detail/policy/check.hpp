@@ -1,0 +1,18 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <string_view>
+
+namespace asio_retry::detail {
+
+/// Throws std::invalid_argument naming the field, the value and the rule that it breaks.
+[[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, std::string_view value, std::string_view rule);
+[[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule);
+[[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule);
+
+/// Refuses a negative duration.
+ASIO_RETRY_DECL duration non_negative(std::string_view field, duration value);
+
+} // namespace asio_retry::detail

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/random.hpp>
+
+#include <string_view>
+#include <variant>
+
+namespace asio_retry {
+struct backoff_step;
+struct delay_range;
+} // namespace asio_retry
+
+namespace asio_retry::detail {
+
+// Each gives the range from which delays are drawn, or draws one itself. `visit` shows the parameters of the
+// function that makes it, in their order.
+
+struct parameterless_jitter {
+    template <typename Visitor>
+    void visit(Visitor&&) const {}
+};
+
+struct no_jitter_kind : parameterless_jitter {
+    static constexpr std::string_view name = "no_jitter";
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+};
+
+struct full_jitter_kind : parameterless_jitter {
+    static constexpr std::string_view name = "full_jitter";
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+};
+
+struct equal_jitter_kind : parameterless_jitter {
+    static constexpr std::string_view name = "equal_jitter";
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+};
+
+struct decorrelated_jitter_kind : parameterless_jitter {
+    static constexpr std::string_view name = "decorrelated_jitter";
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+};
+
+struct proportional_jitter_kind {
+    static constexpr std::string_view name = "proportional_jitter";
+    double fraction;
+
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("fraction", fraction);
+    }
+};
+
+struct additive_jitter_kind {
+    static constexpr std::string_view name = "additive_jitter";
+    duration greatest;
+
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("greatest", greatest);
+    }
+};
+
+struct multiplicative_jitter_kind {
+    static constexpr std::string_view name = "multiplicative_jitter";
+    double least, greatest;
+
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("least", least);
+        parameter("greatest", greatest);
+    }
+};
+
+struct windowed_jitter_kind {
+    static constexpr std::string_view name = "windowed_jitter";
+    duration window;
+
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("window", window);
+    }
+};
+
+struct log_normal_jitter_kind {
+    static constexpr std::string_view name = "log_normal_jitter";
+    double sigma;
+
+    ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("sigma", sigma);
+    }
+};
+
+struct decorrelated_jitter_v2_kind : parameterless_jitter {
+    static constexpr std::string_view name = "decorrelated_jitter_v2";
+    ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+};
+
+struct custom_jitter_kind {
+    static constexpr std::string_view name = "custom_jitter";
+    shared_function<duration(backoff_step, random&)> function;
+
+    ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+    template <typename Visitor>
+    void visit(Visitor&& parameter) const {
+        parameter("function", function);
+    }
+};
+
+using jitter_kind =
+    std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,
+                 proportional_jitter_kind, additive_jitter_kind, multiplicative_jitter_kind,
+                 windowed_jitter_kind, log_normal_jitter_kind, decorrelated_jitter_v2_kind, custom_jitter_kind>;
+
+} // namespace asio_retry::detail

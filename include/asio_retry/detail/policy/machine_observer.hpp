@@ -1,0 +1,41 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/stop_reason.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <cstdint>
+
+namespace asio_retry {
+enum class interruption;
+}
+
+namespace asio_retry::detail {
+
+/// Is told what a retry_machine was told and what it decided, in this order: the start, then attempts that
+/// begin and fail, each followed by a wait that begins and is over if there is another one, and the end. An
+/// operation that makes no attempt has a start and an end.
+class ASIO_RETRY_DECL machine_observer {
+public:
+    virtual void on_start(time_point now) noexcept = 0;
+    virtual void on_attempt(std::uint64_t number, time_point now) noexcept = 0;
+
+    /// The attempt failed, or was told to stop before. `failure` is what it made of that itself.
+    virtual void on_failure(verdict const& failure, interruption stopped, time_point now) noexcept = 0;
+    virtual void on_wait(duration delay, time_point now) noexcept = 0;
+
+    /// Also where the operation ends in a wait.
+    virtual void on_wait_over(time_point now) noexcept = 0;
+
+    /// `now` may be left out after a success.
+    virtual void on_end(stop_reason reason, time_point now) noexcept = 0;
+
+protected:
+    machine_observer() noexcept = default;
+    machine_observer(machine_observer const&) noexcept = default;
+    machine_observer& operator=(machine_observer const&) noexcept = default;
+    ~machine_observer() = default;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/retry_report.hpp>
+
+namespace asio_retry::detail {
+
+/// Fills in a retry_report, which must outlive it.
+class ASIO_RETRY_DECL report_recorder final : public machine_observer {
+public:
+    explicit report_recorder(retry_report& report) noexcept
+        : report_(&report) {}
+
+    /// What an earlier operation left in the report is gone, and nothing is allocated later. Throws
+    /// std::bad_alloc.
+    void clear();
+
+private:
+    void on_start(time_point now) noexcept override;
+    void on_attempt(std::uint64_t number, time_point now) noexcept override;
+    void on_failure(verdict const& failure, interruption stopped, time_point now) noexcept override;
+    void on_wait(duration delay, time_point now) noexcept override;
+    void on_wait_over(time_point now) noexcept override;
+    void on_end(stop_reason reason, time_point now) noexcept override;
+
+    void see(time_point now) noexcept;
+
+    retry_report* report_;
+    time_point started_{};
+    time_point waiting_since_{};
+};
+
+} // namespace asio_retry::detail

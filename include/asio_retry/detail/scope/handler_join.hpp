@@ -1,0 +1,83 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/handler_operation.hpp>
+#include <asio_retry/detail/handler/operation_block.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// The join of one handler, in memory from its allocator.
+///
+/// Before its turn is queued it lets go of the scope and its context: they may be gone when the turn comes, on
+/// the executor of the handler.
+template <typename Handler, bool Drains>
+class handler_join final : handler_operation<scope_join, asio::any_io_executor, Handler> {
+    using base = handler_operation<scope_join, asio::any_io_executor, Handler>;
+    using block = operation_block<handler_join, Handler>;
+    friend block;
+
+public:
+    /// A drain cancels the scope after `timeout`.
+    static void initiate(Handler&& handler, scope_handle const& scope, duration timeout) {
+        if constexpr (Drains)
+            scope->request(scope_request::drain); // which stands, even if there is no memory for the join
+        handler_join* const join = block::create(std::move(handler), scope);
+        try {
+            join->connect_slot();
+            scope->begin_join(*join, timeout);
+        } catch (...) {
+            join->dissolve();
+            throw;
+        }
+    }
+
+    struct turn {};
+    template <typename>
+    using turn_allocator = typename base::handler_allocator;
+    turn_allocator<turn> get_turn_allocator(turn) const noexcept { return this->get_handler_allocator(); }
+    void on_turn(turn) { end(); }
+    void on_turn_dropped(turn) noexcept { dissolve(); }
+
+private:
+    handler_join(Handler&& handler, scope_handle const& scope)
+        : base(std::move(handler), scope->executor(), scope) {}
+    ~handler_join() = default;
+
+    void post() override {
+        auto const executor = this->get_operation_executor(); // the join may end before this returns
+        this->release_io_work();
+        if constexpr (asio::can_require<decltype(executor), asio::execution::blocking_t::never_t>::value) {
+            this->release_scope();
+            post_turn<turn>(executor, executor, *this);
+        } else { // the turn goes by way of the scope's executor
+            post_turn<turn>(executor, asio::any_io_executor(this->scope_executor()), *this);
+        }
+    }
+
+    void end() override {
+        error_code const error = this->error();
+        [[maybe_unused]] std::size_t const cancelled = this->cancelled();
+        Handler handler = take_handler();
+        if constexpr (Drains)
+            std::move(handler)(error, cancelled);
+        else
+            std::move(handler)(error);
+    }
+
+    void dissolve() noexcept override { [[maybe_unused]] auto const destroyed = take_handler(); }
+
+    /// Destroys the join.
+    Handler take_handler() {
+        this->disconnect_slot();
+        return block::dissolve(this, this->handler());
+    }
+};
+
+} // namespace asio_retry::detail

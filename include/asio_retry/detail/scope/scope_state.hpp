@@ -1,0 +1,173 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/scope/scope_join.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// What a scope may ask of its operations; each asks for more than the one before it.
+enum class scope_request : unsigned char {
+    none,
+    retry_now, ///< end the wait
+    drain,     ///< end the wait and begin no attempt
+    cancel,    ///< the same, and stop the attempt
+};
+
+/// An operation as its scope sees it.
+class scope_member
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+protected:
+    scope_member() noexcept = default;
+    scope_member(scope_member const&) = delete;
+    scope_member& operator=(scope_member const&) = delete;
+    ~scope_member() = default;
+
+private:
+    friend class scope_state;
+
+    /// There is a request to take. Called without a lock, on any thread; the member stays until it has taken
+    /// it. If it throws, `on_notice_failed` follows.
+    virtual void on_scope_notice() = 0;
+
+    /// Nobody will come to take the request, unless somebody who is there already.
+    virtual void on_notice_failed() = 0;
+
+    scope_request request_ = scope_request::none;
+};
+
+class scope_state;
+
+using scope_handle = boost::intrusive_ptr<scope_state>;
+
+/// What a retry_scope shares with the operations started in it, which may outlive it.
+///
+/// A scope owns its parent and knows its children, as long as they exist. One mutex guards a whole tree; under
+/// it no handle is taken or given back, no executor destroyed and nothing called that is the user's.
+class ASIO_RETRY_DECL scope_state
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+public:
+    static scope_handle create(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
+
+    boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
+    time_point deadline() const noexcept { return deadline_; }
+    retry_scheduler& waits() const;
+
+    /// Whether no attempt begins any more.
+    bool stopped() const noexcept { return standing_.load(std::memory_order_acquire) >= scope_request::drain; }
+    bool cancelled() const noexcept {
+        return standing_.load(std::memory_order_acquire) == scope_request::cancel;
+    }
+
+    std::size_t pending() const;
+    void limit_pending(std::size_t greatest) noexcept;
+
+    /// Asks it of all members, here and in the children. If this throws, some could not be told; they will be
+    /// by the next call.
+    void request(scope_request what);
+
+    /// @name For the members
+    /// @{
+    void link(scope_member& member);
+
+    /// Returns false if there is a request, which the member has to wait for and to take.
+    bool unlink(scope_member& member) noexcept;
+
+    scope_request take_request(scope_member& member) noexcept;
+
+    /// The member cannot take the request; it will be told again by the next one.
+    void miss_request(scope_member& member) noexcept;
+
+    /// Counts an operation in this scope and those above it, from the initiation until the handler has run.
+    /// Returns false if one of them has no room for it.
+    bool enter();
+
+    /// Returns the joins that this ends.
+    boost::intrusive::list<scope_join> leave(bool had_room) noexcept;
+
+    /// The scope made the member stop an attempt.
+    void count_stopped_attempt() noexcept;
+    /// @}
+
+    /// Ends the join when the scope is empty; cancels the scope if that takes longer than `timeout`. If this
+    /// throws, nothing happened.
+    void begin_join(scope_join& join, duration timeout);
+
+    static void finish(boost::intrusive::list<scope_join>& ended) noexcept;
+
+private:
+    friend class scope_join;
+    using members = boost::intrusive::list<scope_member>;
+
+    friend void intrusive_ptr_add_ref(scope_state* scope) noexcept {
+        scope->owners_.fetch_add(1, std::memory_order_relaxed);
+    }
+    friend void intrusive_ptr_release(scope_state* scope) noexcept {
+        if (scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            destroy(scope);
+    }
+
+    scope_state(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
+    ~scope_state() = default;
+
+    static void destroy(scope_state* scope) noexcept;
+
+    members mark(scope_request what) noexcept;
+    bool has_heard(scope_request what) const noexcept;
+    void mark_own(scope_request what, members& to_tell) noexcept;
+    scope_state* next_below(scope_state const& top, bool skips_children) noexcept;
+    static void tell(scope_member& member);
+    bool end_join(scope_join& join, error_code const& error) noexcept;
+
+    std::atomic<std::size_t> owners_ = 0;
+    boost::asio::any_io_executor const executor_;
+    scope_handle parent_;
+    time_point const deadline_;
+    std::shared_ptr<std::mutex> const mutex_;                   // of the tree
+    std::atomic<scope_request> standing_ = scope_request::none; // for good: drain or cancel
+    members members_;                                           // without a request
+    boost::intrusive::list<scope_state> children_;
+    boost::intrusive::list<scope_join> joins_;
+    std::size_t max_pending_ = std::size_t(-1);
+    std::size_t pending_ = 0;
+    std::size_t without_room_ = 0; // and about to end
+    std::size_t stopped_attempts_ = 0;
+    bool missed_ = false; // a member here or below has missed a request
+};
+
+/// Keeps an operation counted in its scope.
+class scope_presence {
+public:
+    explicit scope_presence(scope_handle scope)
+        : scope_(std::move(scope))
+        , has_room_(scope_->enter()) {}
+    scope_presence(scope_presence&&) noexcept = default;
+    scope_presence& operator=(scope_presence&&) = delete;
+    ~scope_presence() {
+        if (!scope_)
+            return;
+        auto ended = scope_->leave(has_room_);
+        scope_.reset(); // who joins may destroy its context
+        scope_state::finish(ended);
+    }
+
+    scope_state& scope() const noexcept { return *scope_; }
+    bool has_room() const noexcept { return has_room_; }
+
+private:
+    scope_handle scope_;
+    bool has_room_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/time/wait_node.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/retry_policy.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace asio_retry::detail {
+
+class ticker_state;
+
+/// A wait for a tick. Whoever takes it from the scheduler, or finds it due, queues its turn, in which it ends.
+class ASIO_RETRY_DECL ticker_wait : public wait_node {
+protected:
+    explicit ticker_wait(std::shared_ptr<ticker_state> state) noexcept
+        : state_(std::move(state)) {}
+    ~ticker_wait() = default;
+
+    std::shared_ptr<ticker_state> const& state() const noexcept { return state_; }
+
+    /// The handler's slot.
+    void on_cancelled(boost::asio::cancellation_type_t type);
+
+private:
+    friend class ticker_state;
+
+    /// Queues its turn on the executor of its handler. If this throws, nothing happened.
+    virtual void post() = 0;
+
+    /// Its turn, where it stands.
+    virtual void end() = 0;
+
+    /// Destroys it and its handler, uncalled.
+    virtual void dissolve() noexcept = 0;
+
+    bool on_expiry() final;
+    void on_shutdown() noexcept final;
+
+    // Guarded by the mutex of the state.
+    error_code result_; // set: decided already
+    bool is_first_tick_ = false;
+    bool cancelled_ = false;
+
+    std::shared_ptr<ticker_state> state_;
+};
+
+/// What a backoff_ticker and its wait share.
+///
+/// The mutex is never held while a callable of the policy or a handler runs. Meanwhile the machine is in use:
+/// what is asked for then is noted, and seen to by whoever uses it.
+class ASIO_RETRY_DECL ticker_state final : cancellation_probe {
+public:
+    ticker_state(boost::asio::any_io_executor executor, retry_policy policy);
+
+    boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
+
+    /// What backoff_ticker does.
+    void stop();
+    void start_over();
+    void tick_now();
+
+    /// Begins a wait, which is nobody else's until then. If this throws, it is so again.
+    void begin(ticker_wait& wait);
+
+    /// The operation was cancelled, by the slot of its handler.
+    void cancel(ticker_wait& wait);
+
+    /// The turn of the wait has come: returns what it completes with.
+    error_code conclude(ticker_wait& wait);
+
+    /// The wait will never have its turn.
+    void forget(ticker_wait& wait) noexcept;
+
+private:
+    friend class ticker_wait;
+
+    enum class phase : unsigned char {
+        idle,
+        deciding, ///< somebody uses the machine
+        waiting,  ///< the scheduler has the wait
+        queued,   ///< its turn is about to come
+    };
+
+    bool stops(bool) const noexcept override { return stopped_.load(std::memory_order_relaxed); }
+
+    bool on_expiry(ticker_wait& wait);
+    bool take_back(ticker_wait& wait) noexcept;
+    void decide(ticker_wait& wait, time_point now);
+    retry_action ask(ticker_wait& wait, time_point now, std::optional<time_point> starts_over_from);
+    random& get_random();
+    void withdraw(ticker_wait const& wait) noexcept;
+    error_code conclude_due(ticker_wait& wait, bool cancelled);
+    error_code note_end(retry_action const& action);
+    void queue(ticker_wait& wait);
+
+    boost::asio::any_io_executor executor_;
+    retry_scheduler& scheduler_;
+    retry_policy policy_;
+
+    // Of whoever is deciding, one after the other.
+    std::optional<retry_machine> machine_; // none before the first tick
+    std::optional<random> random_;
+    std::optional<time_point> planned_; // when the tick after the last one is due
+    error_code ended_with_;
+
+    std::mutex mutex_;
+    std::atomic<bool> stopped_ = false;
+    ticker_wait* current_ = nullptr;
+    phase phase_ = phase::idle;
+    std::optional<time_point> starts_over_from_;
+    bool hurries_ = false;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,240 @@
+#include <asio_retry/detail/operation/operation_core.hpp>
+
+#include <asio_retry/detail/handler/initiation_frame.hpp>
+#include <asio_retry/detail/operation/operation_membership.hpp>
+#include <asio_retry/error.hpp>
+
+#include <new>
+
+namespace asio_retry::detail {
+
+// --- the start
+
+void operation_core::start(bool is_scoped, bool can_be_cancelled) {
+    using interrupter = operation_state::interrupter;
+    time_point now{};
+    try {
+        if (is_scoped)
+            state_.let_interrupt(interrupter::scope);
+        else if (machine_.limits_attempts())
+            state_.let_interrupt(interrupter::limit);
+        else if (can_be_cancelled)
+            state_.let_interrupt(interrupter::caller);
+        if (retry_scheduler::any_seeded())
+            waits();
+        if (is_scoped)
+            membership()->join();
+        now = time_for_machine();
+    } catch (...) {
+        return fail();
+    }
+    if (machine_.may_start(now) && (!is_scoped || membership()->has_room())) {
+        machine_.start_with_attempt(now);
+        return make_attempt();
+    }
+    state_.occupancy.add(start_refused); // its hook belongs on the executor
+    leave();
+}
+
+void operation_core::refuse_start() {
+    time_point const now = time_for_machine();
+    bool const has_only_no_room = machine_.may_start(now) && state_.is_scoped() && !membership()->has_room();
+    carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : machine_.start(now));
+}
+
+/// The wait is over, or was never needed, or was cut short.
+void operation_core::resume() {
+    carry_out(machine_.on_wait_over(time_for_machine()));
+}
+
+void operation_core::carry_out(retry_action&& action) {
+    if (action.what == retry_action::kind::attempt)
+        return make_attempt();
+    fail_with(error_code(), nullptr);
+    complete(action);
+}
+
+// --- an attempt
+
+void operation_core::make_attempt() {
+    state_.begin_attempt();
+    try {
+        if (machine_.limits_attempts() && !arm_limit())
+            return abandon();
+    } catch (...) {
+        return fail();
+    }
+    if (initiate_attempt())
+        end_attempt();
+    else
+        leave();
+}
+
+/// Returns true if the attempt ended at once.
+bool operation_core::initiate_attempt() {
+    attempt_frame frame(this);
+    try {
+        start_attempt();
+    } catch (...) {
+        if (!state_.occupancy.take(owner_dropped | coroutine_lost) && !frame.completed)
+            return false; // it goes on without its initiating function, and its completion counts
+        fail_with(completion_code_of(std::current_exception()), std::current_exception());
+        return true;
+    }
+    return frame.completed;
+}
+
+void operation_core::on_attempt_completed(bool has_failed) {
+    is_success_ = !has_failed && !judges_results_;
+    if (initiation_frame* const frame = initiation_frame::find(this))
+        static_cast<attempt_frame*>(frame)->completed = true;
+    else if (state_.enter_after(attempt_ended))
+        end_attempt();
+}
+
+void operation_core::on_coroutine_lost() noexcept {
+    if (!state_.enter(operation_state::place::executor, coroutine_lost))
+        return;
+    state_.occupancy.add(coroutine_lost);
+    try {
+        post(operation_turn::continuation);
+    } catch (...) {
+        see_to(state_.occupancy.take_all());
+    }
+}
+
+void operation_core::end_attempt() {
+    set_attempt_ended();
+    if (!state_.is_in_initiation() || is_success_)
+        return conclude_attempt();
+    state_.occupancy.add(attempt_ended); // to be decided on the executor
+    leave();
+}
+
+void operation_core::set_attempt_ended() noexcept {
+    state_.end_attempt();
+    if (state_.is_interruptible())
+        on_attempt_over();
+}
+
+void operation_core::conclude_attempt() {
+    if (!disarm_limit())
+        return leave(); // the notice that is under way comes back here
+    time_point now{};
+    retry_action action;
+    try {
+        action = decide(now);
+    } catch (...) {
+        return fail();
+    }
+    if (action.what == retry_action::kind::complete)
+        return complete(action);
+    drop_result(); // before the wait begins
+    begin_wait(now, action.delay);
+}
+
+retry_action operation_core::decide(time_point& now) {
+    bool succeeded = is_success_ || !has_failed();
+    if (!is_success_ && succeeded) {
+        try {
+            succeeded = !is_rejected();
+        } catch (...) {
+            return machine_.on_exception(error::predicate_threw, std::current_exception(), time_for_machine());
+        }
+    }
+    if (succeeded)
+        return machine_.on_success(time_for_machine());
+    now = this->now();
+    return machine_.on_failure(judge(), now, waits_.get_random());
+}
+
+// --- a wait
+
+void operation_core::begin_wait(time_point now, duration delay) {
+    state_.begin_wait();
+    try {
+        if (delay == duration::zero() || machine_.cancelled()) {
+            state_.end_wait();
+            post(operation_turn::after_wait);
+        } else {
+            ends_wait_ = true;
+            if (!waits().schedule(*this, saturating_add(now, delay)))
+                return abandon();
+        }
+    } catch (...) {
+        return fail();
+    }
+    leave();
+}
+
+void operation_core::cut_wait_short() {
+    if (!state_.is(operation_stage::waiting))
+        return;
+    if (auto* const context = own_context(); context == &waits().context()) {
+        waits().end_early(*this, *context);
+        return;
+    }
+    if (!waits().cancel(*this))
+        return;
+    state_.end_wait();
+    try {
+        post(operation_turn::after_wait);
+    } catch (...) {
+        state_.occupancy.add(wait_ended);
+    }
+}
+
+// --- the end
+
+void operation_core::complete(retry_action const& action) {
+    if (!is_success_)
+        amend_result(action);
+    state_.complete();
+    finish();
+}
+
+/// What the operation itself needs cannot be had: memory, or an executor that takes a function.
+void operation_core::fail() {
+    fail_with(code_of(std::current_exception()), std::current_exception());
+    if (!state_.is_in_initiation())
+        return complete_failed();
+    state_.occupancy.add(step_failed);
+    leave();
+}
+
+/// Without values there is nothing to complete with: the handler is destroyed, and the exception tells why.
+void operation_core::fail_with(error_code const& code, std::exception_ptr const& thrown) {
+    is_success_ = false;
+    try {
+        put_failure(code, thrown);
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+void operation_core::drop() noexcept {
+    if (state_.enter(operation_state::place::executor, owner_dropped))
+        abandon();
+}
+
+/// The end without a completion: nobody will carry the operation on.
+void operation_core::abandon() noexcept {
+    state_.abandon();
+    finish();
+}
+
+void operation_core::finish() {
+    if (!disarm_limit() || (state_.is_scoped() && !membership()->leave()))
+        return leave(); // the notice that is under way comes back here
+    forget_caller();
+    if (state_.was_abandoned())
+        return dissolve();
+    end_attempts();
+    if (state_.is_in_initiation())
+        deliver_later();
+    else
+        deliver();
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,255 @@
+#include <asio_retry/detail/operation/operation_core.hpp>
+
+#include <asio_retry/detail/handler/ending_wait.hpp>
+#include <asio_retry/detail/handler/initiation_frame.hpp>
+#include <asio_retry/detail/operation/operation_membership.hpp>
+#include <asio_retry/error.hpp>
+
+#include <exception>
+#include <memory>
+#include <new>
+
+namespace asio_retry::detail {
+
+/// While this thread tells an attempt to stop, which may end it here and now.
+class operation_core::telling_frame : attempt_frame {
+public:
+    explicit telling_frame(operation_core& operation) noexcept
+        : attempt_frame(&operation)
+        , occupied_(operation.state_.occupancy)
+        , is_outermost_(occupied_.begin_telling()) {}
+    telling_frame(telling_frame const&) = delete;
+    telling_frame& operator=(telling_frame const&) = delete;
+    ~telling_frame() {
+        if (completed)
+            occupied_.add(attempt_ended);
+        if (is_outermost_)
+            occupied_.end_telling();
+    }
+
+private:
+    detail::occupancy& occupied_;
+    bool const is_outermost_;
+};
+
+void operation_core::on_turn(operation_turn turn) {
+    using place = operation_state::place;
+    switch (turn) {
+    case operation_turn::after_wait:
+        if (state_.enter_after(wait_ended))
+            resume();
+        return;
+    case operation_turn::continuation:
+        state_.go_to_executor();
+        return leave();
+    case operation_turn::limit_notice:
+        if (state_.enter(place::executor, limit_reached))
+            see_to(limit_reached);
+        return;
+    case operation_turn::scope_notice:
+        if (state_.enter(place::executor, scope_noticed))
+            see_to(scope_noticed);
+        return;
+    }
+}
+
+void operation_core::on_turn_dropped(operation_turn turn) noexcept {
+    switch (turn) {
+    case operation_turn::after_wait:
+        return drop();
+    case operation_turn::continuation: {
+        state_.go_to_executor();
+        operation_event events = state_.occupancy.take_all();
+        do {
+            if ((events & scope_noticed) != 0)
+                membership()->take_request();
+            if (state_.is_lost(events))
+                return abandon();
+            events =
+                state_.occupancy.leave(); // to the attempt or the wait that goes on, and will be dropped too
+        } while (events != nothing);
+        return;
+    }
+    case operation_turn::limit_notice:
+        state_.disarm_limit();
+        if (state_.is(operation_stage::ending) || state_.is(operation_stage::judging))
+            drop();
+        return;
+    case operation_turn::scope_notice:
+        membership()->take_request();
+        if (state_.is(operation_stage::ending))
+            drop();
+        return;
+    }
+}
+
+/// Lets others in. The last access to *this, unless something happened meanwhile.
+void operation_core::leave() {
+    operation_event const events = state_.occupancy.leave();
+    if (events == nothing)
+        return;
+    if (state_.is_on_executor() || (events & owner_dropped) != 0)
+        return see_to(events);
+    state_.occupancy.add(events);
+    try {
+        post(operation_turn::continuation);
+    } catch (...) {
+        see_to(state_.occupancy.take_all());
+    }
+}
+
+void operation_core::see_to(operation_event events) {
+    scope_request const request =
+        (events & scope_noticed) != 0 ? membership()->take_request() : scope_request::none;
+    bool const was_attempting = state_.is(operation_stage::attempting);
+    operation_step const step = state_.next(events);
+    if (was_attempting && state_.is(operation_stage::judging))
+        set_attempt_ended();
+    std::exception_ptr thrown; // by who was told to stop
+    auto const tell = [&](auto telling) {
+        try {
+            telling();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+    };
+    if (request == scope_request::cancel) {
+        if (state_.is(operation_stage::attempting) && !machine_.tells_attempt())
+            membership()->count_stopped_attempt();
+        machine_.cancel();
+        tell([this] { pass_on(asio::cancellation_type::terminal); });
+    } else if (request != scope_request::none) {
+        if (request == scope_request::drain)
+            machine_.drain();
+        cut_wait_short();
+    }
+    if ((events & limit_reached) != 0 && state_.is(operation_stage::attempting)) {
+        machine_.on_attempt_limit();
+        tell([this] { stop_attempt(asio::cancellation_type::terminal); });
+    }
+    if ((events & coroutine_lost) != 0)
+        fail_with(no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
+    take_step(step);
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+void operation_core::take_step(operation_step step) {
+    switch (step) {
+    case operation_step::leave:
+        return leave();
+    case operation_step::refuse_start:
+        return refuse_start();
+    case operation_step::conclude_attempt:
+        return conclude_attempt();
+    case operation_step::resume:
+        return resume();
+    case operation_step::complete_failed:
+        return complete_failed();
+    case operation_step::finish:
+        return finish();
+    case operation_step::abandon:
+        return abandon();
+    }
+}
+
+/// Tells the attempt to stop, or cuts the wait short.
+void operation_core::pass_on(asio::cancellation_type_t type) {
+    if (state_.is(operation_stage::attempting))
+        stop_attempt(type);
+    else
+        cut_wait_short();
+}
+
+void operation_core::stop_attempt(asio::cancellation_type_t type) {
+    telling_frame const frame(*this);
+    if (!state_.occupancy.has(attempt_ended))
+        tell_attempt(type);
+}
+
+void operation_core::on_cancelled(asio::cancellation_type_t type) {
+    constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    if ((type & stopping) != asio::cancellation_type::none)
+        machine_.cancel();
+    else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
+             !machine_.cancel_total())
+        return;
+    // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
+    bool const entered = state_.enter(operation_state::place::cancellation, nothing);
+    std::exception_ptr thrown;
+    try {
+        pass_on(type);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    if (entered)
+        leave();
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+void operation_core::on_scope_notice_failed() {
+    if (!state_.enter(operation_state::place::cancellation, scope_noticed))
+        return; // whoever is in sees to it
+    state_.occupancy.add(scope_noticed);
+    try {
+        return post(operation_turn::continuation);
+    } catch (...) {
+        state_.occupancy.take(scope_noticed);
+    }
+    membership()->miss_request();
+    if (state_.is(operation_stage::ending))
+        finish();
+    else
+        leave();
+}
+
+// --- the time limit of an attempt: the same node that waits serves it, never both at once
+
+bool operation_core::arm_limit() {
+    time_point const limit = machine_.attempt_limit(now());
+    if (limit == time_point::max())
+        return true;
+    ends_wait_ = false;
+    if (!waits().schedule(*this, limit))
+        return false;
+    state_.arm_limit();
+    return true;
+}
+
+/// Returns false while a notice is under way.
+bool operation_core::disarm_limit() noexcept {
+    if (state_.is_limit_armed() && waits().cancel(*this))
+        state_.disarm_limit();
+    return !state_.is_limit_armed();
+}
+
+bool operation_core::runs_here() const noexcept {
+    asio::io_context* const context = own_context();
+    return context && context->get_executor().running_in_this_thread() && !context->stopped();
+}
+
+bool operation_core::on_expiry() {
+    bool const waited = ends_wait_;
+    auto const turn = waited ? operation_turn::after_wait : operation_turn::limit_notice;
+    if (waited && runs_here()) {
+        on_turn(turn);
+        return true;
+    }
+    return end_wait([&] { post(turn); },
+                    [&] {
+                        if (!waited)
+                            on_turn(turn);
+                        else if (state_.enter(operation_state::place::executor, wait_ended))
+                            fail();
+                    });
+}
+
+void operation_core::on_shutdown() noexcept {
+    if (ends_wait_)
+        drop();
+    else
+        state_.disarm_limit();
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,43 @@
+#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/shared_function.hpp>
+
+#include <charconv>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+namespace asio_retry::detail {
+
+void refuse(std::string_view field, std::string_view value, std::string_view rule) {
+    std::string message("asio_retry: ");
+    message.append(field).append(" = ").append(value).append(": ").append(rule);
+    throw std::invalid_argument(message);
+}
+
+void refuse(std::string_view field, duration value, std::string_view rule) {
+    refuse(field, std::to_string(value.count()) + "ns", rule);
+}
+
+void refuse(std::string_view field, double value, std::string_view rule) {
+    char text[32]; // the shortest digits that name the value and no other
+    char const* const end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    refuse(field, std::string_view(text, end), rule);
+}
+
+duration non_negative(std::string_view field, duration value) {
+    if (value < duration::zero())
+        refuse(field, value, "must not be negative");
+    return value;
+}
+
+void refuse_empty(std::string_view field) {
+    refuse(field, "empty", "must be something that can be called");
+}
+
+void throw_bad_function_call() {
+    throw std::bad_function_call();
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,124 @@
+#include <asio_retry/jitter.hpp>
+
+#include <asio_retry/detail/policy/check.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace asio_retry {
+namespace {
+
+template <typename Kind>
+concept has_range = requires(Kind const& kind, backoff_step const& step) { kind.range(step); };
+
+} // namespace
+
+jitter jitter::unit(duration step) const {
+    if (step <= duration::zero())
+        detail::refuse("jitter.unit", step, "must be positive");
+    jitter changed(*this);
+    changed.unit_ = step;
+    return changed;
+}
+
+jitter jitter::cap(duration greatest) const {
+    jitter changed(*this);
+    changed.cap_ = detail::non_negative("jitter.cap", greatest);
+    return changed;
+}
+
+jitter jitter::beyond_cap() const {
+    jitter changed(*this);
+    changed.beyond_cap_ = true;
+    return changed;
+}
+
+/// The greatest ceiling of a draw.
+duration jitter::bound(backoff_step const& step) const noexcept {
+    return beyond_cap_ ? duration::max() : step.cap;
+}
+
+/// The multiples of the unit that lie in a range; the one below it where none does.
+delay_range jitter::within_unit(delay_range const& range) const noexcept {
+    auto const greatest = range.greatest / unit_;
+    auto const least = range.least / unit_ + (range.least % unit_ > duration::zero() ? 1 : 0);
+    return {unit_ * std::min(least, greatest), unit_ * greatest};
+}
+
+std::optional<delay_range> jitter::range(backoff_step const& step) const {
+    return std::visit(
+        [&]<typename Kind>(Kind const& kind) -> std::optional<delay_range> {
+            if constexpr (has_range<Kind>) {
+                auto const [least, greatest] = kind.range(step);
+                return within_unit({least, std::min(greatest, bound(step))});
+            } else {
+                return std::nullopt;
+            }
+        },
+        kind_);
+}
+
+duration jitter::draw(backoff_step const& step, random& source) const {
+    assert(step.base >= duration::zero() && step.ceiling <= step.cap);
+    return std::visit(
+        [&]<typename Kind>(Kind const& kind) {
+            if constexpr (has_range<Kind>) {
+                auto const [least, greatest] = *range(step);
+                auto const counts = source.uniform(static_cast<std::uint64_t>(least / unit_),
+                                                   static_cast<std::uint64_t>(greatest / unit_));
+                return std::min(cap_, unit_ * static_cast<duration::rep>(counts));
+            } else {
+                duration const drawn = std::clamp(kind.draw(step, source), duration::zero(), bound(step));
+                return std::min(cap_, drawn - drawn % unit_);
+            }
+        },
+        kind_);
+}
+
+jitter no_jitter() {
+    return jitter(detail::no_jitter_kind());
+}
+jitter full_jitter() {
+    return jitter(detail::full_jitter_kind());
+}
+jitter equal_jitter() {
+    return jitter(detail::equal_jitter_kind());
+}
+jitter decorrelated_jitter() {
+    return jitter(detail::decorrelated_jitter_kind());
+}
+
+jitter proportional_jitter(double fraction) {
+    if (!(fraction >= 0 && fraction <= 1))
+        detail::refuse("proportional_jitter.fraction", fraction, "must lie in [0, 1]");
+    return jitter(detail::proportional_jitter_kind{fraction + 0.0});
+}
+
+jitter additive_jitter(duration greatest) {
+    return jitter(detail::additive_jitter_kind{detail::non_negative("additive_jitter.greatest", greatest)});
+}
+
+jitter multiplicative_jitter(double least, double greatest) {
+    if (!(least >= 0))
+        detail::refuse("multiplicative_jitter.least", least, "must be at least 0");
+    if (!(greatest >= least) || !std::isfinite(greatest))
+        detail::refuse("multiplicative_jitter.greatest", greatest, "must be finite, and not below least");
+    return jitter(detail::multiplicative_jitter_kind{least + 0.0, greatest + 0.0});
+}
+
+jitter windowed_jitter(duration window) {
+    return jitter(detail::windowed_jitter_kind{detail::non_negative("windowed_jitter.window", window)});
+}
+
+jitter log_normal_jitter(double sigma) {
+    if (!(sigma >= 0) || !std::isfinite(sigma))
+        detail::refuse("log_normal_jitter.sigma", sigma, "must be finite and at least 0");
+    return jitter(detail::log_normal_jitter_kind{sigma + 0.0}); // no -0, which is written as 0
+}
+
+jitter decorrelated_jitter_v2() {
+    return jitter(detail::decorrelated_jitter_v2_kind());
+}
+
+} // namespace asio_retry

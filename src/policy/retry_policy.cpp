@@ -1,0 +1,119 @@
+#include <asio_retry/retry_policy.hpp>
+
+#include <asio_retry/detail/policy/check.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace asio_retry {
+
+using namespace std::chrono_literals;
+
+retry_settings::retry_settings()
+    : backoff(exponential(100ms).cap(20s))
+    , jitter(full_jitter()) {}
+retry_settings::retry_settings(retry_settings const&) = default;
+retry_settings::~retry_settings() = default;
+
+retry_settings const& retry_policy::defaults() noexcept {
+    static retry_settings const settings;
+    return settings;
+}
+
+template <typename Change>
+retry_policy retry_policy::changed(Change change) const {
+    retry_policy result;
+    result.settings_ = detail::shared_value<retry_settings>::make(settings(), change);
+    return result;
+}
+
+retry_policy retry_policy::backoff(asio_retry::backoff shape) const {
+    return changed([&](retry_settings& s) { s.backoff = shape; });
+}
+
+retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
+    return changed([&](retry_settings& s) { s.jitter = kind; });
+}
+
+retry_policy retry_policy::reset_after(duration stable_for) const {
+    detail::non_negative("reset_after", stable_for);
+    return changed([&](retry_settings& s) { s.reset_after = stable_for; });
+}
+
+retry_policy retry_policy::max_attempts(std::int64_t count) const {
+    if (count < 1)
+        detail::refuse("max_attempts", std::to_string(count), "must be at least 1; see unlimited_attempts()");
+    return changed([&](retry_settings& s) { s.max_attempts = static_cast<std::uint64_t>(count); });
+}
+
+retry_policy retry_policy::unlimited_attempts() const {
+    return changed([](retry_settings& s) { s.max_attempts.reset(); });
+}
+
+retry_policy retry_policy::max_elapsed(duration greatest) const {
+    detail::non_negative("max_elapsed", greatest);
+    return changed([&](retry_settings& s) { s.max_elapsed = greatest; });
+}
+
+retry_policy retry_policy::attempt_timeout(duration greatest) const {
+    if (greatest <= duration::zero())
+        detail::refuse("attempt_timeout", greatest, "must be positive");
+    return changed([&](retry_settings& s) { s.attempt_timeout = greatest; });
+}
+
+retry_policy retry_policy::total_timeout(duration greatest) const {
+    detail::non_negative("total_timeout", greatest);
+    return changed([&](retry_settings& s) { s.total_timeout = greatest; });
+}
+
+retry_policy retry_policy::deadline(time_point when) const {
+    return changed([&](retry_settings& s) { s.deadline = when; });
+}
+
+retry_policy retry_policy::clamp() const {
+    return changed([](retry_settings& s) { s.clamp = true; });
+}
+
+retry_policy retry_policy::allow_total_cancellation() const {
+    return changed([](retry_settings& s) { s.allow_total_cancellation = true; });
+}
+
+retry_policy retry_policy::retry_when_nested() const {
+    return changed([](retry_settings& s) { s.retry_when_nested = true; });
+}
+
+retry_policy retry_policy::nested_in(attempt const& outer) const {
+    return changed([&](retry_settings& s) {
+        if (outer.deadline != time_point::max())
+            s.deadline = s.deadline ? std::min(*s.deadline, outer.deadline) : outer.deadline;
+        if (!s.retry_when_nested)
+            s.max_attempts = 1;
+        s.is_nested = true;
+    });
+}
+
+retry_policy retry_policy::gate(std::shared_ptr<retry_gate> shared) const {
+    return changed([&](retry_settings& s) { s.gate = std::move(shared); });
+}
+
+retry_policy retry_policy::retry_if_any() const {
+    return changed([](retry_settings& s) { s.retry_if = any_failure; });
+}
+
+retry_policy retry_policy::retry_if_code(retry_settings::code_predicate predicate) const {
+    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+}
+
+retry_policy retry_policy::retry_if_exception(retry_settings::exception_predicate predicate) const {
+    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+}
+
+retry_policy retry_policy::with_on_retry(retry_settings::hook hook) const {
+    return changed([&](retry_settings& s) { s.on_retry = std::move(hook); });
+}
+
+retry_policy retry_policy::with_on_give_up(retry_settings::hook hook) const {
+    return changed([&](retry_settings& s) { s.on_give_up = std::move(hook); });
+}
+
+} // namespace asio_retry

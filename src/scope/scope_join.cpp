@@ -1,0 +1,91 @@
+#include <asio_retry/detail/scope/scope_join.hpp>
+
+#include <asio_retry/detail/handler/ending_wait.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace asio_retry::detail {
+
+scope_join::scope_join(scope_handle scope)
+    : scope_(std::move(scope))
+    , waits_(scope_->waits())
+    , mutex_(scope_->mutex_) {}
+
+scope_join::~scope_join() = default;
+
+boost::asio::any_io_executor const& scope_join::scope_executor() const noexcept {
+    return scope_->executor();
+}
+
+void scope_join::release_scope() noexcept {
+    scope_.reset();
+}
+
+void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
+    if (type == boost::asio::cancellation_type::none)
+        return;
+    {
+        std::lock_guard const lock(*mutex_);
+        if (has_ended_ || !scope_->end_join(*this, aborted_error()))
+            return;
+    }
+    finish();
+}
+
+/// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
+void scope_join::finish() noexcept {
+    retry_scheduler& waits = waits_;
+    try {
+        return post();
+    } catch (...) { // no turn is queued
+    }
+    try {
+        if (!waits.schedule(*this, waits.now()))
+            dissolve();
+    } catch (...) { // there is nowhere else to go on
+        end();
+    }
+}
+
+bool scope_join::on_expiry() {
+    if (auto const scope = scope_) {
+        std::unique_lock lock(*mutex_);
+        if (!has_ended_) { // the time for a drain is up
+            if (!stopped_before_)
+                stopped_before_ = scope->stopped_attempts_;
+            lock.unlock();
+            try {
+                scope->request(scope_request::cancel);
+            } catch (std::bad_alloc const&) {
+                return false;
+            } catch (...) { // those that could not be told begin no attempt all the same
+            }
+            lock.lock();
+        }
+        if (!has_ended_) {
+            if (waits_.schedule(*this, time_point::max()))
+                return true;
+            has_ended_ = true;
+            scope->joins_.erase(scope->joins_.iterator_to(*this));
+            lock.unlock();
+            dissolve();
+            return true;
+        }
+    }
+    return end_wait([this] { post(); }, [this] { end(); });
+}
+
+void scope_join::on_shutdown() noexcept {
+    if (auto const scope = scope_) {
+        std::lock_guard const lock(*mutex_);
+        if (!std::exchange(has_ended_, true))
+            scope->joins_.erase(scope->joins_.iterator_to(*this));
+    }
+    dissolve();
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,232 @@
+#include <asio_retry/detail/scope/scope_state.hpp>
+
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace asio_retry::detail {
+
+namespace asio = boost::asio;
+
+scope_handle scope_state::create(asio::any_io_executor executor, scope_handle parent, time_point deadline) {
+    return scope_handle(new scope_state(std::move(executor), std::move(parent), deadline));
+}
+
+scope_state::scope_state(asio::any_io_executor executor, scope_handle parent, time_point deadline)
+    : executor_(std::move(executor))
+    , parent_(std::move(parent))
+    , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
+    , mutex_(parent_ ? parent_->mutex_ : std::make_shared<std::mutex>()) {
+    if (!parent_)
+        return;
+    std::lock_guard const lock(*mutex_);
+    parent_->children_.push_back(*this);
+    standing_.store(parent_->standing_.load());
+}
+
+/// And its parent, if it was the last that owned it, and so on: not inside one another, since trees may be
+/// deep.
+void scope_state::destroy(scope_state* scope) noexcept {
+    do {
+        if (scope->parent_) {
+            std::lock_guard const lock(*scope->mutex_);
+            scope->parent_->children_.erase(scope->parent_->children_.iterator_to(*scope));
+        }
+        scope_state* const parent = scope->parent_.detach();
+        delete scope;
+        scope = parent;
+    } while (scope && scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1);
+}
+
+retry_scheduler& scope_state::waits() const {
+    return scheduler(asio::query(executor_, asio::execution::context));
+}
+
+std::size_t scope_state::pending() const {
+    std::lock_guard const lock(*mutex_);
+    return pending_;
+}
+
+void scope_state::limit_pending(std::size_t greatest) noexcept {
+    std::lock_guard const lock(*mutex_);
+    max_pending_ = greatest;
+}
+
+void scope_state::request(scope_request what) {
+    members to_tell = mark(what);
+    std::exception_ptr failure;
+    while (!to_tell.empty()) { // each stays, and its scope, until it has been told
+        scope_member& member = to_tell.front();
+        to_tell.pop_front();
+        try {
+            tell(member);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+    }
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+void scope_state::tell(scope_member& member) {
+    try {
+        member.on_scope_notice();
+    } catch (...) {
+        member.on_notice_failed();
+        throw;
+    }
+}
+
+/// All at once, while nobody makes or destroys a scope. Returns the members that have to be told.
+scope_state::members scope_state::mark(scope_request what) noexcept {
+    members to_tell;
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope;) {
+        bool const heard = scope->has_heard(what);
+        if (!heard)
+            scope->mark_own(what, to_tell);
+        scope = scope->next_below(*this, heard);
+    }
+    return to_tell;
+}
+
+// Precondition for the next three: the mutex is held.
+
+/// Whether all members, here and below, have been told, or have nothing to do.
+bool scope_state::has_heard(scope_request what) const noexcept {
+    return what == scope_request::retry_now ? stopped() : standing_.load() >= what && !missed_;
+}
+
+void scope_state::mark_own(scope_request what, members& to_tell) noexcept {
+    if (what != scope_request::retry_now) {
+        standing_.store(std::max(standing_.load(), what), std::memory_order_release);
+        missed_ = false;
+    }
+    for (scope_member& member : members_)
+        member.request_ = what;
+    to_tell.splice(to_tell.end(), members_);
+}
+
+/// The scope after this one in the tree below `top`; null after the last.
+scope_state* scope_state::next_below(scope_state const& top, bool skips_children) noexcept {
+    if (!skips_children && !children_.empty())
+        return &children_.front();
+    for (scope_state* scope = this; scope != &top; scope = scope->parent_.get()) {
+        auto& siblings = scope->parent_->children_;
+        if (auto const next = std::next(siblings.iterator_to(*scope)); next != siblings.end())
+            return &*next;
+    }
+    return nullptr;
+}
+
+void scope_state::link(scope_member& member) {
+    std::lock_guard const lock(*mutex_);
+    if (!stopped())
+        members_.push_back(member);
+}
+
+bool scope_state::unlink(scope_member& member) noexcept {
+    std::lock_guard const lock(*mutex_);
+    if (member.request_ != scope_request::none)
+        return false;
+    if (member.is_linked())
+        members_.erase(members_.iterator_to(member));
+    return true;
+}
+
+/// What the scope has been asked for good since then is in it.
+scope_request scope_state::take_request(scope_member& member) noexcept {
+    std::lock_guard const lock(*mutex_);
+    auto const request = std::exchange(member.request_, scope_request::none);
+    if (request == scope_request::none)
+        return request;
+    members_.push_back(member);
+    return std::max(request, standing_.load());
+}
+
+void scope_state::miss_request(scope_member& member) noexcept {
+    std::lock_guard const lock(*mutex_);
+    member.request_ = scope_request::none;
+    members_.push_back(member);
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        scope->missed_ = true;
+}
+
+/// It takes room everywhere or nowhere.
+bool scope_state::enter() {
+    std::lock_guard const lock(*mutex_);
+    bool has_room = true;
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        has_room = has_room && scope->pending_ < scope->max_pending_;
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        ++(has_room ? scope->pending_ : scope->without_room_);
+    return has_room;
+}
+
+boost::intrusive::list<scope_join> scope_state::leave(bool had_room) noexcept {
+    boost::intrusive::list<scope_join> ended;
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
+        --(had_room ? scope->pending_ : scope->without_room_);
+        if (scope->pending_ + scope->without_room_ != 0)
+            continue;
+        while (!scope->joins_.empty()) {
+            scope_join& join = scope->joins_.front();
+            if (scope->end_join(join, error_code()))
+                ended.push_back(join);
+        }
+    }
+    return ended;
+}
+
+void scope_state::count_stopped_attempt() noexcept {
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        ++scope->stopped_attempts_;
+}
+
+/// Precondition: the mutex is held. Returns true if the join is the caller's to finish, and false if somebody
+/// has found it due, who will.
+bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
+    joins_.erase(joins_.iterator_to(join));
+    join.has_ended_ = true;
+    join.error_ = error;
+    if (join.stopped_before_)
+        join.cancelled_ = stopped_attempts_ - *join.stopped_before_;
+    return join.waits_.cancel(join);
+}
+
+void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
+    while (!ended.empty()) {
+        scope_join& join = ended.front();
+        ended.pop_front();
+        join.finish();
+    }
+}
+
+void scope_state::begin_join(scope_join& join, duration timeout) {
+    retry_scheduler& scheduler = join.waits_;
+    {
+        std::unique_lock lock(*mutex_);
+        if (pending_ + without_room_ != 0) {
+            if (scheduler.schedule(join, saturating_add(scheduler.now(), timeout))) {
+                joins_.push_back(join);
+                return;
+            }
+            lock.unlock();
+            return join.dissolve();
+        }
+        join.has_ended_ = true;
+    }
+    join.post();
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "text/policy_term.hpp"
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace asio_retry::detail {
+
+// Numbers and durations as text, whatever the locale.
+
+/// In the largest unit that divides it.
+ASIO_RETRY_DECL std::string to_text(duration value);
+
+/// The fewest digits that name the value and no other.
+ASIO_RETRY_DECL std::string to_text(double value);
+
+/// Of a whole or decimal number and a unit. Throws policy_syntax_error if it is anything else or not a whole
+/// number of nanoseconds that a duration can hold.
+ASIO_RETRY_DECL duration read_duration(std::string_view word, place const& at);
+
+/// None if it has a fraction or an exponent, or is out of range.
+ASIO_RETRY_DECL std::optional<std::int64_t> read_whole(std::string_view digits);
+
+/// None if it is out of range. Precondition: the digits are those of a number.
+ASIO_RETRY_DECL std::optional<double> read_number(std::string_view digits);
+
+} // namespace asio_retry::detail

@@ -1,0 +1,126 @@
+#include "text/policy_arguments.hpp"
+
+#include "text/number_text.hpp"
+
+#include <variant>
+
+namespace asio_retry::detail {
+namespace {
+
+std::string_view name_of(parameter_kind kind) {
+    switch (kind) {
+    case parameter_kind::a_duration:
+        return "a duration such as 500ms";
+    case parameter_kind::a_number:
+        return "a number";
+    case parameter_kind::a_whole_number:
+        return "a whole number";
+    case parameter_kind::a_flag:
+        return "true or false";
+    case parameter_kind::a_backoff:
+        break;
+    }
+    return "a backoff";
+}
+
+bool is_of(parameter_kind kind, argument const& a) {
+    switch (kind) {
+    case parameter_kind::a_duration:
+        return std::holds_alternative<duration>(a.value);
+    case parameter_kind::a_number:
+    case parameter_kind::a_whole_number:
+        return std::holds_alternative<number_word>(a.value);
+    case parameter_kind::a_flag:
+        return std::holds_alternative<bool>(a.value);
+    case parameter_kind::a_backoff:
+        break;
+    }
+    return std::holds_alternative<term>(a.value);
+}
+
+std::string const& digits_in(argument const& a) {
+    return std::get<number_word>(a.value).digits;
+}
+
+} // namespace
+
+bound_arguments::bound_arguments(term const& from, std::span<parameter const> own,
+                                 std::span<parameter const> common, bool is_list)
+    : term_(from) {
+    for (argument const& a : from.arguments) {
+        if (!a.name.empty())
+            bind_named(a, own, common);
+        else if (!named_.empty())
+            fail_expecting(a.at, "an argument with a name, as the one before", a.word);
+        else if (is_list)
+            list_.push_back(std::get<duration>(checked(parameter{"each delay"}, a).value));
+        else
+            bind_next(a, own);
+    }
+    for (parameter const& p : own)
+        if (!p.name.empty() && !p.is_optional && !has(p.name))
+            fail(from.end, "expected " + description(p) + ", found none");
+}
+
+double bound_arguments::number(std::string_view name) const {
+    return *read_number(digits_in(*find(name)));
+}
+
+std::int64_t bound_arguments::whole(std::string_view name) const {
+    return *read_whole(digits_in(*find(name)));
+}
+
+void bound_arguments::bind_next(argument const& a, std::span<parameter const> own) {
+    std::size_t const next = in_order_.size();
+    if (next == own.size() || own[next].name.empty())
+        fail_expecting(a.at, "no further argument of " + term_.name, a.word);
+    parameter const& p = own[next];
+    in_order_.push_back({p.name, &checked(p, a)});
+}
+
+void bound_arguments::bind_named(argument const& a, std::span<parameter const> own,
+                                 std::span<parameter const> common) {
+    std::string names;
+    for (std::span<parameter const> const some : {own, common})
+        for (parameter const& p : some) {
+            if (p.name.empty())
+                continue;
+            if (p.name == a.name) {
+                if (has(p.name))
+                    fail_expecting(a.name_at, "no second " + a.name + " of " + term_.name, a.name);
+                named_.push_back({p.name, &checked(p, a)});
+                return;
+            }
+            names.append(names.empty() ? "" : ", ").append(p.name);
+        }
+    if (names.empty())
+        fail_expecting(a.name_at, "no argument of " + term_.name, a.name);
+    fail_expecting(a.name_at, "a parameter of " + term_.name + " (" + names + ")", a.name);
+}
+
+argument const& bound_arguments::checked(parameter const& p, argument const& a) const {
+    if (!is_of(p.kind, a))
+        fail_expecting(a.at, description(p), a.word);
+    if (p.kind == parameter_kind::a_number && !read_number(digits_in(a)))
+        fail_expecting(a.at, description(p) + " in the range of double", a.word);
+    if (p.kind == parameter_kind::a_whole_number && !read_whole(digits_in(a)))
+        fail_expecting(a.at,
+                       description(p) +
+                           (digits_in(a).find_first_of(".eE") == std::string::npos ? " of less than 2^63" : ""),
+                       a.word);
+    return a;
+}
+
+std::string bound_arguments::description(parameter const& p) const {
+    return std::string(name_of(p.kind)).append(" for ").append(p.name).append(" of ") + term_.name;
+}
+
+argument const* bound_arguments::find(std::string_view name) const {
+    for (std::vector<binding> const* some : {&in_order_, &named_})
+        for (binding const& b : *some)
+            if (b.name == name)
+                return b.value;
+    return nullptr;
+}
+
+} // namespace asio_retry::detail

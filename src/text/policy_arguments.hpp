@@ -1,0 +1,61 @@
+#pragma once
+
+#include "text/policy_term.hpp"
+
+#include <asio_retry/duration.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace asio_retry::detail {
+
+enum class parameter_kind { a_duration, a_number, a_whole_number, a_flag, a_backoff };
+
+struct parameter {
+    std::string_view name; ///< empty: none
+    parameter_kind kind = parameter_kind::a_duration;
+    bool is_optional = false;
+};
+
+/// The arguments of a term, by the names of their parameters. Keeps references to both.
+class bound_arguments {
+public:
+    /// The arguments of a C++ function in their order, its `own`, and then by name those and the `common` ones;
+    /// of a list, any number of durations and then those. Throws policy_syntax_error if one is of another kind,
+    /// unknown, given twice, surplus or missing.
+    bound_arguments(term const& from, std::span<parameter const> own, std::span<parameter const> common,
+                    bool is_list);
+
+    bool has(std::string_view name) const { return find(name) != nullptr; }
+
+    // Precondition: has(name), and its parameter is of this kind.
+    duration time(std::string_view name) const { return std::get<duration>(find(name)->value); }
+    double number(std::string_view name) const;
+    std::int64_t whole(std::string_view name) const;
+    bool flag(std::string_view name) const { return std::get<bool>(find(name)->value); }
+    term const& inner(std::string_view name) const { return std::get<term>(find(name)->value); }
+
+    std::vector<duration> const& list() const { return list_; }
+
+private:
+    struct binding {
+        std::string_view name;
+        argument const* value;
+    };
+
+    void bind_next(argument const& a, std::span<parameter const> own);
+    void bind_named(argument const& a, std::span<parameter const> own, std::span<parameter const> common);
+    argument const& checked(parameter const& p, argument const& a) const;
+    std::string description(parameter const& p) const;
+    argument const* find(std::string_view name) const;
+
+    term const& term_;
+    std::vector<binding> in_order_, named_;
+    std::vector<duration> list_;
+};
+
+} // namespace asio_retry::detail

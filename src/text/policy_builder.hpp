@@ -1,0 +1,27 @@
+#pragma once
+
+#include "text/policy_term.hpp"
+
+#include <asio_retry/backoff.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/jitter.hpp>
+#include <asio_retry/retry_policy.hpp>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace asio_retry::detail {
+
+/// The policy that the terms name. Throws policy_syntax_error.
+ASIO_RETRY_DECL retry_policy build_policy(std::vector<term> const& terms);
+
+/// The terms that name a policy, and its parts.
+ASIO_RETRY_DECL std::vector<term> terms_of(retry_policy const& policy);
+term term_of(backoff const& shape);
+term term_of(jitter const& kind);
+
+/// The profile of that name.
+ASIO_RETRY_DECL std::optional<retry_policy> profile_named(std::string_view name);
+
+} // namespace asio_retry::detail

@@ -1,0 +1,287 @@
+#include <asio_retry/policy_json.hpp>
+
+#include "text/number_text.hpp"
+#include "text/policy_builder.hpp"
+#include "text/policy_term.hpp"
+#include "text/shown_text.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace asio_retry {
+namespace detail {
+namespace {
+
+namespace json = boost::json;
+
+std::string_view view_of(json::string_view text) {
+    return {text.data(), text.size()};
+}
+
+place within(place const& at, std::string_view key) {
+    place inner{at.offset, at.path + '/'};
+    for (char const c : shown(key))
+        if (c == '~')
+            inner.path += "~0";
+        else if (c == '/')
+            inner.path += "~1";
+        else
+            inner.path += c;
+    return inner;
+}
+
+place within(place const& at, std::size_t index) {
+    return within(at, std::to_string(index));
+}
+
+[[noreturn]] void fail_expecting_json(place const& at, std::string_view expected, json::value const& found) {
+    fail_expecting(at, expected, json::serialize(found));
+}
+
+/// The digits of a number; none if it is something else.
+std::string digits_of(json::value const& from) {
+    if (auto const* number = from.if_int64())
+        return std::to_string(*number);
+    if (auto const* number = from.if_uint64())
+        return std::to_string(*number);
+    auto const* number = from.if_double();
+    return number && std::isfinite(*number) ? to_text(*number) : "";
+}
+
+term term_from(std::string_view name, json::value const& from, place const& at, int depth);
+
+argument argument_from(std::string_view name, json::value const& from, place const& at, int depth) {
+    argument read{std::string(name), false, json::serialize(from), at, at};
+    if (auto const* flag = from.if_bool()) {
+        read.value = *flag;
+    } else if (auto const* text = from.if_string()) {
+        if (text->starts_with('<'))
+            read.value = stand_in();
+        else
+            read.value = read_duration(view_of(*text), at);
+    } else if (auto const* inner = from.if_object()) {
+        if (inner->size() != 1)
+            fail_expecting_json(at, "an object with one key, the name of a backoff", from);
+        auto const& [key, value] = *inner->begin();
+        read.value = term_from(view_of(key), value, within(at, view_of(key)), depth + 1);
+    } else if (std::string const digits = digits_of(from); !digits.empty()) {
+        read.value = number_word{digits};
+    } else {
+        fail_expecting_json(at, "a number, a string, true, false or an object", from);
+    }
+    return read;
+}
+
+void add_in_order(term& to, json::array const& values, place const& at, int depth) {
+    for (std::size_t i = 0; i != values.size(); ++i)
+        to.arguments.push_back(argument_from("", values[i], within(at, i), depth));
+}
+
+void add_named(term& to, json::object const& values, place const& at, int depth) {
+    constexpr json::string_view list = "delays";
+    json::value const* const delays = to.name == "schedule" ? values.if_contains(list) : nullptr;
+    if (delays) {
+        if (!delays->is_array())
+            fail_expecting_json(within(at, view_of(list)), "an array", *delays);
+        add_in_order(to, delays->get_array(), within(at, view_of(list)), depth);
+    }
+    for (auto const& [key, value] : values)
+        if (&value != delays)
+            to.arguments.push_back(argument_from(view_of(key), value, within(at, view_of(key)), depth));
+}
+
+term term_from(std::string_view name, json::value const& from, place const& at, int depth) {
+    check_depth(depth, at);
+    term read{std::string(name), {}, at, at};
+    if (auto const* named = from.if_object())
+        add_named(read, *named, at, depth);
+    else if (auto const* in_order = from.if_array())
+        add_in_order(read, *in_order, at, depth);
+    else if (auto const* flag = from.if_bool(); flag && !*flag)
+        fail_expecting_json(at, "true or no such key", from);
+    else if (!flag)
+        read.arguments.push_back(argument_from("", from, at, depth));
+    return read;
+}
+
+/// With the profile first: the keys of an object have no order.
+std::vector<term> terms_from(json::object const& items) {
+    std::vector<term> profiles, others;
+    for (auto const& [key, value] : items) {
+        term read = term_from(view_of(key), value, within({}, view_of(key)), 1);
+        (profile_named(read.name) ? profiles : others).push_back(std::move(read));
+    }
+    profiles.insert(profiles.end(), others.begin(), others.end());
+    return profiles;
+}
+
+json::value to_json(term const& written);
+
+json::value to_json(argument const& written) {
+    return std::visit(
+        []<typename Value>(Value const& value) -> json::value {
+            if constexpr (std::is_same_v<Value, number_word>) {
+                if (auto const whole = read_whole(value.digits))
+                    return *whole;
+                return *read_number(value.digits);
+            } else if constexpr (std::is_same_v<Value, duration>) {
+                return json::string(to_text(value));
+            } else if constexpr (std::is_same_v<Value, bool>) {
+                return value;
+            } else if constexpr (std::is_same_v<Value, stand_in>) {
+                return json::string('<' + value.of + '>');
+            } else {
+                json::object inner;
+                inner.emplace(value.name, to_json(value));
+                return inner;
+            }
+        },
+        written.value);
+}
+
+json::value to_json(term const& written) {
+    json::array in_order;
+    json::object named;
+    for (argument const& a : written.arguments)
+        if (a.name.empty())
+            in_order.push_back(to_json(a));
+        else
+            named.emplace(a.name, to_json(a));
+    if (written.arguments.empty())
+        return true;
+    if (named.empty())
+        return in_order.size() == 1 ? in_order.front() : json::value(in_order);
+    if (!in_order.empty())
+        named.emplace("delays", in_order);
+    else if (named.size() == 1 && written.is_led_by_value)
+        return named.begin()->value();
+    return named;
+}
+
+/// The same for the JSON of protocol buffers, in which a number may stand in quotation marks.
+std::string grpc_digits_of(json::value const& from) {
+    auto const* const text = from.if_string();
+    if (!text)
+        return digits_of(from);
+    boost::system::error_code none;
+    return digits_of(json::parse(*text, none));
+}
+
+/// The numbers of gRPC's status codes are their indices.
+constexpr std::string_view grpc_status_codes[] = {
+    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+    "DATA_LOSS", "UNAUTHENTICATED"};
+
+bool is_same_but_for_case(std::string_view name, std::string_view upper) {
+    return std::equal(name.begin(), name.end(), upper.begin(), upper.end(),
+                      [](char a, char b) { return a == b || (a >= 'a' && a <= 'z' && a - 'a' + 'A' == b); });
+}
+
+std::string grpc_status_code(json::value const& from, place const& at) {
+    auto const* const end = std::end(grpc_status_codes);
+    auto const* found = end;
+    if (auto const* name = from.if_string())
+        found = std::find_if(std::begin(grpc_status_codes), end,
+                             [&](std::string_view code) { return is_same_but_for_case(view_of(*name), code); });
+    else if (auto const number = read_whole(digits_of(from));
+             number && *number >= 0 && *number < std::ssize(grpc_status_codes))
+        found = std::begin(grpc_status_codes) + *number;
+    if (found == end || found == std::begin(grpc_status_codes))
+        fail_expecting_json(at, "a status code of gRPC other than OK, by name or number", from);
+    return std::string(*found);
+}
+
+std::vector<std::string> grpc_status_codes_from(json::value const& from, place const& at) {
+    if (!from.is_array() || from.get_array().empty())
+        fail_expecting_json(at, "an array of at least one status code", from);
+    std::vector<std::string> codes;
+    for (std::size_t i = 0; i != from.get_array().size(); ++i) {
+        std::string const code = grpc_status_code(from.get_array()[i], within(at, i));
+        if (std::find(codes.begin(), codes.end(), code) == codes.end())
+            codes.push_back(code);
+    }
+    return codes;
+}
+
+/// Of the form that JSON has for a Duration of protocol buffers.
+duration grpc_backoff(json::value const& from, place const& at) {
+    constexpr std::string_view seconds = "a positive number of seconds such as \"0.5s\"";
+    auto const* const text = from.if_string();
+    if (!text || text->find_first_not_of("-.0123456789") + 1 != text->size() || !text->ends_with('s'))
+        fail_expecting_json(at, seconds, from);
+    duration const read = read_duration(view_of(*text), at);
+    if (read <= duration::zero())
+        fail_expecting_json(at, seconds, from);
+    return read;
+}
+
+std::int64_t grpc_attempts(json::value const& from, place const& at) {
+    constexpr std::int64_t most_attempts = 5;
+    auto const count = read_whole(grpc_digits_of(from));
+    if (!count || *count < 2)
+        fail_expecting_json(at, "a whole number of at least 2", from);
+    return std::min(*count, most_attempts);
+}
+
+double grpc_multiplier(json::value const& from, place const& at) {
+    std::string const digits = grpc_digits_of(from);
+    auto const factor = digits.empty() ? 0 : *read_number(digits);
+    if (factor <= 0)
+        fail_expecting_json(at, "a positive number", from);
+    if (factor < 1)
+        fail_expecting_json(at, "at least 1 (no backoff of this library shrinks)", from);
+    return factor;
+}
+
+} // namespace
+} // namespace detail
+
+retry_policy policy_from_json(boost::json::value const& from) {
+    if (!from.is_object())
+        detail::fail_expecting_json({}, "an object", from);
+    return detail::build_policy(detail::terms_from(from.get_object()));
+}
+
+boost::json::value policy_to_json(retry_policy const& policy) {
+    boost::json::object items;
+    for (detail::term const& written : detail::terms_of(policy))
+        items.emplace(written.name, detail::to_json(written));
+    return items;
+}
+
+grpc_retry_policy grpc_retry_policy_from_json(boost::json::value const& from) {
+    if (!from.is_object())
+        detail::fail_expecting_json({}, "an object", from);
+    auto const read = [&](std::string_view field, auto reader) {
+        detail::place const at = detail::within({}, field);
+        auto const* const value = from.get_object().if_contains({field.data(), field.size()});
+        if (!value)
+            detail::fail(at, "expected a value, found none");
+        return reader(*value, at);
+    };
+    std::int64_t const attempts = read("maxAttempts", detail::grpc_attempts);
+    duration const initial = read("initialBackoff", detail::grpc_backoff);
+    duration const greatest = read("maxBackoff", detail::grpc_backoff);
+    double const multiplier = read("backoffMultiplier", detail::grpc_multiplier);
+    // Where the initial backoff is above the greatest, all are the greatest.
+    backoff const shape = exponential(std::min(initial, greatest), multiplier).cap(greatest);
+    return {retry_policy()
+                .backoff(shape)
+                .jitter(multiplicative_jitter(0.8, 1.2).beyond_cap())
+                .max_attempts(attempts),
+            read("retryableStatusCodes", detail::grpc_status_codes_from)};
+}
+
+} // namespace asio_retry

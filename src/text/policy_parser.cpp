@@ -1,0 +1,185 @@
+#include "text/number_text.hpp"
+#include "text/policy_term.hpp"
+
+#include <utility>
+
+namespace asio_retry::detail {
+namespace {
+
+/// policy: (item (white-space item)*)?
+/// item: name ( (argument (, argument)*)? )
+/// argument: (name =)? (number | duration | true | false | item | <word>)
+class policy_parser {
+public:
+    explicit policy_parser(std::string_view text)
+        : text_(text) {}
+
+    std::vector<term> items() {
+        std::vector<term> found;
+        for (skip_space(); next_ != text_.size(); skip_space()) {
+            if (!found.empty() && !is_one_of(white_space, text_[next_ - 1]))
+                expect("white space or the end");
+            found.push_back(item("an item such as max_attempts(10)"));
+        }
+        return found;
+    }
+
+private:
+    static constexpr std::string_view white_space = " \t\r\n\v\f";
+    static constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static constexpr std::string_view digits = "0123456789";
+
+    static bool is_one_of(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
+
+    term item(std::string_view expected) {
+        place const at = here();
+        std::string_view const name = take_name();
+        if (name.empty())
+            expect(expected);
+        skip_space();
+        if (peek() != '(')
+            expect("'('");
+        return arguments_of(name, at);
+    }
+
+    /// Behind the name.
+    term arguments_of(std::string_view name, place const& at) {
+        check_depth(++depth_, at);
+        term made{std::string(name), {}, at};
+        ++next_;
+        skip_space();
+        while (peek() != ')') {
+            made.arguments.push_back(next_argument());
+            skip_space();
+            if (peek() == ')')
+                break;
+            if (peek() != ',')
+                expect("',' or ')'");
+            ++next_;
+            skip_space();
+            if (peek() == ')')
+                expect("an argument");
+        }
+        made.end = here();
+        ++next_;
+        --depth_;
+        return made;
+    }
+
+    argument next_argument() {
+        std::size_t const begin = next_;
+        std::string_view const name = take_name();
+        std::size_t const behind_name = next_;
+        skip_space();
+        if (name.empty() || peek() != '=') {
+            next_ = behind_name;
+            return value_beginning(begin, name);
+        }
+        ++next_;
+        skip_space();
+        std::size_t const value = next_;
+        argument made = value_beginning(value, take_name());
+        made.name = name;
+        made.name_at = place{begin};
+        return made;
+    }
+
+    /// `name` has been taken, and may be empty.
+    argument value_beginning(std::size_t begin, std::string_view name) {
+        argument made{"", false, "", {begin}, {begin}};
+        if (name == "true" || name == "false") {
+            made.value = name == "true";
+        } else if (!name.empty()) {
+            skip_space();
+            if (peek() != '(')
+                fail_expecting(made.at, "a value", name);
+            made.value = arguments_of(name, made.at);
+            made.word = name;
+            return made;
+        } else if (peek() == '<') {
+            ++next_;
+            made.value = stand_in{std::string(take_name())};
+            if (peek() != '>')
+                expect("'>'");
+            ++next_;
+        } else {
+            std::string_view const number = take_number();
+            if (take_name().empty())
+                made.value = number_word{std::string(number)};
+            else
+                made.value = read_duration(from(begin), made.at);
+        }
+        made.word = from(begin);
+        return made;
+    }
+
+    std::string_view take_number() {
+        std::size_t const begin = next_;
+        if (peek() == '-')
+            ++next_;
+        std::size_t count = take_digits();
+        if (peek() == '.') {
+            ++next_;
+            std::size_t const behind_point = take_digits();
+            count = behind_point == 0 ? 0 : count + behind_point;
+        }
+        if (count == 0) {
+            next_ = begin;
+            expect("a value");
+        }
+        if (peek() == 'e' || peek() == 'E') {
+            std::size_t const behind_mantissa = next_++;
+            if (peek() == '-' || peek() == '+')
+                ++next_;
+            if (take_digits() == 0)
+                next_ = behind_mantissa;
+        }
+        return from(begin);
+    }
+
+    std::size_t take_digits() {
+        std::size_t const begin = next_;
+        while (next_ != text_.size() && is_one_of(digits, text_[next_]))
+            ++next_;
+        return next_ - begin;
+    }
+
+    /// Empty if none begins here.
+    std::string_view take_name() {
+        std::size_t const begin = next_;
+        while (next_ != text_.size() &&
+               (is_one_of(letters, text_[next_]) || (next_ != begin && is_one_of(digits, text_[next_]))))
+            ++next_;
+        return from(begin);
+    }
+
+    void skip_space() {
+        while (next_ != text_.size() && is_one_of(white_space, text_[next_]))
+            ++next_;
+    }
+
+    /// NUL at the end, where a NUL in the text is as wrong.
+    char peek() const { return next_ == text_.size() ? '\0' : text_[next_]; }
+    std::string_view from(std::size_t begin) const { return text_.substr(begin, next_ - begin); }
+    place here() const { return {next_}; }
+
+    /// Fails at the next word.
+    [[noreturn]] void expect(std::string_view expected) {
+        place const at = here();
+        if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
+            ++next_;
+        fail_expecting(at, expected, from(at.offset));
+    }
+
+    std::string_view text_;
+    std::size_t next_ = 0;
+    int depth_ = 0;
+};
+
+} // namespace
+
+std::vector<term> parse_terms(std::string_view text) {
+    return policy_parser(text).items();
+}
+
+} // namespace asio_retry::detail

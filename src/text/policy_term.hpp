@@ -1,0 +1,70 @@
+#pragma once
+
+#include <asio_retry/detail/policy/backoff_shapes.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace asio_retry::detail {
+
+// The tree between a policy and its text or JSON.
+
+/// Where something stands.
+struct place {
+    std::size_t offset = std::string_view::npos; ///< in a text
+    std::string path = {};                       ///< in JSON (RFC 6901)
+
+    place after(std::size_t bytes) const {
+        return {offset == std::string_view::npos ? offset : offset + bytes, path};
+    }
+};
+
+struct argument;
+
+/// name(arguments)
+struct term {
+    std::string name;
+    std::vector<argument> arguments;
+    place at = {};
+    place end = {};               ///< where a further argument could stand
+    bool is_led_by_value = false; ///< its first argument is written without its name
+};
+
+/// A number, as it is written: what it is to be says the parameter.
+struct number_word {
+    std::string digits;
+};
+
+/// What has no text: <callable>.
+struct stand_in {
+    std::string of;
+};
+
+struct argument {
+    std::string name; ///< empty if it is one in its order
+    std::variant<number_word, duration, bool, stand_in, term> value;
+    std::string word = {}; ///< the value as found, for messages
+    place at = {};         ///< of the value
+    place name_at = {};    ///< of the value if there is no name
+};
+
+/// Throws policy_syntax_error.
+[[noreturn]] ASIO_RETRY_DECL void fail(place const& at, std::string_view problem);
+[[noreturn]] ASIO_RETRY_DECL void fail_expecting(place const& at, std::string_view expected,
+                                                 std::string_view found);
+
+/// Throws policy_syntax_error, for one that stands at `at` inside `depth` - 1 others.
+ASIO_RETRY_DECL void check_depth(int depth, place const& at);
+
+/// The terms of a text. Throws policy_syntax_error.
+std::vector<term> parse_terms(std::string_view text);
+
+/// The text of a term.
+std::string to_text(term const& written);
+
+} // namespace asio_retry::detail

@@ -1,0 +1,125 @@
+#include "text/number_text.hpp"
+#include "text/policy_builder.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace asio_retry::detail {
+namespace {
+
+/// Adds what `visit` shows to a term.
+struct argument_writer {
+    term& to;
+
+    void operator()(std::string_view name, duration value) const { add(name, value); }
+    void operator()(std::string_view name, double value) const { add(name, number_word{to_text(value)}); }
+    void operator()(std::string_view name, std::uint64_t value) const {
+        add(name, number_word{std::to_string(value)});
+    }
+    void operator()(std::string_view name, backoff const& value) const { add(name, term_of(value)); }
+    template <typename Signature>
+    void operator()(std::string_view name, shared_function<Signature> const&) const {
+        add(name, stand_in{"callable"});
+    }
+
+    template <typename Value>
+    void add(std::string_view name, Value value) const {
+        to.arguments.push_back({std::string(name), std::move(value)});
+    }
+};
+
+template <typename Variant>
+term named_term(Variant const& alternatives) {
+    return std::visit(
+        [](auto const& made) {
+            term written{std::string(made.name), {}};
+            made.visit(argument_writer{written});
+            return written;
+        },
+        alternatives);
+}
+
+class term_list {
+public:
+    void add(term written) { terms_.push_back(std::move(written)); }
+    void add(std::string_view name) { add(term{std::string(name), {}}); }
+
+    template <typename Value>
+    void add(std::string_view name, Value value) {
+        term written{std::string(name), {}};
+        written.arguments.push_back({"", std::move(value)});
+        add(std::move(written));
+    }
+
+    void add_if(bool is_set, std::string_view name) {
+        if (is_set)
+            add(name);
+    }
+    void add_if(std::optional<duration> const& value, std::string_view name) {
+        if (value)
+            add(name, *value);
+    }
+    void add_stand_in_if(bool is_set, std::string_view name, char const* of = "callable") {
+        if (is_set)
+            add(name, stand_in{of});
+    }
+
+    std::vector<term> take() && { return std::move(terms_); }
+
+private:
+    std::vector<term> terms_;
+};
+
+} // namespace
+
+term term_of(backoff const& shape) {
+    term written = named_term(shape.shape());
+    written.is_led_by_value = std::holds_alternative<custom_shape>(shape.shape());
+    if (shape.cap() != duration::max())
+        argument_writer{written}("cap", shape.cap());
+    return written;
+}
+
+term term_of(jitter const& kind) {
+    term written = named_term(kind.kind());
+    written.is_led_by_value = written.arguments.size() == 1;
+    argument_writer const write{written};
+    if (kind.unit() != duration(1))
+        write("unit", kind.unit());
+    if (kind.cap() != duration::max())
+        write("cap", kind.cap());
+    if (kind.is_beyond_cap())
+        write.add("beyond_cap", true);
+    return written;
+}
+
+std::vector<term> terms_of(retry_policy const& policy) {
+    retry_settings const& s = policy.settings();
+    term_list list;
+    list.add(term_of(s.backoff));
+    list.add(term_of(s.jitter));
+    if (s.max_attempts)
+        list.add("max_attempts", number_word{std::to_string(*s.max_attempts)});
+    else
+        list.add("unlimited_attempts");
+    list.add_if(s.max_elapsed, "max_elapsed");
+    list.add_if(s.attempt_timeout, "attempt_timeout");
+    list.add_if(s.total_timeout, "total_timeout");
+    if (s.deadline)
+        list.add("deadline", s.deadline->time_since_epoch());
+    list.add_if(s.reset_after, "reset_after");
+    list.add_if(s.clamp, "clamp");
+    list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
+    list.add_if(s.retry_when_nested, "retry_when_nested");
+    list.add_stand_in_if(s.is_nested, "nested_in", "attempt");
+    bool const any = std::holds_alternative<any_failure_t>(s.retry_if);
+    list.add_if(any, "any_failure");
+    list.add_stand_in_if(s.retry_if.index() != 0 && !any, "retry_if");
+    list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
+    list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
+    list.add_stand_in_if(s.gate != nullptr, "gate", "gate");
+    return std::move(list).take();
+}
+
+} // namespace asio_retry::detail

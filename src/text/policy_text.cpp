@@ -1,0 +1,92 @@
+#include <asio_retry/policy_text.hpp>
+
+#include "text/number_text.hpp"
+#include "text/policy_builder.hpp"
+#include "text/policy_term.hpp"
+#include "text/shown_text.hpp"
+
+#include <type_traits>
+#include <variant>
+
+namespace asio_retry {
+namespace detail {
+namespace {
+
+std::string text_of_value(argument const& written) {
+    return std::visit(
+        []<typename Value>(Value const& value) -> std::string {
+            if constexpr (std::is_same_v<Value, number_word>)
+                return value.digits;
+            else if constexpr (std::is_same_v<Value, bool>)
+                return value ? "true" : "false";
+            else if constexpr (std::is_same_v<Value, stand_in>)
+                return '<' + value.of + '>';
+            else
+                return to_text(value);
+        },
+        written.value);
+}
+
+} // namespace
+
+void fail(place const& at, std::string_view problem) {
+    std::string message("asio_retry: at ");
+    if (at.offset != std::string_view::npos)
+        message += std::to_string(at.offset);
+    else
+        message += at.path.empty() ? "the root" : at.path;
+    message.append(": ").append(problem);
+    throw policy_syntax_error(at.offset, message);
+}
+
+void fail_expecting(place const& at, std::string_view expected, std::string_view found) {
+    fail(at, "expected " + std::string(expected) + ", found " +
+                 (found.empty() ? "the end" : "'" + shown(found) + "'"));
+}
+
+void check_depth(int depth, place const& at) {
+    if (depth > greatest_depth)
+        fail(at, "more than " + std::to_string(greatest_depth) + " backoffs inside one another");
+}
+
+std::string to_text(term const& written) {
+    std::string text = written.name + '(';
+    bool is_named = !written.is_led_by_value;
+    std::string_view separator;
+    for (argument const& a : written.arguments) {
+        text += separator;
+        if (is_named && !a.name.empty())
+            text.append(a.name).append("=");
+        text += text_of_value(a);
+        separator = ", ";
+        is_named = true;
+    }
+    return text + ')';
+}
+
+} // namespace detail
+
+policy_syntax_error::policy_syntax_error(std::size_t position, std::string const& message)
+    : std::invalid_argument(message)
+    , position_(position) {}
+
+std::string to_string(backoff const& shape) {
+    return detail::to_text(detail::term_of(shape));
+}
+
+std::string to_string(jitter const& kind) {
+    return detail::to_text(detail::term_of(kind));
+}
+
+std::string to_string(retry_policy const& policy) {
+    std::string text;
+    for (detail::term const& written : detail::terms_of(policy))
+        text.append(text.empty() ? "" : " ").append(detail::to_text(written));
+    return text;
+}
+
+retry_policy parse_policy(std::string_view text) {
+    return detail::build_policy(detail::parse_terms(text));
+}
+
+} // namespace asio_retry

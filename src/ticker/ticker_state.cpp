@@ -1,0 +1,262 @@
+#include <asio_retry/detail/ticker/ticker_state.hpp>
+
+#include <asio_retry/detail/handler/ending_wait.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <cassert>
+#include <new>
+
+namespace asio_retry::detail {
+
+void ticker_wait::on_cancelled(boost::asio::cancellation_type_t type) {
+    if (type == boost::asio::cancellation_type::none)
+        return;
+    auto const state = state_; // outlives the wait
+    state->cancel(*this);
+}
+
+bool ticker_wait::on_expiry() {
+    return state_->on_expiry(*this);
+}
+
+void ticker_wait::on_shutdown() noexcept {
+    state_->forget(*this);
+    dissolve();
+}
+
+ticker_state::ticker_state(boost::asio::any_io_executor executor, retry_policy policy)
+    : executor_(std::move(executor))
+    , scheduler_(scheduler(boost::asio::query(executor_, boost::asio::execution::context)))
+    , policy_(std::move(policy)) {}
+
+void ticker_state::stop() {
+    std::unique_lock lock(mutex_);
+    stopped_ = true;
+    if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
+        lock.unlock();
+        queue(*wait);
+    }
+}
+
+void ticker_state::start_over() {
+    std::unique_lock lock(mutex_);
+    if (stopped_)
+        return;
+    time_point const now = scheduler_.now();
+    starts_over_from_ = now;
+    if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
+        phase_ = phase::deciding;
+        lock.unlock();
+        try {
+            decide(*wait, now);
+        } catch (...) { // it cannot be scheduled, and was once
+            wait->result_ = code_of(std::current_exception());
+            queue(*wait);
+        }
+    }
+}
+
+void ticker_state::tick_now() {
+    std::unique_lock lock(mutex_);
+    hurries_ = phase_ == phase::deciding;
+    if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
+        lock.unlock();
+        queue(*wait);
+    }
+}
+
+void ticker_state::cancel(ticker_wait& wait) {
+    std::unique_lock lock(mutex_);
+    if (current_ != &wait)
+        return;
+    wait.cancelled_ = true;
+    if (take_back(wait)) {
+        lock.unlock();
+        queue(wait);
+    }
+}
+
+void ticker_state::begin(ticker_wait& wait) {
+    std::unique_lock lock(mutex_);
+    if (current_) {
+        wait.result_ = boost::asio::error::already_started;
+        lock.unlock();
+        return wait.post();
+    }
+    current_ = &wait;
+    phase_ = phase::deciding;
+    hurries_ = false;
+    lock.unlock();
+    if (retry_scheduler::any_seeded())
+        get_random(); // streams go to the tickers in the order of their first waits
+    try {
+        decide(wait, scheduler_.now());
+    } catch (...) {
+        withdraw(wait);
+        forget(wait);
+        throw;
+    }
+}
+
+void ticker_state::forget(ticker_wait& wait) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (current_ != &wait)
+        return;
+    current_ = nullptr;
+    phase_ = phase::idle;
+}
+
+/// Precondition: the mutex is held. Returns true if the scheduler had the wait; it is the caller's then.
+bool ticker_state::take_back(ticker_wait& wait) noexcept {
+    if (phase_ != phase::waiting || !scheduler_.cancel(wait))
+        return false;
+    phase_ = phase::queued;
+    return true;
+}
+
+/// Precondition: the phase is `deciding`. Afterwards the wait is in other hands, unless this throws.
+void ticker_state::decide(ticker_wait& wait, time_point now) {
+    std::unique_lock lock(mutex_);
+    assert(phase_ == phase::deciding);
+    retry_action action;
+    for (bool started_over = false; !started_over;) {
+        auto const from = std::exchange(starts_over_from_, std::nullopt);
+        lock.unlock();
+        action = ask(wait, now, from);
+        lock.lock();
+        // At the wish of a callable of the policy, which may wish so every time.
+        started_over = from || !starts_over_from_ || stopped_;
+    }
+    starts_over_from_.reset();
+
+    if (action.what == retry_action::kind::complete)
+        wait.result_ = note_end(action);
+    else if (action.what == retry_action::kind::wait)
+        planned_ = saturating_add(now, action.delay);
+    bool const is_due = action.what != retry_action::kind::wait || action.delay == duration::zero();
+    if (is_due || hurries_ || stopped_ || wait.cancelled_) {
+        phase_ = phase::queued;
+        lock.unlock();
+        return queue(wait);
+    }
+    phase_ = phase::waiting;
+    bool const scheduled = scheduler_.schedule(wait, *planned_);
+    lock.unlock();
+    if (!scheduled)
+        wait.on_shutdown();
+}
+
+retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<time_point> starts_over_from) {
+    if (starts_over_from) {
+        machine_.reset();
+        planned_.reset();
+        ended_with_ = error_code();
+    }
+    wait.is_first_tick_ = false;
+    if (ended_with_.failed()) {
+        retry_action again;
+        again.error = stopped_ ? aborted_error() : ended_with_;
+        return again;
+    }
+    if (planned_) { // of a wait that was cancelled
+        retry_action same;
+        same.what = retry_action::kind::wait;
+        same.delay = elapsed_between(now, *planned_);
+        return same;
+    }
+    if (!machine_) {
+        machine_.emplace(policy_);
+        machine_->watch(*this);
+        retry_action const first = machine_->start(starts_over_from.value_or(now));
+        wait.is_first_tick_ = first.what == retry_action::kind::attempt && !starts_over_from;
+        if (first.what != retry_action::kind::attempt || !starts_over_from)
+            return first;
+    }
+    return machine_->on_failure(verdict::rejected(), now, get_random());
+}
+
+error_code ticker_state::conclude(ticker_wait& wait) {
+    std::unique_lock lock(mutex_);
+    if (current_ != &wait)
+        return wait.result_;
+    phase_ = phase::deciding;
+    bool const cancelled = wait.cancelled_;
+    lock.unlock();
+    error_code const result = wait.result_.failed() ? wait.result_ : conclude_due(wait, cancelled);
+    forget(wait);
+    return result;
+}
+
+error_code ticker_state::conclude_due(ticker_wait& wait, bool cancelled) {
+    if (cancelled && !stopped_) {
+        withdraw(wait);
+        return aborted_error();
+    }
+    if (wait.is_first_tick_ && !stopped_)
+        return {};
+    planned_.reset();
+    time_point const now = scheduler_.now();
+    retry_action const action = wait.is_first_tick_
+                                    ? machine_->on_failure(verdict::rejected(), now, get_random())
+                                    : machine_->on_wait_over(now);
+    return action.what == retry_action::kind::complete ? note_end(action) : error_code();
+}
+
+/// The next wait takes the place of this one.
+void ticker_state::withdraw(ticker_wait const& wait) noexcept {
+    if (wait.is_first_tick_)
+        machine_.reset();
+}
+
+error_code ticker_state::note_end(retry_action const& action) {
+    if (action.error.failed())
+        ended_with_ = action.error;
+    else if (action.reason == stop_reason::deadline)
+        ended_with_ = timed_out_error();
+    else
+        ended_with_ = error::exhausted;
+    return ended_with_;
+}
+
+random& ticker_state::get_random() {
+    if (!random_)
+        random_.emplace(scheduler_.next_random());
+    return *random_;
+}
+
+/// Precondition: the phase is `queued`. Without memory for it the scheduler tries again, and again.
+void ticker_state::queue(ticker_wait& wait) {
+    try {
+        return wait.post();
+    } catch (...) { // nothing happened
+    }
+    std::unique_lock lock(mutex_);
+    phase_ = phase::waiting;
+    bool scheduled = false;
+    try {
+        scheduled = scheduler_.schedule(wait, scheduler_.now());
+    } catch (...) { // there is nowhere else to go on
+        lock.unlock();
+        return wait.end();
+    }
+    lock.unlock();
+    if (!scheduled)
+        wait.on_shutdown();
+}
+
+bool ticker_state::on_expiry(ticker_wait& wait) {
+    {
+        std::lock_guard const lock(mutex_);
+        phase_ = phase::queued;
+    }
+    bool const ended = end_wait([&] { wait.post(); }, [&] { wait.end(); });
+    if (!ended) {
+        std::lock_guard const lock(mutex_);
+        phase_ = phase::waiting;
+    }
+    return ended;
+}
+
+} // namespace asio_retry::detail

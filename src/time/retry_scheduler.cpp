@@ -1,0 +1,116 @@
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <asio_retry/detail/policy/check.hpp>
+
+#include "time/random_streams.hpp"
+#include "time/scheduled_waits.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace asio_retry {
+
+std::atomic<std::size_t> retry_scheduler::seeded_ = 0;
+
+class retry_scheduler::impl {
+public:
+    explicit impl(boost::asio::execution_context& context)
+        : waits(context)
+        , streams(seeded_) {}
+
+    detail::scheduled_waits waits;
+    detail::random_streams streams;
+    detail::random_streams::state streams_before; // the manual clock
+};
+
+boost::asio::execution_context::id retry_scheduler::id;
+
+retry_scheduler::retry_scheduler(boost::asio::execution_context& context)
+    : boost::asio::execution_context::service(context)
+    , impl_(std::make_unique<impl>(context)) {}
+
+retry_scheduler::~retry_scheduler() = default;
+
+retry_scheduler& retry_scheduler::slack(duration greatest) {
+    impl_->waits.set_slack(detail::non_negative("slack", greatest));
+    return *this;
+}
+
+duration retry_scheduler::slack() const noexcept {
+    return impl_->waits.slack;
+}
+
+retry_scheduler& retry_scheduler::seed(std::uint64_t value) noexcept {
+    impl_->streams.reseed(value);
+    return *this;
+}
+
+std::size_t retry_scheduler::pending() const noexcept {
+    return impl_->waits.pending();
+}
+
+time_point retry_scheduler::now() const noexcept {
+    return impl_->waits.now();
+}
+
+bool retry_scheduler::schedule(detail::wait_node& node, time_point expiry) {
+    return impl_->waits.schedule(node, expiry);
+}
+
+bool retry_scheduler::cancel(detail::wait_node& node) noexcept {
+    return impl_->waits.cancel(node);
+}
+
+bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept {
+    return impl_->waits.end_early(node, here);
+}
+
+random retry_scheduler::next_random() noexcept {
+    return impl_->streams.next();
+}
+
+void retry_scheduler::shutdown() {
+    impl_->waits.shut_down();
+}
+
+void retry_scheduler::notify_fork(boost::asio::execution_context::fork_event event) {
+    if (event == boost::asio::execution_context::fork_child)
+        impl_->streams.on_fork();
+}
+
+void retry_scheduler::stop_clock() {
+    impl_->waits.stop_clock();
+    impl_->streams_before = impl_->streams.save();
+}
+
+void retry_scheduler::restart_clock() {
+    impl_->waits.restart_clock();
+    impl_->streams.restore(impl_->streams_before);
+}
+
+bool retry_scheduler::advance_to_next_expiry(time_point limit) {
+    auto const next = impl_->waits.next_expiry();
+    if (!next || *next > limit)
+        return false;
+    impl_->waits.advance_clock(*next);
+    detail::scheduled_waits::due const first = impl_->waits.end_due(*next);
+    if (first == detail::scheduled_waits::due::no_memory)
+        throw std::bad_alloc();
+    return first == detail::scheduled_waits::due::ended;
+}
+
+void retry_scheduler::advance_clock(time_point to) noexcept {
+    impl_->waits.advance_clock(to);
+}
+
+void retry_scheduler::set_clock(time_point to) noexcept {
+    impl_->waits.set_clock(to);
+}
+
+retry_scheduler& scheduler(boost::asio::execution_context& context) {
+    return boost::asio::use_service<retry_scheduler>(context);
+}
+
+} // namespace asio_retry

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+
+#include "time/context_executor.hpp"
+#include "time/timer_memory.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace asio_retry::detail {
+
+/// The one timer of a context, which fires at the earliest of the times that it has been armed for.
+///
+/// It calls `owner.on_timer()` on a thread that runs the context; that begins with `on_fired`. Thread safety:
+/// the owner's mutex guards all of this.
+template <typename Owner>
+class wake_up_timer {
+public:
+    wake_up_timer(boost::asio::execution_context& context, Owner& owner) noexcept
+        : context_(context)
+        , owner_(owner) {}
+
+    /// Makes the timer fire no later than this, unless it is held back. Only the first call may throw.
+    void arm(time_point wake_up) {
+        if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
+            timer_.emplace(context_executor(context_));
+        wake_up = std::max(wake_up, held_until_);
+        if (armed_for_ <= wake_up)
+            return;
+        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
+        if (!waits_) {
+            // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
+            // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
+            timer_->async_wait(boost::asio::bind_allocator(timer_allocator<void>(memory_),
+                                                           [this](auto) { owner_.on_timer(); }));
+            waits_ = true;
+        }
+        armed_for_ = wake_up;
+    }
+
+    void disarm() noexcept {
+        if (armed_for_ == time_point::max())
+            return;
+        armed_for_ = time_point::max();
+        timer_->cancel();
+    }
+
+    /// The timer's wait is over, because it expired or because the timer was armed for something else.
+    void on_fired() noexcept {
+        waits_ = false;
+        armed_for_ = time_point::max();
+    }
+
+    /// The timer fires no earlier than this: there is no memory to do what is to be done then.
+    void hold_until(time_point earliest) noexcept { held_until_ = earliest; }
+    bool is_held(time_point now) const noexcept { return now < held_until_; }
+
+    /// The context is being destroyed.
+    void destroy() noexcept {
+        armed_for_ = time_point::max();
+        timer_.reset();
+    }
+
+private:
+    using timer = boost::asio::basic_waitable_timer<
+        std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, context_executor>;
+
+    boost::asio::execution_context& context_;
+    Owner& owner_;
+    timer_memory memory_;
+    std::optional<timer> timer_;
+    bool waits_ = false; // one wait at a time, even if it is over and its handler is only queued
+    time_point armed_for_ = time_point::max();
+    time_point held_until_ = time_point::min();
+};
+
+} // namespace asio_retry::detail
