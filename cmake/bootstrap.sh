@@ -16,7 +16,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
     --output FOLDER    for the results, build/bench/results by default
   install-tools        only install what `demo` and `test` need
-  install-ci-tools     also install what the sanitizer builds and the format check need
+  install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
 Missing packages are installed with apt-get, through sudo unless run as root.
@@ -81,7 +81,7 @@ install_tools() {
 
 install_ci_tools() {
     install_tools
-    install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-format-19" valgrind
+    install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-tidy-19|clang-tidy-16" "clang-format-19" valgrind
 }
 
 # build PRESET [TARGET]

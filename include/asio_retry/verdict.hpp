@@ -32,7 +32,10 @@ public:
         auto const permanent = detail::find_permanent(e);
         verdict v = failure(permanent ? permanent->code() : code_of(e));
         v.permanent_ = permanent.has_value();
-        v.exception_ = permanent ? permanent->exception() : std::move(e);
+        if (permanent)
+            v.exception_ = permanent->exception();
+        else
+            v.exception_ = std::move(e);
         return v;
     }
 

@@ -216,7 +216,7 @@ private:
         auto const second = std::next(nodes.begin());
         if (second != nodes.end())
             for (int line = 0; line != 4; ++line)
-                __builtin_prefetch(reinterpret_cast<char const*>(&*second) + 64 * line, 1);
+                __builtin_prefetch(reinterpret_cast<char const*>(&*second) + std::ptrdiff_t(64) * line, 1);
 #endif
     }
 
