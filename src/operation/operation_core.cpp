@@ -8,6 +8,8 @@
 
 namespace asio_retry::detail {
 
+using enum operation_event;
+
 // --- the start
 
 void operation_core::start(bool is_scoped, bool can_be_cancelled) {

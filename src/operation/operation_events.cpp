@@ -11,6 +11,8 @@
 
 namespace asio_retry::detail {
 
+using enum operation_event;
+
 /// While this thread tells an attempt to stop, which may end it here and now.
 class operation_core::telling_frame : attempt_frame {
 public:
@@ -61,7 +63,7 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
         state_.go_to_executor();
         operation_event events = state_.occupancy.take_all();
         do {
-            if ((events & scope_noticed) != 0)
+            if ((events & scope_noticed) != nothing)
                 membership()->take_request();
             if (state_.is_lost(events))
                 return abandon();
@@ -88,7 +90,7 @@ void operation_core::leave() {
     operation_event const events = state_.occupancy.leave();
     if (events == nothing)
         return;
-    if (state_.is_on_executor() || (events & owner_dropped) != 0)
+    if (state_.is_on_executor() || (events & owner_dropped) != nothing)
         return see_to(events);
     state_.occupancy.add(events);
     try {
@@ -100,7 +102,7 @@ void operation_core::leave() {
 
 void operation_core::see_to(operation_event events) {
     scope_request const request =
-        (events & scope_noticed) != 0 ? membership()->take_request() : scope_request::none;
+        (events & scope_noticed) != nothing ? membership()->take_request() : scope_request::none;
     bool const was_attempting = state_.is(operation_stage::attempting);
     operation_step const step = state_.next(events);
     if (was_attempting && state_.is(operation_stage::judging))
@@ -123,11 +125,11 @@ void operation_core::see_to(operation_event events) {
             machine_.drain();
         cut_wait_short();
     }
-    if ((events & limit_reached) != 0 && state_.is(operation_stage::attempting)) {
+    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) {
         machine_.on_attempt_limit();
         tell([this] { stop_attempt(asio::cancellation_type::terminal); });
     }
-    if ((events & coroutine_lost) != 0)
+    if ((events & coroutine_lost) != nothing)
         fail_with(no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
     take_step(step);
     if (thrown)

@@ -5,6 +5,8 @@
 
 namespace asio_retry::detail {
 
+using enum operation_event;
+
 namespace {
 
 // In the order of operation_stage. A scope may speak, and what owns the operation be destroyed, at any time.
@@ -24,22 +26,22 @@ operation_event operation_state::legal_in(operation_stage stage) noexcept {
 }
 
 operation_step operation_state::next(operation_event events) noexcept {
-    assert((events & ~legal_in(stage_)) == 0);
-    if ((events & limit_reached) != 0)
+    assert((events & ~legal_in(stage_)) == nothing);
+    if ((events & limit_reached) != nothing)
         disarm_limit();
-    if ((events & owner_dropped) != 0)
+    if ((events & owner_dropped) != nothing)
         return operation_step::abandon;
     if (is(operation_stage::ending))
         return operation_step::finish;
-    if ((events & start_refused) != 0)
+    if ((events & start_refused) != nothing)
         return operation_step::refuse_start;
-    if ((events & step_failed) != 0)
+    if ((events & step_failed) != nothing)
         return operation_step::complete_failed;
-    if ((events & wait_ended) != 0)
+    if ((events & wait_ended) != nothing)
         return operation_step::resume;
-    if ((events & (attempt_ended | coroutine_lost)) != 0)
+    if ((events & (attempt_ended | coroutine_lost)) != nothing)
         end_attempt();
-    else if ((events & limit_reached) == 0)
+    else if ((events & limit_reached) == nothing)
         return operation_step::leave;
     return is(operation_stage::judging) ? operation_step::conclude_attempt : operation_step::leave;
 }

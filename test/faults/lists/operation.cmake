@@ -23,7 +23,7 @@ fault(stage_takes_nothing_from_a_scope src/operation/operation_state.cpp
     [[ | scope_noticed | owner_dropped;]] [[ | owner_dropped;]])
 
 fault(state_forgets_that_the_limit_was_reached src/operation/operation_state.cpp
-    [[    if ((events & limit_reached) != 0)
+    [[    if ((events & limit_reached) != nothing)
         disarm_limit();
 ]] [[]])
 fault(state_finishes_what_was_dropped src/operation/operation_state.cpp
@@ -37,9 +37,9 @@ fault(state_goes_on_after_a_failed_step src/operation/operation_state.cpp
 fault(state_waits_on src/operation/operation_state.cpp
     [[        return operation_step::resume;]] [[        return operation_step::leave;]])
 fault(state_prefers_a_wait_to_a_failure src/operation/operation_state.cpp
-    [[    if ((events & step_failed) != 0)]] [[    if ((events & step_failed) != 0 && (events & wait_ended) == 0)]])
+    [[    if ((events & step_failed) != nothing)]] [[    if ((events & step_failed) != nothing && (events & wait_ended) == nothing)]])
 fault(state_does_not_end_an_attempt_whose_coroutine_is_lost src/operation/operation_state.cpp
-    [[    if ((events & (attempt_ended | coroutine_lost)) != 0)]] [[    if ((events & attempt_ended) != 0)]])
+    [[    if ((events & (attempt_ended | coroutine_lost)) != nothing)]] [[    if ((events & attempt_ended) != nothing)]])
 fault(state_goes_on_attempting src/operation/operation_state.cpp
     [[        end_attempt();
 ]] [[        return operation_step::conclude_attempt;

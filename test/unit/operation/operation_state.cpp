@@ -12,6 +12,7 @@
 namespace asio_retry::detail {
 namespace {
 
+using enum operation_event;
 using stage = operation_stage;
 using step = operation_step;
 using place = operation_state::place;
@@ -110,7 +111,7 @@ TEST(operation_state, is_what_the_table_says) {
         stage const where = stages.at(r.stage);
         for (auto const& [name, event] : events) {
             SCOPED_TRACE(r.stage + ", " + name);
-            bool const is_legal = (operation_state::legal_in(where) & event) != 0;
+            bool const is_legal = (operation_state::legal_in(where) & event) != nothing;
             ASSERT_EQ(is_legal, r.steps.contains(name));
             if (is_legal) {
                 ASSERT_TRUE(steps.contains(r.steps.at(name))) << r.steps.at(name);

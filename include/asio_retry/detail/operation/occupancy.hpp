@@ -5,8 +5,8 @@
 
 namespace asio_retry::detail {
 
-/// What may happen to an operation, on any thread of its context.
-enum operation_event : std::uint16_t {
+/// What may happen to an operation, on any thread of its context: some of these, or nothing.
+enum class operation_event : std::uint16_t {
     nothing = 0,
     start_refused = 1 << 0, ///< it may not make even its first attempt
     attempt_ended = 1 << 1,
@@ -21,6 +21,12 @@ enum operation_event : std::uint16_t {
 constexpr operation_event operator|(operation_event a, operation_event b) noexcept {
     return static_cast<operation_event>(std::uint16_t(a) | std::uint16_t(b));
 }
+constexpr operation_event operator&(operation_event a, operation_event b) noexcept {
+    return static_cast<operation_event>(std::uint16_t(a) & std::uint16_t(b));
+}
+constexpr operation_event operator~(operation_event events) noexcept {
+    return static_cast<operation_event>(~std::uint16_t(events));
+}
 
 /// Lets one thread at a time into an operation; whoever finds it occupied leaves what happened with the
 /// occupant, who sees to it before leaving.
@@ -33,11 +39,11 @@ constexpr operation_event operator|(operation_event a, operation_event b) noexce
 class occupancy {
 public:
     /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to.
-    bool enter(operation_event event = nothing) noexcept {
+    bool enter(operation_event event = operation_event::nothing) noexcept {
         std::uint16_t state = 0;
-        while (!state_.compare_exchange_weak(state,
-                                             static_cast<std::uint16_t>(state == 0 ? occupied : state | event),
-                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
+        while (!state_.compare_exchange_weak(
+            state, static_cast<std::uint16_t>(state == 0 ? occupied : state | bits_of(event)),
+            std::memory_order_acq_rel, std::memory_order_acquire)) {
         }
         return state == 0;
     }
@@ -45,9 +51,9 @@ public:
     /// The same, for whoever carries the operation on, once nobody tells the attempt to stop.
     bool enter_after_telling(operation_event event) noexcept {
         std::uint16_t state = 0;
-        while (!state_.compare_exchange_weak(state,
-                                             static_cast<std::uint16_t>(state == 0 ? occupied : state | event),
-                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
+        while (!state_.compare_exchange_weak(
+            state, static_cast<std::uint16_t>(state == 0 ? occupied : state | bits_of(event)),
+            std::memory_order_acq_rel, std::memory_order_acquire)) {
             while ((state & telling) != 0) {
                 state_.wait(state, std::memory_order_acquire);
                 state = state_.load(std::memory_order_acquire);
@@ -78,15 +84,15 @@ public:
 
     /// Whether this is left for the occupant.
     bool has(operation_event event) const noexcept {
-        return (state_.load(std::memory_order_acquire) & event) != 0;
+        return (state_.load(std::memory_order_acquire) & bits_of(event)) != 0;
     }
 
     /// The occupant leaves something for itself.
-    void add(operation_event event) noexcept { state_.fetch_or(event, std::memory_order_relaxed); }
+    void add(operation_event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_relaxed); }
 
     /// The occupant takes back one event; false if it did not happen.
     bool take(operation_event event) noexcept {
-        return (state_.fetch_and(static_cast<std::uint16_t>(~event), std::memory_order_acq_rel) & event) != 0;
+        return (state_.fetch_and(bits_of(~event), std::memory_order_acq_rel) & bits_of(event)) != 0;
     }
 
     /// The occupant takes everything that happened.
@@ -98,11 +104,15 @@ public:
     [[nodiscard]] operation_event leave() noexcept {
         std::uint16_t state = occupied;
         if (state_.compare_exchange_strong(state, 0, std::memory_order_acq_rel, std::memory_order_acquire))
-            return nothing;
+            return operation_event::nothing;
         return take_all();
     }
 
 private:
+    static constexpr std::uint16_t bits_of(operation_event events) noexcept {
+        return static_cast<std::uint16_t>(events);
+    }
+
     static constexpr std::uint16_t occupied = 1 << 15;
     static constexpr std::uint16_t telling = 1 << 14;
 
