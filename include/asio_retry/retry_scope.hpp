@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/policy/check.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/detail/scope/handler_join.hpp>
 #include <asio_retry/duration.hpp>
 

@@ -1,6 +1,6 @@
 #include <asio_retry/jitter.hpp>
 
-#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 #include <asio_retry/profiles.hpp>
 
 #include <asio_retry/backoff.hpp>
-#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/jitter.hpp>
 
 #include <algorithm>

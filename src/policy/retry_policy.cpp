@@ -1,6 +1,6 @@
 #include <asio_retry/retry_policy.hpp>
 
-#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
 #include <string>

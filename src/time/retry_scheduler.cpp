@@ -1,6 +1,6 @@
 #include <asio_retry/retry_scheduler.hpp>
 
-#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include "time/random_streams.hpp"
 #include "time/scheduled_waits.hpp"

@@ -1,6 +1,6 @@
 #include <asio_retry/virtual_time.hpp>
 
-#include <asio_retry/detail/policy/check.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 

@@ -234,10 +234,10 @@ fault(policy_forgets_that_it_is_nested src/policy/retry_policy.cpp
 
 # --- what is refused, errors, reasons, and permanent failures
 
-fault(check_names_another_value src/policy/check.cpp
+fault(refuse_names_another_value src/policy/refuse.cpp
     [[refuse(field, std::to_string(value.count()) + "ns", rule);]] [[refuse(field, std::to_string(value.count() / 1000) + "us", rule);]])
 
-fault(check_refuses_zero src/policy/check.cpp
+fault(refuse_takes_zero_for_negative src/policy/refuse.cpp
     [[    if (value < duration::zero())]] [[    if (value <= duration::zero())]])
 
 fault(error_is_of_a_callback src/policy/error.cpp

@@ -1,5 +1,5 @@
-#include <asio_retry/detail/policy/check.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 
 #include <charconv>
