@@ -1,9 +1,9 @@
 #include <asio_retry/policy_json.hpp>
 
-#include "text/number_text.hpp"
-#include "text/policy_builder.hpp"
-#include "text/policy_term.hpp"
+#include "text/build.hpp"
+#include "text/number.hpp"
 #include "text/shown_text.hpp"
+#include "text/term.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

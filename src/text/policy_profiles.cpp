@@ -1,4 +1,4 @@
-#include "text/policy_builder.hpp"
+#include "text/build.hpp"
 
 #include <asio_retry/profiles.hpp>
 

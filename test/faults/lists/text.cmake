@@ -4,89 +4,89 @@ noticed_by(tests_of_text)
 
 # --- numbers
 
-fault(text_has_minutes_of_a_hundred_seconds src/text/number_text.cpp
+fault(text_has_minutes_of_a_hundred_seconds src/text/number.cpp
     [[{"min", 60'000'000'000}]] [[{"min", 100'000'000'000}]])
 
-fault(text_takes_a_fraction_of_a_nanosecond src/text/number_text.cpp
+fault(text_takes_a_fraction_of_a_nanosecond src/text/number.cpp
     [[    if (digits % (scale / common) != 0)
         return std::nullopt;
 ]] [[]])
 
-fault(text_takes_one_digit_less src/text/number_text.cpp
+fault(text_takes_one_digit_less src/text/number.cpp
     [[constexpr std::size_t most_digits = 13;]] [[constexpr std::size_t most_digits = 12;]])
 
-fault(text_minds_zeros_at_the_end src/text/number_text.cpp
+fault(text_minds_zeros_at_the_end src/text/number.cpp
     [[    fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
 ]] [[]])
 
-fault(text_takes_more_than_a_duration_holds src/text/number_text.cpp
+fault(text_takes_more_than_a_duration_holds src/text/number.cpp
     [[*whole > (greatest - part) / unit)]] [[*whole > greatest / unit)]])
 
-fault(text_has_no_least_duration src/text/number_text.cpp
+fault(text_has_no_least_duration src/text/number.cpp
     [[(duration::max().count()) + (is_negative ? 1 : 0);]] [[(duration::max().count());]])
 
-fault(text_takes_a_point_without_digits src/text/number_text.cpp
+fault(text_takes_a_point_without_digits src/text/number.cpp
     [[        if (fraction.empty())
             fail_expecting(at, "a duration such as 500ms", word);
 ]] [[]])
 
-fault(text_takes_what_is_not_wholly_a_number src/text/number_text.cpp
+fault(text_takes_what_is_not_wholly_a_number src/text/number.cpp
     [[read.ec == std::errc() && read.ptr == end ?]] [[read.ec == std::errc() ?]])
 
-fault(text_takes_a_number_that_is_too_large src/text/number_text.cpp
+fault(text_takes_a_number_that_is_too_large src/text/number.cpp
     [[return is_too_large ? std::nullopt : std::optional(value);]] [[return is_too_large ? std::optional(value) : std::optional(value);]])
 
 # --- the arguments of an item
 
-fault(arguments_follow_named_ones_without_a_name src/text/policy_arguments.cpp
+fault(arguments_follow_named_ones_without_a_name src/text/arguments.cpp
     [[else if (!named_.empty())]] [[else if (named_.size() > 1)]])
 
-fault(arguments_may_be_missing src/text/policy_arguments.cpp
+fault(arguments_may_be_missing src/text/arguments.cpp
     [[!p.is_optional && !has(p.name))]] [[!p.is_optional && in_order_.empty() && !has(p.name))]])
 
-fault(arguments_may_be_too_many src/text/policy_arguments.cpp
+fault(arguments_may_be_too_many src/text/arguments.cpp
     [[    if (next == own.size() || own[next].name.empty())
         fail_expecting(a.at, "no further argument of " + term_.name, a.word);
 ]] [[    if (next == own.size() || own[next].name.empty())
         return;
 ]])
 
-fault(arguments_may_be_given_twice src/text/policy_arguments.cpp
+fault(arguments_may_be_given_twice src/text/arguments.cpp
     [[                if (has(p.name))]] [[                if (has(p.name) && in_order_.empty())]])
 
-fault(arguments_are_of_any_type src/text/policy_arguments.cpp
+fault(arguments_are_of_any_type src/text/arguments.cpp
     [[    if (p.kind == parameter_kind::a_whole_number && !read_whole(digits_in(a)))]]
     [[    if (p.kind == parameter_kind::a_number && !read_whole(digits_in(a)))]])
 
 # --- the items
 
-fault(builder_reads_stand_ins src/text/policy_builder.cpp
+fault(builder_reads_stand_ins src/text/build.cpp
     [[    if (auto const* item = find_item(unreadable_items, t.name))]]
     [[    if (auto const* item = find_item(unreadable_items, t.name); item && item != std::begin(unreadable_items))]])
 
-fault(builder_forgets_the_cap_of_a_jitter src/text/policy_builder.cpp
+fault(builder_forgets_the_cap_of_a_jitter src/text/build.cpp
     [[        if (a.has("cap"))
             made]] [[        if (!a.has("cap"))
             return made;
         if (a.has("unit"))
             made]])
 
-fault(builder_makes_a_flag_of_false src/text/policy_builder.cpp
+fault(builder_makes_a_flag_of_false src/text/build.cpp
     [[a.has("beyond_cap") && a.flag("beyond_cap") ?]] [[a.has("beyond_cap") ?]])
 
-fault(builder_takes_two_limits_of_attempts src/text/policy_builder.cpp
+fault(builder_takes_two_limits_of_attempts src/text/build.cpp
     [[once(item.name == "unlimited_attempts" ? "max_attempts" : setting->name, item);]] [[once(setting->name, item);]])
 
-fault(builder_takes_a_profile_anywhere src/text/policy_builder.cpp
+fault(builder_takes_a_profile_anywhere src/text/build.cpp
     [[        if (!is_first)
             fail]] [[        if (!is_first && !seen_.empty() && seen_.empty())
             fail]])
 
-fault(builder_takes_arguments_of_a_profile src/text/policy_builder.cpp
+fault(builder_takes_arguments_of_a_profile src/text/build.cpp
     [[        bound_arguments(item, {}, {}, false);
 ]] [[]])
 
-fault(builder_mixes_up_timeouts src/text/policy_builder.cpp
+fault(builder_mixes_up_timeouts src/text/build.cpp
     [[return p.total_timeout(a.time("greatest"));]] [[return p.attempt_timeout(a.time("greatest"));]])
 
 fault(profiles_are_found_by_another_name src/text/policy_profiles.cpp
@@ -94,48 +94,48 @@ fault(profiles_are_found_by_another_name src/text/policy_profiles.cpp
 
 # --- the text
 
-fault(parser_needs_no_space_between_items src/text/policy_parser.cpp
+fault(parser_needs_no_space_between_items src/text/parse.cpp
     [[            if (!found.empty() && !is_one_of(white_space, text_[next_ - 1]))
                 expect("white space or the end");
 ]] [[]])
 
-fault(parser_takes_a_comma_at_the_end src/text/policy_parser.cpp
+fault(parser_takes_a_comma_at_the_end src/text/parse.cpp
     [[            if (peek() == ')')
                 expect("an argument");
 ]] [[]])
 
-fault(parser_counts_depth_of_what_is_over src/text/policy_parser.cpp
+fault(parser_counts_depth_of_what_is_over src/text/parse.cpp
     [[        --depth_;
 ]] [[]])
 
-fault(parser_has_names_with_a_digit_in_front src/text/policy_parser.cpp
+fault(parser_has_names_with_a_digit_in_front src/text/parse.cpp
     [[(next_ != begin && is_one_of(digits, text_[next_]))))]] [[is_one_of(digits, text_[next_])))]])
 
-fault(parser_takes_an_exponent_without_digits src/text/policy_parser.cpp
+fault(parser_takes_an_exponent_without_digits src/text/parse.cpp
     [[            if (take_digits() == 0)
                 next_ = behind_mantissa;]] [[            take_digits();
             static_cast<void>(behind_mantissa);]])
 
-fault(parser_takes_a_minus_for_a_number src/text/policy_parser.cpp
+fault(parser_takes_a_minus_for_a_number src/text/parse.cpp
     [[        if (count == 0) {]] [[        if (count == 0 && next_ == begin) {]])
 
-fault(parser_shows_nothing_of_what_it_found src/text/policy_parser.cpp
+fault(parser_shows_nothing_of_what_it_found src/text/parse.cpp
     [[        if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
             ++next_;]] [[        if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
             next_ = text_.size();]])
 
-fault(writer_forgets_a_cap src/text/policy_terms.cpp
+fault(writer_forgets_a_cap src/text/terms.cpp
     [[    if (shape.cap() != duration::max())
         argument_writer]] [[    if (shape.cap() == duration::max())
         argument_writer]])
 
-fault(writer_forgets_the_unit_of_a_jitter src/text/policy_terms.cpp
+fault(writer_forgets_the_unit_of_a_jitter src/text/terms.cpp
     [[    if (kind.unit() != duration(1))]] [[    if (kind.unit() > std::chrono::seconds(1))]])
 
-fault(writer_forgets_that_a_jitter_is_beyond_the_cap src/text/policy_terms.cpp
+fault(writer_forgets_that_a_jitter_is_beyond_the_cap src/text/terms.cpp
     [[        write.add("beyond_cap", true);]] [[        write.add("beyond_cap", false);]])
 
-fault(writer_forgets_a_gate src/text/policy_terms.cpp
+fault(writer_forgets_a_gate src/text/terms.cpp
     [[list.add_stand_in_if(s.gate != nullptr, "gate", "gate");]] [[list.add_stand_in_if(false, "gate", "gate");]])
 
 fault(writer_names_no_further_argument src/text/policy_text.cpp

@@ -1,5 +1,5 @@
-#include "text/number_text.hpp"
-#include "text/policy_term.hpp"
+#include "text/number.hpp"
+#include "text/term.hpp"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
-#include "text/policy_builder.hpp"
+#include "text/build.hpp"
 
-#include "text/policy_arguments.hpp"
+#include "text/arguments.hpp"
 
 #include <asio_retry/policy_text.hpp>
 

@@ -1,5 +1,5 @@
-#include "text/number_text.hpp"
-#include "text/policy_builder.hpp"
+#include "text/build.hpp"
+#include "text/number.hpp"
 
 #include <cstdint>
 #include <string>

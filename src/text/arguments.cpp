@@ -1,6 +1,6 @@
-#include "text/policy_arguments.hpp"
+#include "text/arguments.hpp"
 
-#include "text/number_text.hpp"
+#include "text/number.hpp"
 
 #include <variant>
 

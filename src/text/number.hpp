@@ -1,6 +1,6 @@
 #pragma once
 
-#include "text/policy_term.hpp"
+#include "text/term.hpp"
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>

@@ -1,4 +1,4 @@
-#include "text/number_text.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
 #include <charconv>
