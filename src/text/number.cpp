@@ -74,7 +74,7 @@ std::string to_text(double value) {
     return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
 }
 
-duration read_duration(std::string_view word, place const& at) {
+duration read_duration(std::string_view word, text_position const& at) {
     bool const is_negative = word.starts_with('-');
     std::string_view rest = word.substr(is_negative ? 1 : 0);
     auto const take_digits = [&] {

@@ -22,7 +22,7 @@ ASIO_RETRY_DECL std::string to_text(double value);
 
 /// Of a whole or decimal number and a unit. Throws policy_syntax_error if it is anything else or not a whole
 /// number of nanoseconds that a duration can hold.
-ASIO_RETRY_DECL duration read_duration(std::string_view word, place const& at);
+ASIO_RETRY_DECL duration read_duration(std::string_view word, text_position const& at);
 
 /// None if it has a fraction or an exponent, or is out of range.
 ASIO_RETRY_DECL std::optional<std::int64_t> read_whole(std::string_view digits);

@@ -32,7 +32,7 @@ private:
     static bool is_one_of(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
     term item(std::string_view expected) {
-        place const at = here();
+        text_position const at = here();
         std::string_view const name = take_name();
         if (name.empty())
             expect(expected);
@@ -43,7 +43,7 @@ private:
     }
 
     /// Behind the name.
-    term arguments_of(std::string_view name, place const& at) {
+    term arguments_of(std::string_view name, text_position const& at) {
         check_depth(++depth_, at);
         term made{std::string(name), {}, at};
         ++next_;
@@ -80,7 +80,7 @@ private:
         std::size_t const value = next_;
         argument made = value_beginning(value, take_name());
         made.name = name;
-        made.name_at = place{begin};
+        made.name_at = text_position{begin};
         return made;
     }
 
@@ -161,11 +161,11 @@ private:
     /// NUL at the end, where a NUL in the text is as wrong.
     char peek() const { return next_ == text_.size() ? '\0' : text_[next_]; }
     std::string_view from(std::size_t begin) const { return text_.substr(begin, next_ - begin); }
-    place here() const { return {next_}; }
+    text_position here() const { return {next_}; }
 
     /// Fails at the next word.
     [[noreturn]] void expect(std::string_view expected) {
-        place const at = here();
+        text_position const at = here();
         if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
             ++next_;
         fail_expecting(at, expected, from(at.offset));

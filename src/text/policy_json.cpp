@@ -28,8 +28,8 @@ std::string_view view_of(json::string_view text) {
     return {text.data(), text.size()};
 }
 
-place within(place const& at, std::string_view key) {
-    place inner{at.offset, at.path + '/'};
+text_position within(text_position const& at, std::string_view key) {
+    text_position inner{at.offset, at.path + '/'};
     for (char const c : shown(key))
         if (c == '~')
             inner.path += "~0";
@@ -40,11 +40,12 @@ place within(place const& at, std::string_view key) {
     return inner;
 }
 
-place within(place const& at, std::size_t index) {
+text_position within(text_position const& at, std::size_t index) {
     return within(at, std::to_string(index));
 }
 
-[[noreturn]] void fail_expecting_json(place const& at, std::string_view expected, json::value const& found) {
+[[noreturn]] void fail_expecting_json(text_position const& at, std::string_view expected,
+                                      json::value const& found) {
     fail_expecting(at, expected, json::serialize(found));
 }
 
@@ -58,9 +59,9 @@ std::string digits_of(json::value const& from) {
     return number && std::isfinite(*number) ? to_text(*number) : "";
 }
 
-term term_from(std::string_view name, json::value const& from, place const& at, int depth);
+term term_from(std::string_view name, json::value const& from, text_position const& at, int depth);
 
-argument argument_from(std::string_view name, json::value const& from, place const& at, int depth) {
+argument argument_from(std::string_view name, json::value const& from, text_position const& at, int depth) {
     argument read{std::string(name), false, json::serialize(from), at, at};
     if (auto const* flag = from.if_bool()) {
         read.value = *flag;
@@ -82,12 +83,12 @@ argument argument_from(std::string_view name, json::value const& from, place con
     return read;
 }
 
-void add_in_order(term& to, json::array const& values, place const& at, int depth) {
+void add_in_order(term& to, json::array const& values, text_position const& at, int depth) {
     for (std::size_t i = 0; i != values.size(); ++i)
         to.arguments.push_back(argument_from("", values[i], within(at, i), depth));
 }
 
-void add_named(term& to, json::object const& values, place const& at, int depth) {
+void add_named(term& to, json::object const& values, text_position const& at, int depth) {
     constexpr json::string_view list = "delays";
     json::value const* const delays = to.name == "schedule" ? values.if_contains(list) : nullptr;
     if (delays) {
@@ -100,7 +101,7 @@ void add_named(term& to, json::object const& values, place const& at, int depth)
             to.arguments.push_back(argument_from(view_of(key), value, within(at, view_of(key)), depth));
 }
 
-term term_from(std::string_view name, json::value const& from, place const& at, int depth) {
+term term_from(std::string_view name, json::value const& from, text_position const& at, int depth) {
     check_depth(depth, at);
     term read{std::string(name), {}, at, at};
     if (auto const* named = from.if_object())
@@ -189,7 +190,7 @@ bool is_same_but_for_case(std::string_view name, std::string_view upper) {
                       [](char a, char b) { return a == b || (a >= 'a' && a <= 'z' && a - 'a' + 'A' == b); });
 }
 
-std::string grpc_status_code(json::value const& from, place const& at) {
+std::string grpc_status_code(json::value const& from, text_position const& at) {
     auto const* const end = std::end(grpc_status_codes);
     auto const* found = end;
     if (auto const* name = from.if_string())
@@ -203,7 +204,7 @@ std::string grpc_status_code(json::value const& from, place const& at) {
     return std::string(*found);
 }
 
-std::vector<std::string> grpc_status_codes_from(json::value const& from, place const& at) {
+std::vector<std::string> grpc_status_codes_from(json::value const& from, text_position const& at) {
     if (!from.is_array() || from.get_array().empty())
         fail_expecting_json(at, "an array of at least one status code", from);
     std::vector<std::string> codes;
@@ -216,7 +217,7 @@ std::vector<std::string> grpc_status_codes_from(json::value const& from, place c
 }
 
 /// Of the form that JSON has for a Duration of protocol buffers.
-duration grpc_backoff(json::value const& from, place const& at) {
+duration grpc_backoff(json::value const& from, text_position const& at) {
     constexpr std::string_view seconds = "a positive number of seconds such as \"0.5s\"";
     auto const* const text = from.if_string();
     if (!text || text->find_first_not_of("-.0123456789") + 1 != text->size() || !text->ends_with('s'))
@@ -227,7 +228,7 @@ duration grpc_backoff(json::value const& from, place const& at) {
     return read;
 }
 
-std::int64_t grpc_attempts(json::value const& from, place const& at) {
+std::int64_t grpc_attempts(json::value const& from, text_position const& at) {
     constexpr std::int64_t most_attempts = 5;
     auto const count = read_whole(grpc_digits_of(from));
     if (!count || *count < 2)
@@ -235,7 +236,7 @@ std::int64_t grpc_attempts(json::value const& from, place const& at) {
     return std::min(*count, most_attempts);
 }
 
-double grpc_multiplier(json::value const& from, place const& at) {
+double grpc_multiplier(json::value const& from, text_position const& at) {
     std::string const digits = grpc_digits_of(from);
     auto const factor = digits.empty() ? 0 : *read_number(digits);
     if (factor <= 0)
@@ -265,7 +266,7 @@ grpc_retry_policy grpc_retry_policy_from_json(boost::json::value const& from) {
     if (!from.is_object())
         detail::fail_expecting_json({}, "an object", from);
     auto const read = [&](std::string_view field, auto reader) {
-        detail::place const at = detail::within({}, field);
+        detail::text_position const at = detail::within({}, field);
         auto const* const value = from.get_object().if_contains({field.data(), field.size()});
         if (!value)
             detail::fail(at, "expected a value, found none");

@@ -29,7 +29,7 @@ std::string text_of_value(argument const& written) {
 
 } // namespace
 
-void fail(place const& at, std::string_view problem) {
+void fail(text_position const& at, std::string_view problem) {
     std::string message("asio_retry: at ");
     if (at.offset != std::string_view::npos)
         message += std::to_string(at.offset);
@@ -39,12 +39,12 @@ void fail(place const& at, std::string_view problem) {
     throw policy_syntax_error(at.offset, message);
 }
 
-void fail_expecting(place const& at, std::string_view expected, std::string_view found) {
+void fail_expecting(text_position const& at, std::string_view expected, std::string_view found) {
     fail(at, "expected " + std::string(expected) + ", found " +
                  (found.empty() ? "the end" : "'" + shown(found) + "'"));
 }
 
-void check_depth(int depth, place const& at) {
+void check_depth(int depth, text_position const& at) {
     if (depth > greatest_depth)
         fail(at, "more than " + std::to_string(greatest_depth) + " backoffs inside one another");
 }

@@ -15,11 +15,11 @@ namespace asio_retry::detail {
 // The tree between a policy and its text or JSON.
 
 /// Where something stands.
-struct place {
+struct text_position {
     std::size_t offset = std::string_view::npos; ///< in a text
     std::string path = {};                       ///< in JSON (RFC 6901)
 
-    place after(std::size_t bytes) const {
+    text_position after(std::size_t bytes) const {
         return {offset == std::string_view::npos ? offset : offset + bytes, path};
     }
 };
@@ -30,8 +30,8 @@ struct argument;
 struct term {
     std::string name;
     std::vector<argument> arguments;
-    place at = {};
-    place end = {};               ///< where a further argument could stand
+    text_position at = {};
+    text_position end = {};       ///< where a further argument could stand
     bool is_led_by_value = false; ///< its first argument is written without its name
 };
 
@@ -48,18 +48,18 @@ struct stand_in {
 struct argument {
     std::string name; ///< empty if it is one in its order
     std::variant<number_word, duration, bool, stand_in, term> value;
-    std::string word = {}; ///< the value as found, for messages
-    place at = {};         ///< of the value
-    place name_at = {};    ///< of the value if there is no name
+    std::string word = {};      ///< the value as found, for messages
+    text_position at = {};      ///< of the value
+    text_position name_at = {}; ///< of the value if there is no name
 };
 
 /// Throws policy_syntax_error.
-[[noreturn]] ASIO_RETRY_DECL void fail(place const& at, std::string_view problem);
-[[noreturn]] ASIO_RETRY_DECL void fail_expecting(place const& at, std::string_view expected,
+[[noreturn]] ASIO_RETRY_DECL void fail(text_position const& at, std::string_view problem);
+[[noreturn]] ASIO_RETRY_DECL void fail_expecting(text_position const& at, std::string_view expected,
                                                  std::string_view found);
 
 /// Throws policy_syntax_error, for one that stands at `at` inside `depth` - 1 others.
-ASIO_RETRY_DECL void check_depth(int depth, place const& at);
+ASIO_RETRY_DECL void check_depth(int depth, text_position const& at);
 
 /// The terms of a text. Throws policy_syntax_error.
 std::vector<term> parse_terms(std::string_view text);
