@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/ticker/ticker_wait.hpp>
+#include <asio_retry/detail/ticker/handler_wait.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/retry_policy.hpp>
 
