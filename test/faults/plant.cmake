@@ -102,11 +102,13 @@ endif()
 
 # What has not changed is not touched, and so not built again.
 function(copy_tree)
-    set(parts CMakeLists.txt LICENSE README.md cmake/* doc/* include/* src/* test/*)
-    list(TRANSFORM parts PREPEND ${SOURCE_DIR}/ OUTPUT_VARIABLE originals)
-    list(TRANSFORM parts PREPEND ${tree}/ OUTPUT_VARIABLE copies)
+    set(folders cmake/* doc/* include/* src/* test/*)
+    list(TRANSFORM folders PREPEND ${SOURCE_DIR}/ OUTPUT_VARIABLE originals)
+    list(TRANSFORM folders PREPEND ${tree}/ OUTPUT_VARIABLE copies)
     file(GLOB_RECURSE originals RELATIVE ${SOURCE_DIR} ${originals})
     file(GLOB_RECURSE copies RELATIVE ${tree} ${copies})
+    # By name: a pattern would find those of the builds too, and of the copies in them.
+    list(APPEND originals CMakeLists.txt LICENSE README.md)
     foreach(file IN LISTS originals)
         cmake_path(GET file PARENT_PATH folder)
         file(MAKE_DIRECTORY ${tree}/${folder})
