@@ -64,26 +64,19 @@ private:
     [[no_unique_address]] attempt_health_of<form, operation_core> health_;
 };
 
-/// One block of memory, from the handler's allocator, at one address until it completes.
+/// How its attempts are started: those of token and deferred operations and plain callables here, those that
+/// are awaitables by the shell.
 template <typename Callable, typename Shell, bool = operation_form<Callable>::returns_awaitable>
-class retry_operation final : public operation_with_callable<Callable, Shell> {
+class operation_with_attempts : public operation_with_callable<Callable, Shell> {
     using base = operation_with_callable<Callable, Shell>;
     using form = typename base::form;
-    using handler_type = typename base::handler_type;
-    using block = operation_block<retry_operation, handler_type>;
-    friend block;
 
-public:
-    template <typename... Args>
-    static void initiate(handler_type&& handler, Args&&... args) {
-        block::create(std::move(handler), std::forward<Args>(args)...)->start();
-    }
+protected:
+    using base::base;
+    ~operation_with_attempts() = default;
 
 private:
-    using base::base;
-    ~retry_operation() = default;
-
-    void start_attempt() override {
+    void start_attempt() final {
         attempt_handler<Shell> handler(this);
         if constexpr (form::takes_token) {
             this->call_operation(std::move(handler));
@@ -98,14 +91,25 @@ private:
             std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
         }
     }
-
-    handler_type take_handler() override { return block::dissolve(this, this->handler()); }
 };
 
 template <typename Callable, typename Shell>
-class retry_operation<Callable, Shell, true> final : public operation_with_callable<Callable, Shell> {
+class operation_with_attempts<Callable, Shell, true> : public operation_with_callable<Callable, Shell> {
     using base = operation_with_callable<Callable, Shell>;
-    using handler_type = typename base::handler_type;
+
+protected:
+    using base::base;
+    ~operation_with_attempts() = default;
+
+private:
+    typename base::form::result_type call() final { return this->call_operation(); }
+};
+
+/// One block of memory, from the handler's allocator, at one address until it completes.
+template <typename Callable, typename Shell>
+class retry_operation final : public operation_with_attempts<Callable, Shell> {
+    using base = operation_with_attempts<Callable, Shell>;
+    using handler_type = typename Shell::handler_type;
     using block = operation_block<retry_operation, handler_type>;
     friend block;
 
@@ -119,7 +123,6 @@ private:
     using base::base;
     ~retry_operation() = default;
 
-    typename base::form::result_type call() override { return this->call_operation(); }
     handler_type take_handler() override { return block::dissolve(this, this->handler()); }
 };
 
