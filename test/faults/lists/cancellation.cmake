@@ -69,17 +69,6 @@ fault(scheduler_leaves_a_cancelled_wait src/time/scheduled_waits.hpp
         return true;]] [[            return false;
         return true;]])
 
-fault(scheduler_cancels_a_wait_that_is_over src/time/scheduled_waits.hpp
-    [[        if (!node.is_linked())
-            return false;
-        take_back(node);
-        return true;
-]] [[        if (!node.is_linked())
-            return true;
-        take_back(node);
-        return true;
-]])
-
 fault(scheduler_keeps_its_waits_at_shutdown src/time/scheduled_waits.hpp
     [[            node->on_shutdown();]] [[            static_cast<void>(node);]])
 

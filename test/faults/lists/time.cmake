@@ -20,6 +20,17 @@ fault(scheduler_arms_for_the_first_wait_only src/time/scheduled_waits.hpp
 fault(scheduler_forgets_that_its_turn_was_posted src/time/scheduled_waits.hpp
     [[        take_turn([this] { turn_posted_ = false; });]] [[        take_turn([] {});]])
 
+fault(scheduler_cancels_a_wait_that_is_over src/time/scheduled_waits.hpp
+    [[        if (!node.is_linked())
+            return false;
+        take_back(node);
+        return true;
+]] [[        if (!node.is_linked())
+            return true;
+        take_back(node);
+        return true;
+]])
+
 fault(scheduler_shuts_down_without_what_was_ended_early src/time/scheduled_waits.hpp
     [[return ended ? ended : waits_.take_any();]] [[return ended ? waits_.take_any() : waits_.take_any();]])
 

@@ -139,6 +139,7 @@ TEST(operation_state, what_comes_first_when_much_has_happened) {
               step::conclude_attempt);
     EXPECT_EQ(next_in(stage::attempting, coroutine_lost | limit_reached), step::conclude_attempt);
     EXPECT_EQ(next_in(stage::waiting, wait_ended | scope_noticed), step::resume);
+    EXPECT_EQ(next_in(stage::waiting, wait_ended | step_failed), step::complete_failed);
     EXPECT_EQ(next_in(stage::ending, limit_reached | scope_noticed), step::finish);
 }
 

@@ -35,6 +35,23 @@ TEST(reset_after, a_stable_attempt_resets_the_backoff) {
     EXPECT_THAT(script.fail(16s), is_wait(200ms));
 }
 
+// The jitter begins anew too: no delay of another outage is its previous one.
+TEST(reset_after, a_stable_attempt_resets_the_jitter) {
+    std::vector<duration> previous;
+    auto const note = [&](backoff_step step, random&) {
+        previous.push_back(step.previous);
+        return step.ceiling;
+    };
+    machine_script script(doubling().jitter(note).reset_after(10s));
+    script.start();
+    script.fail(1s);
+    script.wake(2s);
+    script.fail(3s);
+    script.wake(4s);
+    script.fail(14s);
+    EXPECT_THAT(previous, ElementsAre(100ms, 100ms, 100ms));
+}
+
 // One nanosecond less is flapping.
 TEST(reset_after, flapping_does_not_reset_the_backoff) {
     machine_script script(doubling().reset_after(10s));

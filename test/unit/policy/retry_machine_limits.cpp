@@ -52,7 +52,7 @@ TEST(decision_07, the_deadline_is_strict) {
     }
 }
 
-// Of several limits the nearest gives the reason.
+// Of several limits the nearest gives the reason, and of two as near the deadline.
 TEST(decision_07, the_nearest_limit_gives_the_reason) {
     machine_script elapsed(endless_every_100ms().max_elapsed(90ms).total_timeout(95ms));
     elapsed.start();
@@ -60,6 +60,9 @@ TEST(decision_07, the_nearest_limit_gives_the_reason) {
     machine_script deadline(endless_every_100ms().max_elapsed(95ms).total_timeout(90ms));
     deadline.start();
     EXPECT_THAT(deadline.fail(), is_completion(stop_reason::deadline, no_replacement));
+    machine_script both(endless_every_100ms().max_elapsed(90ms).total_timeout(90ms));
+    both.start();
+    EXPECT_THAT(both.fail(), is_completion(stop_reason::deadline, no_replacement));
 }
 
 // The earlier of total_timeout and deadline counts, and an attempt is told of it.

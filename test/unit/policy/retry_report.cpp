@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <future>
 #include <ostream>
 #include <stdexcept>
@@ -123,6 +124,36 @@ TEST(retry_report, never_allocates_after_the_start) {
     EXPECT_EQ(report.history.data(), memory);
     EXPECT_EQ(report.history.size(), 4u);
     EXPECT_EQ(report.attempts, 101u);
+}
+
+TEST(retry_report, has_no_exception_of_a_failure_before_the_last) {
+    retry_report report;
+    retry_machine machine(endless_every_100ms());
+    detail::report_recorder recorder(report);
+    machine.observe(recorder);
+    random source(1);
+    machine.start();
+    auto const thrown = std::make_exception_ptr(std::runtime_error("x"));
+    machine.on_failure(verdict::failure(thrown), {}, source);
+    EXPECT_EQ(report.last_exception, thrown);
+    machine.on_wait_over({});
+    machine.on_failure(verdict::failure(unreachable()), {}, source);
+    EXPECT_EQ(report.last_error, unreachable());
+    EXPECT_EQ(report.last_exception, nullptr);
+}
+
+TEST(retry_report, its_time_does_not_go_back_with_the_clock) {
+    retry_report report;
+    retry_machine machine(endless_every_100ms());
+    detail::report_recorder recorder(report);
+    machine.observe(recorder);
+    random source(1);
+    time_point const begin(1h);
+    machine.start(begin);
+    machine.on_failure(verdict::failure(unreachable()), begin + 2s, source);
+    machine.on_wait_over(begin + 1s);
+    machine.on_success(begin + 1s);
+    EXPECT_EQ(report.elapsed, 2s);
 }
 
 TEST_F(retry_report_test, is_cleared_by_the_next_operation) {
