@@ -375,7 +375,9 @@ TEST_F(permanent_forms, awaitable_of_a_tuple) {
 TEST_F(permanent_forms, code_that_an_attempt_awaited) {
     auto const inner = [&](auto token) {
         return asio::async_initiate<decltype(token), void(error_code)>(
-            [&](auto handler) { asio::post(io, asio::append(std::move(handler), permanent(refused()))); },
+            [&](auto handler) {
+                asio::post(io, asio::append(std::move(handler), error_code(permanent(refused()))));
+            },
             token);
     };
     auto const operation = [&]() -> asio::awaitable<void> {
