@@ -28,7 +28,8 @@ public:
 
     /// For an operation that completes with a code: one of the same value and message in a category of its own,
     /// by which a retry knows it. Without memory for that category, and for a code of a standard category that
-    /// Boost has not, the mere code.
+    /// Boost has not, the mere code. An operation of one's own passes it to its handler as an error_code:
+    /// the newest Boosts hand on what a handler is called with.
     operator error_code() const noexcept;
 
 private:
