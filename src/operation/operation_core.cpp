@@ -1,5 +1,6 @@
 #include <asio_retry/detail/operation/operation_core.hpp>
 
+#include <asio_retry/detail/attempt/decide.hpp>
 #include <asio_retry/detail/handler/initiation_frame.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
@@ -26,7 +27,7 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
             waits();
         if (is_scoped)
             membership()->join();
-        now = time_for_machine();
+        now = time_for(machine_);
     } catch (...) {
         return fail();
     }
@@ -39,14 +40,14 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
 }
 
 void operation_core::refuse_start() {
-    time_point const now = time_for_machine();
+    time_point const now = time_for(machine_);
     bool const has_only_no_room = machine_.may_start(now) && state_.is_scoped() && !membership()->has_room();
     carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : machine_.start(now));
 }
 
 /// The wait is over, or was never needed, or was cut short.
 void operation_core::resume() {
-    carry_out(machine_.on_wait_over(time_for_machine()));
+    carry_out(machine_.on_wait_over(time_for(machine_)));
 }
 
 void operation_core::carry_out(retry_action&& action) {
@@ -106,15 +107,15 @@ void operation_core::on_coroutine_lost() noexcept {
 }
 
 void operation_core::end_attempt() {
-    set_attempt_ended();
+    state_.end_attempt();
+    clear_attempt();
     if (!state_.is_in_initiation() || is_success_)
         return conclude_attempt();
     state_.occupancy.add(attempt_ended); // to be decided on the executor
     leave();
 }
 
-void operation_core::set_attempt_ended() noexcept {
-    state_.end_attempt();
+void operation_core::clear_attempt() noexcept {
     if (state_.is_interruptible())
         on_attempt_over();
 }
@@ -136,18 +137,9 @@ void operation_core::conclude_attempt() {
 }
 
 retry_action operation_core::decide(time_point& now) {
-    bool succeeded = is_success_ || !has_failed();
-    if (!is_success_ && succeeded) {
-        try {
-            succeeded = !is_rejected();
-        } catch (...) {
-            return machine_.on_exception(error::predicate_threw, std::current_exception(), time_for_machine());
-        }
-    }
-    if (succeeded)
-        return machine_.on_success(time_for_machine());
-    now = this->now();
-    return machine_.on_failure(judge(), now, waits_.get_random());
+    return detail::decide(
+        machine_, !is_success_ && has_failed(), [this] { return !is_success_ && is_rejected(); },
+        [this] { return judge(); }, *this, now);
 }
 
 // --- a wait

@@ -106,7 +106,7 @@ void operation_core::see_to(operation_event events) {
     bool const was_attempting = state_.is(operation_stage::attempting);
     operation_step const step = state_.next(events);
     if (was_attempting && state_.is(operation_stage::judging))
-        set_attempt_ended();
+        clear_attempt();
     std::exception_ptr thrown; // by who was told to stop
     auto const tell = [&](auto telling) {
         try {

@@ -18,23 +18,33 @@ concept time_source = requires(T& source, retry_machine const& machine) {
     { source.get_random() } -> std::same_as<random&>;
 };
 
-/// What follows from the result of an attempt. A wait begins at `now`.
-template <typename Completion, typename Form, typename Callable, time_source Source>
-retry_action decide(retry_machine& machine, Callable& callable, typename Completion::arguments const& result,
-                    Source& source, time_point& now) {
-    bool succeeded = !Completion::is_failure(result);
-    if constexpr (Form::judges_results) {
+/// What follows from the result of an attempt, which has `failed` or else may be rejected by a predicate. A
+/// wait begins at `now`.
+template <typename Rejects, typename Judge, time_source Source>
+retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge judge, Source& source,
+                    time_point& now) {
+    if (!failed) {
         try {
-            succeeded = succeeded && !Completion::template rejects<Form>(callable, result);
+            failed = rejects();
         } catch (...) {
             return machine.on_exception(error::predicate_threw, std::current_exception(),
                                         source.time_for(machine));
         }
     }
-    if (succeeded)
+    if (!failed)
         return machine.on_success(source.time_for(machine));
     now = source.now();
-    return machine.on_failure(Completion::verdict_on(result), now, source.get_random());
+    return machine.on_failure(judge(), now, source.get_random());
+}
+
+/// The same of a result that is known with its types.
+template <typename Completion, typename Form, typename Callable, time_source Source>
+retry_action decide_on(retry_machine& machine, Callable& callable, typename Completion::arguments const& result,
+                       Source& source, time_point& now) {
+    return decide(
+        machine, Completion::is_failure(result),
+        [&] { return Completion::template rejects<Form>(callable, result); },
+        [&] { return Completion::verdict_on(result); }, source, now);
 }
 
 } // namespace asio_retry::detail

@@ -151,7 +151,7 @@ private:
 
     retry_action conclude_attempt() {
         time_point now{};
-        retry_action const action = decide<completion, form>(machine_, callable_, *result_, source_, now);
+        retry_action const action = decide_on<completion, form>(machine_, callable_, *result_, source_, now);
         if (action.what == retry_action::kind::complete)
             return action;
         result_.reset(); // gone before the wait begins

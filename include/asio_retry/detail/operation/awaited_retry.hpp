@@ -147,7 +147,7 @@ public:
         try {
             listen();
             time_point now{};
-            retry_action action = decide<completion, form>(machine_, callable_, *result_, *this, now);
+            retry_action action = decide_on<completion, form>(machine_, callable_, *result_, *this, now);
             if (action.what != retry_action::kind::wait)
                 return take(std::move(action), now);
             result_.reset(); // gone before the wait begins

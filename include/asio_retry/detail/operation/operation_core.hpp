@@ -51,7 +51,16 @@ public:
     void on_coroutine_lost() noexcept;
 
     retry_machine& machine() noexcept { return machine_; }
+    /// @}
+
+    /// @name Time and randomness
+    /// @{
     time_point now() { return waits().now(); }
+    time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
+    random& get_random() {
+        waits();
+        return waits_.get_random();
+    }
     /// @}
 
     /// @name Its turns on the executor
@@ -91,8 +100,6 @@ protected:
 
     /// Tells the attempt to stop, as a single Asio operation is told.
     void emit(asio::cancellation_type_t type) { signal_.emit(type); }
-
-    bool is_in_initiation() const noexcept { return state_.is_in_initiation(); }
 
     // --- what depends on types
 
@@ -135,7 +142,6 @@ private:
             waits_.find_in(context());
         return waits_.get();
     }
-    time_point time_for_machine() { return machine_.measures_time() ? now() : time_point(); }
 
     void fail_with(error_code const& code, std::exception_ptr const& thrown);
     void refuse_start();
@@ -144,7 +150,7 @@ private:
     void make_attempt();
     bool initiate_attempt();
     void end_attempt();
-    void set_attempt_ended() noexcept;
+    void clear_attempt() noexcept;
     void conclude_attempt();
     retry_action decide(time_point& now);
     void begin_wait(time_point now, duration delay);
