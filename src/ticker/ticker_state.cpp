@@ -49,12 +49,14 @@ void ticker_state::start_over() {
     if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
         phase_ = phase::deciding;
         lock.unlock();
+        bool is_due = true;
         try {
-            decide(*wait, now);
+            is_due = decide(*wait, now);
         } catch (...) { // it cannot be scheduled, and was once
             wait->result_ = code_of(std::current_exception());
-            queue(*wait);
         }
+        if (is_due)
+            queue(*wait);
     }
 }
 
@@ -78,12 +80,13 @@ void ticker_state::cancel(ticker_wait& wait) {
     }
 }
 
-void ticker_state::begin(ticker_wait& wait) {
+bool ticker_state::begin(ticker_wait& wait) {
     std::unique_lock lock(mutex_);
     if (current_) {
         wait.result_ = boost::asio::error::already_started;
         lock.unlock();
-        return wait.post();
+        wait.post();
+        return false;
     }
     current_ = &wait;
     phase_ = phase::deciding;
@@ -92,7 +95,7 @@ void ticker_state::begin(ticker_wait& wait) {
     if (retry_scheduler::any_seeded())
         get_random(); // streams go to the tickers in the order of their first waits
     try {
-        decide(wait, scheduler_.now());
+        return decide(wait, scheduler_.now());
     } catch (...) {
         withdraw(wait);
         forget(wait);
@@ -116,8 +119,9 @@ bool ticker_state::take_back(ticker_wait& wait) noexcept {
     return true;
 }
 
-/// Precondition: the phase is `deciding`. Afterwards the wait is in other hands, unless this throws.
-void ticker_state::decide(ticker_wait& wait, time_point now) {
+/// Precondition: the phase is `deciding`. Returns true if the wait is to be queued at once; it is in other
+/// hands otherwise, unless this throws.
+bool ticker_state::decide(ticker_wait& wait, time_point now) {
     std::unique_lock lock(mutex_);
     assert(phase_ == phase::deciding);
     retry_action action;
@@ -138,14 +142,14 @@ void ticker_state::decide(ticker_wait& wait, time_point now) {
     bool const is_due = action.what != retry_action::kind::wait || action.delay == duration::zero();
     if (is_due || hurries_ || stopped_ || wait.cancelled_) {
         phase_ = phase::queued;
-        lock.unlock();
-        return queue(wait);
+        return true;
     }
     phase_ = phase::waiting;
     bool const scheduled = scheduler_.schedule(wait, *planned_);
     lock.unlock();
     if (!scheduled)
         wait.on_shutdown();
+    return false;
 }
 
 retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<time_point> starts_over_from) {

@@ -23,13 +23,16 @@ class handler_wait final : handler_operation<ticker_wait, asio::any_io_executor,
 public:
     static void initiate(Handler&& handler, std::shared_ptr<ticker_state> const& state) {
         handler_wait* const wait = block::create(std::move(handler), state);
+        bool is_due = false;
         try {
             wait->connect_slot();
-            state->begin(*wait);
+            is_due = state->begin(*wait);
         } catch (...) {
             wait->dissolve();
             throw;
         }
+        if (is_due)
+            state->queue(*wait);
     }
 
     struct turn {};

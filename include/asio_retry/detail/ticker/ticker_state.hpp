@@ -71,8 +71,12 @@ public:
     void start_over();
     void tick_now();
 
-    /// Begins a wait, which is nobody else's until then. If this throws, it is so again.
-    void begin(ticker_wait& wait);
+    /// Begins a wait, which is nobody else's until then. Returns true if it is due, and to be queued; otherwise
+    /// it is in other hands. If this throws, it is nobody else's again.
+    bool begin(ticker_wait& wait);
+
+    /// Queues the turn of a wait, which may end before this returns: what this throws comes from its handler.
+    void queue(ticker_wait& wait);
 
     /// The operation was cancelled, by the slot of its handler.
     void cancel(ticker_wait& wait);
@@ -97,13 +101,12 @@ private:
 
     bool on_expiry(ticker_wait& wait);
     bool take_back(ticker_wait& wait) noexcept;
-    void decide(ticker_wait& wait, time_point now);
+    bool decide(ticker_wait& wait, time_point now);
     retry_action ask(ticker_wait& wait, time_point now, std::optional<time_point> starts_over_from);
     random& get_random();
     void withdraw(ticker_wait const& wait) noexcept;
     error_code conclude_due(ticker_wait& wait, bool cancelled);
     error_code note_end(retry_action const& action);
-    void queue(ticker_wait& wait);
 
     boost::asio::any_io_executor executor_;
     retry_scheduler& scheduler_;
