@@ -176,12 +176,8 @@ public:
         } else {
             constexpr bool takes_reason = std::invocable<callable&, stop_reason>;
             static_assert(takes_reason, "on_give_up: the hook must take a retry_event const& or a stop_reason");
-            if constexpr (takes_reason) {
-                detail::shared_function<void(stop_reason)> of_reason("on_give_up", std::forward<Hook>(hook));
-                return with_on_give_up({"on_give_up", [of_reason = std::move(of_reason)](retry_event const& e) {
-                                            of_reason(e.reason);
-                                        }});
-            }
+            if constexpr (takes_reason)
+                return with_reason_of_give_up({"on_give_up", std::forward<Hook>(hook)});
         }
     }
     /// @}
@@ -201,6 +197,7 @@ private:
     ASIO_RETRY_DECL retry_policy retry_if_exception(retry_settings::exception_predicate predicate) const;
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
+    ASIO_RETRY_DECL retry_policy with_reason_of_give_up(detail::shared_function<void(stop_reason)> hook) const;
 
     detail::shared_value<retry_settings> settings_; // null: the default settings
 };

@@ -116,4 +116,9 @@ retry_policy retry_policy::with_on_give_up(retry_settings::hook hook) const {
     return changed([&](retry_settings& s) { s.on_give_up = std::move(hook); });
 }
 
+retry_policy retry_policy::with_reason_of_give_up(detail::shared_function<void(stop_reason)> hook) const {
+    return with_on_give_up(
+        {"on_give_up", [hook = std::move(hook)](retry_event const& event) { hook(event.reason); }});
+}
+
 } // namespace asio_retry

@@ -3,8 +3,9 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -31,27 +32,56 @@ public:
         refuse_if_empty(field, f);
         // Copied as const, lest a constructor from anything be taken for that which copies.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
-            callable_ = std::make_shared<callable>(std::as_const(f));
+            shared_ = new shared_callable<callable>(std::as_const(f));
         else
-            callable_ = std::make_shared<callable>(std::forward<F>(f));
-        call_ = [](void* function, Args... args) -> Result {
-            return static_cast<Result>(
-                std::invoke(*static_cast<callable*>(function), std::forward<Args>(args)...));
-        };
+            shared_ = new shared_callable<callable>(std::forward<F>(f));
     }
 
-    explicit operator bool() const noexcept { return call_ != nullptr; }
+    shared_function(shared_function const& other) noexcept
+        : shared_(other.shared_) {
+        if (shared_)
+            shared_->owners.fetch_add(1, std::memory_order_relaxed);
+    }
+    shared_function(shared_function&& other) noexcept
+        : shared_(std::exchange(other.shared_, nullptr)) {}
+    shared_function& operator=(shared_function other) noexcept {
+        std::swap(shared_, other.shared_);
+        return *this;
+    }
+    ~shared_function() {
+        if (shared_ && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete shared_;
+    }
+
+    explicit operator bool() const noexcept { return shared_ != nullptr; }
 
     /// Throws std::bad_function_call if this is empty.
     Result operator()(Args... args) const {
-        if (!call_)
+        if (!shared_)
             throw_bad_function_call();
-        return call_(callable_.get(), std::forward<Args>(args)...);
+        return shared_->call(std::forward<Args>(args)...);
     }
 
 private:
-    std::shared_ptr<void> callable_;
-    Result (*call_)(void*, Args...) = nullptr;
+    struct shared {
+        virtual ~shared() = default;
+        virtual Result call(Args... args) = 0;
+        std::atomic<std::size_t> owners = 1;
+    };
+
+    // In one class of one's own: std::make_shared would compile thirty functions for each callable.
+    template <typename F>
+    struct shared_callable final : shared {
+        template <typename From>
+        explicit shared_callable(From&& from)
+            : function(std::forward<From>(from)) {}
+        Result call(Args... args) override {
+            return static_cast<Result>(std::invoke(function, std::forward<Args>(args)...));
+        }
+        F function;
+    };
+
+    shared* shared_ = nullptr;
 };
 
 } // namespace asio_retry::detail
