@@ -17,17 +17,22 @@
 namespace asio_retry::test {
 namespace {
 
-auto refuses_empty(std::string const& field) {
-    return testing::ThrowsMessage<std::invalid_argument>("asio_retry: " + field +
-                                                         " = empty: must be something that can be called");
+void expect_refused_as_empty(std::string const& field, std::function<void()> const& plug_in) {
+    std::string refusal;
+    try {
+        plug_in();
+    } catch (std::invalid_argument const& e) {
+        refusal = e.what();
+    }
+    EXPECT_EQ(refusal, "asio_retry: " + field + " = empty: must be something that can be called");
 }
 
 /// `plug_in(f)` refuses every kind of function of that signature that has none.
 template <typename Signature, typename PlugIn>
 void expect_refused(std::string const& field, PlugIn plug_in) {
-    EXPECT_THAT([&] { plug_in(std::function<Signature>()); }, refuses_empty(field));
-    EXPECT_THAT([&] { plug_in(boost::function<Signature>()); }, refuses_empty(field));
-    EXPECT_THAT([&] { plug_in(static_cast<Signature*>(nullptr)); }, refuses_empty(field));
+    expect_refused_as_empty(field, [&] { plug_in(std::function<Signature>()); });
+    expect_refused_as_empty(field, [&] { plug_in(boost::function<Signature>()); });
+    expect_refused_as_empty(field, [&] { plug_in(static_cast<Signature*>(nullptr)); });
 }
 
 TEST(callables, decision_40_empty_functions_are_refused_where_they_are_given) {
@@ -43,9 +48,9 @@ TEST(callables, decision_40_empty_functions_are_refused_where_they_are_given) {
 
 TEST(callables, decision_40_null_member_pointers_are_refused) {
     bool (error_code::* const failed)() const noexcept = nullptr;
-    EXPECT_THAT([&] { retry_policy().retry_if(failed); }, refuses_empty("retry_if"));
+    expect_refused_as_empty("retry_if", [&] { retry_policy().retry_if(failed); });
     std::uint64_t retry_event::* const number = nullptr;
-    EXPECT_THAT([&] { retry_policy().on_retry(number); }, refuses_empty("on_retry"));
+    expect_refused_as_empty("on_retry", [&] { retry_policy().on_retry(number); });
 }
 
 TEST(callables, decision_40_empty_operations_are_refused_where_they_are_given) {

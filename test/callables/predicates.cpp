@@ -21,12 +21,14 @@ bool is_retried(retry_policy const& policy, verdict const& failure) {
 TEST(callables, decision_40_a_predicate_on_codes_may_be_a_class_of_any_shape) {
     bool answer = false;
     std::function<bool(error_code const&)> const body = [&](error_code const&) { return answer; };
-    zoo<bool(error_code const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
-        retry_policy const policy = retry_policy().retry_if(std::forward<Animal>(animal));
+    auto const check = [&](char const* name, retry_policy const& policy) {
         for (bool const each : {true, false}) {
             answer = each;
             EXPECT_EQ(is_retried(policy, verdict::failure(timed_out_error())), each) << name;
         }
+    };
+    zoo<bool(error_code const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        check(name, retry_policy().retry_if(std::forward<Animal>(animal)));
     });
 }
 
@@ -35,22 +37,29 @@ TEST(callables, decision_40_a_predicate_on_exceptions_may_be_a_class_of_any_shap
     std::function<bool(std::exception_ptr const&)> const body = [&](std::exception_ptr const& e) {
         return e && answer;
     };
-    zoo<bool(std::exception_ptr const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
-        retry_policy const policy = retry_policy().retry_if(std::forward<Animal>(animal));
+    auto const check = [&](char const* name, retry_policy const& policy) {
         for (bool const each : {true, false}) {
             answer = each;
             auto const thrown = std::make_exception_ptr(std::runtime_error("no"));
             EXPECT_EQ(is_retried(policy, verdict::failure(thrown)), each) << name;
         }
+    };
+    zoo<bool(std::exception_ptr const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        check(name, retry_policy().retry_if(std::forward<Animal>(animal)));
     });
 }
 
 TEST(callables, decision_40_a_predicate_of_fail_if_may_be_a_class_of_any_shape) {
     std::function<bool(int const&)> const body = [](int const& value) { return value < 3; };
+    int calls = 0;
+    auto const count = [&] { return ++calls; };
+    auto const policy = retry_policy().backoff(constant(duration::zero()));
+    auto const check = [&](char const* name, int value) {
+        EXPECT_EQ(value, 3) << name;
+        calls = 0;
+    };
     zoo<bool(int const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
-        int calls = 0;
-        auto const policy = retry_policy().backoff(constant(duration::zero()));
-        EXPECT_EQ(retry(fail_if([&] { return ++calls; }, std::forward<Animal>(animal)), policy), 3) << name;
+        check(name, retry(fail_if(count, std::forward<Animal>(animal)), policy));
     });
 }
 

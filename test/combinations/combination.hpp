@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <exception>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -80,14 +80,12 @@ asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
 }
 
 /// One operation in a context of its own, from its initiation until the context has run dry.
-template <typename Combination>
-class trial {
-    using form = typename Combination::form;
-    using kind = typename Combination::kind;
-
+template <typename Kind>
+class trial_on {
 public:
-    trial(kind& context, std::uint64_t failures, bool limited)
+    trial_on(Kind& context, form_facts const& form, std::uint64_t failures, bool limited)
         : kind_(context)
+        , form_(form)
         , story_(failures, kind_.background())
         , failures_(failures)
         , limited_(limited) {}
@@ -95,17 +93,15 @@ public:
     story& told() { return story_; }
     busy_token busy() const { return busy_.lock(); }
     std::uint64_t failures() const { return failures_; }
-    auto operation() { return form::make(story_, busy()); }
     retry_policy policy() { return limited_ ? story_.policy().attempt_timeout(1h) : story_.policy(); }
     auto given_executor() { return kind_.executor(given); }
     auto own_executor() { return kind_.executor(own); }
     noting_handler handler() { return {story_, busy()}; }
 
     /// Runs `body` as a coroutine on the own executor.
-    template <typename Body>
-    void spawn(Body body) {
+    void spawn(std::function<asio::awaitable<void>()> body) {
         asio::co_spawn(
-            own_executor(), [body = std::move(body), held = busy()]() mutable { return body(); },
+            own_executor(), [body = std::move(body), held = busy()] { return body(); },
             [](std::exception_ptr e) {
                 if (e)
                     std::rethrow_exception(e);
@@ -121,45 +117,32 @@ public:
 
     /// Everything was called as often as it should be, and through the executor `number`.
     void expect_called_on(int number, bool handler_is_seen) const {
-        std::uint64_t const failed = std::min<std::uint64_t>(failures_, 3);
-        std::uint64_t const attempts = std::min<std::uint64_t>(failures_ + 1, 3);
-        std::uint64_t const retries = attempts - 1;
-        story::calls expected;
-        auto const expect = [&](std::string const& what, std::uint64_t count) {
-            if (count != 0)
-                expected[what] = count;
-        };
-        expect("attempt", retries);
-        expect("step", form::has_steps ? attempts : 0);
-        expect("fail_if", form::is_judged ? attempts : 0);
-        expect("retry_if", form::is_judged ? 0 : failed);
-        expect("backoff", retries);
-        expect("jitter", retries);
-        expect("on_retry", retries);
-        expect("on_give_up", failed == 3);
-        expect("handler", handler_is_seen);
-        story_.expect_called_on(number);
-        EXPECT_EQ(story_.called(), expected);
-        EXPECT_EQ(kind_.elapsed(retries * story::delay), retries * story::delay);
+        duration const waited = story_.expect_called(form_, number, handler_is_seen);
+        EXPECT_EQ(kind_.elapsed(waited), waited);
     }
 
-    void expect_result() const {
-        auto const results = story_.results();
-        ASSERT_EQ(results.size(), 1u);
-        bool const fails = failures_ >= 3 && !form::is_judged;
-        EXPECT_EQ(results[0].error, fails ? refused() : error_code());
-        if (form::has_value && !fails) {
-            EXPECT_EQ(results[0].value, static_cast<int>(std::min<std::uint64_t>(failures_ + 1, 3)));
-        }
-    }
+    void expect_result() const { story_.expect_result(form_); }
 
 private:
-    kind& kind_;
+    Kind& kind_;
+    form_facts const form_;
     story story_;
     std::uint64_t const failures_;
     bool const limited_;
     busy_token start_ = std::make_shared<int>();
     std::weak_ptr<void> const busy_ = start_; // which the threads of a pool may look at
+};
+
+template <typename Combination>
+class trial : public trial_on<typename Combination::kind> {
+    using form = typename Combination::form;
+    using base = trial_on<typename Combination::kind>;
+
+public:
+    trial(typename Combination::kind& context, std::uint64_t failures, bool limited)
+        : base(context, facts_of<form>, failures, limited) {}
+
+    auto operation() { return form::make(this->told(), this->busy()); }
 };
 
 /// Tries a combination with attempts that all succeed, some and none, without and with a time limit. `body`

@@ -52,6 +52,9 @@ struct form {
                                                   std::type_identity<void(failure)>>::type;
 };
 
+template <typename Form>
+inline constexpr form_facts facts_of{Form::has_steps, Form::has_value, Form::is_judged};
+
 struct token_operation : form<true, true, true> {
     static std::string name() { return "token_operation"; }
     static auto make(story& s, busy_token busy) {

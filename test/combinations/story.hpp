@@ -6,7 +6,6 @@
 #include "support/tracking_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <gmock/gmock.h>
 
 #include <map>
 #include <mutex>
@@ -45,6 +44,13 @@ template <typename Failure>
 outcome outcome_of(Failure const& failure, int value) {
     return {failure_of(failure), value};
 }
+
+/// What is to be expected of a form of operation.
+struct form_facts {
+    bool has_steps; ///< its attempts are asynchronous
+    bool has_value;
+    bool is_judged; ///< it never fails; its results do
+};
 
 /// One retried operation: how its attempts end, what is called on the way and through which executor.
 class story {
@@ -95,41 +101,15 @@ public:
     }
 
     /// A policy, each of whose callables is seen.
-    retry_policy policy() {
-        return retry_policy()
-            .max_attempts(3)
-            .backoff([this](std::uint64_t) {
-                see("backoff");
-                return delay;
-            })
-            .jitter([this](backoff_step const& step, random&) {
-                see("jitter");
-                return step.ceiling;
-            })
-            .retry_if([this](error_code const&) {
-                see("retry_if");
-                return true;
-            })
-            .on_retry([this](retry_event const&) { see("on_retry"); })
-            .on_give_up([this](retry_event const&) { see("on_give_up"); });
-    }
+    retry_policy policy();
 
     /// Whatever was called was called through the executor `number`.
-    void expect_called_on(int number) const {
-        std::lock_guard const lock(mutex_);
-        for (auto const& [what, numbers] : seen_)
-            EXPECT_THAT(numbers, testing::Each(number)) << what;
-    }
+    void expect_called_on(int number) const;
 
-    /// What was called how often.
-    using calls = std::map<std::string, std::size_t>;
-    calls called() const {
-        std::lock_guard const lock(mutex_);
-        calls counted;
-        for (auto const& [what, numbers] : seen_)
-            counted[what] = numbers.size();
-        return counted;
-    }
+    /// The same, and everything was called as often as it should be. Returns how long the waits are in all.
+    duration expect_called(form_facts const& form, int number, bool handler_is_seen) const;
+
+    void expect_result(form_facts const& form) const;
 
     std::vector<outcome> results() const {
         std::lock_guard const lock(mutex_);

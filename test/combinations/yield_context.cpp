@@ -33,31 +33,30 @@ void note(story& s, Retry retry) {
     s.complete(result);
 }
 
-void rethrow(std::exception_ptr const& e) {
-    if (e)
-        std::rethrow_exception(e);
+template <typename Combination>
+using own_type = decltype(std::declval<trial<Combination>&>().own_executor());
+
+template <typename Executor>
+void spawn(Executor const& executor, std::function<void(asio::basic_yield_context<Executor>)> body) {
+    asio::spawn(executor, std::move(body), [](std::exception_ptr e) {
+        if (e)
+            std::rethrow_exception(e);
+    });
 }
 
 TYPED_TEST(yield_context, on_the_executor_of_the_coroutine) {
     expect_everything_on<TypeParam>(own, [](auto& t) {
-        asio::spawn(
-            t.own_executor(),
-            [&t, busy = t.busy()](auto yield) {
-                note(t.told(), [&] { return async_retry(t.operation(), t.policy(), yield); });
-            },
-            [](std::exception_ptr e) { rethrow(e); });
+        spawn<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+            note(t.told(), [&] { return async_retry(t.operation(), t.policy(), yield); });
+        });
     });
 }
 
 TYPED_TEST(yield_context, on_the_executor_of_the_coroutine_when_another_is_given) {
     expect_everything_on<TypeParam>(own, [](auto& t) {
-        asio::spawn(
-            t.own_executor(),
-            [&t, busy = t.busy()](auto yield) {
-                note(t.told(),
-                     [&] { return async_retry(t.given_executor(), t.operation(), t.policy(), yield); });
-            },
-            [](std::exception_ptr e) { rethrow(e); });
+        spawn<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+            note(t.told(), [&] { return async_retry(t.given_executor(), t.operation(), t.policy(), yield); });
+        });
     });
 }
 

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <exception>
+#include <functional>
 #include <string>
 #include <tuple>
 
@@ -28,8 +30,7 @@ protected:
     script played = script::failures(2);
 
     // Runs `body` as a coroutine to its end and returns how long that took.
-    template <typename Body>
-    duration run(Body body) {
+    duration run(std::function<asio::awaitable<void>()> body) {
         bool ended = false;
         asio::co_spawn(io, std::move(body), [&](std::exception_ptr e) {
             ended = true;
