@@ -1,0 +1,19 @@
+# The operation of a coroutine that has lost its type.
+noticed_by(tests_of_attempt)
+
+fault(erased_operation_is_never_destroyed include/asio_retry/detail/attempt/erased_operation.hpp
+    [[        if (calls_ && calls_->destroy)]] [[        if (!calls_ && calls_->destroy)]])
+fault(erased_operation_moves_as_bytes include/asio_retry/detail/attempt/erased_operation.hpp
+    [[        if (calls_->relocate)]] [[        if (!calls_)]])
+fault(erased_operation_is_destroyed_where_it_was include/asio_retry/detail/attempt/erased_operation.hpp
+    [[        : calls_(std::exchange(other.calls_, nullptr)) {]] [[        : calls_(other.calls_) {]])
+fault(erased_operation_outside_is_owned_twice include/asio_retry/detail/attempt/erased_operation.hpp
+    [[            : place_(std::exchange(other.place_, nullptr)) {}]] [[            : place_(other.place_) {}]])
+fault(erased_operation_outside_is_not_aligned include/asio_retry/detail/attempt/erased_operation.hpp
+    [[ && alignof(Callable) <= alignof(std::max_align_t) &&]] [[ &&]])
+fault(erased_operation_outside_forgets_what_it_destroys include/asio_retry/detail/attempt/erased_operation.hpp
+    [[            std::destroy_at(place_);]] [[]])
+fault(erased_operation_judges_nothing include/asio_retry/detail/attempt/erased_operation.hpp
+    [[            return operation_form<Callable>::rejects(get<Callable>(memory), values...);]] [[            static_cast<void>(memory);
+            (static_cast<void>(values), ...);
+            return false;]])
