@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -32,75 +36,100 @@ backoff build_backoff(term const& from);
 
 using args = bound_arguments;
 
-/// The backoff that an argument is.
-backoff shape_of(args const& a, std::string_view name) {
-    return build_backoff(a.inner(name));
+/// How an argument is read that a `Value` keeps.
+template <typename Value>
+struct argument_of;
+template <>
+struct argument_of<duration> {
+    static constexpr parameter_kind kind = a_duration;
+    static duration read(args const& a, std::string_view name) { return a.time(name); }
+};
+template <>
+struct argument_of<double> {
+    static constexpr parameter_kind kind = a_number;
+    static double read(args const& a, std::string_view name) { return a.number(name); }
+};
+template <>
+struct argument_of<std::uint64_t> {
+    static constexpr parameter_kind kind = a_whole_number;
+    static std::int64_t read(args const& a, std::string_view name) { return a.whole(name); }
+};
+template <>
+struct argument_of<std::shared_ptr<backoff const>> {
+    static constexpr parameter_kind kind = a_backoff;
+    static backoff read(args const& a, std::string_view name) { return build_backoff(a.inner(name)); }
+};
+
+template <typename Owner, typename Value>
+constexpr parameter parameter_of(named_parameter<Owner, Value> const& p) {
+    return {p.name, argument_of<Value>::kind, p.is_optional};
+}
+template <typename Owner, typename Value>
+auto argument_for(named_parameter<Owner, Value> const& p, args const& a) {
+    return argument_of<Value>::read(a, p.name);
 }
 
+template <typename Kind, auto Make, std::size_t... I>
+auto make_from(args const& a, std::index_sequence<I...>) {
+    std::tuple arguments{argument_for(std::get<I>(Kind::parameters), a)...}; // in their order
+    return std::apply([](auto&&... each) { return Make(std::move(each)...); }, std::move(arguments));
+}
+
+/// An item that `Make` makes of arguments for the parameters of `Kind`, of which the last may be optional.
+template <typename Item, typename Kind, auto Make>
+Item make_of(args const& a) {
+    constexpr std::size_t count = std::tuple_size_v<decltype(Kind::parameters)>;
+    if constexpr (count != 0) {
+        constexpr auto last = std::get<count - 1>(Kind::parameters);
+        if constexpr (last.is_optional)
+            if (!a.has(last.name))
+                return make_from<Kind, Make>(a, std::make_index_sequence<count - 1>());
+    }
+    return make_from<Kind, Make>(a, std::make_index_sequence<count>());
+}
+
+template <typename Item, typename Kind, auto Make>
+constexpr item_form<Item (*)(args const&)> form_of() {
+    auto const parameters = std::apply(
+        [](auto const&... each) { return std::array<parameter, 3>{parameter_of(each)...}; }, Kind::parameters);
+    return {Kind::name, parameters, &make_of<Item, Kind, Make>};
+}
+
+template <typename Shape, auto Make>
+constexpr backoff_form shape_form = form_of<backoff, Shape, Make>();
+template <typename Kind, auto Make>
+constexpr jitter_form kind_form = form_of<jitter, Kind, Make>();
+
+// Through lambdas, for the sake of default arguments.
 constexpr backoff_form backoff_forms[] = {
-    {"constant", {{{"value", a_duration}}}, [](args const& a) { return constant(a.time("value")); }},
-    {"linear",
-     {{{"initial", a_duration}, {"step", a_duration}}},
-     [](args const& a) { return linear(a.time("initial"), a.time("step")); }},
-    {"exponential",
-     {{{"base", a_duration}, {"factor", a_number, true}}},
-     [](args const& a) {
-         return a.has("factor") ? exponential(a.time("base"), a.number("factor")) : exponential(a.time("base"));
-     }},
-    {"stepwise_exponential",
-     {{{"base", a_duration}, {"factor", a_number}, {"greatest", a_duration}}},
-     [](args const& a) {
-         return stepwise_exponential(a.time("base"), a.number("factor"), a.time("greatest"));
-     }},
-    {"polynomial",
-     {{{"base", a_duration}, {"exponent", a_whole_number}}},
-     [](args const& a) { return polynomial(a.time("base"), a.whole("exponent")); }},
-    {"fibonacci", {{{"base", a_duration}}}, [](args const& a) { return fibonacci(a.time("base")); }},
-    {"truncated_binary",
-     {{{"N", a_whole_number}, {"T", a_duration}}},
-     [](args const& a) { return truncated_binary(a.whole("N"), a.time("T")); }},
-    {"slotted_binary",
-     {{{"slot", a_duration}, {"greatest_exponent", a_whole_number, true}}},
-     [](args const& a) {
-         return a.has("greatest_exponent") ? slotted_binary(a.time("slot"), a.whole("greatest_exponent"))
-                                           : slotted_binary(a.time("slot"));
-     }},
-    {"schedule", {}, [](args const& a) { return schedule(a.list()); }, true},
-    {"chained",
-     {{{"first", a_backoff}, {"failures", a_whole_number}, {"then", a_backoff}}},
-     [](args const& a) {
-         backoff first = shape_of(a, "first");
-         backoff then = shape_of(a, "then");
-         return chained(std::move(first), a.whole("failures"), std::move(then));
-     }},
+    shape_form<constant_shape, &constant>,
+    shape_form<linear_shape, &linear>,
+    shape_form<exponential_shape, [](auto... a) { return exponential(a...); }>,
+    shape_form<stepwise_exponential_shape, &stepwise_exponential>,
+    shape_form<polynomial_shape, &polynomial>,
+    shape_form<fibonacci_shape, &fibonacci>,
+    shape_form<truncated_binary_shape, &truncated_binary>,
+    shape_form<slotted_binary_shape, [](auto... a) { return slotted_binary(a...); }>,
+    {schedule_shape::name, {}, [](args const& a) { return schedule(a.list()); }, true},
+    shape_form<chained_shape, &chained>,
     {"first_at_once",
      {{{"then", a_backoff}}},
-     [](args const& a) { return first_at_once(shape_of(a, "then")); }},
+     [](args const& a) { return first_at_once(build_backoff(a.inner("then"))); }},
 };
 
 constexpr parameter backoff_setters[] = {{"cap", a_duration, true}};
 
 constexpr jitter_form jitter_forms[] = {
-    {"no_jitter", {}, [](args const&) { return no_jitter(); }},
-    {"full_jitter", {}, [](args const&) { return full_jitter(); }},
-    {"equal_jitter", {}, [](args const&) { return equal_jitter(); }},
-    {"decorrelated_jitter", {}, [](args const&) { return decorrelated_jitter(); }},
-    {"proportional_jitter",
-     {{{"fraction", a_number}}},
-     [](args const& a) { return proportional_jitter(a.number("fraction")); }},
-    {"additive_jitter",
-     {{{"greatest", a_duration}}},
-     [](args const& a) { return additive_jitter(a.time("greatest")); }},
-    {"multiplicative_jitter",
-     {{{"least", a_number}, {"greatest", a_number}}},
-     [](args const& a) { return multiplicative_jitter(a.number("least"), a.number("greatest")); }},
-    {"windowed_jitter",
-     {{{"window", a_duration}}},
-     [](args const& a) { return windowed_jitter(a.time("window")); }},
-    {"log_normal_jitter",
-     {{{"sigma", a_number}}},
-     [](args const& a) { return log_normal_jitter(a.number("sigma")); }},
-    {"decorrelated_jitter_v2", {}, [](args const&) { return decorrelated_jitter_v2(); }},
+    kind_form<no_jitter_kind, &no_jitter>,
+    kind_form<full_jitter_kind, &full_jitter>,
+    kind_form<equal_jitter_kind, &equal_jitter>,
+    kind_form<decorrelated_jitter_kind, &decorrelated_jitter>,
+    kind_form<proportional_jitter_kind, &proportional_jitter>,
+    kind_form<additive_jitter_kind, &additive_jitter>,
+    kind_form<multiplicative_jitter_kind, &multiplicative_jitter>,
+    kind_form<windowed_jitter_kind, &windowed_jitter>,
+    kind_form<log_normal_jitter_kind, &log_normal_jitter>,
+    kind_form<decorrelated_jitter_v2_kind, &decorrelated_jitter_v2>,
 };
 
 constexpr parameter jitter_setters[] = {

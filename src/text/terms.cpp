@@ -2,13 +2,16 @@
 #include "text/number.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace asio_retry::detail {
 namespace {
 
-/// Adds what `visit` shows to a term.
+/// Adds arguments to a term.
 struct argument_writer {
     term& to;
 
@@ -17,7 +20,13 @@ struct argument_writer {
     void operator()(std::string_view name, std::uint64_t value) const {
         add(name, number_word{std::to_string(value)});
     }
-    void operator()(std::string_view name, backoff const& value) const { add(name, term_of(value)); }
+    void operator()(std::string_view name, std::shared_ptr<backoff const> const& value) const {
+        add(name, term_of(*value));
+    }
+    void operator()(std::string_view name, std::shared_ptr<std::vector<duration> const> const& values) const {
+        for (duration const value : *values)
+            add(name, value);
+    }
     template <typename Signature>
     void operator()(std::string_view name, shared_function<Signature> const&) const {
         add(name, stand_in{"callable"});
@@ -34,7 +43,9 @@ term named_term(Variant const& alternatives) {
     return std::visit(
         [](auto const& made) {
             term written{std::string(made.name), {}};
-            made.visit(argument_writer{written});
+            argument_writer const write{written};
+            std::apply([&](auto const&... each) { (write(each.name, made.*each.member), ...); },
+                       made.parameters);
             return written;
         },
         alternatives);

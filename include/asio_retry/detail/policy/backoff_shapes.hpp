@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/named_parameter.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -17,18 +19,15 @@ class backoff;
 
 namespace asio_retry::detail {
 
-// Each gives the ceiling after a number of failures, which counts from 1 and is not capped. `visit` shows the
-// parameters of the function that makes it, in their order.
+// Each gives the ceiling after a number of failures, which counts from 1 and is not capped. `parameters` are
+// those of the function that makes it, in their order.
 
 struct constant_shape {
     static constexpr std::string_view name = "constant";
     duration value;
 
     duration ceiling(std::uint64_t) const noexcept { return value; }
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("value", value);
-    }
+    static constexpr std::tuple parameters{named_parameter{"value", &constant_shape::value}};
 };
 
 struct linear_shape {
@@ -36,11 +35,8 @@ struct linear_shape {
     duration initial, step;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("initial", initial);
-        parameter("step", step);
-    }
+    static constexpr std::tuple parameters{named_parameter{"initial", &linear_shape::initial},
+                                           named_parameter{"step", &linear_shape::step}};
 };
 
 struct exponential_shape {
@@ -51,11 +47,8 @@ struct exponential_shape {
 
     ASIO_RETRY_DECL exponential_shape(duration base, double factor);
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("base", base);
-        parameter("factor", factor);
-    }
+    static constexpr std::tuple parameters{named_parameter{"base", &exponential_shape::base},
+                                           named_parameter{"factor", &exponential_shape::factor, true}};
 };
 
 struct stepwise_exponential_shape {
@@ -65,12 +58,9 @@ struct stepwise_exponential_shape {
     duration greatest;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("base", base);
-        parameter("factor", factor);
-        parameter("greatest", greatest);
-    }
+    static constexpr std::tuple parameters{named_parameter{"base", &stepwise_exponential_shape::base},
+                                           named_parameter{"factor", &stepwise_exponential_shape::factor},
+                                           named_parameter{"greatest", &stepwise_exponential_shape::greatest}};
 };
 
 struct polynomial_shape {
@@ -79,11 +69,8 @@ struct polynomial_shape {
     std::uint64_t exponent;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("base", base);
-        parameter("exponent", exponent);
-    }
+    static constexpr std::tuple parameters{named_parameter{"base", &polynomial_shape::base},
+                                           named_parameter{"exponent", &polynomial_shape::exponent}};
 };
 
 struct fibonacci_shape {
@@ -91,10 +78,7 @@ struct fibonacci_shape {
     duration base;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("base", base);
-    }
+    static constexpr std::tuple parameters{named_parameter{"base", &fibonacci_shape::base}};
 };
 
 struct truncated_binary_shape {
@@ -103,11 +87,8 @@ struct truncated_binary_shape {
     duration greatest;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("N", growing_failures);
-        parameter("T", greatest);
-    }
+    static constexpr std::tuple parameters{named_parameter{"N", &truncated_binary_shape::growing_failures},
+                                           named_parameter{"T", &truncated_binary_shape::greatest}};
 };
 
 struct slotted_binary_shape {
@@ -116,11 +97,9 @@ struct slotted_binary_shape {
     std::uint64_t greatest_exponent;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("slot", slot);
-        parameter("greatest_exponent", greatest_exponent);
-    }
+    static constexpr std::tuple parameters{
+        named_parameter{"slot", &slotted_binary_shape::slot},
+        named_parameter{"greatest_exponent", &slotted_binary_shape::greatest_exponent, true}};
 };
 
 struct schedule_shape {
@@ -128,11 +107,7 @@ struct schedule_shape {
     std::shared_ptr<std::vector<duration> const> delays; ///< at least one
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        for (duration const d : *delays)
-            parameter("", d);
-    }
+    static constexpr std::tuple parameters{named_parameter{"", &schedule_shape::delays}};
 };
 
 /// A backoff may have this many inside one another, itself included: what walks through them does so
@@ -148,12 +123,9 @@ struct chained_shape {
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
     ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("first", *first);
-        parameter("failures", failures);
-        parameter("then", *then);
-    }
+    static constexpr std::tuple parameters{named_parameter{"first", &chained_shape::first},
+                                           named_parameter{"failures", &chained_shape::failures},
+                                           named_parameter{"then", &chained_shape::then}};
 };
 
 struct custom_shape {
@@ -161,10 +133,7 @@ struct custom_shape {
     shared_function<duration(std::uint64_t)> function;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("function", function);
-    }
+    static constexpr std::tuple parameters{named_parameter{"function", &custom_shape::function}};
 };
 
 using backoff_shape = std::variant<constant_shape, linear_shape, exponential_shape, stepwise_exponential_shape,

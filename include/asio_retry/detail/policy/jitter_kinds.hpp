@@ -1,11 +1,13 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/named_parameter.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 namespace asio_retry {
@@ -15,12 +17,11 @@ struct delay_range;
 
 namespace asio_retry::detail {
 
-// Each gives the range from which delays are drawn, or draws one itself. `visit` shows the parameters of the
-// function that makes it, in their order.
+// Each gives the range from which delays are drawn, or draws one itself. `parameters` are those of the function
+// that makes it, in their order.
 
 struct parameterless_jitter {
-    template <typename Visitor>
-    void visit(Visitor&&) const {}
+    static constexpr std::tuple<> parameters{};
 };
 
 struct no_jitter_kind : parameterless_jitter {
@@ -48,10 +49,7 @@ struct proportional_jitter_kind {
     double fraction;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("fraction", fraction);
-    }
+    static constexpr std::tuple parameters{named_parameter{"fraction", &proportional_jitter_kind::fraction}};
 };
 
 struct additive_jitter_kind {
@@ -59,10 +57,7 @@ struct additive_jitter_kind {
     duration greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("greatest", greatest);
-    }
+    static constexpr std::tuple parameters{named_parameter{"greatest", &additive_jitter_kind::greatest}};
 };
 
 struct multiplicative_jitter_kind {
@@ -70,11 +65,8 @@ struct multiplicative_jitter_kind {
     double least, greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("least", least);
-        parameter("greatest", greatest);
-    }
+    static constexpr std::tuple parameters{named_parameter{"least", &multiplicative_jitter_kind::least},
+                                           named_parameter{"greatest", &multiplicative_jitter_kind::greatest}};
 };
 
 struct windowed_jitter_kind {
@@ -82,10 +74,7 @@ struct windowed_jitter_kind {
     duration window;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("window", window);
-    }
+    static constexpr std::tuple parameters{named_parameter{"window", &windowed_jitter_kind::window}};
 };
 
 struct log_normal_jitter_kind {
@@ -93,10 +82,7 @@ struct log_normal_jitter_kind {
     double sigma;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("sigma", sigma);
-    }
+    static constexpr std::tuple parameters{named_parameter{"sigma", &log_normal_jitter_kind::sigma}};
 };
 
 struct decorrelated_jitter_v2_kind : parameterless_jitter {
@@ -109,10 +95,7 @@ struct custom_jitter_kind {
     shared_function<duration(backoff_step, random&)> function;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
-    template <typename Visitor>
-    void visit(Visitor&& parameter) const {
-        parameter("function", function);
-    }
+    static constexpr std::tuple parameters{named_parameter{"function", &custom_jitter_kind::function}};
 };
 
 using jitter_kind =
