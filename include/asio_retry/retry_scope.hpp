@@ -59,8 +59,9 @@ public:
     time_point deadline() const noexcept { return state_->deadline(); }
 
     /// Ends every wait now with `operation_aborted`, tells every attempt to stop (`terminal`), and lets no
-    /// further attempt begin, in this scope and its children. For good: what is started in it later makes no
-    /// attempt, and to cancel again tells nobody again.
+    /// further attempt begin, in this scope and its children. Each operation is told in a turn on its executor,
+    /// so nothing may have ended yet when this returns. For good: what is started in it later makes no attempt,
+    /// and to cancel again tells nobody again.
     void cancel() { state_->request(detail::scope_request::cancel); }
 
     bool cancelled() const { return state_->cancelled(); }

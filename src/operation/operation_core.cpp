@@ -1,7 +1,7 @@
 #include <asio_retry/detail/operation/operation_core.hpp>
 
 #include <asio_retry/detail/attempt/decide.hpp>
-#include <asio_retry/detail/handler/initiation_frame.hpp>
+#include <asio_retry/detail/handler/attempt_frame.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
 
@@ -26,7 +26,7 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
         if (retry_scheduler::any_seeded())
             waits();
         if (is_scoped)
-            membership()->join();
+            membership()->link();
         now = time_for(machine_);
     } catch (...) {
         return fail();
@@ -53,7 +53,7 @@ void operation_core::resume() {
 void operation_core::carry_out(retry_action&& action) {
     if (action.what == retry_action::kind::attempt)
         return make_attempt();
-    fail_with(error_code(), nullptr);
+    fail_with(error_code(), nullptr); // no result is left: an empty one, for the end to amend
     complete(action);
 }
 
@@ -89,8 +89,8 @@ bool operation_core::initiate_attempt() {
 
 void operation_core::on_attempt_completed(bool has_failed) {
     is_success_ = !has_failed && !judges_results_;
-    if (initiation_frame* const frame = initiation_frame::find(this))
-        static_cast<attempt_frame*>(frame)->completed = true;
+    if (attempt_frame* const frame = attempt_frame::find(this))
+        frame->completed = true;
     else if (state_.enter_after(attempt_ended))
         end_attempt();
 }
@@ -122,7 +122,7 @@ void operation_core::clear_attempt() noexcept {
 
 void operation_core::conclude_attempt() {
     if (!disarm_limit())
-        return leave(); // the notice that is under way comes back here
+        return leave(); // the turn of the notice that is under way comes back here, through see_to
     time_point now{};
     retry_action action;
     try {
@@ -161,6 +161,8 @@ void operation_core::begin_wait(time_point now, duration delay) {
     leave();
 }
 
+/// On the scheduler's own context all waits that are cut short share one turn, until which the scheduler keeps
+/// this one; anywhere else it needs a turn of its own.
 void operation_core::cut_wait_short() {
     if (!state_.is(operation_stage::waiting))
         return;
@@ -219,12 +221,12 @@ void operation_core::abandon() noexcept {
 }
 
 void operation_core::finish() {
-    if (!disarm_limit() || (state_.is_scoped() && !membership()->leave()))
-        return leave(); // the notice that is under way comes back here
+    if (!disarm_limit() || (state_.is_scoped() && !membership()->unlink()))
+        return leave(); // the turn of the notice that is under way comes back here, through see_to
     forget_caller();
     if (state_.was_abandoned())
         return dissolve();
-    end_attempts();
+    release_coroutine();
     if (state_.is_in_initiation())
         deliver_later();
     else

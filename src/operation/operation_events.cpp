@@ -1,7 +1,8 @@
 #include <asio_retry/detail/operation/operation_core.hpp>
 
+#include <asio_retry/detail/handler/attempt_frame.hpp>
 #include <asio_retry/detail/handler/ending_wait.hpp>
-#include <asio_retry/detail/handler/initiation_frame.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
 
@@ -42,6 +43,7 @@ void operation_core::on_turn(operation_turn turn) {
             resume();
         return;
     case operation_turn::continuation:
+    case operation_turn::continuation_aside:
         state_.go_to_executor();
         return leave();
     case operation_turn::limit_notice:
@@ -59,7 +61,8 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
     switch (turn) {
     case operation_turn::after_wait:
         return drop();
-    case operation_turn::continuation: {
+    case operation_turn::continuation:
+    case operation_turn::continuation_aside: {
         state_.go_to_executor();
         operation_event events = state_.occupancy.take_all();
         do {
@@ -94,7 +97,8 @@ void operation_core::leave() {
         return see_to(events);
     state_.occupancy.add(events);
     try {
-        post(operation_turn::continuation);
+        post(state_.is(operation_stage::attempting) ? operation_turn::continuation_aside
+                                                    : operation_turn::continuation);
     } catch (...) {
         see_to(state_.occupancy.take_all());
     }
@@ -125,7 +129,7 @@ void operation_core::see_to(operation_event events) {
             machine_.drain();
         cut_wait_short();
     }
-    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) {
+    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) { // or it came too late
         machine_.on_attempt_limit();
         tell([this] { stop_attempt(asio::cancellation_type::terminal); });
     }
@@ -195,7 +199,7 @@ void operation_core::on_scope_notice_failed() {
         return; // whoever is in sees to it
     state_.occupancy.add(scope_noticed);
     try {
-        return post(operation_turn::continuation);
+        return post(operation_turn::continuation_aside);
     } catch (...) {
         state_.occupancy.take(scope_noticed);
     }
@@ -227,10 +231,11 @@ bool operation_core::disarm_limit() noexcept {
 }
 
 bool operation_core::runs_here() const noexcept {
-    asio::io_context* const context = own_context();
-    return context && context->get_executor().running_in_this_thread() && !context->stopped();
+    return detail::runs_here(own_context());
 }
 
+/// A wait may end in the scheduler's turn. A limit needs one of its own: to tell an attempt runs the user's
+/// code.
 bool operation_core::on_expiry() {
     bool const waited = ends_wait_;
     auto const turn = waited ? operation_turn::after_wait : operation_turn::limit_notice;

@@ -2,7 +2,7 @@
 
 namespace asio_retry::detail {
 
-void operation_membership::join() {
+void operation_membership::link() {
     presence_.scope().link(*this);
     operation_.machine().watch(*this);
     operation_.machine().inherit_deadline(presence_.scope().deadline());

@@ -2,10 +2,12 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -80,6 +82,54 @@ TEST(erased_operation, may_be_large) {
 
 TEST(erased_operation, may_be_aligned_more_than_anything) {
     expect_retried_and_destroyed<counted<64, 64>>();
+}
+
+/// Finds itself where it was, if it is moved as bytes.
+class self_aware {
+public:
+    self_aware(int& alive, int& calls)
+        : self_(this)
+        , inner_(alive, calls) {}
+    self_aware(self_aware&& other) noexcept
+        : self_(this)
+        , inner_(std::move(other.inner_)) {}
+    asio::awaitable<int> operator()() {
+        EXPECT_EQ(self_, this);
+        return inner_();
+    }
+
+private:
+    self_aware* self_;
+    counted<1, 1> inner_;
+};
+
+TEST(erased_operation, may_point_to_itself) {
+    expect_retried_and_destroyed<self_aware>();
+}
+
+struct alignas(32) small_and_aligned {
+    void const** called_at;
+
+    asio::awaitable<void> operator()() const {
+        *called_at = this;
+        co_return;
+    }
+};
+
+// Whose memory is aligned for what is aligned less.
+TEST(erased_operation, may_be_small_and_aligned_more_than_anything) {
+    using erased = detail::erased_operation<asio::awaitable<void>, false, false>;
+    static_assert(alignof(erased) < alignof(small_and_aligned));
+    alignas(32) std::byte memory[32 + sizeof(erased)];
+    void const* called_at = nullptr;
+    for (std::size_t const offset : {std::size_t(0), alignof(erased)}) {
+        auto* const operation = ::new (memory + offset) erased(small_and_aligned{&called_at});
+        asio::io_context io;
+        asio::co_spawn(io, operation->call(attempt()), asio::detached);
+        io.run();
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(called_at) % 32, 0u);
+        std::destroy_at(operation);
+    }
 }
 
 TEST(erased_operation, may_throw_when_it_is_moved) {

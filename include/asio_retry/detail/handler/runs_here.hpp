@@ -26,13 +26,16 @@ inline boost::asio::io_context* own_context(boost::asio::any_io_executor const& 
     return own ? own_context(*own) : nullptr;
 }
 
-/// Whether a function given to `executor` may run at once, where this thread stands: this thread runs the
-/// context, and nobody has stopped it. Asio would run the function at once too, but by way of a copy, and after
-/// a stop as well.
+/// Whether this thread runs the context, and nobody has stopped it.
+inline bool runs_here(boost::asio::io_context* context) noexcept {
+    return context && context->get_executor().running_in_this_thread() && !context->stopped();
+}
+
+/// Whether a function given to `executor` may run at once, where this thread stands. Asio would run it at once
+/// too, but by way of a copy, and after a stop as well.
 template <typename Executor>
 bool runs_here(Executor const& executor) noexcept {
-    boost::asio::io_context* const context = own_context(executor);
-    return context && context->get_executor().running_in_this_thread() && !context->stopped();
+    return runs_here(own_context(executor));
 }
 
 } // namespace asio_retry::detail

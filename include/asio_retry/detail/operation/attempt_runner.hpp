@@ -50,7 +50,8 @@ protected:
         constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
         static_assert(converts,
                       "async_retry: the executor of the handler must be convertible to that of the awaitable");
-        began_ = began_ && resume_;
+        began_ = began_ && resume_; // a coroutine that is to be spawned has not begun
+        stops_at_begin_ = false;    // the one before may have been told, and lost before it began
         if (resume_) {
             auto resume = std::exchange(resume_, nullptr);
             std::move(resume)();

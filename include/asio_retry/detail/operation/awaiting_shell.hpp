@@ -31,7 +31,7 @@ private:
     }
 
     void on_attempt_over() noexcept final {} // its coroutine stays in the slot
-    void end_attempts() noexcept final { this->end(); }
+    void release_coroutine() noexcept final { this->end(); }
 
     bool is_cancelled() noexcept final { return this->machine().cancelled(); }
     void on_completed(typename shell::arguments&& result) final {

@@ -22,14 +22,15 @@ class operation_membership;
 /// What a queued turn of an operation is for.
 enum class operation_turn : unsigned char {
     after_wait,
-    continuation, ///< of what the initiating function, or a cancellation, may not do itself
+    continuation,       ///< of what the initiating function, or a cancellation, may not do itself
+    continuation_aside, ///< the same while an attempt may run elsewhere; this and the next from any thread
     limit_notice,
     scope_notice,
 };
 
-/// A turn that may be queued from any thread, where the handler's allocator has no business.
-constexpr bool is_notice(operation_turn turn) noexcept {
-    return turn == operation_turn::limit_notice || turn == operation_turn::scope_notice;
+/// Whether it may be queued from any thread, where the handler's allocator has no business.
+constexpr bool comes_from_any_thread(operation_turn turn) noexcept {
+    return turn >= operation_turn::continuation_aside;
 }
 
 /// A retrying operation, but for what depends on its types: it carries out what its retry_machine decides.
@@ -110,8 +111,8 @@ protected:
     /// What an attempt left in its slot must not reach the next one.
     virtual void on_attempt_over() noexcept { signal_.slot().clear(); }
 
-    /// No further attempt will be started.
-    virtual void end_attempts() noexcept {}
+    /// No further attempt will be started: a coroutine that makes them may return.
+    virtual void release_coroutine() noexcept {}
 
     /// Of the result in place. Throws what the predicate of `fail_if` throws.
     virtual bool is_rejected() { return false; }
@@ -177,7 +178,7 @@ private:
     asio::cancellation_signal signal_; // of the running attempt
     [[no_unique_address]] retry_machine machine_;
     operation_state state_;
-    bool is_success_ = false; // of the attempt that ended last, unless the policy has to judge it
+    bool is_success_ = false; // of the attempt that ended last, unless `fail_if` has to judge it
     bool const judges_results_;
     bool ends_wait_ = false; // the node's expiry; otherwise it is the time limit of the attempt
 };

@@ -16,11 +16,11 @@ public:
         , presence_(std::move(scope)) {}
     ~operation_membership() = default;
 
-    void join();
+    void link();
     bool has_room() const noexcept { return presence_.has_room(); }
 
     /// Returns false while a notice is under way.
-    bool leave() noexcept { return presence_.scope().unlink(*this); }
+    bool unlink() noexcept { return presence_.scope().unlink(*this); }
 
     scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
     void miss_request() noexcept { presence_.scope().miss_request(*this); }

@@ -105,7 +105,7 @@ private:
 
     void post(operation_turn turn) final {
         auto const& on = this->get_executors();
-        if (is_notice(turn))
+        if (comes_from_any_thread(turn))
             post_turn(on.get(), on.waits_on(), *this, notice{turn});
         else
             post_turn(on.get(), on.waits_on(), *this, own_turn{turn});

@@ -23,8 +23,8 @@ enum class operation_stage : unsigned char {
     starting,   ///< in its initiating function
     attempting, ///< an attempt runs
     judging,    ///< the attempt has ended, and a notice of its time limit may be under way
-    waiting,    ///< the scheduler has it
-    queued,     ///< the wait has ended, or there is none: a turn has it
+    waiting,    ///< the scheduler has it, or the turn that its expiry has queued
+    queued,     ///< the wait was cut short, or there is none: a turn has it
     ending,     ///< it has come to an end, but a notice may be under way
 };
 
@@ -34,7 +34,7 @@ inline constexpr std::size_t operation_stages = 6;
 /// the machine.
 class operation_state {
 public:
-    /// Who may interrupt the operation, and so its attempts.
+    /// Who may interrupt the operation, and so its attempts: each includes those before it.
     enum class interrupter : unsigned char { nobody, caller, limit, scope };
 
     /// Where the occupant stands.
@@ -64,8 +64,8 @@ public:
     /// Notes what the occupant has found and answers what follows.
     ASIO_RETRY_DECL operation_step next(operation_event events) noexcept;
 
-    /// Notes it too, for an occupant that will get no turn on the executor. Returns whether the operation is
-    /// lost with that turn; otherwise it is in other hands.
+    /// Notes it too, where the turn that was to see to it has been destroyed. Returns whether that turn owned
+    /// the operation, which is lost with it; otherwise it is in other hands.
     ASIO_RETRY_DECL bool is_lost(operation_event events) noexcept;
 
     // --- who is in

@@ -10,6 +10,8 @@
 
 namespace asio_retry::detail {
 
+// Chooses types, no more: what happens is in operation_membership.cpp.
+
 /// Whether an operation belongs to a scope, and what it keeps of that: a part, and a presence until its handler
 /// has been called.
 template <typename T>

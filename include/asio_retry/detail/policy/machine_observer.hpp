@@ -21,7 +21,8 @@ public:
     virtual void on_start(time_point now) noexcept = 0;
     virtual void on_attempt(std::uint64_t number, time_point now) noexcept = 0;
 
-    /// The attempt failed, or was told to stop before. `failure` is what it made of that itself.
+    /// The attempt failed, or was told to stop before. `failure` is what it made of that itself, but timed_out
+    /// after its attempt_timeout.
     virtual void on_failure(verdict const& failure, interruption stopped, time_point now) noexcept = 0;
     virtual void on_wait(duration delay, time_point now) noexcept = 0;
 
