@@ -43,6 +43,7 @@ TEST(explanation, ends_where_the_policy_does_or_after_twenty_failures) {
     EXPECT_THAT(explain(endless.max_attempts(30), {}).attempts, ElementsAre(30u));
     EXPECT_EQ(explain(endless.max_elapsed(5s), {}).failures.size(), 5u); // a wait may end at the limit
     EXPECT_EQ(explain(endless.total_timeout(4999ms), {}).failures.size(), 4u);
+    EXPECT_EQ(explain(endless.max_elapsed(2s).total_timeout(4999ms), {}).failures.size(), 2u);
     EXPECT_THAT(explain(endless.total_timeout(4999ms), {}).attempts, Each(5u));
     EXPECT_TRUE(explain(endless.max_attempts(1), {}).failures.empty());
 }
