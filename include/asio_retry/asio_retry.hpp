@@ -9,11 +9,13 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/fail_if.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retry_event.hpp>

@@ -22,11 +22,17 @@ enum class error {
     jitter_threw,        ///< a user's jitter threw
     hook_threw,          ///< `on_retry` or `on_give_up` threw
     exhausted,           ///< the policy of a `backoff_ticker` allows no further tick
+    attempt_refused,     ///< a gate refused the attempt and had no code of its own for that
+    circuit_open,        ///< a `circuit_breaker` refused it: too many have failed lately
+    client_throttled,    ///< an `adaptive_throttle` refused it: the peer accepts too few
+    too_many_in_flight,  ///< a `concurrency_limit` refused it
+    cooling_down,        ///< a `cooldown` refused it: the peer has asked for a pause
 };
 
 /// Groups of errors, to compare with: `if (ec == condition::callback_threw)`.
 enum class condition {
     callback_threw = 1, ///< predicate_threw, backoff_threw, jitter_threw or hook_threw
+    refused,            ///< attempt_refused, circuit_open, client_throttled, too_many_in_flight or cooling_down
 };
 
 ASIO_RETRY_DECL boost::system::error_category const& error_category() noexcept;

@@ -28,23 +28,40 @@ std::string message_of(error e) {
         return "the on_retry or on_give_up hook threw an exception";
     case error::exhausted:
         return "the policy allows no further tick";
+    case error::attempt_refused:
+        return "a gate refused the attempt";
+    case error::circuit_open:
+        return "the circuit breaker is open";
+    case error::client_throttled:
+        return "the client throttles itself: the peer accepts too few of its requests";
+    case error::too_many_in_flight:
+        return "too many attempts are in flight";
+    case error::cooling_down:
+        return "the peer has asked for a pause that is not over";
     }
     return "unknown asio_retry error";
 }
 
-bool is_callback_error(error e) noexcept {
+/// The group that an error belongs to; 0 for none.
+int condition_of(error e) noexcept {
     switch (e) {
     case error::operation_threw:
     case error::result_rejected:
     case error::exhausted:
-        return false;
+        return 0;
     case error::predicate_threw:
     case error::backoff_threw:
     case error::jitter_threw:
     case error::hook_threw:
-        return true;
+        return static_cast<int>(condition::callback_threw);
+    case error::attempt_refused:
+    case error::circuit_open:
+    case error::client_throttled:
+    case error::too_many_in_flight:
+    case error::cooling_down:
+        return static_cast<int>(condition::refused);
     }
-    return false;
+    return 0;
 }
 
 class error_category_impl final : public boost::system::error_category {
@@ -60,13 +77,14 @@ public:
         switch (static_cast<condition>(value)) {
         case condition::callback_threw:
             return "a callback given to the retry policy threw an exception";
+        case condition::refused:
+            return "a gate refused the attempt";
         }
         return "unknown asio_retry condition";
     }
     bool equivalent(error_code const& code, int value) const noexcept override {
-        return static_cast<condition>(value) == condition::callback_threw &&
-               code.category() == asio_retry::error_category() &&
-               is_callback_error(static_cast<error>(code.value()));
+        return value != 0 && code.category() == asio_retry::error_category() &&
+               condition_of(static_cast<error>(code.value())) == value;
     }
 };
 

@@ -22,6 +22,7 @@ struct described_error {
     int number;
     char const* message;
     bool thrown_by_callback;
+    bool refused = false;
 };
 
 described_error const all_errors[] = {
@@ -32,6 +33,12 @@ described_error const all_errors[] = {
     {error::jitter_threw, 5, "the jitter threw an exception", true},
     {error::hook_threw, 6, "the on_retry or on_give_up hook threw an exception", true},
     {error::exhausted, 7, "the policy allows no further tick", false},
+    {error::attempt_refused, 8, "a gate refused the attempt", false, true},
+    {error::circuit_open, 9, "the circuit breaker is open", false, true},
+    {error::client_throttled, 10, "the client throttles itself: the peer accepts too few of its requests",
+     false, true},
+    {error::too_many_in_flight, 11, "too many attempts are in flight", false, true},
+    {error::cooling_down, 12, "the peer has asked for a pause that is not over", false, true},
 };
 
 TEST(error, every_enumerator_is_true_and_has_its_number_and_message) {
@@ -61,8 +68,15 @@ TEST(condition, groups_what_callbacks_threw) {
         EXPECT_EQ(error_code(e.value) == condition::callback_threw, e.thrown_by_callback) << e.message;
 }
 
+TEST(condition, groups_what_gates_refused) {
+    for (described_error const& e : all_errors)
+        EXPECT_EQ(error_code(e.value) == condition::refused, e.refused) << e.message;
+}
+
 TEST(condition, excludes_success_foreign_codes_and_unknown_numbers) {
     EXPECT_FALSE(error_code() == condition::callback_threw);
+    EXPECT_FALSE(error_code() == condition::refused);
+    EXPECT_FALSE(error_code(0, error_category()) == boost::system::error_condition(0, condition_category()));
     EXPECT_FALSE(error_code(3, boost::system::system_category()) == condition::callback_threw);
     EXPECT_FALSE(error_code(99, error_category()) == condition::callback_threw);
     EXPECT_FALSE(error_code(error::hook_threw) == boost::system::error_condition(99, condition_category()));
@@ -71,6 +85,7 @@ TEST(condition, excludes_success_foreign_codes_and_unknown_numbers) {
 TEST(condition, has_a_message) {
     EXPECT_EQ(make_error_condition(condition::callback_threw).message(),
               "a callback given to the retry policy threw an exception");
+    EXPECT_EQ(make_error_condition(condition::refused).message(), "a gate refused the attempt");
 }
 
 TEST(error, borrowed_codes_compare_with_the_portable_conditions) {

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/pushback.hpp>
+
+#include <chrono>
+#include <string_view>
+
+namespace asio_retry {
+
+/// What a failure says about the peer, and so about trying again.
+enum class failure_kind : unsigned char {
+    none,       ///< a success
+    permanent,  ///< trying again will not mend it: the peer has answered
+    transient,  ///< the next attempt may succeed
+    timeout,    ///< there was no answer in time
+    throttled,  ///< the peer limits this client: 429, RESOURCE_EXHAUSTED
+    overloaded, ///< the peer has too much to do: 503, LOADING
+};
+
+/// What a failed attempt may have done at the peer.
+enum class effect : unsigned char {
+    none,     ///< nothing: the request was not sent, or was refused as a whole
+    possible, ///< the request may have been carried out
+};
+
+/// What a failure means. A success is {none, effect::none}; what is permanent has a possible effect.
+struct failure_class {
+    failure_kind kind = failure_kind::transient;
+    asio_retry::effect effect = asio_retry::effect::possible;
+
+    friend constexpr bool operator==(failure_class const&, failure_class const&) noexcept = default;
+};
+
+/// Of an error code of the system, of Boost.Asio or of this library, or of another one that is equivalent to
+/// one of the system's.
+///
+/// | code | kind | effect |
+/// |---|---|---|
+/// | connection_refused, not_connected, address_in_use, EADDRNOTAVAIL, EMFILE, ENFILE, no_buffer_space |
+/// transient | none | | host_not_found_try_again, condition::refused | transient | none | | timed_out | timeout
+/// | possible | | operation_aborted, invalid_argument, message_size, bad_descriptor, not_socket, fault |
+/// permanent | possible | | operation_not_supported, address_family_not_supported, no_protocol_option |
+/// permanent | possible | | access_denied, no_permission, already_connected, already_started | permanent |
+/// possible | | host_not_found, no_data, no_recovery, service_not_found, socket_type_not_supported | permanent
+/// | possible | | what `permanent` has marked, condition::callback_threw, error::exhausted | permanent |
+/// possible | | every other, such as connection_reset, eof, broken_pipe, network_unreachable | transient |
+/// possible |
+ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
+
+/// Of the status of an HTTP response.
+///
+/// | status | kind | effect | source |
+/// |---|---|---|---|
+/// | 100-399 | none | none | RFC 9110, 15.2-15.4 |
+/// | 408 Request Timeout | timeout | possible | RFC 9110, 15.5.9 |
+/// | 421 Misdirected Request | transient | none | RFC 9110, 15.5.20: retry over another connection |
+/// | 425 Too Early | transient | none | RFC 8470, 5.2 |
+/// | 429 Too Many Requests | throttled | none | RFC 6585, 4 |
+/// | 503 Service Unavailable | overloaded | possible | RFC 9110, 15.6.4 |
+/// | 504 Gateway Timeout | timeout | possible | RFC 9110, 15.6.5 |
+/// | 501 Not Implemented, 505 HTTP Version Not Supported | permanent | possible | RFC 9110, 15.6.2 and 15.6.6 |
+/// | 500, 502 and other 5xx | transient | possible | RFC 9110, 15.6 |
+/// | other 4xx | permanent | possible | RFC 9110, 15.5 |
+/// | what is no status | permanent | possible | RFC 9110, 15 |
+ASIO_RETRY_DECL failure_class classify_http(int status) noexcept;
+
+/// Of a gRPC status code. Source: gRPC, "Status codes and their use in gRPC" (doc/statuscodes.md).
+///
+/// | code | kind | effect | what the source says |
+/// |---|---|---|---|
+/// | 0 OK | none | none | |
+/// | 2 UNKNOWN, 13 INTERNAL | transient | possible | errors of a transport come as these |
+/// | 4 DEADLINE_EXCEEDED | timeout | possible | "may be returned even if the operation has completed" |
+/// | 8 RESOURCE_EXHAUSTED | throttled | none | "perhaps a per-user quota" |
+/// | 10 ABORTED | transient | none | "retry at a higher level": a transaction was undone |
+/// | 14 UNAVAILABLE | transient | possible | "can be corrected by retrying with a backoff" |
+/// | every other | permanent | possible | |
+ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
+
+/// Of an SQLSTATE, five characters. Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; the classes are
+/// those of ISO 9075.
+///
+/// | state | kind | effect |
+/// |---|---|---|
+/// | classes 00, 01, 02: success, warning, no data | none | none |
+/// | class 40: transaction rollback, but 40003 | transient | none |
+/// | 40003 statement completion unknown | transient | possible |
+/// | 55P03 lock not available, 57P03 cannot connect now, 25006 read-only transaction | transient | none |
+/// | 08001 unable to establish a connection, 08004 connection rejected | transient | none |
+/// | class 08, the others: connection exception | transient | possible |
+/// | 57P01 admin shutdown, 57P02 crash shutdown, 57P05 idle session timeout, 58030 I/O error | transient |
+/// possible | | 57014 query canceled, as by statement_timeout | timeout | possible | | class 53: insufficient
+/// resources | overloaded | none | | every other, and what has not five characters | permanent | possible |
+ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
+
+/// Of an error reply of Redis or Valkey, such as "LOADING Redis is loading the dataset in memory", with or
+/// without the "-" of the protocol, by its first word.
+///
+/// | word | kind | effect |
+/// |---|---|---|
+/// | LOADING, BUSY, OOM | overloaded | none |
+/// | TRYAGAIN, READONLY, MASTERDOWN, CLUSTERDOWN, NOREPLICAS | transient | none |
+/// | every other | permanent | possible |
+ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
+
+/// For `retry_if`: trying again may mend it, so its kind is not permanent.
+ASIO_RETRY_DECL bool worth_retrying(error_code const& ec) noexcept;
+
+/// For `retry_if` of what must not happen twice: worth retrying, and the attempt has done nothing at the peer.
+ASIO_RETRY_DECL bool surely_not_done(error_code const& ec) noexcept;
+
+/// What a predicate of `fail_if` has to say of a value. One that failed with the kind `none` has not failed.
+struct judgement {
+    bool failed = false;
+    failure_class what;
+    pushback said;
+};
+
+/// What an HTTP response comes to, by its status and its field Retry-After; an empty one says nothing. `now` is
+/// what a date in it is compared with.
+ASIO_RETRY_DECL judgement
+judge_http(int status, std::string_view retry_after = {},
+           std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) noexcept;
+
+} // namespace asio_retry

@@ -1,0 +1,105 @@
+#include <asio_retry/failure_class.hpp>
+
+#include <asio_retry/permanent.hpp>
+
+#include <netdb.h>
+
+#include <cerrno>
+#include <string_view>
+
+namespace asio_retry {
+namespace {
+
+constexpr failure_class not_done{failure_kind::transient, effect::none};
+constexpr failure_class perhaps_done{failure_kind::transient, effect::possible};
+constexpr failure_class no_answer{failure_kind::timeout, effect::possible};
+constexpr failure_class hopeless{failure_kind::permanent, effect::possible};
+
+failure_class classify_errno(int value) noexcept {
+    switch (value) {
+    case ECONNREFUSED:
+    case ENOTCONN:
+    case EADDRINUSE:
+    case EADDRNOTAVAIL:
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+        return not_done;
+    case ETIMEDOUT:
+        return no_answer;
+    case ECANCELED:
+    case EINVAL:
+    case EMSGSIZE:
+    case EBADF:
+    case ENOTSOCK:
+    case EFAULT:
+    case EOPNOTSUPP:
+    case EACCES:
+    case EPERM:
+    case EAFNOSUPPORT:
+    case ENOPROTOOPT:
+    case EISCONN:
+    case EALREADY:
+        return hopeless;
+    }
+    return perhaps_done;
+}
+
+/// Asio's category of what gethostbyname says.
+failure_class classify_netdb(int value) noexcept {
+    switch (value) {
+    case TRY_AGAIN:
+        return not_done;
+    case HOST_NOT_FOUND:
+    case NO_DATA:
+    case NO_RECOVERY:
+        return hopeless;
+    }
+    return perhaps_done;
+}
+
+/// Asio's category of what getaddrinfo alone says.
+failure_class classify_addrinfo(int value) noexcept {
+    switch (value) {
+    case EAI_AGAIN:
+        return not_done;
+    case EAI_SERVICE:
+    case EAI_SOCKTYPE:
+        return hopeless;
+    }
+    return perhaps_done;
+}
+
+} // namespace
+
+failure_class classify(error_code const& ec) noexcept {
+    if (!ec.failed())
+        return {failure_kind::none, effect::none};
+    if (detail::find_permanent(ec))
+        return hopeless;
+    error_code const code = detail::unwrapped(ec);
+    if (code.category() == error_category()) {
+        if (code == condition::refused)
+            return not_done;
+        return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
+    }
+    std::string_view const category = code.category().name();
+    if (category == "asio.netdb")
+        return classify_netdb(code.value());
+    if (category == "asio.addrinfo")
+        return classify_addrinfo(code.value());
+    auto const condition = code.default_error_condition();
+    return condition.category() == boost::system::generic_category() ? classify_errno(condition.value())
+                                                                     : perhaps_done;
+}
+
+bool worth_retrying(error_code const& ec) noexcept {
+    return classify(ec).kind != failure_kind::permanent;
+}
+
+bool surely_not_done(error_code const& ec) noexcept {
+    failure_class const what = classify(ec);
+    return what.kind != failure_kind::permanent && what.effect == effect::none;
+}
+
+} // namespace asio_retry

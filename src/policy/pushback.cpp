@@ -1,0 +1,213 @@
+#include <asio_retry/pushback.hpp>
+
+#include <asio_retry/detail/policy/refuse.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace asio_retry {
+namespace {
+
+bool is_digit(char c) noexcept {
+    return '0' <= c && c <= '9';
+}
+
+std::string_view without_blanks(std::string_view text) noexcept {
+    auto const first = text.find_first_not_of(" \t");
+    if (first == text.npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Digits only, held at the greatest number there is.
+std::optional<std::int64_t> whole_number(std::string_view text) noexcept {
+    if (text.empty() || !std::ranges::all_of(text, is_digit))
+        return std::nullopt;
+    constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t number = 0;
+    for (char const c : text) {
+        if (number > (greatest - (c - '0')) / 10)
+            return greatest;
+        number = number * 10 + (c - '0');
+    }
+    return number;
+}
+
+template <typename Unit>
+duration held_duration(std::int64_t count) noexcept {
+    return count > std::chrono::duration_cast<Unit>(duration::max()).count() ? duration::max()
+                                                                             : duration(Unit(count));
+}
+
+/// Reads a text from its front; after the first thing that is not there nothing more is found.
+class date_reader {
+public:
+    explicit date_reader(std::string_view text) noexcept
+        : rest_(text) {}
+
+    bool is_over() const noexcept { return rest_.empty() && !failed_; }
+    bool has_failed() const noexcept { return failed_; }
+
+    date_reader& expect(std::string_view text) noexcept {
+        if (!skip(text))
+            failed_ = true;
+        return *this;
+    }
+
+    bool skip(std::string_view text) noexcept {
+        if (failed_ || !rest_.starts_with(text))
+            return false;
+        rest_.remove_prefix(text.size());
+        return true;
+    }
+
+    int number(std::size_t digits) noexcept {
+        std::string_view const text = rest_.substr(0, digits);
+        auto const value = text.size() == digits ? whole_number(text) : std::nullopt;
+        failed_ = failed_ || !value;
+        if (failed_)
+            return 0;
+        rest_.remove_prefix(digits);
+        return static_cast<int>(*value);
+    }
+
+    /// Which of `names` is there, from 1; `length` cuts them off.
+    template <std::size_t Count>
+    unsigned name(std::string_view const (&names)[Count],
+                  std::size_t length = std::string_view::npos) noexcept {
+        for (unsigned i = 0; i < Count; ++i)
+            if (skip(names[i].substr(0, length)))
+                return i + 1;
+        failed_ = true;
+        return 0;
+    }
+
+private:
+    std::string_view rest_;
+    bool failed_ = false;
+};
+
+constexpr std::string_view day_names[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                          "Friday", "Saturday", "Sunday"};
+constexpr std::string_view month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+using whole_seconds = std::chrono::sys_seconds;
+
+int year_of(std::chrono::system_clock::time_point now) noexcept {
+    return int(std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(now)).year());
+}
+
+int full_year(int two_digits, int this_year) noexcept {
+    int const past = this_year - 49; // the first of the hundred years that are possible
+    int const behind = (past % 100 + 100) % 100;
+    return past + (two_digits - behind + 100) % 100;
+}
+
+/// What the three forms write, in their own order.
+struct date_fields {
+    int year = 0;
+    unsigned month = 0;
+    int day = 0;
+    int hour = 0;
+    int minute = 0;
+    int second = 0;
+
+    void read_time(date_reader& from) noexcept {
+        hour = from.number(2);
+        minute = from.expect(":").number(2);
+        second = from.expect(":").number(2);
+    }
+
+    std::optional<whole_seconds> point() const noexcept {
+        std::chrono::year_month_day const date{std::chrono::year(year), std::chrono::month(month),
+                                               std::chrono::day(static_cast<unsigned>(day))};
+        if (!date.ok() || hour > 23 || minute > 59 || second > 59)
+            return std::nullopt;
+        return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+               std::chrono::seconds(second);
+    }
+};
+
+/// Sun, 06 Nov 1994 08:49:37 GMT
+std::optional<whole_seconds> read_imf_date(date_reader from) noexcept {
+    date_fields date;
+    from.name(day_names, 3);
+    date.day = from.expect(", ").number(2);
+    date.month = from.expect(" ").name(month_names);
+    date.year = from.expect(" ").number(4);
+    date.read_time(from.expect(" "));
+    return from.expect(" GMT").is_over() ? date.point() : std::nullopt;
+}
+
+/// Sunday, 06-Nov-94 08:49:37 GMT
+std::optional<whole_seconds> read_rfc850_date(date_reader from, int this_year) noexcept {
+    date_fields date;
+    from.name(day_names);
+    date.day = from.expect(", ").number(2);
+    date.month = from.expect("-").name(month_names);
+    date.year = full_year(from.expect("-").number(2), this_year);
+    date.read_time(from.expect(" "));
+    return from.expect(" GMT").is_over() ? date.point() : std::nullopt;
+}
+
+/// Sun Nov  6 08:49:37 1994
+std::optional<whole_seconds> read_asctime_date(date_reader from) noexcept {
+    date_fields date;
+    from.name(day_names, 3);
+    date.month = from.expect(" ").name(month_names);
+    date.day = from.expect(" ").skip(" ") ? from.number(1) : from.number(2);
+    date.read_time(from.expect(" "));
+    date.year = from.expect(" ").number(4);
+    return from.is_over() ? date.point() : std::nullopt;
+}
+
+std::optional<whole_seconds> read_date(std::string_view text, int this_year) noexcept {
+    if (auto const imf = read_imf_date(date_reader(text)))
+        return imf;
+    if (auto const rfc850 = read_rfc850_date(date_reader(text), this_year))
+        return rfc850;
+    return read_asctime_date(date_reader(text));
+}
+
+/// From `now` to `then`, to the nanosecond; a year may be too far away for that.
+duration until_date(whole_seconds then, std::chrono::system_clock::time_point now) noexcept {
+    whole_seconds const next = std::chrono::ceil<std::chrono::seconds>(now);
+    if (then < next)
+        return duration::zero();
+    duration const before = std::chrono::duration_cast<duration>(next - now);
+    duration const after = held_duration<std::chrono::seconds>((then - next).count());
+    return after > duration::max() - before ? duration::max() : before + after;
+}
+
+} // namespace
+
+pushback pushback::after(duration delay) {
+    return pushback(detail::non_negative("pushback.after", delay));
+}
+
+pushback parse_retry_after(std::string_view text, std::chrono::system_clock::time_point now) noexcept {
+    text = without_blanks(text);
+    if (auto const seconds = whole_number(text))
+        return pushback::after(held_duration<std::chrono::seconds>(*seconds));
+    if (auto const date = read_date(text, year_of(now)))
+        return pushback::after(until_date(*date, now));
+    return pushback();
+}
+
+pushback parse_retry_after_ms(std::string_view text) noexcept {
+    if (auto const count = whole_number(without_blanks(text)))
+        return pushback::after(held_duration<std::chrono::milliseconds>(*count));
+    return pushback();
+}
+
+pushback parse_grpc_pushback(std::string_view text) noexcept {
+    auto const count = whole_number(without_blanks(text));
+    if (!count || *count > std::numeric_limits<std::int32_t>::max())
+        return pushback::never();
+    return pushback::after(std::chrono::milliseconds(*count));
+}
+
+} // namespace asio_retry

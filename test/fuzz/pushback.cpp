@@ -1,0 +1,107 @@
+#include <asio_retry/pushback.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using asio_retry::duration;
+using asio_retry::pushback;
+__extension__ using wide = __int128;
+
+[[noreturn]] void report(std::string const& fault) {
+    std::fprintf(stderr, "pushback: %s\n", fault.c_str());
+    std::abort();
+}
+
+std::string without_blanks(std::string text) {
+    text.erase(0, text.find_first_not_of(" \t"));
+    text.erase(text.find_last_not_of(" \t") + 1);
+    return text;
+}
+
+/// Digits alone, held at more nanoseconds than there are.
+std::optional<wide> number_in(std::string const& text) {
+    if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
+        return std::nullopt;
+    wide number = 0;
+    for (char const c : text)
+        if (number < wide(1) << 80)
+            number = number * 10 + (c - '0');
+    return number;
+}
+
+/// What the system's own reader of dates makes of the text, to which white space and case mean less; seconds
+/// since 1970.
+std::optional<std::time_t> lenient_date(std::string const& text, char const* form, int centuries) {
+    std::tm fields{};
+    char const* const end = strptime(text.c_str(), form, &fields);
+    if (!end || *end != '\0')
+        return std::nullopt;
+    fields.tm_year += 100 * centuries;
+    return timegm(&fields);
+}
+
+void check_number(pushback said, std::optional<wide> number, wide unit, char const* what) {
+    if (bool(said) != number.has_value())
+        report(std::string(what) + (number ? " does not read a number" : " reads what is no number"));
+    if (said.forbids())
+        report(std::string(what) + " forbids");
+    if (number && wide(said.delay().count()) != std::min(*number * unit, wide(duration::max().count())))
+        report(std::string(what) + " reads another number");
+}
+
+void check_date(pushback said, std::string const& text, wide now) {
+    if (!said)
+        return;
+    for (char const* form :
+         {"%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"}) {
+        // Two digits may be of any century.
+        for (int const centuries : {0, -3, -2, -1, 1, 2, 3}) {
+            auto const date = lenient_date(text, form, form[1] == 'A' ? centuries : 0);
+            wide const left = date ? wide(*date) * 1'000'000'000 - now : -1;
+            if (date && std::clamp(left, wide(0), wide(duration::max().count())) == said.delay().count())
+                return;
+        }
+    }
+    report("another date is read, or what is none");
+}
+
+} // namespace
+
+/// libFuzzer's entry: eight bytes are the time, the rest is what a peer says.
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    std::uint64_t bits = 0;
+    std::size_t read = 0;
+    for (; read < size && read < 8; ++read)
+        bits = bits << 8 | data[read];
+    std::chrono::system_clock::time_point const now{
+        std::chrono::system_clock::duration(static_cast<std::int64_t>(bits))};
+    std::string const text(reinterpret_cast<char const*>(data) + read, size - read);
+    std::string const inner = without_blanks(text);
+    auto const number = number_in(inner);
+
+    pushback const seconds = asio_retry::parse_retry_after(text, now);
+    pushback const milliseconds = asio_retry::parse_retry_after_ms(text);
+    pushback const grpc = asio_retry::parse_grpc_pushback(text);
+    for (pushback const said : {seconds, milliseconds, grpc})
+        if (said.delay() < duration::zero())
+            report("a negative delay");
+
+    if (number)
+        check_number(seconds, number, 1'000'000'000, "parse_retry_after");
+    else
+        check_date(seconds, inner, duration(now.time_since_epoch()).count());
+    check_number(milliseconds, number, 1'000'000, "parse_retry_after_ms");
+    bool const is_int32 = number && *number <= INT32_MAX;
+    if (is_int32 == grpc.forbids() || (is_int32 && wide(grpc.delay().count()) != *number * 1'000'000))
+        report("parse_grpc_pushback reads another number");
+    return 0;
+}

@@ -1,0 +1,285 @@
+#include <asio_retry/failure_class.hpp>
+
+#include <asio_retry/permanent.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace asio_retry {
+
+void PrintTo(failure_class const& what, std::ostream* out) {
+    static constexpr char const* kinds[] = {"none",    "permanent", "transient",
+                                            "timeout", "throttled", "overloaded"};
+    *out << kinds[static_cast<int>(what.kind)] << '/' << (what.effect == effect::none ? "none" : "possible");
+}
+
+} // namespace asio_retry
+
+namespace asio_retry::test {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+constexpr failure_class success{failure_kind::none, effect::none};
+constexpr failure_class not_done{failure_kind::transient, effect::none};
+constexpr failure_class perhaps_done{failure_kind::transient, effect::possible};
+constexpr failure_class no_answer{failure_kind::timeout, effect::possible};
+constexpr failure_class permanently{failure_kind::permanent, effect::possible};
+constexpr failure_class throttled{failure_kind::throttled, effect::none};
+constexpr failure_class too_busy{failure_kind::overloaded, effect::none};
+
+error_code of_system(int value) {
+    return error_code(value, boost::system::system_category());
+}
+
+std::vector<std::pair<error_code, failure_class>> const all_codes = {
+    {error_code(), success},
+
+    {asio::error::connection_refused, not_done},
+    {asio::error::not_connected, not_done},
+    {asio::error::address_in_use, not_done},
+    {of_system(EADDRNOTAVAIL), not_done},
+    {asio::error::no_descriptors, not_done},
+    {of_system(EMFILE), not_done},
+    {of_system(ENFILE), not_done},
+    {asio::error::no_buffer_space, not_done},
+    {asio::error::host_not_found_try_again, not_done},
+    {error_code(EAI_AGAIN, asio::error::get_addrinfo_category()), not_done},
+    {error::attempt_refused, not_done},
+    {error::circuit_open, not_done},
+    {error::client_throttled, not_done},
+    {error::too_many_in_flight, not_done},
+    {error::cooling_down, not_done},
+
+    {asio::error::timed_out, no_answer},
+
+    {asio::error::operation_aborted, permanently},
+    {asio::error::invalid_argument, permanently},
+    {asio::error::message_size, permanently},
+    {asio::error::bad_descriptor, permanently},
+    {asio::error::not_socket, permanently},
+    {asio::error::fault, permanently},
+    {asio::error::operation_not_supported, permanently},
+    {asio::error::access_denied, permanently},
+    {asio::error::no_permission, permanently},
+    {asio::error::address_family_not_supported, permanently},
+    {asio::error::no_protocol_option, permanently},
+    {asio::error::already_connected, permanently},
+    {asio::error::already_started, permanently},
+    {asio::error::host_not_found, permanently},
+    {asio::error::no_data, permanently},
+    {asio::error::no_recovery, permanently},
+    {asio::error::service_not_found, permanently},
+    {asio::error::socket_type_not_supported, permanently},
+    {permanent(error_code(asio::error::connection_refused)), permanently},
+    {permanent(error_code(asio::error::eof)), permanently},
+    {error::predicate_threw, permanently},
+    {error::backoff_threw, permanently},
+    {error::jitter_threw, permanently},
+    {error::hook_threw, permanently},
+    {error::exhausted, permanently},
+
+    {asio::error::connection_reset, perhaps_done},
+    {asio::error::connection_aborted, perhaps_done},
+    {asio::error::eof, perhaps_done},
+    {asio::error::broken_pipe, perhaps_done},
+    {asio::error::network_unreachable, perhaps_done},
+    {asio::error::network_down, perhaps_done},
+    {asio::error::network_reset, perhaps_done},
+    {asio::error::host_unreachable, perhaps_done},
+    {asio::error::no_memory, perhaps_done},
+    {asio::error::try_again, perhaps_done},
+    {asio::error::shut_down, perhaps_done},
+    {asio::error::not_found, perhaps_done},
+    {error::operation_threw, perhaps_done},
+    {error::result_rejected, perhaps_done},
+    {error_code(99, error_category()), perhaps_done},
+    {error_code(99, asio::error::get_netdb_category()), perhaps_done},
+    {error_code(99, asio::error::get_addrinfo_category()), perhaps_done},
+    {of_system(99999), perhaps_done},
+};
+
+TEST(failure_class, of_every_code_of_the_table) {
+    for (auto const& [code, expected] : all_codes)
+        EXPECT_EQ(classify(code), expected) << code << " " << code.message();
+}
+
+TEST(failure_class, of_the_same_code_in_another_category) {
+    EXPECT_EQ(classify(boost::system::errc::make_error_code(boost::system::errc::connection_refused)),
+              not_done);
+    EXPECT_EQ(classify(std::make_error_code(std::errc::connection_refused)), not_done);
+    EXPECT_EQ(classify(std::error_code(ETIMEDOUT, std::system_category())), no_answer);
+
+    struct of_a_driver final : boost::system::error_category {
+        char const* name() const noexcept override { return "driver"; }
+        std::string message(int) const override { return "?"; }
+        boost::system::error_condition default_error_condition(int value) const noexcept override {
+            return value == 1 ? make_error_condition(boost::system::errc::timed_out)
+                              : boost::system::error_condition(value, *this);
+        }
+    };
+    static of_a_driver const driver;
+    EXPECT_EQ(classify(error_code(1, driver)), no_answer);
+    EXPECT_EQ(classify(error_code(ECONNREFUSED, driver)), perhaps_done);
+}
+
+TEST(failure_class, of_what_is_thrown_goes_by_its_code) {
+    EXPECT_EQ(classify(code_of(std::make_exception_ptr(std::runtime_error("x")))), perhaps_done);
+    EXPECT_EQ(classify(code_of(std::make_exception_ptr(std::bad_alloc()))), perhaps_done);
+}
+
+TEST(failure_class, says_which_codes_are_worth_retrying) {
+    for (auto const& [code, expected] : all_codes) {
+        bool const worth = expected.kind != failure_kind::permanent;
+        EXPECT_EQ(worth_retrying(code), worth) << code;
+        EXPECT_EQ(surely_not_done(code), worth && expected.effect == effect::none) << code;
+    }
+    EXPECT_TRUE(surely_not_done(asio::error::connection_refused));
+    EXPECT_FALSE(surely_not_done(asio::error::connection_reset));
+    EXPECT_FALSE(surely_not_done(asio::error::host_not_found));
+}
+
+TEST(failure_class, of_a_failure_nobody_has_described_is_transient_and_may_have_had_an_effect) {
+    EXPECT_EQ(failure_class(), perhaps_done);
+}
+
+// Every status there can be, and some that are none.
+TEST(failure_class, of_every_http_status) {
+    std::map<int, failure_class> const exceptions = {
+        {408, no_answer}, {421, not_done},    {425, not_done},
+        {429, throttled}, {501, permanently}, {503, {failure_kind::overloaded, effect::possible}},
+        {504, no_answer}, {505, permanently},
+    };
+    for (int status = -1; status <= 1000; ++status) {
+        failure_class expected = permanently;
+        if (auto const found = exceptions.find(status); found != exceptions.end())
+            expected = found->second;
+        else if (100 <= status && status < 400)
+            expected = success;
+        else if (500 <= status && status < 600)
+            expected = perhaps_done;
+        EXPECT_EQ(classify_http(status), expected) << status;
+    }
+}
+
+TEST(failure_class, of_every_grpc_code) {
+    failure_class const all[] = {
+        success,      // OK
+        permanently,  // CANCELLED
+        perhaps_done, // UNKNOWN
+        permanently,  // INVALID_ARGUMENT
+        no_answer,    // DEADLINE_EXCEEDED
+        permanently,  // NOT_FOUND
+        permanently,  // ALREADY_EXISTS
+        permanently,  // PERMISSION_DENIED
+        throttled,    // RESOURCE_EXHAUSTED
+        permanently,  // FAILED_PRECONDITION
+        not_done,     // ABORTED
+        permanently,  // OUT_OF_RANGE
+        permanently,  // UNIMPLEMENTED
+        perhaps_done, // INTERNAL
+        perhaps_done, // UNAVAILABLE
+        permanently,  // DATA_LOSS
+        permanently,  // UNAUTHENTICATED
+        permanently,  // no code
+    };
+    for (int code = 0; code < 18; ++code)
+        EXPECT_EQ(classify_grpc(code), all[code]) << code;
+    EXPECT_EQ(classify_grpc(-1), permanently);
+}
+
+TEST(failure_class, of_an_sqlstate) {
+    std::pair<char const*, failure_class> const all[] = {
+        {"00000", success},      {"01000", success},      {"01004", success},      {"02000", success},
+        {"02001", success},      {"40000", not_done},     {"40001", not_done},     {"40002", not_done},
+        {"40P01", not_done},     {"40003", perhaps_done}, {"55P03", not_done},     {"57P03", not_done},
+        {"25006", not_done},     {"08001", not_done},     {"08004", not_done},     {"08000", perhaps_done},
+        {"08003", perhaps_done}, {"08006", perhaps_done}, {"08007", perhaps_done}, {"08P01", perhaps_done},
+        {"57P01", perhaps_done}, {"57P02", perhaps_done}, {"57P05", perhaps_done}, {"58030", perhaps_done},
+        {"57014", no_answer},    {"53000", too_busy},     {"53100", too_busy},     {"53200", too_busy},
+        {"53300", too_busy},     {"53400", too_busy},     {"57P04", permanently},  {"57000", permanently},
+        {"55000", permanently},  {"25000", permanently},  {"58000", permanently},  {"03000", permanently},
+        {"22012", permanently},  {"23505", permanently},  {"28P01", permanently},  {"42601", permanently},
+        {"XX000", permanently},  {"", permanently},       {"4000", permanently},   {"400010", permanently},
+        {"00", permanently},
+    };
+    for (auto const& [state, expected] : all)
+        EXPECT_EQ(classify_sqlstate(state), expected) << state;
+}
+
+TEST(failure_class, of_a_redis_error) {
+    std::pair<char const*, failure_class> const all[] = {
+        {"LOADING Redis is loading the dataset in memory", too_busy},
+        {"-LOADING Redis is loading the dataset in memory\r\n", too_busy},
+        {"BUSY Redis is busy running a script", too_busy},
+        {"OOM command not allowed when used memory > 'maxmemory'.", too_busy},
+        {"TRYAGAIN Multiple keys request during rehashing of slot", not_done},
+        {"READONLY You can't write against a read only replica.", not_done},
+        {"MASTERDOWN Link with MASTER is down", not_done},
+        {"CLUSTERDOWN The cluster is down", not_done},
+        {"-CLUSTERDOWN Hash slot not served", not_done},
+        {"NOREPLICAS Not enough good replicas to write.", not_done},
+        {"LOADING", too_busy},
+        {"-OOM", too_busy},
+        {"BUSYKEY Target key name already exists.", permanently},
+        {"BUSYGROUP Consumer Group name already exists", permanently},
+        {"MOVED 3999 127.0.0.1:6381", permanently},
+        {"ASK 3999 127.0.0.1:6381", permanently},
+        {"WRONGTYPE Operation against a key holding the wrong kind of value", permanently},
+        {"NOAUTH Authentication required.", permanently},
+        {"ERR unknown command", permanently},
+        {"loading", permanently},
+        {"--LOADING", permanently},
+        {" LOADING", permanently},
+        {"", permanently},
+        {"-", permanently},
+    };
+    for (auto const& [reply, expected] : all)
+        EXPECT_EQ(classify_redis(reply), expected) << reply;
+}
+
+TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {
+    judgement const busy = judge_http(503, "120");
+    EXPECT_TRUE(busy.failed);
+    EXPECT_EQ(busy.what.kind, failure_kind::overloaded);
+    EXPECT_EQ(busy.said, pushback::after(120s));
+
+    judgement const silent = judge_http(500);
+    EXPECT_TRUE(silent.failed);
+    EXPECT_EQ(silent.what, perhaps_done);
+    EXPECT_FALSE(silent.said);
+
+    judgement const refused = judge_http(404);
+    EXPECT_TRUE(refused.failed);
+    EXPECT_EQ(refused.what, permanently);
+
+    judgement const fine = judge_http(301, "120");
+    EXPECT_FALSE(fine.failed);
+    EXPECT_EQ(fine.what, success);
+    EXPECT_FALSE(fine.said) << "a redirect may say so too, but it is no failure";
+
+    auto const now =
+        std::chrono::system_clock::time_point(std::chrono::sys_days(std::chrono::year(2026) / 11 / 22));
+    EXPECT_EQ(judge_http(429, "Sun, 22 Nov 2026 00:00:09 GMT", now).said, pushback::after(9s));
+}
+
+TEST(judgement, is_no_failure_unless_something_is_said) {
+    EXPECT_FALSE(judgement().failed);
+    EXPECT_EQ(judgement().what, perhaps_done);
+    EXPECT_FALSE(judgement().said);
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,185 @@
+#include <asio_retry/pushback.hpp>
+
+#include "support/csv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using wall_time = std::chrono::system_clock::time_point;
+
+pushback const nothing;
+
+wall_time at(std::chrono::year_month_day day, duration time = {}) {
+    return wall_time(std::chrono::sys_days(day)) + std::chrono::duration_cast<wall_time::duration>(time);
+}
+
+wall_time const noon = at(std::chrono::year(2026) / 11 / 22, 12h);
+
+TEST(pushback, is_nothing_or_a_delay_or_never) {
+    EXPECT_FALSE(nothing);
+    EXPECT_FALSE(nothing.forbids());
+    EXPECT_EQ(nothing.delay(), 0ns);
+
+    EXPECT_TRUE(pushback::after(3s));
+    EXPECT_FALSE(pushback::after(3s).forbids());
+    EXPECT_EQ(pushback::after(3s).delay(), 3s);
+    EXPECT_TRUE(pushback::after(0s));
+    EXPECT_EQ(pushback::after(duration::max()).delay(), duration::max());
+
+    EXPECT_TRUE(pushback::never());
+    EXPECT_TRUE(pushback::never().forbids());
+    EXPECT_EQ(pushback::never().delay(), 0ns);
+
+    EXPECT_EQ(pushback::after(1s), pushback::after(1000ms));
+    EXPECT_NE(pushback::after(0s), nothing);
+    EXPECT_NE(pushback::never(), nothing);
+}
+
+TEST(pushback, refuses_a_negative_delay) {
+    EXPECT_THAT([] { (void)pushback::after(-1ns); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    "asio_retry: pushback.after = -1ns: must not be negative"));
+}
+
+// What Go's integer parsing and http.ParseTime say of the same text at the same time.
+TEST(golden, decision_29_retry_after_is_read_as_go_reads_it) {
+    auto const rows = read_csv("traffic/retry_after.csv");
+    ASSERT_EQ(rows.size(), 296u);
+    for (csv_row const& row : rows) {
+        wall_time const now(
+            std::chrono::duration_cast<wall_time::duration>(duration(std::stoll(row.at("now_unix_ns")))));
+        pushback const expected =
+            row.at("says") == "after" ? pushback::after(duration(std::stoll(row.at("delay_ns")))) : nothing;
+        pushback const said = parse_retry_after(row.at("text"), now);
+        EXPECT_EQ(said, expected) << row.at("text") << " is read as " << said.delay().count();
+    }
+}
+
+TEST(decision_29, all_three_dates_are_read) {
+    for (char const* text : {"Sun, 22 Nov 2026 12:00:05 GMT", "Sunday, 22-Nov-26 12:00:05 GMT",
+                             "Sun Nov 22 12:00:05 2026", " \tSun, 22 Nov 2026 12:00:05 GMT\t "})
+        EXPECT_EQ(parse_retry_after(text, noon), pushback::after(5s)) << text;
+    EXPECT_EQ(parse_retry_after("Sun Nov  8 12:00:05 2026", noon), pushback::after(0s));
+    EXPECT_EQ(parse_retry_after("Sun Nov 08 12:00:05 2026", noon), pushback::after(0s));
+}
+
+TEST(decision_29, the_name_of_the_day_is_not_compared_with_the_date) {
+    EXPECT_EQ(parse_retry_after("Mon, 22 Nov 2026 12:00:05 GMT", noon), pushback::after(5s));
+}
+
+TEST(decision_29, a_date_is_exact_to_the_nanosecond) {
+    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", noon + 1us), pushback::after(1s - 1us));
+    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", noon + 1s), pushback::after(0s));
+    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", noon + 2s), pushback::after(0s));
+}
+
+TEST(decision_29, dates_too_far_away_to_be_counted_are_held) {
+    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", noon), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", wall_time::min()),
+              pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("Sat, 01 Jan 0000 00:00:00 GMT", wall_time::max()), pushback::after(0s));
+    // 292 years and some days: 2^63 - 1 ns is 9223372036.854775807 s
+    wall_time const epoch;
+    EXPECT_EQ(parse_retry_after("Fri, 11 Apr 2262 23:47:16 GMT", epoch), pushback::after(9223372036s));
+    EXPECT_EQ(parse_retry_after("Fri, 11 Apr 2262 23:47:17 GMT", epoch), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("Fri, 11 Apr 2262 23:47:17 GMT", epoch + 500ms),
+              pushback::after(9223372036s + 500ms));
+}
+
+TEST(decision_29, a_two_digit_year_is_at_most_50_years_ahead) {
+    auto const year_of = [](std::string const& year, wall_time now) {
+        return parse_retry_after("Sunday, 01-Jan-" + year + " 00:00:00 GMT", now);
+    };
+    EXPECT_EQ(year_of("76", noon), parse_retry_after("Sun, 01 Jan 2076 00:00:00 GMT", noon));
+    EXPECT_EQ(year_of("77", noon), pushback::after(0s)) << "1977";
+    EXPECT_EQ(year_of("26", noon), pushback::after(0s));
+    EXPECT_EQ(year_of("27", noon), parse_retry_after("Sun, 01 Jan 2027 00:00:00 GMT", noon));
+    EXPECT_EQ(year_of("00", at(std::chrono::year(2099) / 12 / 31, 24h - 1s)), pushback::after(1s));
+    EXPECT_EQ(year_of("00", at(std::chrono::year(1999) / 12 / 31, 24h - 1s)), pushback::after(1s));
+}
+
+TEST(decision_29, what_is_no_number_and_no_date_says_nothing) {
+    for (char const* text : {
+             "",
+             " ",
+             "-1",
+             "+1",
+             "1.5",
+             "1,5",
+             "5s",
+             "5 5",
+             "0x5",
+             "1e3",
+             "soon",
+             "\n5",
+             "5\n",
+             "5\v",
+             "sun, 22 Nov 2026 12:00:05 GMT",
+             "Sun, 22 nov 2026 12:00:05 GMT",
+             "Sun, 22 Nov 2026 12:00:05 gmt",
+             "Sun, 22 Nov 2026 12:00:05 UTC",
+             "Sun, 22 Nov 2026 12:00:05 GMT+1",
+             "Sun, 22 Nov 2026 12:00:05",
+             "Sun, 22 Nov 2026 12:00:05 GMT x",
+             "Sun,  22 Nov 2026 12:00:05 GMT",
+             "Sun, 2 Nov 2026 12:00:05 GMT",
+             "Sun, 00 Nov 2026 12:00:05 GMT",
+             "Sun, 31 Nov 2026 12:00:05 GMT",
+             "Sun, 29 Feb 2027 12:00:05 GMT",
+             "Sun, 22 Nov 2026 24:00:00 GMT",
+             "Sun, 22 Nov 2026 12:60:00 GMT",
+             "Sun, 22 Nov 2026 12:00:60 GMT",
+             "Sun, 22 Nov 12026 12:00:05 GMT",
+             "Sun, 22 Nov 26 12:00:05 GMT",
+             "Sun, 22-Nov-26 12:00:05 GMT",
+             "Sunday, 22-Nov-2026 12:00:05 GMT",
+             "Sunday, 22 Nov 26 12:00:05 GMT",
+             "Sun Nov 22 12:00:05 2026 GMT",
+             "Sun Nov 8 12:00:05 2026",
+             "Sun Nov 22 12:00:05 26",
+             "Sunday Nov 22 12:00:05 2026",
+             "2026-11-22T12:00:05Z",
+             "22 Nov 2026 12:00:05 GMT",
+         })
+        EXPECT_EQ(parse_retry_after(text, noon), nothing) << text;
+    EXPECT_EQ(parse_retry_after(std::string_view("5\0", 2), noon), nothing);
+    EXPECT_TRUE(parse_retry_after("Tue, 29 Feb 2028 12:00:05 GMT", noon)) << "but a leap day is a day";
+}
+
+TEST(decision_29, every_digit_is_checked_before_a_number_is_held) {
+    EXPECT_EQ(parse_retry_after("99999999999999999999999999999999", noon), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("9999999999999999999999999999999x", noon), nothing);
+    EXPECT_EQ(parse_retry_after("9223372036854775807", noon), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("9223372036854775808", noon), pushback::after(duration::max()));
+}
+
+TEST(decision_29, milliseconds_are_read) {
+    EXPECT_EQ(parse_retry_after_ms("0"), pushback::after(0s));
+    EXPECT_EQ(parse_retry_after_ms(" 1500\t"), pushback::after(1500ms));
+    EXPECT_EQ(parse_retry_after_ms("9223372036854"), pushback::after(9223372036854ms));
+    EXPECT_EQ(parse_retry_after_ms("9223372036855"), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after_ms("99999999999999999999"), pushback::after(duration::max()));
+    for (char const* text : {"", " ", "-1", "+1", "1.5", "1s", "1 5", "Sun, 22 Nov 2026 12:00:05 GMT"})
+        EXPECT_EQ(parse_retry_after_ms(text), nothing) << text;
+}
+
+// gRFC A6: what is no int32, or is negative, asks the client not to retry at all.
+TEST(decision_29, grpc_pushback_is_a_delay_or_never) {
+    EXPECT_EQ(parse_grpc_pushback("0"), pushback::after(0s));
+    EXPECT_EQ(parse_grpc_pushback("2147483647"), pushback::after(2147483647ms));
+    EXPECT_EQ(parse_grpc_pushback(" 20 "), pushback::after(20ms));
+    for (char const* text : {"", " ", "-1", "-0", "+1", "2147483648", "99999999999999999999", "1.5", "1s"})
+        EXPECT_EQ(parse_grpc_pushback(text), pushback::never()) << text;
+}
+
+} // namespace
+} // namespace asio_retry::test
