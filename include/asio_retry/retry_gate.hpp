@@ -1,22 +1,93 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/pushback.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace asio_retry {
 
-/// Something that many operations share and that may refuse a retry, such as a budget.
+/// What an admitted attempt came to.
+struct attempt_end {
+    enum class how : unsigned char {
+        succeeded,
+        failed,
+        abandoned, ///< cancelled by the caller, or never begun
+    };
+
+    how outcome = how::succeeded;
+    failure_kind kind = failure_kind::none;  ///< of a failure
+    failure_kind after = failure_kind::none; ///< the failure that this attempt was a retry of; none for a first
+                                             ///< one, and for a retry that a later gate did not let begin
+    std::uint64_t number = 1;
+    time_point now{}; ///< without meaning if abandoned, or if it succeeded and no gate measures time
+    duration took{};  ///< the same; since the `now` of its `admit`
+    pushback said;    ///< what the peer said about trying again
+};
+
+namespace detail {
+
+/// error::attempt_refused, made once: an attempt that is admitted should not pay for a code that nobody reads.
+inline error_code const& attempt_refused_error() noexcept {
+    static error_code const code = error::attempt_refused;
+    return code;
+}
+
+} // namespace detail
+
+/// Whether an attempt may begin. Made of a time alone, too: `return now;`
+struct admission {
+    admission(time_point when, error_code const& why = detail::attempt_refused_error()) noexcept
+        : until(when)
+        , refusal(why) {}
+
+    time_point until;   ///< up to now: begin. Later: refused until then; max(): nobody knows until when
+    error_code refusal; ///< what a refused first attempt completes with
+};
+
+/// Something that many operations share and that may refuse what they are about to do: a budget, a breaker, a
+/// limit.
 ///
-/// It is asked once for each retry, when the retry has been decided and before its wait; never for a first
-/// attempt. Thread safety: called from every thread that runs an operation, without a lock.
+/// Override what it is about; the rest does nothing. Of each operation a gate is told a story: an attempt is
+/// asked for (`admit`) and ends (`on_end`); a retry is asked for (`acquire`) after the end of the attempt that
+/// failed, and either its attempt is asked for, or it is given back (`give_back`). It is given back too where
+/// its attempt was refused, and another attempt is asked for where the policy waits instead. A `backoff_ticker`
+/// makes no attempts and asks for retries alone.
+///
+/// Thread safety: called from every thread that runs an operation, without a lock. An override may do anything
+/// but throw; it reads no clock, because `now` says what time it is.
 class ASIO_RETRY_DECL retry_gate {
 public:
     virtual ~retry_gate();
 
     /// Takes what one retry costs; false refuses the retry, which ends its operation with stop_reason::budget.
-    virtual bool acquire() noexcept = 0;
+    /// Asked once for each retry, when it has been decided and before its wait; never for a first attempt.
+    /// `kind` is that of the failure.
+    virtual bool acquire(failure_kind kind, time_point now) noexcept;
 
-    /// Gives back what `acquire` took, because no attempt followed.
-    virtual void give_back() noexcept = 0;
+    /// Gives back what `acquire` took for a failure of this kind, because no attempt followed.
+    virtual void give_back(failure_kind kind) noexcept;
+
+    /// Whether attempt `number` may begin at `now`; asked before every attempt. `now` is time_point() where no
+    /// gate of the policy measures time.
+    virtual admission admit(std::uint64_t number, time_point now) noexcept;
+
+    /// Called exactly once for every admitted attempt.
+    virtual void on_end(attempt_end const& end) noexcept;
+
+    /// Whether `admit` and successes need the time, which costs reading a clock. Always the same answer.
+    virtual bool measures_time() const noexcept;
 };
+
+/// A gate that asks several, in this order. What a later one refuses is given back to the earlier ones, and an
+/// attempt that a later one refuses has ended in the earlier ones, abandoned.
+///
+/// Null pointers are left out; without any other there is no gate, and the result is null too.
+ASIO_RETRY_DECL std::shared_ptr<retry_gate> all_gates(std::vector<std::shared_ptr<retry_gate>> gates);
 
 } // namespace asio_retry

@@ -198,14 +198,14 @@ private:
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
 
     /// What a retry costs is held from its decision until its attempt begins.
-    bool take_lease() noexcept {
+    bool take_lease(time_point now) noexcept {
         auto const& gate = policy_.settings().gate;
-        has_lease_ = gate && gate->acquire();
+        has_lease_ = gate && gate->acquire(failure_kind::transient, now);
         return has_lease_ || !gate;
     }
     void give_lease_back() noexcept {
         if (has_lease_)
-            policy_.settings().gate->give_back();
+            policy_.settings().gate->give_back(failure_kind::transient);
         has_lease_ = false;
     }
 

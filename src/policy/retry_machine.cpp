@@ -154,7 +154,7 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
         }
         if (cancelled())
             return stop(stop_reason::cancelled);
-        if (!take_lease())
+        if (!take_lease(now))
             return stop(stop_reason::budget);
 
         stage = error::hook_threw;

@@ -19,8 +19,8 @@ struct world::gate final : retry_gate {
     gate(world& w, operation& o)
         : in(w)
         , of(o) {}
-    bool acquire() noexcept override;
-    void give_back() noexcept override;
+    bool acquire(failure_kind, time_point) noexcept override;
+    void give_back(failure_kind) noexcept override;
 
     world& in;
     operation& of;
@@ -77,14 +77,14 @@ struct world::scope_watch {
     std::size_t joined = 0;
 };
 
-bool world::gate::acquire() noexcept {
+bool world::gate::acquire(failure_kind, time_point) noexcept {
     bool const granted = ++asked != of.plan.gate_refuses_at;
     in.trace_.add(in.now(), of.who, "gate", granted);
     of.watched.leased(granted);
     return granted;
 }
 
-void world::gate::give_back() noexcept {
+void world::gate::give_back(failure_kind) noexcept {
     of.watched.lease_returned();
 }
 

@@ -98,13 +98,13 @@ private:
     struct watched_gate final : retry_gate {
         explicit watched_gate(machine_bytes& watcher)
             : owner(watcher) {}
-        bool acquire() noexcept override {
+        bool acquire(failure_kind, time_point) noexcept override {
             owner.check(owner.phase_ == phase::attempting, "the gate was asked although no attempt had failed");
             owner.check(++owner.call_.asked == 1, "the gate was asked twice for one retry");
             owner.call_.gate_refused = owner.choices_.one_of(4) == 1;
             return !owner.call_.gate_refused && ++held == 1;
         }
-        void give_back() noexcept override {
+        void give_back(failure_kind) noexcept override {
             owner.check(--held == 0, "a lease was given back that was not held");
         }
 

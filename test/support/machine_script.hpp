@@ -92,11 +92,11 @@ inline retry_policy endless_every_100ms() {
 struct counting_tokens final : retry_gate {
     explicit counting_tokens(int count)
         : left(count) {}
-    bool acquire() noexcept override {
+    bool acquire(failure_kind, time_point) noexcept override {
         ++asked;
         return left > 0 && left-- > 0;
     }
-    void give_back() noexcept override { ++left; }
+    void give_back(failure_kind) noexcept override { ++left; }
 
     int left;
     int asked = 0;

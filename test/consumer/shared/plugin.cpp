@@ -12,10 +12,10 @@ namespace plugin {
 no_such_user::no_such_user(std::string const& name)
     : permanent_error(std::make_exception_ptr(std::out_of_range(name))) {}
 
-bool closed_gate::acquire() noexcept {
+bool closed_gate::acquire(asio_retry::failure_kind, asio_retry::time_point) noexcept {
     return false;
 }
-void closed_gate::give_back() noexcept {}
+void closed_gate::give_back(asio_retry::failure_kind) noexcept {}
 
 void throw_permanent() {
     throw asio_retry::permanent(std::out_of_range("no such user"));

@@ -16,8 +16,8 @@ public:
 
 class PLUGIN_DECL closed_gate : public asio_retry::retry_gate {
 public:
-    bool acquire() noexcept override;
-    void give_back() noexcept override;
+    bool acquire(asio_retry::failure_kind, asio_retry::time_point) noexcept override;
+    void give_back(asio_retry::failure_kind) noexcept override;
 };
 
 PLUGIN_DECL void throw_permanent();

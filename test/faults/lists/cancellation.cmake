@@ -35,7 +35,7 @@ fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine
 fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
-        if (!take_lease())]] [[        if (!take_lease())]])
+        if (!take_lease(now))]] [[        if (!take_lease(now))]])
 
 fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
     [[        if (cancelled())

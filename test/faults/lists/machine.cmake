@@ -123,7 +123,7 @@ fault(machine_mixes_up_what_threw src/policy/retry_machine.cpp
 ]] [[]])
 
 fault(machine_asks_for_no_lease src/policy/retry_machine.cpp
-    [[        if (!take_lease())
+    [[        if (!take_lease(now))
             return stop(stop_reason::budget);
 ]] [[]])
 

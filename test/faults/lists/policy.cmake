@@ -244,15 +244,17 @@ fault(error_is_of_a_callback src/policy/error.cpp
     [[    case error::operation_threw:
     case error::result_rejected:
     case error::exhausted:
-        return false;]] [[    case error::operation_threw:
+        return 0;]] [[    case error::operation_threw:
     case error::result_rejected:
-        return false;
+        return 0;
     case error::exhausted:
-        return true;]])
+        return static_cast<int>(condition::callback_threw);]])
 
 fault(error_of_any_category_is_of_a_callback src/policy/error.cpp
-    [[               code.category() == asio_retry::error_category() &&
-]] [[]])
+    [[return value != 0 && code.category() == asio_retry::error_category() &&]] [[return value != 0 &&]])
+
+fault(error_of_no_group_is_in_one_of_none src/policy/error.cpp
+    [[return value != 0 && code.category()]] [[return code.category()]])
 
 fault(error_of_want_of_memory_is_unknown src/policy/error.cpp
     [[    } catch (std::bad_alloc const&) {
@@ -321,3 +323,75 @@ fault(profile_has_a_whole_range_on_top src/policy/profiles.cpp
 
 fault(profile_draws_in_no_unit src/policy/profiles.cpp
     [[full_jitter().unit(slot)]] [[full_jitter()]])
+
+# --- what failures mean, what peers say, and gates
+
+fault(failure_of_the_system_alone_is_known src/policy/failure_class.cpp
+    [[error_code const code = detail::unwrapped(ec);]] [[error_code const code = ec;]])
+
+fault(failure_that_is_marked_is_not_permanent src/policy/failure_class.cpp
+    [[    if (detail::find_permanent(ec))
+        return hopeless;
+]] [[]])
+
+fault(failure_of_exhaustion_is_transient src/policy/failure_class.cpp
+    [[code == condition::callback_threw || code == error::exhausted]] [[code == condition::callback_threw]])
+
+fault(failure_is_known_by_its_number_alone src/policy/failure_class.cpp
+    [[condition.category() == boost::system::generic_category() ?]] [[condition.value() != 0 ?]])
+
+fault(failure_is_surely_not_done_although_permanent src/policy/failure_class.cpp
+    [[what.kind != failure_kind::permanent && what.effect]] [[what.kind != failure_kind::none && what.effect]])
+
+fault(failure_of_redis_goes_by_how_it_begins src/policy/failure_tables.cpp
+    [[error_reply.substr(0, error_reply.find_first_of(" \t\r\n"));]] [[error_reply.substr(0, 4);]])
+
+fault(failure_of_600_is_one_of_a_server src/policy/failure_tables.cpp
+    [[status < 600 ?]] [[status <= 600 ?]])
+
+fault(failure_of_every_class_08_is_in_doubt src/policy/failure_tables.cpp
+    [[ || state == "08001" || state == "08004")]] [[)]])
+
+fault(judgement_of_a_success_heeds_the_peer src/policy/failure_tables.cpp
+    [[    if (result.failed)
+        result.said]] [[    if (true)
+        result.said]])
+
+fault(pushback_wraps_round src/policy/pushback.cpp
+    [[if (number > (greatest - (c - '0')) / 10)]] [[if (number > greatest / 5)]])
+
+fault(pushback_takes_blanks_for_a_part src/policy/pushback.cpp
+    [[    text = without_blanks(text);
+]] [[]])
+
+fault(pushback_knows_no_leap_years src/policy/pushback.cpp
+    [[if (!date.ok() ||]] [[if (static_cast<unsigned>(date.day()) > 31 ||]])
+
+fault(pushback_has_24_as_an_hour src/policy/pushback.cpp
+    [[hour > 23 ||]] [[hour > 24 ||]])
+
+fault(pushback_is_of_the_past_century src/policy/pushback.cpp
+    [[int const past = this_year - 49;]] [[int const past = this_year - 99;]])
+
+fault(pushback_loses_what_is_less_than_a_second src/policy/pushback.cpp
+    [[return after > duration::max() - before ? duration::max() : before + after;]] [[return after;]])
+
+fault(pushback_of_grpc_is_of_64_bits src/policy/pushback.cpp
+    [[if (!count || *count > std::numeric_limits<std::int32_t>::max())]] [[if (!count)]])
+
+fault(gates_keep_what_a_later_one_refuses src/policy/retry_gate.cpp
+    [[                while (i > 0)
+                    gates_[--i]->give_back(kind);
+]] [[]])
+
+fault(gates_let_begin_what_a_later_one_refuses src/policy/retry_gate.cpp
+    [[                while (i > 0)
+                    gates_[--i]->on_end(unbegun);
+]] [[]])
+
+fault(gates_measure_time_if_all_do src/policy/retry_gate.cpp
+    [[std::ranges::any_of(gates_]] [[std::ranges::all_of(gates_]])
+
+fault(gates_may_be_null src/policy/retry_gate.cpp
+    [[    std::erase(gates, nullptr);
+]] [[]])

@@ -30,8 +30,8 @@ auto refuses(std::string const& field, std::string const& value, std::string con
 }
 
 struct open_gate final : retry_gate {
-    bool acquire() noexcept override { return true; }
-    void give_back() noexcept override {}
+    bool acquire(failure_kind, time_point) noexcept override { return true; }
+    void give_back(failure_kind) noexcept override {}
 };
 
 TEST(retry_policy, setters_change_their_field) {

@@ -53,8 +53,8 @@ std::string fault_in(std::string_view text) {
 }
 
 struct closed_gate final : retry_gate {
-    bool acquire() noexcept override { return false; }
-    void give_back() noexcept override {}
+    bool acquire(failure_kind, time_point) noexcept override { return false; }
+    void give_back(failure_kind) noexcept override {}
 };
 
 static_assert(std::is_base_of_v<std::invalid_argument, policy_syntax_error>);

@@ -37,13 +37,13 @@ retry_policy growing() {
 struct counting_gate final : retry_gate {
     int left = 0;
     int held = 0;
-    bool acquire() noexcept override {
+    bool acquire(failure_kind, time_point) noexcept override {
         if (left == 0)
             return false;
         --left;
         return ++held > 0;
     }
-    void give_back() noexcept override {
+    void give_back(failure_kind) noexcept override {
         ++left;
         --held;
     }
