@@ -57,7 +57,7 @@ function(part_of name files result)
     set(${result} "#include <${lines}>\n${text}" PARENT_SCOPE)
 endfunction()
 
-file(GLOB headers ${root}/include/asio_retry/*.hpp)
+file(GLOB headers ${root}/include/asio_retry/*.hpp ${root}/include/asio_retry/traffic/*.hpp)
 file(GLOB sources ${root}/src/*/*.cpp)
 list(FILTER headers EXCLUDE REGEX policy_json) # which needs more than headers
 list(FILTER sources EXCLUDE REGEX "policy_json|/tool/")

@@ -28,6 +28,10 @@
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/retry_waits.hpp>
 #include <asio_retry/stop_reason.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
+#include <asio_retry/traffic/share_budget.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
+#include <asio_retry/traffic/window_budget.hpp>
 #include <asio_retry/verdict.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>

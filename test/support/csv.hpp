@@ -24,7 +24,7 @@ inline std::vector<std::string> csv_cells(std::string const& line) {
                 quoted = !quoted;
         } else if (line[i] == ',' && !quoted) {
             cells.emplace_back();
-        } else {
+        } else if (line[i] != '\r') {
             cells.back() += line[i];
         }
     }

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <asio_retry/retry_gate.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace asio_retry {
+
+struct share_budget_options {
+    double share = 0.2;            ///< of what is in flight, in (0, 1]
+    std::uint32_t min_retries = 3; ///< at once, however little is in flight
+};
+
+/// Limits how many retries there are at once, as Envoy's retry budget does: a share of all that is in flight.
+///
+/// A retry counts from its decision to its end, its wait included [envoy#30205]; in flight are the attempts
+/// that run and the retries that wait. Not for a `backoff_ticker`, which never says that an attempt has ended.
+///
+/// There is no lock: both numbers are one atomic word.
+class ASIO_RETRY_DECL share_budget final : public retry_gate {
+public:
+    /// Throws std::invalid_argument for a share outside (0, 1].
+    explicit share_budget(share_budget_options const& options = {});
+
+    /// How many retries there are, those that wait included.
+    std::uint64_t retries() const noexcept;
+
+    /// How many attempts run and how many retries wait.
+    std::uint64_t in_flight() const noexcept;
+
+    bool acquire(failure_kind kind, time_point now) noexcept override;
+    void give_back(failure_kind kind) noexcept override;
+    admission admit(std::uint64_t number, time_point now) noexcept override;
+    void on_end(attempt_end const& end) noexcept override;
+
+private:
+    share_budget_options const options_;
+    std::atomic<std::uint64_t> counts_ = 0; // retries above, first attempts below
+};
+
+} // namespace asio_retry

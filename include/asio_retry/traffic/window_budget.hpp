@@ -1,0 +1,55 @@
+#pragma once
+
+#include <asio_retry/retry_gate.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace asio_retry {
+
+struct window_budget_options {
+    double ratio = 0.2;                ///< retries per request, in [0, 1000]
+    std::chrono::seconds ttl{10};      ///< for how long a request and a retry count, 1 to 60 s
+    std::uint32_t min_per_second = 10; ///< retries that are there without requests
+};
+
+/// The budget of Finagle, with the same numbers: requests of the last `ttl` earn, and there is a floor per
+/// second.
+///
+/// It is also that of linkerd, tower and the Gateway API. It earns by request and not by success, and the floor
+/// is multiplied by the number of clients: use it where those are the numbers that a platform has agreed on.
+///
+/// There is no lock. Time is counted in ten slots, the present one included.
+class ASIO_RETRY_DECL window_budget final : public retry_gate {
+public:
+    /// Throws std::invalid_argument for a ratio outside [0, 1000] and a ttl outside 1 to 60 s.
+    explicit window_budget(window_budget_options const& options = {});
+
+    /// How many retries would be granted at `now`.
+    std::int64_t balance(time_point now) const noexcept;
+
+    bool acquire(failure_kind kind, time_point now) noexcept override;
+    void give_back(failure_kind kind) noexcept override;
+    admission admit(std::uint64_t number, time_point now) noexcept override;
+    bool measures_time() const noexcept override { return true; }
+
+private:
+    static constexpr std::size_t slot_count = 10;
+
+    void advance(time_point now) const noexcept;
+    void book(std::int64_t amount) noexcept;
+
+    std::int64_t const deposit_;
+    std::int64_t const withdrawal_;
+    std::int64_t const reserve_;
+    duration const slot_length_;
+    std::atomic<std::int64_t> mutable sum_ = 0; // of the slots
+    std::array<std::atomic<std::int64_t>, slot_count> mutable slots_{};
+    std::atomic<std::size_t> mutable present_ = 0;
+    std::atomic<duration::rep> mutable slot_began_;
+};
+
+} // namespace asio_retry

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <asio_retry/detail/policy/refuse.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace asio_retry::detail {
+
+/// Refuses an option unless it is `good`.
+template <typename Value>
+void demand(bool good, std::string_view field, Value value, std::string_view rule) {
+    if (good)
+        return;
+    if constexpr (std::integral<Value>)
+        refuse(field, std::to_string(value), rule);
+    else
+        refuse(field, value, rule);
+}
+
+/// Refuses what is no number of tokens or the like.
+inline double amount(std::string_view field, double value) {
+    demand(std::isfinite(value) && value >= 0, field, value, "must be finite and not negative");
+    return value;
+}
+
+inline double share(std::string_view field, double value) {
+    demand(0 < value && value <= 1, field, value, "must be in (0, 1]");
+    return value;
+}
+
+inline duration positive(std::string_view field, duration value) {
+    demand(value > duration::zero(), field, value, "must be positive");
+    return value;
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,134 @@
+#include <asio_retry/traffic/token_budget.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asio_retry {
+namespace {
+
+constexpr double one_token = 1e6;
+
+std::int64_t millionths(double tokens) noexcept {
+    return static_cast<std::int64_t>(std::min(std::round(tokens * one_token), 4e18));
+}
+
+token_budget_options const& checked(token_budget_options const& o) {
+    detail::amount("token_budget.capacity", o.capacity);
+    detail::demand(o.capacity > 0, "token_budget.capacity", o.capacity, "must be positive");
+    detail::amount("token_budget.initial", o.initial.value_or(0));
+    detail::demand(o.initial.value_or(0) <= o.capacity, "token_budget.initial", o.initial.value_or(0),
+                   "must not be more than the capacity");
+    detail::amount("token_budget.per_success", o.per_success);
+    detail::amount("token_budget.per_failure", o.per_failure);
+    detail::amount("token_budget.threshold", o.threshold.value_or(0));
+    detail::amount("token_budget.cost", o.cost);
+    detail::amount("token_budget.timeout_cost", o.timeout_cost.value_or(0));
+    detail::amount("token_budget.throttled_cost", o.throttled_cost.value_or(0));
+    return o;
+}
+
+} // namespace
+
+token_budget::token_budget(token_budget_options const& options)
+    : capacity_(millionths(checked(options).capacity))
+    , per_success_(millionths(options.per_success))
+    , per_failure_(millionths(options.per_failure))
+    , threshold_(options.threshold ? std::optional(millionths(*options.threshold)) : std::nullopt)
+    , cost_(millionths(options.cost))
+    , timeout_cost_(millionths(options.timeout_cost.value_or(options.cost)))
+    , throttled_cost_(millionths(options.throttled_cost.value_or(options.cost)))
+    , refund_(options.refund)
+    , balance_(millionths(options.initial.value_or(options.capacity))) {}
+
+double token_budget::balance() const noexcept {
+    return static_cast<double>(balance_.load()) / one_token;
+}
+
+std::int64_t token_budget::cost_after(failure_kind kind) const noexcept {
+    if (threshold_)
+        return 0;
+    if (kind == failure_kind::timeout)
+        return timeout_cost_;
+    return kind == failure_kind::throttled ? throttled_cost_ : cost_;
+}
+
+void token_budget::add(std::int64_t amount) noexcept {
+    std::int64_t before = balance_.load(std::memory_order_relaxed);
+    while (before < capacity_ &&
+           !balance_.compare_exchange_weak(before, std::min(capacity_, before + amount))) {
+    }
+}
+
+void token_budget::take(std::int64_t amount) noexcept {
+    std::int64_t before = balance_.load(std::memory_order_relaxed);
+    while (before > 0 && !balance_.compare_exchange_weak(before, std::max<std::int64_t>(0, before - amount))) {
+    }
+}
+
+bool token_budget::acquire(failure_kind kind, time_point) noexcept {
+    std::int64_t const cost = cost_after(kind);
+    std::int64_t before = balance_.load();
+    if (threshold_)
+        return before > *threshold_;
+    while (before >= cost)
+        if (balance_.compare_exchange_weak(before, before - cost))
+            return true;
+    return false;
+}
+
+void token_budget::give_back(failure_kind kind) noexcept {
+    add(cost_after(kind));
+}
+
+void token_budget::on_end(attempt_end const& end) noexcept {
+    switch (end.outcome) {
+    case attempt_end::how::succeeded:
+        add(refund_ && end.number > 1 ? cost_after(end.after) : per_success_);
+        break;
+    case attempt_end::how::failed:
+        if (end.kind != failure_kind::permanent)
+            take(per_failure_);
+        break;
+    case attempt_end::how::abandoned:
+        break;
+    }
+}
+
+token_budget_options grpc_tokens(double max_tokens, double token_ratio) {
+    detail::demand(0 < max_tokens && max_tokens <= 1000, "grpc_tokens.max_tokens", max_tokens,
+                   "must be in (0, 1000]");
+    detail::demand(0.001 <= token_ratio && std::isfinite(token_ratio), "grpc_tokens.token_ratio", token_ratio,
+                   "must be finite and at least 0.001");
+    token_budget_options options;
+    options.capacity = max_tokens;
+    // A decimal fraction may be a little less than it looks.
+    options.per_success = std::floor(token_ratio * 1000 + 1e-9) / 1000;
+    options.per_failure = 1;
+    options.threshold = max_tokens / 2;
+    options.cost = 0;
+    return options;
+}
+
+token_budget_options aws_tokens() {
+    token_budget_options options;
+    options.capacity = 500;
+    options.per_success = 1;
+    options.cost = 14;
+    options.throttled_cost = 5;
+    options.refund = true;
+    return options;
+}
+
+token_budget_options aws_tokens_2016() {
+    token_budget_options options;
+    options.capacity = 500;
+    options.per_success = 1;
+    options.cost = 5;
+    options.timeout_cost = 10;
+    options.refund = true;
+    return options;
+}
+
+} // namespace asio_retry

@@ -1,0 +1,95 @@
+#include <asio_retry/traffic/window_budget.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace asio_retry {
+namespace {
+
+constexpr std::int64_t scale = 1000;
+constexpr duration::rep never_begun = std::numeric_limits<duration::rep>::min();
+
+window_budget_options const& checked(window_budget_options const& o) {
+    using namespace std::chrono_literals;
+    detail::demand(0 <= o.ratio && o.ratio <= 1000, "window_budget.ratio", o.ratio, "must be in [0, 1000]");
+    // A number of seconds may be too great to be a duration.
+    if (o.ttl < 1s || o.ttl > 60s)
+        detail::refuse("window_budget.ttl", std::to_string(o.ttl.count()) + "s", "must be from 1 s to 60 s");
+    return o;
+}
+
+std::int64_t withdrawal_of(double ratio) noexcept {
+    constexpr double greatest = std::numeric_limits<std::int32_t>::max(); // Finagle's is an int
+    return ratio == 0 ? 1 : static_cast<std::int64_t>(std::min(scale / ratio, greatest));
+}
+
+} // namespace
+
+window_budget::window_budget(window_budget_options const& options)
+    : deposit_(checked(options).ratio == 0 ? 0 : scale)
+    , withdrawal_(withdrawal_of(options.ratio))
+    , reserve_(static_cast<std::int64_t>(
+          std::min(static_cast<double>(options.min_per_second) * static_cast<double>(options.ttl.count()) *
+                       static_cast<double>(withdrawal_),
+                   4e18)))
+    , slot_length_(duration(options.ttl) / slot_count)
+    , slot_began_(never_begun) {}
+
+/// Forgets what is older than the window. A slot begins when something is done in it.
+void window_budget::advance(time_point now) const noexcept {
+    duration::rep const at = now.time_since_epoch().count();
+    duration::rep began = slot_began_.load();
+    while (began == never_begun)
+        if (slot_began_.compare_exchange_weak(began, at))
+            return;
+    for (;;) {
+        auto const passed = elapsed_between(time_point(duration(began)), now) / slot_length_;
+        if (passed == 0)
+            return;
+        if (!slot_began_.compare_exchange_weak(began, at))
+            continue;
+        auto const steps = static_cast<std::size_t>(std::min<duration::rep>(passed, slot_count));
+        std::size_t const last = present_.load();
+        for (std::size_t i = 1; i <= steps; ++i)
+            sum_.fetch_sub(slots_[(last + i) % slot_count].exchange(0));
+        present_.fetch_add(steps);
+        return;
+    }
+}
+
+void window_budget::book(std::int64_t amount) noexcept {
+    sum_.fetch_add(amount);
+    slots_[present_.load() % slot_count].fetch_add(amount);
+}
+
+std::int64_t window_budget::balance(time_point now) const noexcept {
+    advance(now);
+    return (sum_.load() + reserve_) / withdrawal_;
+}
+
+bool window_budget::acquire(failure_kind, time_point now) noexcept {
+    advance(now);
+    std::int64_t sum = sum_.load();
+    while (sum + reserve_ >= withdrawal_)
+        if (sum_.compare_exchange_weak(sum, sum - withdrawal_)) {
+            slots_[present_.load() % slot_count].fetch_sub(withdrawal_);
+            return true;
+        }
+    return false;
+}
+
+void window_budget::give_back(failure_kind) noexcept {
+    book(withdrawal_);
+}
+
+admission window_budget::admit(std::uint64_t number, time_point now) noexcept {
+    if (number == 1) {
+        advance(now);
+        book(deposit_);
+    }
+    return now;
+}
+
+} // namespace asio_retry

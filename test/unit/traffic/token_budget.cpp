@@ -1,0 +1,211 @@
+#include <asio_retry/traffic/token_budget.hpp>
+
+#include "support/attempt_ends.hpp"
+#include "support/csv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <optional>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point noon(12h);
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+bool retry(token_budget& budget, failure_kind kind = failure_kind::transient) {
+    return budget.acquire(kind, noon);
+}
+
+/// An attempt fails, and asks to be retried.
+bool fail(token_budget& budget, failure_kind kind = failure_kind::transient) {
+    budget.on_end(failure(kind));
+    return retry(budget, kind);
+}
+
+TEST(golden, decision_28_grpc_tokens_are_those_of_grpc_js) {
+    auto const rows = read_csv("traffic/grpc_throttle_traces.csv");
+    ASSERT_EQ(rows.size(), 840u);
+    std::optional<token_budget> budget;
+    for (csv_row const& row : rows) {
+        if (row.at("step") == "1")
+            budget.emplace(grpc_tokens(std::stod(row.at("max_tokens")), std::stod(row.at("token_ratio"))));
+        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
+        if (row.at("event") == "success") {
+            budget->on_end(success());
+            EXPECT_EQ(retry(*budget), row.at("retry_allowed") == "true") << where;
+        } else {
+            EXPECT_EQ(fail(*budget), row.at("retry_allowed") == "true") << where;
+        }
+        EXPECT_NEAR(budget->balance(), std::stod(row.at("balance")), 1e-6) << where;
+    }
+}
+
+TEST(golden, decision_28_aws_tokens_are_those_of_botocore) {
+    static std::map<std::string, failure_kind> const kinds = {{"none", failure_kind::none},
+                                                              {"transient", failure_kind::transient},
+                                                              {"timeout", failure_kind::timeout},
+                                                              {"throttled", failure_kind::throttled}};
+    auto const rows = read_csv("traffic/aws_quota_traces.csv");
+    ASSERT_EQ(rows.size(), 922u);
+    std::optional<token_budget> budget;
+    for (csv_row const& row : rows) {
+        if (row.at("step") == "1")
+            budget.emplace(row.at("mode") == "2016" ? aws_tokens_2016() : aws_tokens());
+        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
+        failure_kind const kind = kinds.at(row.at("kind"));
+        if (row.at("event") == "success") {
+            budget->on_end(success_of_retry(std::stoul(row.at("number")), kind));
+        } else if (row.at("event") == "acquire") {
+            EXPECT_EQ(retry(*budget, kind), row.at("granted") == "True") << where;
+        }
+        EXPECT_EQ(budget->balance(), std::stod(row.at("balance"))) << where;
+    }
+}
+
+// With the numbers of gRPC's own example.
+TEST(decision_28, grpc_10_and_a_tenth_allow_four_retries_where_all_fails) {
+    token_budget budget(grpc_tokens(10, 0.1));
+    int retries = 0;
+    for (int i = 0; i < 100; ++i)
+        retries += fail(budget);
+    EXPECT_EQ(retries, 4);
+    EXPECT_EQ(budget.balance(), 0);
+}
+
+TEST(decision_28, grpc_10_and_a_tenth_need_51_successes_to_come_back) {
+    token_budget budget(grpc_tokens(10, 0.1));
+    for (int i = 0; i < 10; ++i)
+        fail(budget);
+    int successes = 0;
+    while (!retry(budget)) {
+        budget.on_end(success());
+        ++successes;
+    }
+    EXPECT_EQ(successes, 51);
+}
+
+TEST(decision_28, grpc_counts_thousandths_and_no_less) {
+    EXPECT_EQ(grpc_tokens(10, 0.5466).per_success, 0.546);
+    for (int thousandths = 1; thousandths < 3000; ++thousandths)
+        EXPECT_EQ(grpc_tokens(10, thousandths / 1000.0).per_success, thousandths / 1000.0);
+}
+
+TEST(token_budget, of_grpc_takes_nothing_for_a_permanent_failure_or_an_abandoned_attempt) {
+    token_budget budget(grpc_tokens(10, 0.1));
+    budget.on_end(failure(failure_kind::permanent));
+    budget.on_end(abandoned());
+    EXPECT_EQ(budget.balance(), 10);
+    budget.give_back(failure_kind::transient);
+    EXPECT_EQ(budget.balance(), 10);
+}
+
+TEST(token_budget, by_default_has_ten_tokens_and_gets_a_tenth_back) {
+    token_budget budget;
+    EXPECT_EQ(budget.admit(1, noon).until, noon);
+    EXPECT_FALSE(budget.measures_time());
+    for (int i = 0; i < 10; ++i)
+        EXPECT_TRUE(retry(budget));
+    EXPECT_FALSE(retry(budget));
+    for (int i = 0; i < 9; ++i)
+        budget.on_end(success());
+    EXPECT_FALSE(retry(budget));
+    budget.on_end(success());
+    EXPECT_TRUE(retry(budget));
+}
+
+TEST(token_budget, costs_what_the_kind_of_failure_costs) {
+    token_budget budget({.capacity = 100, .cost = 2, .timeout_cost = 10, .throttled_cost = 3});
+    auto const cost = [&](failure_kind kind) {
+        double const before = budget.balance();
+        EXPECT_TRUE(retry(budget, kind));
+        double const taken = before - budget.balance();
+        budget.give_back(kind);
+        EXPECT_EQ(budget.balance(), before);
+        return taken;
+    };
+    EXPECT_EQ(cost(failure_kind::transient), 2);
+    EXPECT_EQ(cost(failure_kind::overloaded), 2);
+    EXPECT_EQ(cost(failure_kind::timeout), 10);
+    EXPECT_EQ(cost(failure_kind::throttled), 3);
+}
+
+TEST(token_budget, refunds_the_last_retry_of_what_succeeds) {
+    token_budget budget({.capacity = 100, .per_success = 1, .cost = 5, .timeout_cost = 10, .refund = true});
+    EXPECT_TRUE(retry(budget, failure_kind::timeout));
+    EXPECT_TRUE(retry(budget, failure_kind::transient));
+    EXPECT_EQ(budget.balance(), 85);
+    budget.on_end(success_of_retry(3, failure_kind::transient));
+    EXPECT_EQ(budget.balance(), 90);
+    budget.on_end(success());
+    EXPECT_EQ(budget.balance(), 91);
+}
+
+TEST(token_budget, stays_between_nothing_and_its_capacity) {
+    token_budget budget({.capacity = 2, .per_success = 1.5, .per_failure = 1.5});
+    budget.on_end(success());
+    EXPECT_EQ(budget.balance(), 2);
+    budget.on_end(failure(failure_kind::transient));
+    EXPECT_EQ(budget.balance(), 0.5);
+    budget.on_end(failure(failure_kind::transient));
+    EXPECT_EQ(budget.balance(), 0);
+    budget.on_end(success());
+    EXPECT_EQ(budget.balance(), 1.5);
+    budget.give_back(failure_kind::transient);
+    EXPECT_EQ(budget.balance(), 2);
+}
+
+TEST(token_budget, may_begin_with_less_than_its_capacity) {
+    EXPECT_EQ(token_budget({.capacity = 10, .initial = 0}).balance(), 0);
+    EXPECT_EQ(token_budget({.capacity = 10, .initial = 10}).balance(), 10);
+    EXPECT_EQ(token_budget({.capacity = 10}).balance(), 10);
+}
+
+TEST(token_budget, needs_more_than_its_threshold) {
+    token_budget budget({.capacity = 10, .initial = 5, .per_success = 0.001, .threshold = 5});
+    EXPECT_FALSE(retry(budget));
+    budget.on_end(success());
+    EXPECT_TRUE(retry(budget));
+    EXPECT_TRUE(retry(budget)) << "which takes nothing";
+}
+
+TEST(token_budget, decision_04_refuses_nonsense) {
+    std::string const rule = "must be finite and not negative";
+    EXPECT_THAT([] { token_budget({.capacity = 0}); },
+                refuses_option("token_budget.capacity", "0", "must be positive"));
+    EXPECT_THAT([] { token_budget({.capacity = -1}); }, refuses_option("token_budget.capacity", "-1", rule));
+    EXPECT_THAT([] { token_budget({.capacity = infinity}); },
+                refuses_option("token_budget.capacity", "inf", rule));
+    EXPECT_THAT([] { token_budget({.initial = 10.5}); },
+                refuses_option("token_budget.initial", "10.5", "must not be more than the capacity"));
+    EXPECT_THAT([] { token_budget({.initial = nan}); }, refuses_option("token_budget.initial", "nan", rule));
+    EXPECT_THAT([] { token_budget({.per_success = -1}); },
+                refuses_option("token_budget.per_success", "-1", rule));
+    EXPECT_THAT([] { token_budget({.per_failure = nan}); },
+                refuses_option("token_budget.per_failure", "nan", rule));
+    EXPECT_THAT([] { token_budget({.threshold = -1}); }, refuses_option("token_budget.threshold", "-1", rule));
+    EXPECT_THAT([] { token_budget({.cost = infinity}); }, refuses_option("token_budget.cost", "inf", rule));
+    EXPECT_THAT([] { token_budget({.timeout_cost = -1}); },
+                refuses_option("token_budget.timeout_cost", "-1", rule));
+    EXPECT_THAT([] { token_budget({.throttled_cost = nan}); },
+                refuses_option("token_budget.throttled_cost", "nan", rule));
+    EXPECT_THAT([] { (void)grpc_tokens(0, 0.1); },
+                refuses_option("grpc_tokens.max_tokens", "0", "must be in (0, 1000]"));
+    EXPECT_THAT([] { (void)grpc_tokens(1001, 0.1); },
+                refuses_option("grpc_tokens.max_tokens", "1001", "must be in (0, 1000]"));
+    EXPECT_THAT([] { (void)grpc_tokens(nan, 0.1); },
+                refuses_option("grpc_tokens.max_tokens", "nan", "must be in (0, 1000]"));
+    EXPECT_THAT([] { (void)grpc_tokens(10, 0); },
+                refuses_option("grpc_tokens.token_ratio", "0", "must be finite and at least 0.001"));
+    EXPECT_THAT([] { (void)grpc_tokens(10, infinity); },
+                refuses_option("grpc_tokens.token_ratio", "inf", "must be finite and at least 0.001"));
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,99 @@
+#include <asio_retry/traffic/window_budget.hpp>
+
+#include "support/attempt_ends.hpp"
+#include "support/csv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <optional>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point noon(12h);
+
+bool retry(window_budget& budget, time_point now) {
+    return budget.acquire(failure_kind::transient, now);
+}
+
+TEST(golden, decision_28_window_budget_is_that_of_finagle) {
+    auto const rows = read_csv("traffic/finagle_budget_traces.csv");
+    ASSERT_EQ(rows.size(), 1506u);
+    std::optional<window_budget> budget;
+    for (csv_row const& row : rows) {
+        if (row.at("step") == "0")
+            budget.emplace(window_budget_options{
+                .ratio = std::stod(row.at("ratio")),
+                .ttl = std::chrono::seconds(std::stoi(row.at("ttl_s"))),
+                .min_per_second = static_cast<std::uint32_t>(std::stoul(row.at("min_per_second")))});
+        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
+        time_point const now = noon + std::chrono::milliseconds(std::stoll(row.at("time_ms")));
+        if (row.at("event") == "deposit") {
+            EXPECT_EQ(budget->admit(1, now).until, now);
+        } else if (row.at("event") == "withdraw") {
+            EXPECT_EQ(retry(*budget, now), row.at("granted") == "true") << where;
+        }
+        EXPECT_EQ(budget->balance(now), std::stoll(row.at("balance"))) << where;
+    }
+}
+
+TEST(window_budget, has_a_floor_and_a_fifth_of_the_requests) {
+    window_budget budget;
+    EXPECT_TRUE(budget.measures_time());
+    EXPECT_EQ(budget.balance(noon), 100);
+    for (int i = 0; i < 50; ++i)
+        (void)budget.admit(1, noon);
+    EXPECT_EQ(budget.balance(noon), 110);
+    for (int i = 0; i < 110; ++i)
+        EXPECT_TRUE(retry(budget, noon));
+    EXPECT_FALSE(retry(budget, noon));
+}
+
+TEST(window_budget, forgets_after_its_ttl) {
+    window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
+    (void)budget.admit(1, noon);
+    EXPECT_EQ(budget.balance(noon + 9999ms), 1);
+    EXPECT_EQ(budget.balance(noon + 20s), 0);
+    (void)budget.admit(1, noon + 20s);
+    EXPECT_EQ(budget.balance(noon + 10h), 0);
+    EXPECT_EQ(budget.balance(noon - 10h), 0) << "time that runs backwards stands still";
+}
+
+TEST(window_budget, decision_26_gives_back_and_charges_no_first_attempt) {
+    window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
+    EXPECT_EQ(budget.admit(1, noon).until, noon) << "although nothing is there";
+    EXPECT_TRUE(retry(budget, noon));
+    EXPECT_EQ(budget.admit(2, noon).until, noon);
+    EXPECT_EQ(budget.balance(noon), 0) << "a retry earns nothing";
+    budget.give_back(failure_kind::transient);
+    EXPECT_EQ(budget.balance(noon), 1);
+}
+
+TEST(window_budget, holds_what_cannot_be_counted) {
+    constexpr auto greatest = std::numeric_limits<std::uint32_t>::max();
+    window_budget budget({.ratio = 1e-300, .ttl = 60s, .min_per_second = greatest});
+    EXPECT_GT(budget.balance(noon), 1'000'000'000);
+    EXPECT_TRUE(retry(budget, noon));
+}
+
+TEST(window_budget, decision_04_refuses_nonsense) {
+    EXPECT_THAT([] { window_budget({.ratio = -1}); },
+                refuses_option("window_budget.ratio", "-1", "must be in [0, 1000]"));
+    EXPECT_THAT([] { window_budget({.ratio = 1001}); },
+                refuses_option("window_budget.ratio", "1001", "must be in [0, 1000]"));
+    EXPECT_THAT([] { window_budget({.ratio = std::numeric_limits<double>::quiet_NaN()}); },
+                refuses_option("window_budget.ratio", "nan", "must be in [0, 1000]"));
+    EXPECT_THAT([] { window_budget({.ttl = 0s}); },
+                refuses_option("window_budget.ttl", "0s", "must be from 1 s to 60 s"));
+    EXPECT_THAT([] { window_budget({.ttl = 61s}); },
+                refuses_option("window_budget.ttl", "61s", "must be from 1 s to 60 s"));
+    EXPECT_THAT([] { window_budget({.ttl = std::chrono::seconds::max()}); },
+                refuses_option("window_budget.ttl", "9223372036854775807s", "must be from 1 s to 60 s"));
+}
+
+} // namespace
+} // namespace asio_retry::test
