@@ -28,6 +28,11 @@
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/retry_waits.hpp>
 #include <asio_retry/stop_reason.hpp>
+#include <asio_retry/traffic/adaptive_throttle.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
+#include <asio_retry/traffic/cooldown.hpp>
+#include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/share_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/traffic/slot_window.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace asio_retry::detail {
+
+/// How many attempts ended, and how: of the last ones, or of those within a time.
+class failure_window {
+public:
+    struct counts {
+        std::uint64_t attempts = 0;
+        std::uint64_t failures = 0;
+        std::uint64_t slow = 0;
+
+        bool has(counts const& c) const noexcept {
+            return attempts >= c.attempts && failures >= c.failures && slow >= c.slow;
+        }
+        counts& operator+=(counts const& c) noexcept {
+            attempts += c.attempts;
+            failures += c.failures;
+            slow += c.slow;
+            return *this;
+        }
+        counts& operator-=(counts const& c) noexcept {
+            attempts -= c.attempts;
+            failures -= c.failures;
+            slow -= c.slow;
+            return *this;
+        }
+    };
+
+    /// `last` 0: of those within `length`.
+    failure_window(std::uint32_t last, duration length)
+        : recent_(length)
+        , last_(last) {}
+
+    ASIO_RETRY_DECL void add(bool failed, bool slow, time_point now) noexcept;
+    ASIO_RETRY_DECL void clear() noexcept;
+    counts const& total() const noexcept { return last_.empty() ? recent_.total() : total_of_last_; }
+
+private:
+    slot_window<counts, 10> recent_;
+    std::vector<counts> last_; // a ring
+    std::size_t next_ = 0;
+    counts total_of_last_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace asio_retry::detail {
+
+/// Sums over the last slots of time, the present one included. `Counts` can be added and subtracted, and begins
+/// at zero. Time that runs backwards stands still.
+template <typename Counts, std::size_t SlotCount>
+class slot_window {
+public:
+    explicit slot_window(duration length) noexcept
+        : slot_length_(std::max(length / static_cast<duration::rep>(SlotCount), duration(1))) {}
+
+    /// Goes to the slot of `now`, and forgets what is older than the window.
+    void advance(time_point now) noexcept {
+        std::int64_t const slot = slot_of(now);
+        if (slot <= newest_)
+            return;
+        std::int64_t const first = std::max(newest_ + 1, slot - static_cast<std::int64_t>(SlotCount) + 1);
+        for (std::int64_t i = first; i <= slot; ++i) {
+            total_ -= at(i);
+            at(i) = Counts();
+        }
+        newest_ = slot;
+    }
+
+    void add(Counts const& counts) noexcept {
+        at(newest_) += counts;
+        total_ += counts;
+    }
+
+    /// Takes `counts` out of the newest slot that has them, if any has.
+    void subtract(Counts const& counts) noexcept {
+        for (std::size_t age = 0; age < SlotCount; ++age)
+            if (Counts& slot = at(newest_ - static_cast<std::int64_t>(age)); slot.has(counts)) {
+                slot -= counts;
+                total_ -= counts;
+                return;
+            }
+    }
+
+    Counts const& total() const noexcept { return total_; }
+
+    void clear() noexcept {
+        slots_.fill(Counts());
+        total_ = Counts();
+    }
+
+private:
+    std::int64_t slot_of(time_point now) const noexcept {
+        auto const since = now.time_since_epoch();
+        return since / slot_length_ - (since % slot_length_ < duration::zero() ? 1 : 0);
+    }
+
+    Counts& at(std::int64_t slot) noexcept {
+        auto const count = static_cast<std::int64_t>(SlotCount);
+        return slots_[static_cast<std::size_t>((slot % count + count) % count)];
+    }
+
+    duration const slot_length_;
+    std::int64_t newest_ = std::numeric_limits<std::int64_t>::min() / 2;
+    std::array<Counts, SlotCount> slots_{};
+    Counts total_;
+};
+
+} // namespace asio_retry::detail

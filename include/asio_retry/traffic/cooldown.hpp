@@ -1,0 +1,36 @@
+#pragma once
+
+#include <asio_retry/retry_gate.hpp>
+
+#include <atomic>
+#include <chrono>
+
+namespace asio_retry {
+
+struct cooldown_options {
+    duration greatest = std::chrono::seconds(60); ///< a peer that asks for more gets this much; positive
+};
+
+/// Lets nobody's attempt begin while a peer has asked for a pause, with error::cooling_down: one gate per peer.
+///
+/// An attempt that failed and was told `pushback::after(s)` begins a pause of `s`; of several the one that ends
+/// last counts. What one attempt is told the others need not ask. With `wait_when_refused` all callers wait it
+/// out, and their backoff spreads them.
+class ASIO_RETRY_DECL cooldown final : public retry_gate {
+public:
+    /// Throws std::invalid_argument if `greatest` is not positive.
+    explicit cooldown(cooldown_options const& options = {});
+
+    /// The end of the last pause; time_point::min() if there has been none.
+    time_point until() const noexcept;
+
+    admission admit(std::uint64_t number, time_point now) noexcept override;
+    void on_end(attempt_end const& end) noexcept override;
+    bool measures_time() const noexcept override { return true; }
+
+private:
+    duration const greatest_;
+    std::atomic<duration::rep> until_;
+};
+
+} // namespace asio_retry

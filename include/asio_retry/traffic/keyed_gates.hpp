@@ -1,0 +1,107 @@
+#pragma once
+
+#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace asio_retry {
+
+/// One gate for each peer, in bounded memory: what is asked for least recently is forgotten first.
+///
+/// One breaker or throttle for all peers lets the failures of one keep everybody from the others. A key is
+/// what fails together: a host, a cluster, a tenant. Whoever holds a gate that is forgotten keeps it; the next
+/// who asks for its key gets a new one.
+/// Thread safety: any function may be called from any thread.
+template <typename Gate>
+class keyed_gates {
+public:
+    /// `make` makes a gate that nobody has asked for yet; it may be called from several threads at once.
+    /// Throws std::invalid_argument if it is empty, or if at most 0 gates are to be kept.
+    explicit keyed_gates(std::function<std::shared_ptr<Gate>()> make, std::size_t greatest = 1024)
+        : make_(std::move(make))
+        , greatest_(greatest) {
+        detail::refuse_if_empty("keyed_gates.make", make_);
+        if (greatest == 0)
+            detail::refuse("keyed_gates.greatest", "0", "must be positive");
+    }
+
+    /// The gate of `key`. Throws what `make` throws, and std::invalid_argument if that makes none.
+    std::shared_ptr<Gate> at(std::string_view key) {
+        if (auto known = find(key))
+            return known;
+        std::shared_ptr<Gate> made = make_(); // without the lock: it may ask for a gate itself
+        if (!made)
+            detail::refuse("keyed_gates.make", "null", "must make a gate");
+        return insert(key, std::move(made));
+    }
+
+    std::size_t size() const {
+        std::lock_guard const lock(mutex_);
+        return by_age_.size();
+    }
+
+    /// Calls `f(std::string const& key, Gate&)` for each, the one that was asked for last first. `f` may ask
+    /// for gates.
+    template <typename Function>
+    void for_each(Function&& f) {
+        std::vector<entry> all;
+        {
+            std::lock_guard const lock(mutex_);
+            all.assign(by_age_.begin(), by_age_.end());
+        }
+        for (entry const& each : all)
+            f(each.key, *each.gate);
+    }
+
+private:
+    struct entry {
+        std::string key;
+        std::shared_ptr<Gate> gate;
+    };
+
+    std::shared_ptr<Gate> find(std::string_view key) {
+        std::lock_guard const lock(mutex_);
+        return find_locked(key);
+    }
+
+    std::shared_ptr<Gate> find_locked(std::string_view key) {
+        auto const found = by_key_.find(key);
+        if (found == by_key_.end())
+            return nullptr;
+        by_age_.splice(by_age_.begin(), by_age_, found->second);
+        return found->second->gate;
+    }
+
+    std::shared_ptr<Gate> insert(std::string_view key, std::shared_ptr<Gate> made) {
+        std::list<entry> added, forgotten; // what is forgotten is destroyed without the lock
+        added.push_back({std::string(key), std::move(made)});
+        std::lock_guard const lock(mutex_);
+        if (auto known = find_locked(key)) // another thread was faster
+            return known;
+        by_key_.emplace(added.front().key, added.begin());
+        by_age_.splice(by_age_.begin(), added);
+        if (by_age_.size() > greatest_) {
+            by_key_.erase(by_age_.back().key);
+            forgotten.splice(forgotten.begin(), by_age_, std::prev(by_age_.end()));
+        }
+        return by_age_.front().gate;
+    }
+
+    std::function<std::shared_ptr<Gate>()> const make_;
+    std::size_t const greatest_;
+    std::mutex mutable mutex_;
+    std::list<entry> by_age_;
+    std::unordered_map<std::string_view, typename std::list<entry>::iterator> by_key_; // views of the entries
+};
+
+} // namespace asio_retry

@@ -1,0 +1,155 @@
+#include <asio_retry/traffic/circuit_breaker.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace asio_retry {
+namespace {
+
+circuit_breaker_options checked(circuit_breaker_options o) {
+    detail::share("circuit_breaker.failure_rate", o.failure_rate);
+    detail::demand(o.min_attempts > 0, "circuit_breaker.min_attempts", o.min_attempts, "must be positive");
+    detail::positive("circuit_breaker.window", o.window);
+    detail::demand(0 <= o.slow_rate && o.slow_rate <= 1, "circuit_breaker.slow_rate", o.slow_rate,
+                   "must be in [0, 1]");
+    detail::non_negative("circuit_breaker.slow", o.slow);
+    detail::positive("circuit_breaker.open_for", o.open_for);
+    detail::demand(std::isfinite(o.growth) && o.growth >= 1, "circuit_breaker.growth", o.growth,
+                   "must be finite and at least 1");
+    detail::demand(o.open_cap >= o.open_for, "circuit_breaker.open_cap", o.open_cap,
+                   "must not be less than open_for");
+    detail::demand(1 <= o.probes && o.probes <= 1000, "circuit_breaker.probes", o.probes,
+                   "must be from 1 to 1000");
+    if (o.last != 0)
+        o.min_attempts = std::min(o.min_attempts, o.last);
+    return o;
+}
+
+bool is_breaker_failure(attempt_end const& end) noexcept {
+    return end.outcome == attempt_end::how::failed &&
+           (end.kind == failure_kind::transient || end.kind == failure_kind::timeout ||
+            end.kind == failure_kind::overloaded);
+}
+
+} // namespace
+
+circuit_breaker::circuit_breaker(circuit_breaker_options const& options)
+    : options_(checked(options))
+    , window_(options_.last, options_.window)
+    , open_length_(options_.open_for) {
+    places_.reserve(options_.probes);
+}
+
+breaker_state circuit_breaker::state(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    breaker_state const state = state_;
+    return state == breaker_state::open && now >= open_until_ ? breaker_state::half_open : state;
+}
+
+void circuit_breaker::isolate() noexcept {
+    std::lock_guard const lock(mutex_);
+    state_ = breaker_state::isolated;
+}
+
+void circuit_breaker::reset() noexcept {
+    std::lock_guard const lock(mutex_);
+    close();
+}
+
+admission circuit_breaker::admit(std::uint64_t, time_point now) noexcept {
+    if (state_ == breaker_state::closed)
+        return now;
+    std::lock_guard const lock(mutex_);
+    switch (state_) {
+    case breaker_state::closed:
+        return now;
+    case breaker_state::isolated:
+        return {time_point::max(), error::circuit_open};
+    case breaker_state::open:
+    case breaker_state::half_open:
+        break;
+    }
+    if (now < open_until_) // another thread may have a later time
+        return {open_until_, error::circuit_open};
+    if (state_ == breaker_state::open)
+        half_open();
+    return take_place(now) ? admission(now) : admission(time_point::max(), error::circuit_open);
+}
+
+void circuit_breaker::on_end(attempt_end const& end) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (end.outcome == attempt_end::how::abandoned) {
+        if (state_ == breaker_state::half_open && !places_.empty())
+            places_.erase(places_.begin()); // it has no time
+        return;
+    }
+    time_point const began = saturating_add(end.now, -end.took);
+    if (began < heard_from_)
+        return;
+    bool const failed = is_breaker_failure(end);
+    if (state_ == breaker_state::half_open)
+        return on_probe_end(failed, began, end.now);
+    if (state_ != breaker_state::closed)
+        return;
+    window_.add(failed, end.took > options_.slow, end.now);
+    failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
+    if (has_to_open())
+        open(end.now);
+}
+
+bool circuit_breaker::take_place(time_point now) noexcept {
+    std::erase_if(places_, [&](time_point taken) { return elapsed_between(taken, now) >= options_.open_cap; });
+    if (places_.size() + succeeded_ >= options_.probes)
+        return false;
+    places_.insert(std::ranges::upper_bound(places_, now), now); // there is room for all
+    return true;
+}
+
+void circuit_breaker::on_probe_end(bool failed, time_point began, time_point now) noexcept {
+    auto const later = std::ranges::upper_bound(places_, began);
+    if (later != places_.begin()) // or its place has been taken from it
+        places_.erase(std::prev(later));
+    if (failed) {
+        double const longer = static_cast<double>(open_length_.count()) * options_.growth;
+        open_length_ = longer < static_cast<double>(options_.open_cap.count())
+                           ? duration(static_cast<duration::rep>(longer))
+                           : options_.open_cap;
+        open(now);
+    } else if (++succeeded_ >= options_.probes) {
+        close();
+    }
+}
+
+bool circuit_breaker::has_to_open() const noexcept {
+    if (options_.consecutive != 0 && failures_in_row_ >= options_.consecutive)
+        return true;
+    auto const [attempts, failures, slow] = window_.total();
+    if (attempts < options_.min_attempts)
+        return false;
+    auto const all = static_cast<double>(attempts);
+    return static_cast<double>(failures) / all >= options_.failure_rate ||
+           (options_.slow_rate > 0 && static_cast<double>(slow) / all >= options_.slow_rate);
+}
+
+void circuit_breaker::open(time_point now) noexcept {
+    state_ = breaker_state::open;
+    open_until_ = saturating_add(now, open_length_);
+}
+
+void circuit_breaker::half_open() noexcept {
+    state_ = breaker_state::half_open;
+    heard_from_ = open_until_;
+    places_.clear();
+    succeeded_ = 0;
+}
+
+void circuit_breaker::close() noexcept {
+    state_ = breaker_state::closed;
+    window_.clear();
+    failures_in_row_ = 0;
+    open_length_ = options_.open_for;
+}
+
+} // namespace asio_retry

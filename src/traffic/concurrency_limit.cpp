@@ -1,0 +1,79 @@
+#include <asio_retry/traffic/concurrency_limit.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+
+namespace asio_retry {
+namespace {
+
+template <typename Options>
+void check_bounds(std::string const& name, Options const& o) {
+    detail::demand(o.least >= 1, name + ".least", o.least, "must be positive");
+    detail::demand(o.least <= o.greatest, name + ".greatest", o.greatest, "must not be less than least");
+    detail::demand(o.least <= o.initial && o.initial <= o.greatest, name + ".initial", o.initial,
+                   "must be between least and greatest");
+}
+
+aimd_options const& checked(aimd_options const& o) {
+    check_bounds("aimd", o);
+    detail::demand(0 < o.backoff_ratio && o.backoff_ratio < 1, "aimd.backoff_ratio", o.backoff_ratio,
+                   "must be in (0, 1)");
+    detail::positive("aimd.timeout", o.timeout);
+    return o;
+}
+
+gradient_options const& checked(gradient_options const& o) {
+    check_bounds("gradient", o);
+    detail::share("gradient.smoothing", o.smoothing);
+    detail::amount("gradient.queue", o.queue);
+    detail::demand(std::isfinite(o.tolerance) && o.tolerance >= 1, "gradient.tolerance", o.tolerance,
+                   "must be finite and at least 1");
+    detail::demand(o.long_window >= 1, "gradient.long_window", o.long_window, "must be positive");
+    return o;
+}
+
+} // namespace
+
+aimd::aimd(aimd_options const& options)
+    : options_(checked(options))
+    , limit_(options.initial) {}
+
+void aimd::update(duration rtt, std::uint32_t in_flight, bool dropped) noexcept {
+    if (dropped || rtt > options_.timeout)
+        limit_ = static_cast<std::uint32_t>(limit_ * options_.backoff_ratio);
+    else if (std::uint64_t(in_flight) * 2 >= limit_ && limit_ < options_.greatest)
+        ++limit_;
+    limit_ = std::clamp(limit_, options_.least, options_.greatest);
+}
+
+gradient::gradient(gradient_options const& options)
+    : options_(checked(options))
+    , limit_(options.initial) {}
+
+double gradient::usual_after(double rtt) noexcept {
+    constexpr std::uint32_t first_ones = 10;
+    if (warm_up_ < first_ones) {
+        sum_ += rtt;
+        usual_ = sum_ / ++warm_up_;
+    } else {
+        double const weight = 2.0 / (options_.long_window + 1.0);
+        usual_ = usual_ * (1 - weight) + rtt * weight;
+    }
+    return usual_;
+}
+
+void gradient::update(duration took, std::uint32_t in_flight, bool) noexcept {
+    auto const rtt = std::max(static_cast<double>(took.count()), 1.0);
+    double const usual = usual_after(rtt);
+    if (usual / rtt > 2)
+        usual_ = usual * 0.95;
+    if (in_flight < limit_ / 2)
+        return;
+    double const slope = std::clamp(options_.tolerance * usual / rtt, 0.5, 1.0);
+    double const next = limit_ * slope + options_.queue;
+    limit_ = std::clamp(limit_ * (1 - options_.smoothing) + next * options_.smoothing, double(options_.least),
+                        double(options_.greatest));
+}
+
+} // namespace asio_retry
