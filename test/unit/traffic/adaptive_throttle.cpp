@@ -95,6 +95,7 @@ TEST(adaptive_throttle, remembers_its_window) {
     EXPECT_EQ(throttle.rejection(noon + 30s), 0);
     (void)throttle.admit(1, noon + 30s);
     EXPECT_EQ(throttle.rejection(noon), 0.5) << "time that runs backwards stands still";
+    EXPECT_EQ(throttle.rejection(noon + 30s), 0.5);
 }
 
 TEST(adaptive_throttle, decision_03_a_seed_gives_the_same_draws) {

@@ -69,7 +69,8 @@ TEST(aimd, grows_by_one_where_half_is_in_use_and_falls_by_a_share) {
     EXPECT_EQ(limit.limit(), 20u);
     limit.update(1ms, 10, false);
     EXPECT_EQ(limit.limit(), 21u);
-    limit.update(1ms, std::numeric_limits<std::uint32_t>::max(), false);
+    limit.update(1ms, std::uint32_t(1) << 31, false);
+    EXPECT_EQ(limit.limit(), 22u);
     limit.update(1ms, 20, false);
     EXPECT_EQ(limit.limit(), 22u);
     limit.update(1ms, 1, true);
@@ -81,6 +82,18 @@ TEST(aimd, grows_by_one_where_half_is_in_use_and_falls_by_a_share) {
     for (int i = 0; i < 100; ++i)
         limit.update(1ms, 1, true);
     EXPECT_EQ(limit.limit(), 1u);
+}
+
+// When a peer has become fast again what it was before is soon forgotten, and not over hundreds of attempts.
+TEST(gradient, a_long_time_of_slowness_is_not_what_is_usual) {
+    gradient limit;
+    for (int i = 0; i < 10; ++i)
+        limit.update(100ms, 200, false);
+    for (int i = 0; i < 100; ++i)
+        limit.update(1ms, 200, false);
+    std::uint32_t const before = limit.limit();
+    limit.update(50ms, 200, false);
+    EXPECT_LT(limit.limit(), before);
 }
 
 TEST(gradient, times_of_nothing_do_no_harm) {

@@ -27,7 +27,7 @@ void begin_first_attempts(share_budget& budget, int count) {
 
 int retries_granted(share_budget& budget) {
     int granted = 0;
-    while (budget.acquire(transient, noon))
+    while (granted < 1000 && budget.acquire(transient, noon))
         ++granted;
     return granted;
 }

@@ -173,6 +173,8 @@ TEST(token_budget, needs_more_than_its_threshold) {
     budget.on_end(success());
     EXPECT_TRUE(retry(budget));
     EXPECT_TRUE(retry(budget)) << "which takes nothing";
+    budget.give_back(failure_kind::transient);
+    EXPECT_NEAR(budget.balance(), 5.001, 1e-9) << "and gives nothing back";
 }
 
 TEST(token_budget, decision_04_refuses_nonsense) {

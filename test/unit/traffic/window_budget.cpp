@@ -53,6 +53,14 @@ TEST(window_budget, has_a_floor_and_a_fifth_of_the_requests) {
     EXPECT_FALSE(retry(budget, noon));
 }
 
+// A retry costs trunc(1000 / 0.3) = 3333, and a request earns 1000.
+TEST(window_budget, rounds_what_a_retry_costs_down) {
+    window_budget budget({.ratio = 0.3, .ttl = 10s, .min_per_second = 0});
+    for (int i = 0; i < 10; ++i)
+        (void)budget.admit(1, noon);
+    EXPECT_EQ(budget.balance(noon), 3);
+}
+
 TEST(window_budget, forgets_after_its_ttl) {
     window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
     (void)budget.admit(1, noon);

@@ -1,0 +1,341 @@
+# Mistakes in budgets, breakers, throttles and limits.
+
+noticed_by(tests_of_traffic)
+
+# --- retry_budget
+
+fault(retry_budget_fades_what_it_keeps src/traffic/retry_budget.cpp
+    [[(before > keep_ ? keep_ + left : before)]] [[(keep_ + left)]])
+
+fault(retry_budget_never_fades src/traffic/retry_budget.cpp
+    [[(before > keep_ ? keep_ + left : before)]] [[before]])
+
+fault(retry_budget_counts_time_twice src/traffic/retry_budget.cpp
+    [[        if (folded_at_.compare_exchange_weak(begin, end))
+            return begin]] [[        if (true)
+            return begin]])
+
+fault(retry_budget_turns_time_back src/traffic/retry_budget.cpp
+    [[    while (begin < end)]] [[    while (begin != end)]])
+
+fault(retry_budget_fades_from_the_epoch src/traffic/retry_budget.cpp
+    [[return begin == never_folded ?]] [[return begin == end ?]])
+
+fault(retry_budget_adds_what_was_earned_long_ago src/traffic/retry_budget.cpp
+    [[billionths(x > 0 ? all * -std::expm1(-x) / x : all);]] [[billionths(all);]])
+
+fault(retry_budget_lets_fade_what_a_quiet_client_earns src/traffic/retry_budget.cpp
+    [[        after = std::max(after, std::min(keep_, before + whole_gain));
+]] [[]])
+
+fault(retry_budget_earns_the_same_again src/traffic/retry_budget.cpp
+    [[earnings_.exchange(0);]] [[earnings_.load();]])
+
+fault(retry_budget_grants_less_than_one src/traffic/retry_budget.cpp
+    [[while (left >= one_retry)]] [[while (left > 0)]])
+
+fault(retry_budget_needs_more_than_one src/traffic/retry_budget.cpp
+    [[while (left >= one_retry)]] [[while (left > one_retry)]])
+
+fault(retry_budget_wraps_round src/traffic/retry_budget.cpp
+    [[        after = std::min(after, static_cast<std::int64_t>(greatest_balance));
+]] [[]])
+
+fault(retry_budget_has_a_floor_by_default src/traffic/retry_budget.cpp
+    [[    if (options_.per_second == 0)
+        return false;
+]] [[]])
+
+fault(retry_budget_saves_up_its_floor src/traffic/retry_budget.cpp
+    [[saturating_add(now, extra_interval_).time_since_epoch().count();]] [[saturating_add(time_point(duration(next_extra_.load())), extra_interval_).time_since_epoch().count();]])
+
+fault(retry_budget_gives_back_nothing src/traffic/retry_budget.cpp
+    [[    balance_.fetch_add(one_retry);]] [[]])
+
+fault(retry_budget_earns_by_what_fails src/traffic/retry_budget.cpp
+    [[: end.outcome == attempt_end::how::succeeded;]] [[: end.outcome != attempt_end::how::abandoned;]])
+
+fault(retry_budget_earns_by_retries_too src/traffic/retry_budget.cpp
+    [[? end.number == 1 &&]] [[?]])
+
+fault(retry_budget_takes_every_ratio src/traffic/retry_budget.cpp
+    [[    detail::share("retry_budget.ratio", o.ratio);
+]] [[]])
+
+fault(retry_budget_rounds_down src/traffic/retry_budget.cpp
+    [[std::round(retries * one_retry)]] [[std::floor(retries * one_retry)]])
+
+# --- token_budget
+
+fault(token_budget_overflows src/traffic/token_budget.cpp
+    [[std::min(capacity_, before + amount)]] [[before + amount]])
+
+fault(token_budget_owes src/traffic/token_budget.cpp
+    [[std::max<std::int64_t>(0, before - amount)]] [[before - amount]])
+
+fault(token_budget_needs_no_more_than_its_threshold src/traffic/token_budget.cpp
+    [[return before > *threshold_;]] [[return before >= *threshold_;]])
+
+fault(token_budget_costs_although_it_has_a_threshold src/traffic/token_budget.cpp
+    [[    if (threshold_)
+        return 0;
+]] [[]])
+
+fault(token_budget_grants_on_credit src/traffic/token_budget.cpp
+    [[while (before >= cost)]] [[while (before > 0)]])
+
+fault(token_budget_mixes_up_costs src/traffic/token_budget.cpp
+    [[return timeout_cost_;]] [[return throttled_cost_;]])
+
+fault(token_budget_refunds_first_attempts src/traffic/token_budget.cpp
+    [[refund_ && end.number > 1 ?]] [[refund_ ?]])
+
+fault(token_budget_takes_for_permanent_failures src/traffic/token_budget.cpp
+    [[        if (end.kind != failure_kind::permanent)
+            take]] [[            take]])
+
+fault(token_budget_begins_full src/traffic/token_budget.cpp
+    [[balance_(millionths(options.initial.value_or(options.capacity)))]] [[balance_(millionths(options.capacity))]])
+
+fault(grpc_tokens_count_all_decimals src/traffic/token_budget.cpp
+    [[std::floor(token_ratio * 1000 + 1e-9) / 1000;]] [[token_ratio;]])
+
+fault(grpc_tokens_lose_a_thousandth src/traffic/token_budget.cpp
+    [[std::floor(token_ratio * 1000 + 1e-9) / 1000;]] [[std::floor(token_ratio * 1000) / 1000;]])
+
+fault(grpc_tokens_allow_retries_down_to_nothing src/traffic/token_budget.cpp
+    [[options.threshold = max_tokens / 2;]] [[options.threshold = 0;]])
+
+fault(aws_tokens_are_those_of_2016 src/traffic/token_budget.cpp
+    [[    options.cost = 14;]] [[    options.cost = 5;]])
+
+# --- window_budget and share_budget
+
+fault(window_budget_has_eleven_slots src/traffic/window_budget.cpp
+    [[duration(options.ttl) / slot_count)]] [[duration(options.ttl) / (slot_count - 1))]])
+
+fault(window_budget_forgets_one_slot_at_a_time src/traffic/window_budget.cpp
+    [[std::min<duration::rep>(passed, slot_count));]] [[std::min<duration::rep>(passed, 1));]])
+
+fault(window_budget_stays_in_its_slot src/traffic/window_budget.cpp
+    [[        present_.fetch_add(steps);
+]] [[]])
+
+fault(window_budget_keeps_a_grid src/traffic/window_budget.cpp
+    [[if (!slot_began_.compare_exchange_weak(began, at))]] [[if (!slot_began_.compare_exchange_weak(began, began + (at - began) / slot_length_.count() * slot_length_.count()))]])
+
+fault(window_budget_earns_by_retries src/traffic/window_budget.cpp
+    [[    if (number == 1) {]] [[    if (number > 0) {]])
+
+fault(window_budget_has_no_reserve src/traffic/window_budget.cpp
+    [[while (sum + reserve_ >= withdrawal_)]] [[while (sum >= withdrawal_)]])
+
+fault(window_budget_rounds_its_cost_up src/traffic/window_budget.cpp
+    [[std::min(scale / ratio, greatest)]] [[std::min(std::ceil(scale / ratio), greatest)]])
+
+fault(share_budget_forgets_the_sleepers src/traffic/share_budget.cpp
+    [[compare_exchange_weak(counts, counts + retry_of_many))]] [[compare_exchange_weak(counts, counts))]])
+
+fault(share_budget_grants_one_more src/traffic/share_budget.cpp
+    [[if (retries_in(counts) >=]] [[if (retries_in(counts) >]])
+
+fault(share_budget_ends_retries_that_have_not_begun src/traffic/share_budget.cpp
+    [[    else if (end.after != failure_kind::none)]] [[    else if (true)]])
+
+fault(share_budget_has_no_least src/traffic/share_budget.cpp
+    [[std::max<std::uint64_t>(options_.min_retries, allowed)]] [[allowed]])
+
+# --- keyed_gates
+
+fault(keyed_gates_forget_the_oldest include/asio_retry/traffic/keyed_gates.hpp
+    [[        by_age_.splice(by_age_.begin(), by_age_, found->second);
+]] [[]])
+
+fault(keyed_gates_forget_nothing include/asio_retry/traffic/keyed_gates.hpp
+    [[if (by_age_.size() > greatest_)]] [[if (by_age_.size() > greatest_ + 1000)]])
+
+fault(keyed_gates_forget_at_the_greatest_number include/asio_retry/traffic/keyed_gates.hpp
+    [[if (by_age_.size() > greatest_)]] [[if (by_age_.size() >= greatest_)]])
+
+fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed_gates.hpp
+    [[        if (auto known = find_locked(key)) // another thread was faster
+            return known;
+]] [[]])
+
+# --- adaptive_throttle
+
+fault(throttle_does_not_count_what_it_refuses src/traffic/adaptive_throttle.cpp
+    [[    window_.add({.requests = 1});
+    if (rejected > 0 && drawn_share(source_) < rejected)
+        return {time_point::max(), error::client_throttled};]] [[    if (rejected > 0 && drawn_share(source_) < rejected)
+        return {time_point::max(), error::client_throttled};
+    window_.add({.requests = 1});]])
+
+fault(throttle_refuses_all src/traffic/adaptive_throttle.cpp
+    [[0.0, max_rejection_);]] [[0.0, 1.0);]])
+
+fault(throttle_takes_answers_for_failures src/traffic/adaptive_throttle.cpp
+    [[end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent]] [[end.outcome == attempt_end::how::succeeded]])
+
+fault(throttle_counts_what_was_abandoned src/traffic/adaptive_throttle.cpp
+    [[        window_.subtract({.requests = 1}); // it has no time
+]] [[]])
+
+fault(throttle_does_not_look_at_the_time src/traffic/adaptive_throttle.cpp
+    [[    window_.advance(now);
+    return rejection_now();]] [[    return rejection_now();]])
+
+fault(throttle_divides_by_one_less src/traffic/adaptive_throttle.cpp
+    [[/ (requests + 1)]] [[/ requests]])
+
+fault(throttle_has_no_seed src/traffic/adaptive_throttle.cpp
+    [[source_(options.seed == 0 ? entropy_seed() : options.seed)]] [[source_(entropy_seed())]])
+
+fault(slots_are_forgotten_one_too_late include/asio_retry/detail/traffic/slot_window.hpp
+    [[slot - static_cast<std::int64_t>(SlotCount) + 1)]] [[slot - static_cast<std::int64_t>(SlotCount) + 2)]])
+
+fault(slots_before_the_epoch_are_one include/asio_retry/detail/traffic/slot_window.hpp
+    [[std::numeric_limits<std::int64_t>::min() / 2;]] [[0;]])
+
+fault(slots_turn_time_back include/asio_retry/detail/traffic/slot_window.hpp
+    [[        if (slot <= newest_)
+            return;
+]] [[        if (slot <= newest_) {
+            newest_ = slot;
+            return;
+        }
+]])
+
+fault(slots_of_what_is_abandoned_are_the_newest_alone include/asio_retry/detail/traffic/slot_window.hpp
+    [[age < SlotCount; ++age)]] [[age < 1; ++age)]])
+
+# --- circuit_breaker
+
+fault(breaker_needs_more_than_its_rate src/traffic/circuit_breaker.cpp
+    [[static_cast<double>(failures) / all >= options_.failure_rate]] [[static_cast<double>(failures) / all > options_.failure_rate]])
+
+fault(breaker_opens_too_soon src/traffic/circuit_breaker.cpp
+    [[if (attempts < options_.min_attempts)]] [[if (attempts + 1 < options_.min_attempts)]])
+
+fault(breaker_takes_limits_for_failures src/traffic/circuit_breaker.cpp
+    [[(end.kind == failure_kind::transient ||]] [[(end.kind == failure_kind::throttled || end.kind == failure_kind::transient ||]])
+
+fault(breaker_counts_no_timeouts src/traffic/circuit_breaker.cpp
+    [[end.kind == failure_kind::timeout ||
+]] [[
+]])
+
+fault(breaker_calls_slow_what_takes_as_long src/traffic/circuit_breaker.cpp
+    [[end.took > options_.slow]] [[end.took >= options_.slow]])
+
+fault(breaker_is_slow_although_that_is_off src/traffic/circuit_breaker.cpp
+    [[(options_.slow_rate > 0 && ]] [[(]])
+
+fault(breaker_forgets_failures_in_a_row_at_none src/traffic/circuit_breaker.cpp
+    [[failed ? failures_in_row_ + 1 : 0;]] [[failures_in_row_ + (failed ? 1 : 0);]])
+
+fault(breaker_hears_from_before src/traffic/circuit_breaker.cpp
+    [[    if (began < heard_from_)
+        return;
+]] [[]])
+
+fault(breaker_hears_from_the_first_probe_on src/traffic/circuit_breaker.cpp
+    [[    heard_from_ = open_until_;]] [[    heard_from_ = open_until_ + duration(2);]])
+
+fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
+    [[            places_.erase(places_.begin()); // it has no time
+]] [[            (void)0;
+]])
+
+fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp
+    [[elapsed_between(taken, now) >= options_.open_cap]] [[elapsed_between(taken, now) >= duration::max()]])
+
+fault(breaker_frees_the_place_of_another src/traffic/circuit_breaker.cpp
+    [[    if (later != places_.begin()) // or its place has been taken from it
+        places_.erase(std::prev(later));]] [[    if (!places_.empty())
+        places_.erase(places_.begin());]])
+
+fault(breaker_lets_probes_begin_that_have_succeeded src/traffic/circuit_breaker.cpp
+    [[if (places_.size() + succeeded_ >= options_.probes)]] [[if (places_.size() >= options_.probes)]])
+
+fault(breaker_closes_after_one_success src/traffic/circuit_breaker.cpp
+    [[} else if (++succeeded_ >= options_.probes) {]] [[} else if (++succeeded_ >= 1) {]])
+
+fault(breaker_stays_open_as_long_as_before src/traffic/circuit_breaker.cpp
+    [[static_cast<double>(open_length_.count()) * options_.growth;]] [[static_cast<double>(open_length_.count());]])
+
+fault(breaker_stays_open_for_ever_longer src/traffic/circuit_breaker.cpp
+    [[                           : options_.open_cap;]] [[                           : duration(static_cast<duration::rep>(longer));]])
+
+fault(breaker_remembers_how_long_it_was_open src/traffic/circuit_breaker.cpp
+    [[    failures_in_row_ = 0;
+    open_length_ = options_.open_for;]] [[    failures_in_row_ = 0;]])
+
+fault(breaker_remembers_what_was src/traffic/circuit_breaker.cpp
+    [[    window_.clear();
+]] [[]])
+
+fault(breaker_lets_threads_begin_that_are_late src/traffic/circuit_breaker.cpp
+    [[    if (now < open_until_) // another]] [[    if (state_ == breaker_state::open && now < open_until_) // another]])
+
+fault(breaker_is_no_longer_isolated_after_a_while src/traffic/circuit_breaker.cpp
+    [[    case breaker_state::isolated:
+        return {time_point::max(), error::circuit_open};
+    case breaker_state::open:]] [[    case breaker_state::isolated:
+    case breaker_state::open:]])
+
+fault(breaker_needs_more_than_the_last_attempts src/traffic/circuit_breaker.cpp
+    [[        o.min_attempts = std::min(o.min_attempts, o.last);]] [[        (void)0;]])
+
+fault(breaker_forgets_half_of_the_last_attempts src/traffic/failure_window.cpp
+    [[    std::ranges::fill(last_, counts());
+]] [[]])
+
+fault(breaker_keeps_the_sums_of_the_last_attempts src/traffic/failure_window.cpp
+    [[    total_of_last_ -= last_[next_];
+]] [[]])
+
+# --- limits and pauses
+
+fault(aimd_rounds_up src/traffic/concurrency_limit.cpp
+    [[static_cast<std::uint32_t>(limit_ * options_.backoff_ratio);]] [[static_cast<std::uint32_t>(limit_ * options_.backoff_ratio + 0.999);]])
+
+fault(aimd_grows_where_it_is_not_used src/traffic/concurrency_limit.cpp
+    [[std::uint64_t(in_flight) * 2 >= limit_]] [[std::uint64_t(in_flight) * 3 >= limit_]])
+
+fault(aimd_wraps_round src/traffic/concurrency_limit.cpp
+    [[std::uint64_t(in_flight) * 2]] [[in_flight * 2]])
+
+fault(aimd_drops_what_takes_as_long src/traffic/concurrency_limit.cpp
+    [[rtt > options_.timeout]] [[rtt >= options_.timeout]])
+
+fault(gradient_begins_with_nine src/traffic/concurrency_limit.cpp
+    [[first_ones = 10;]] [[first_ones = 9;]])
+
+fault(gradient_believes_the_past src/traffic/concurrency_limit.cpp
+    [[        usual_ = usual * 0.95;]] [[        usual_ = usual;]])
+
+fault(gradient_falls_to_nothing src/traffic/concurrency_limit.cpp
+    [[0.5, 1.0);]] [[0.0, 1.0);]])
+
+fault(limit_is_one_too_many include/asio_retry/traffic/concurrency_limit.hpp
+    [[while (count < limit())]] [[while (count <= limit())]])
+
+fault(limit_learns_from_every_failure include/asio_retry/traffic/concurrency_limit.hpp
+    [[(end.kind == failure_kind::timeout ||]] [[(end.kind != failure_kind::none || end.kind == failure_kind::timeout ||]])
+
+fault(limit_does_not_count_the_one_that_ended include/asio_retry/traffic/concurrency_limit.hpp
+    [[algorithm_.update(end.took, count, !succeeded);]] [[algorithm_.update(end.took, count - 1, !succeeded);]])
+
+fault(limit_leaves_it_to_the_algorithm include/asio_retry/traffic/concurrency_limit.hpp
+    [[        limit_.store(algorithm_.limit(), std::memory_order_relaxed);
+]] [[]])
+
+fault(cooldown_is_of_what_was_said_last src/traffic/cooldown.cpp
+    [[while (latest < over &&]] [[while (latest != over &&]])
+
+fault(cooldown_waits_for_hours src/traffic/cooldown.cpp
+    [[std::min(end.said.delay(), greatest_)]] [[end.said.delay()]])
+
+fault(cooldown_heeds_what_was_abandoned src/traffic/cooldown.cpp
+    [[    if (end.outcome != attempt_end::how::failed || asked]] [[    if (asked]])

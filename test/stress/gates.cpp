@@ -1,0 +1,303 @@
+#include <asio_retry/traffic/adaptive_throttle.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
+#include <asio_retry/traffic/cooldown.hpp>
+#include <asio_retry/traffic/keyed_gates.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
+#include <asio_retry/traffic/share_budget.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
+#include <asio_retry/traffic/window_budget.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Four threads use one gate at once, as the operations of a pool do.
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int thread_count = 4;
+constexpr int rounds = 50'000;
+constexpr time_point noon(12h);
+constexpr auto transient = failure_kind::transient;
+
+/// Calls `work(thread's number, its generator)` on four threads that begin together.
+void on_four_threads(std::function<void(int, random&)> const& work) {
+    std::atomic<int> waiting = thread_count;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < thread_count; ++i)
+        threads.emplace_back([&, i] {
+            random dice(static_cast<std::uint64_t>(i) + 1);
+            --waiting;
+            while (waiting > 0)
+                std::this_thread::yield();
+            work(i, dice);
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+bool one_in(random& dice, std::uint64_t n) {
+    return dice() % n == 0;
+}
+
+attempt_end ended(attempt_end::how how, std::uint64_t number = 1, time_point now = noon, duration took = {}) {
+    attempt_end end;
+    end.outcome = how;
+    end.kind = how == attempt_end::how::failed ? transient : failure_kind::none;
+    end.after = number > 1 ? transient : failure_kind::none;
+    end.number = number;
+    end.now = now;
+    end.took = took;
+    return end;
+}
+
+constexpr auto succeeded = attempt_end::how::succeeded;
+constexpr auto failed = attempt_end::how::failed;
+constexpr auto abandoned = attempt_end::how::abandoned;
+
+TEST(gates_of_four_threads, decision_26_retry_budget_conserves_its_tokens) {
+    retry_budget budget({.ratio = 0.1, .keep = 1e6, .initial = 1000});
+    std::atomic<std::int64_t> spent = 0, successes = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds; ++i) {
+            time_point const now = noon + i * 1us;
+            if (one_in(dice, 4)) {
+                if (budget.acquire(transient, now)) {
+                    if (one_in(dice, 3))
+                        budget.give_back(transient);
+                    else
+                        ++spent;
+                }
+            } else {
+                budget.on_end(ended(succeeded));
+                ++successes;
+            }
+        }
+    });
+    double const earned = 1000 + 0.1 * static_cast<double>(successes);
+    EXPECT_NEAR(static_cast<double>(spent) + budget.balance(noon + 1h), earned, 1e-6);
+    EXPECT_GT(spent, 1000);
+}
+
+// Four threads that look at one balance at once fade it once.
+TEST(gates_of_four_threads, retry_budget_fades_once) {
+    retry_budget budget({.window = 10s, .keep = 0, .initial = 1000});
+    EXPECT_EQ(budget.balance(noon), 1000);
+    std::atomic<int> step = 0;
+    on_four_threads([&](int, random&) {
+        for (int now; (now = ++step) <= rounds;)
+            (void)budget.balance(noon + now * 200us);
+    });
+    EXPECT_NEAR(budget.balance(noon + 10s), 1000 / std::exp(1), 1e-3);
+}
+
+TEST(gates_of_four_threads, decision_26_token_budget_conserves_its_tokens) {
+    constexpr int tokens = 60'000;
+    token_budget budget({.capacity = tokens, .per_success = 0});
+    std::atomic<int> spent = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds; ++i)
+            if (budget.acquire(transient, noon)) {
+                if (one_in(dice, 2))
+                    budget.give_back(transient);
+                else
+                    ++spent;
+            }
+    });
+    EXPECT_EQ(spent, tokens - budget.balance());
+    EXPECT_GT(spent, 0);
+}
+
+TEST(gates_of_four_threads, token_budget_stays_within_its_bounds) {
+    token_budget budget({.capacity = 3, .per_success = 0.7, .per_failure = 0.9});
+    std::atomic<int> outside = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds; ++i) {
+            budget.on_end(ended(one_in(dice, 2) ? succeeded : failed));
+            (void)budget.acquire(transient, noon);
+            double const balance = budget.balance();
+            outside += balance < 0 || balance > 3;
+        }
+    });
+    EXPECT_EQ(outside, 0);
+}
+
+TEST(gates_of_four_threads, decision_26_window_budget_conserves_its_tokens) {
+    window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
+    std::atomic<int> requests = 0, spent = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds; ++i)
+            if (one_in(dice, 2)) {
+                (void)budget.admit(1, noon);
+                ++requests;
+            } else if (budget.acquire(transient, noon)) {
+                if (one_in(dice, 3))
+                    budget.give_back(transient);
+                else
+                    ++spent;
+            }
+    });
+    EXPECT_EQ(budget.balance(noon), requests - spent);
+    EXPECT_GT(spent, 0);
+}
+
+// While slots are forgotten too: in the end nothing is left but the reserve.
+TEST(gates_of_four_threads, window_budget_forgets_everything) {
+    window_budget budget({.ratio = 1, .ttl = 1s, .min_per_second = 7});
+    std::atomic<int> step = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int now; (now = ++step) <= rounds;) {
+            (void)budget.admit(1, noon + now * 1ms);
+            if (one_in(dice, 2) && budget.acquire(transient, noon + now * 1ms) && one_in(dice, 2))
+                budget.give_back(transient);
+        }
+    });
+    EXPECT_EQ(budget.balance(noon + 24h), 7);
+}
+
+TEST(gates_of_four_threads, share_budget_never_has_more_retries_than_its_share) {
+    share_budget budget({.share = 0.5, .min_retries = 3});
+    std::atomic<int> too_many = 0, granted = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds; ++i) {
+            (void)budget.admit(1, noon);
+            budget.on_end(ended(one_in(dice, 2) ? failed : abandoned));
+            if (!budget.acquire(transient, noon))
+                continue;
+            ++granted;
+            too_many += budget.retries() > 3; // at most 4 are in flight, so 3 is the limit
+            if (one_in(dice, 3)) {
+                budget.give_back(transient);
+                continue;
+            }
+            (void)budget.admit(2, noon);
+            budget.on_end(ended(one_in(dice, 2) ? succeeded : abandoned, 2));
+        }
+    });
+    EXPECT_EQ(too_many, 0);
+    EXPECT_GT(granted, 0);
+    EXPECT_EQ(budget.in_flight(), 0u);
+    EXPECT_EQ(budget.retries(), 0u);
+}
+
+TEST(gates_of_four_threads, concurrency_limit_is_never_exceeded) {
+    struct constant_limit {
+        std::uint32_t limit() const noexcept { return 3; }
+        void update(duration, std::uint32_t in_flight, bool) noexcept {
+            greatest = std::max(greatest, in_flight);
+        }
+        std::uint32_t greatest = 0;
+    };
+    concurrency_limit<constant_limit> constant;
+    concurrency_limit<aimd> learning(aimd({.initial = 2, .greatest = 4}));
+    std::atomic<int> running = 0, too_many = 0, refused = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds; ++i) {
+            if (constant.admit(1, noon).until > noon) {
+                ++refused;
+            } else {
+                too_many += ++running > 3;
+                std::this_thread::yield();
+                --running;
+                constant.on_end(ended(succeeded));
+            }
+            if (learning.admit(1, noon).until <= noon)
+                learning.on_end(ended(one_in(dice, 2) ? succeeded : abandoned, 1, noon, 1ms));
+        }
+    });
+    EXPECT_EQ(too_many, 0);
+    EXPECT_EQ(constant.in_flight(), 0u);
+    EXPECT_EQ(learning.in_flight(), 0u);
+    EXPECT_LE(learning.limit(), 4u);
+}
+
+// Whatever the threads have done with it, it is not stuck.
+TEST(gates_of_four_threads, circuit_breaker_always_comes_back) {
+    circuit_breaker breaker({.min_attempts = 5, .open_for = 10ms, .open_cap = 1s});
+    std::atomic<int> step = 0, opened = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int begun; (begun = ++step) <= rounds;) {
+            time_point const now = noon + begun * 1ms;
+            if (breaker.admit(1, now).until > now)
+                continue;
+            if (one_in(dice, 50))
+                continue; // it hangs for good
+            opened += breaker.state(now) != breaker_state::closed;
+            breaker.on_end(ended(one_in(dice, 5)   ? abandoned
+                                 : one_in(dice, 2) ? failed
+                                                   : succeeded,
+                                 1, now + 1ms, 1ms));
+        }
+    });
+    EXPECT_GT(opened, 0);
+    time_point now = noon + 1h;
+    for (int i = 0; i < 100 && breaker.state(now) != breaker_state::closed; ++i, now += 1s)
+        if (breaker.admit(1, now).until <= now)
+            breaker.on_end(ended(succeeded, 1, now));
+    EXPECT_EQ(breaker.state(now), breaker_state::closed);
+}
+
+TEST(gates_of_four_threads, adaptive_throttle_counts_everything) {
+    adaptive_throttle throttle({.seed = 1});
+    on_four_threads([&](int, random&) {
+        for (int i = 0; i < rounds; ++i) {
+            (void)throttle.admit(1, noon);
+            throttle.on_end(ended(abandoned));
+        }
+    });
+    EXPECT_EQ(throttle.rejection(noon), 0) << "all of them were abandoned";
+}
+
+TEST(gates_of_four_threads, cooldown_keeps_the_latest_end) {
+    cooldown pause({.greatest = 1h});
+    on_four_threads([&](int which, random&) {
+        for (int i = 1; i <= rounds; ++i) {
+            attempt_end end = ended(failed);
+            end.said = pushback::after(i * 4us + which * 1us);
+            pause.on_end(end);
+            (void)pause.admit(1, noon);
+        }
+    });
+    EXPECT_EQ(pause.until(), noon + rounds * 4us + 3us);
+}
+
+TEST(gates_of_four_threads, keyed_gates_make_one_gate_for_each_key) {
+    std::atomic<int> made = 0;
+    keyed_gates<token_budget> all([&] {
+        ++made;
+        return std::make_shared<token_budget>();
+    });
+    keyed_gates<token_budget> few([] { return std::make_shared<token_budget>(); }, 2);
+    std::array<std::atomic<token_budget*>, 8> seen{};
+    std::atomic<int> others = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int i = 0; i < rounds / 10; ++i) {
+            auto const which = dice() % 8;
+            std::string const key = "peer " + std::to_string(which);
+            auto const gate = all.at(key);
+            token_budget* expected = nullptr;
+            if (!seen[which].compare_exchange_strong(expected, gate.get()))
+                others += expected != gate.get();
+            (void)few.at(key)->acquire(transient, noon);
+            if (one_in(dice, 100))
+                few.for_each([](std::string const&, token_budget& budget) { (void)budget.balance(); });
+        }
+    });
+    EXPECT_EQ(others, 0);
+    EXPECT_EQ(all.size(), 8u);
+    EXPECT_EQ(few.size(), 2u);
+    EXPECT_GE(made, 8);
+}
+
+} // namespace
+} // namespace asio_retry::test
