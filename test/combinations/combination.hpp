@@ -64,19 +64,31 @@ struct noting_handler {
     busy_token busy;
 };
 
-/// Notes what awaiting comes to.
-template <typename Value>
-asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
+/// Notes what awaiting comes to. (A coroutine of its own, because g++ 16 cannot compile a lambda that is one
+/// inside a generic one.)
+template <bool HasValue, typename Awaited>
+asio::awaitable<void> note_awaited(story& s, Awaited awaited) {
     outcome result;
     try {
-        if constexpr (std::is_void_v<Value>)
-            co_await std::move(awaited);
-        else
+        if constexpr (HasValue)
             result.value = co_await std::move(awaited);
+        else
+            co_await std::move(awaited);
     } catch (boost::system::system_error const& e) {
         result.error = e.code();
     }
     s.complete(result);
+}
+
+template <typename Value>
+asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
+    return note_awaited<!std::is_void_v<Value>>(s, std::move(awaited));
+}
+
+/// The same for what gives a tuple.
+template <typename Awaited>
+asio::awaitable<void> note_tuple(story& s, Awaited awaited) {
+    s.complete(outcome_of(co_await std::move(awaited)));
 }
 
 /// One operation in a context of its own, from its initiation until the context has run dry.

@@ -26,10 +26,8 @@ TYPED_TEST(default_token, of_an_executor_is_as_tuple) {
     using token = asio::as_tuple_t<asio::use_awaitable_t<>>;
     using executor = typename token::executor_with_default<given_type<TypeParam>>;
     expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t]() -> asio::awaitable<void> {
-            auto retry = async_retry(executor(t.given_executor()), t.operation(), t.policy());
-            auto const values = co_await std::move(retry);
-            t.told().complete(std::apply([](auto const&... v) { return outcome_of(v...); }, values));
+        t.spawn([&t] {
+            return note_tuple(t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
         });
     });
 }
@@ -37,18 +35,9 @@ TYPED_TEST(default_token, of_an_executor_is_as_tuple) {
 TYPED_TEST(default_token, of_an_executor_is_deferred) {
     using executor = asio::deferred_t::executor_with_default<given_type<TypeParam>>;
     expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t]() -> asio::awaitable<void> {
-            auto retry = async_retry(executor(t.given_executor()), t.operation(), t.policy());
-            try {
-                if constexpr (TypeParam::form::has_value)
-                    t.told().complete({error_code(), co_await std::move(retry)});
-                else {
-                    co_await std::move(retry);
-                    t.told().complete({});
-                }
-            } catch (boost::system::system_error const& e) {
-                t.told().complete({e.code(), std::nullopt});
-            }
+        t.spawn([&t] {
+            return note_awaited<TypeParam::form::has_value>(
+                t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
         });
     });
 }

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace asio_retry::test {
@@ -43,6 +44,11 @@ outcome outcome_of(Failure const& failure) {
 template <typename Failure>
 outcome outcome_of(Failure const& failure, int value) {
     return {failure_of(failure), value};
+}
+
+template <typename... Values>
+outcome outcome_of(std::tuple<Values...> const& values) {
+    return std::apply([](auto const&... each) { return outcome_of(each...); }, values);
 }
 
 /// What is to be expected of a form of operation.
