@@ -54,10 +54,12 @@ namespace asio_retry {
 ///
 /// Executor: the first attempt is initiated where the initiating function is called. The other attempts, the
 /// policy's callables and the handler run on the handler's associated executor, and so does the coroutine of an
-/// awaitable attempt; after the success of an attempt that is awaited directly, because nothing can interrupt
-/// it, a coroutine goes on where the attempt ended, as after any co_await. Waits hang on the context of the
-/// given executor, context or scope; without one, of the handler's executor. A handler that was given
-/// system_executor counts as one without: Asio would call it wherever the operation completes.
+/// awaitable attempt; after the success of one that nothing can interrupt the coroutine that awaits it goes on
+/// where the attempt ended, as after any co_await. With a time limit an awaitable of `any_io_executor` runs on
+/// that executor itself if it is a strand, or that of a context made for one thread, as by
+/// `asio::io_context io(1)`, and on a strand of its own otherwise. Waits hang on the context of the given
+/// executor, context or scope; without one, of the handler's executor. A handler that was given system_executor
+/// counts as one without: Asio would call it wherever the operation completes.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin; an operation that was cancelled before its start makes none.
@@ -67,7 +69,8 @@ namespace asio_retry {
 /// `terminal` only, unless it asks for more, and of what the coroutine that awaits the operation lets through.
 /// A request is remembered from when it is made: each attempt has a cancellation state of its own, and what it
 /// does to that, such as to reset it in order to clean up, changes neither the outcome nor the state of the
-/// caller. (Where nobody can cancel the caller its attempts run in its own coroutine.)
+/// caller. (Attempts that nothing can interrupt, neither the caller's slot nor a time limit, share the
+/// caller's.)
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt, whatever it
 /// made of that, with the exception that it threw nested in a thrown one; `operation_aborted` when cancelled;

@@ -85,8 +85,11 @@ public:
     /// Whether a running attempt may have to be cut short.
     bool limits_attempts() const noexcept { return limits_attempts_; }
 
-    /// Whether the machine has to be told the time of the start and of a success.
+    /// Whether the machine has to be told the time of the start.
     bool measures_time() const noexcept { return measures_time_; }
+
+    /// Whether it has to be told that of a success.
+    bool is_observed() const noexcept { return observer_ != nullptr; }
     /// @}
 
     /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures

@@ -58,6 +58,10 @@ public:
     /// early together share the turn. Returns false if the expiry is being or has been reported.
     bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
 
+    /// Whether the context is run by one thread: it was made with a concurrency hint of 1, or one that lets it
+    /// do without locks, or has a virtual_time.
+    bool has_one_thread() const noexcept;
+
     /// The next independent source of randomness.
     random next_random() noexcept;
 

@@ -33,7 +33,7 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
     }
     if (machine_.may_start(now) && (!is_scoped || membership()->has_room())) {
         machine_.start_with_attempt(now);
-        return make_attempt();
+        return make_attempt(now);
     }
     state_.occupancy.add(start_refused); // its hook belongs on the executor
     leave();
@@ -42,27 +42,28 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
 void operation_core::refuse_start() {
     time_point const now = time_for(machine_);
     bool const has_only_no_room = machine_.may_start(now) && state_.is_scoped() && !membership()->has_room();
-    carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : machine_.start(now));
+    carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : machine_.start(now), now);
 }
 
 /// The wait is over, or was never needed, or was cut short.
 void operation_core::resume() {
-    carry_out(machine_.on_wait_over(time_for(machine_)));
+    time_point const now = time_for(machine_);
+    carry_out(machine_.on_wait_over(now), now);
 }
 
-void operation_core::carry_out(retry_action&& action) {
+void operation_core::carry_out(retry_action&& action, time_point now) {
     if (action.what == retry_action::kind::attempt)
-        return make_attempt();
+        return make_attempt(now);
     fail_with(error_code(), nullptr); // no result is left: an empty one, for the end to amend
     complete(action);
 }
 
 // --- an attempt
 
-void operation_core::make_attempt() {
+void operation_core::make_attempt(time_point now) {
     state_.begin_attempt();
     try {
-        if (machine_.limits_attempts() && !arm_limit())
+        if (machine_.limits_attempts() && !arm_limit(now))
             return abandon();
     } catch (...) {
         return fail();

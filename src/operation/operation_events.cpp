@@ -212,8 +212,8 @@ void operation_core::on_scope_notice_failed() {
 
 // --- the time limit of an attempt: the same node that waits serves it, never both at once
 
-bool operation_core::arm_limit() {
-    time_point const limit = machine_.attempt_limit(now());
+bool operation_core::arm_limit(time_point now) {
+    time_point const limit = machine_.attempt_limit(now);
     if (limit == time_point::max())
         return true;
     ends_wait_ = false;

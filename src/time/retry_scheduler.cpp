@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/policy/refuse.hpp>
 
+#include "time/one_thread.hpp"
 #include "time/random_streams.hpp"
 #include "time/scheduled_waits.hpp"
 
@@ -18,11 +19,14 @@ class retry_scheduler::impl {
 public:
     explicit impl(boost::asio::execution_context& context)
         : waits(context)
-        , streams(seeded_) {}
+        , streams(seeded_)
+        , is_made_for_one_thread(detail::is_made_for_one_thread(context)) {}
 
     detail::scheduled_waits waits;
     detail::random_streams streams;
     detail::random_streams::state streams_before; // the manual clock
+    bool const is_made_for_one_thread;
+    std::atomic<bool> has_virtual_time = false;
 };
 
 boost::asio::execution_context::id retry_scheduler::id;
@@ -31,7 +35,24 @@ retry_scheduler::retry_scheduler(boost::asio::execution_context& context)
     : boost::asio::execution_context::service(context)
     , impl_(std::make_unique<impl>(context)) {}
 
-retry_scheduler::~retry_scheduler() = default;
+namespace {
+
+/// What this thread has looked up last, as long as no scheduler has been destroyed since: another context may
+/// be at the same address by now.
+struct lookup {
+    boost::asio::execution_context const* context = nullptr;
+    retry_scheduler* found = nullptr;
+    std::size_t destroyed = 0;
+};
+
+constinit thread_local lookup latest;
+std::atomic<std::size_t> destroyed_schedulers = 0;
+
+} // namespace
+
+retry_scheduler::~retry_scheduler() {
+    destroyed_schedulers.fetch_add(1, std::memory_order_relaxed);
+}
 
 retry_scheduler& retry_scheduler::slack(duration greatest) {
     impl_->waits.set_slack(detail::non_negative("slack", greatest));
@@ -67,6 +88,10 @@ bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context
     return impl_->waits.end_early(node, here);
 }
 
+bool retry_scheduler::has_one_thread() const noexcept {
+    return impl_->is_made_for_one_thread || impl_->has_virtual_time;
+}
+
 random retry_scheduler::next_random() noexcept {
     return impl_->streams.next();
 }
@@ -82,11 +107,13 @@ void retry_scheduler::notify_fork(boost::asio::execution_context::fork_event eve
 
 void retry_scheduler::stop_clock() {
     impl_->waits.stop_clock();
+    impl_->has_virtual_time = true;
     impl_->streams_before = impl_->streams.save();
 }
 
 void retry_scheduler::restart_clock() {
     impl_->waits.restart_clock();
+    impl_->has_virtual_time = false;
     impl_->streams.restore(impl_->streams_before);
 }
 
@@ -110,7 +137,10 @@ void retry_scheduler::set_clock(time_point to) noexcept {
 }
 
 retry_scheduler& scheduler(boost::asio::execution_context& context) {
-    return boost::asio::use_service<retry_scheduler>(context);
+    std::size_t const destroyed = destroyed_schedulers.load(std::memory_order_relaxed);
+    if (latest.context != &context || latest.destroyed != destroyed)
+        latest = {&context, &boost::asio::use_service<retry_scheduler>(context), destroyed};
+    return *latest.found;
 }
 
 } // namespace asio_retry

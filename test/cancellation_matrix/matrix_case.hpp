@@ -116,10 +116,8 @@ struct matrix_case {
     }
     bool in_flight() const { return at.where == place::in_attempt || at_limit(); }
 
-    /// The coroutine that awaits the operation makes its attempts itself.
-    bool direct() const {
-        return shape == form::awaitable_operation && by_coroutine() && !scoped && !limited && !at_limit();
-    }
+    /// The coroutine that awaits the operation makes its attempts itself: one thread runs the context.
+    bool direct() const { return shape == form::awaitable_operation && by_coroutine() && !scoped; }
 
     /// Nothing between the operation and its context: no strand, of the caller's or of the attempts', and no
     /// executor that was erased twice.

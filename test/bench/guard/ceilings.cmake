@@ -1,7 +1,9 @@
 # ceiling(workload most): instructions per operation, with g++ 12 -O2 and Boost 1.81: what was counted, and a twentieth.
 ceiling(first_try_callback 990)
 ceiling(first_try_awaitable 2040)
-ceiling(first_try_cancellable 5800)
+ceiling(first_try_cancellable 2480)
+ceiling(first_try_limited 3110)
+ceiling(first_try_limited_strand 3660)
 # 5892, and 5476 before: a failure asks for the cap of its part of a chain and for the first ceiling that is not zero, and
 # whether its error is an abort in any category.
 ceiling(zero_delay_callback 6190)

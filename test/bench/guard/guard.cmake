@@ -36,8 +36,10 @@ function(ceiling workload most)
 endfunction()
 
 include(${CMAKE_CURRENT_LIST_DIR}/ceilings.cmake)
-count(bare_callback)
-message(STATUS "bare_callback: ${bare_callback} instructions, and nobody retries")
+foreach(reference bare_callback first_try_limited_by_hand first_try_limited_strand_by_hand)
+    count(${reference})
+    message(STATUS "${reference}: ${${reference}} instructions, and nobody retries")
+endforeach()
 
 # --- that a wait costs the same however many there are
 

@@ -12,6 +12,9 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <chrono>
 #include <deque>
@@ -73,8 +76,13 @@ void callbacks(plan const& how) {
     measure([&] { io.run(); });
 }
 
-asio::awaitable<void> await_all(io_executor executor, plan const& how, retry_policy const& policy) {
-    for (std::size_t i = 0; i != count; ++i) {
+void rethrow(std::exception_ptr const& failure) {
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+asio::awaitable<void> await_all(io_executor executor, plan how, retry_policy policy, std::size_t calls) {
+    for (std::size_t i = 0; i != calls; ++i) {
         awaitable_attempts operation{{executor, how.failures, {}}};
         auto [error] = co_await async_retry(std::move(operation), policy, asio::as_tuple(asio::use_awaitable));
         if (error)
@@ -84,12 +92,8 @@ asio::awaitable<void> await_all(io_executor executor, plan const& how, retry_pol
 
 void awaitables(plan const& how, asio::cancellation_slot slot = {}) {
     asio::io_context io(1);
-    retry_policy const policy = how.policy();
-    auto const report = [](std::exception_ptr e) {
-        if (e)
-            std::rethrow_exception(e);
-    };
-    asio::co_spawn(io, await_all(io.get_executor(), how, policy), asio::bind_cancellation_slot(slot, report));
+    asio::co_spawn(io, await_all(io.get_executor(), how, how.policy(), count),
+                   asio::bind_cancellation_slot(slot, rethrow));
     measure([&] { io.run(); });
 }
 
@@ -121,6 +125,61 @@ void five_waits_awaitable() {
     measure([&] { time.run(); });
 }
 
+/// Under time limits, as a program has them: many at a time.
+constexpr std::size_t chains = 20;
+
+retry_policy limited_policy() {
+    return succeeds.policy().attempt_timeout(2s).total_timeout(30s);
+}
+
+template <typename Start>
+void limited_chains(Start const& start) {
+    asio::io_context io(1);
+    for (std::size_t i = 0; i != chains; ++i)
+        start(io);
+    measure([&] { io.run(); });
+}
+
+template <typename Executor>
+void limited_awaitables(Executor (*executor_of)(asio::io_context&)) {
+    limited_chains([&](asio::io_context& io) {
+        asio::co_spawn(executor_of(io),
+                       await_all(io.get_executor(), succeeds, limited_policy(), count / chains), rethrow);
+    });
+}
+
+/// What one would write instead: the attempt, and a timer that is kept.
+asio::awaitable<void> await_all_by_hand(io_executor executor, std::size_t calls) {
+    asio::steady_timer limit(co_await asio::this_coro::executor);
+    for (std::size_t i = 0; i != calls; ++i) {
+        awaitable_attempts operation{{executor, 0, {}}};
+        asio::cancellation_signal stop;
+        limit.expires_after(2s);
+        limit.async_wait([&](error_code code) {
+            if (!code)
+                stop.emit(asio::cancellation_type::terminal);
+        });
+        auto [error] = co_await operation();
+        limit.cancel();
+        if (error)
+            throw boost::system::system_error(error);
+    }
+}
+
+template <typename Executor>
+void limited_by_hand(Executor (*executor_of)(asio::io_context&)) {
+    limited_chains([&](asio::io_context& io) {
+        asio::co_spawn(executor_of(io), await_all_by_hand(io.get_executor(), count / chains), rethrow);
+    });
+}
+
+io_executor own(asio::io_context& io) {
+    return io.get_executor();
+}
+asio::strand<io_executor> strand_of(asio::io_context& io) {
+    return asio::make_strand(io);
+}
+
 void cancel_callback() {
     asio::io_context io(1);
     retry_policy const policy = waits_for_long.policy();
@@ -146,6 +205,10 @@ std::map<std::string, workload_to_count> const workloads{
     {"first_try_callback", {count, [] { callbacks(succeeds); }}},
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
     {"first_try_cancellable", {count, [] { cancellable_awaitables(succeeds); }}},
+    {"first_try_limited", {count, [] { limited_awaitables(own); }}},
+    {"first_try_limited_by_hand", {count, [] { limited_by_hand(own); }}},
+    {"first_try_limited_strand", {count, [] { limited_awaitables(strand_of); }}},
+    {"first_try_limited_strand_by_hand", {count, [] { limited_by_hand(strand_of); }}},
     {"zero_delay_callback", {count, [] { callbacks(fails_thrice); }}},
     {"five_waits_callback", {count, five_waits_callback}},
     {"five_waits_awaitable", {count, five_waits_awaitable}},

@@ -167,45 +167,82 @@ fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/op
 # --- the operation that a coroutine awaits directly
 
 fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/coroutine_wait.hpp
-    [[        if (!scheduler_->cancel(*this))
-            return;]] [[        if (scheduler_)
-            return;]])
+    [[        if (scheduler_->cancel(*this))
+            go_on_later();]] [[        static_cast<void>(scheduler_);]])
 
-fault(awaiting_does_not_listen_at_the_start include/asio_retry/detail/operation/awaited_retry.hpp
-    [[            listen();
-            form::prepare]] [[            form::prepare]])
-
-fault(awaiting_does_not_listen_after_an_attempt include/asio_retry/detail/operation/awaited_retry.hpp
-    [[            listen();
-            time_point now{};]] [[            time_point now{};]])
-
-fault(awaiting_does_not_listen_after_a_wait include/asio_retry/detail/operation/awaited_retry.hpp
-    [[        try {
-            listen();
-        } catch (...) {
-            return fail(std::current_exception());
-        }
-        return end_wait();]] [[        return end_wait();]])
+fault(awaiting_does_not_listen include/asio_retry/detail/operation/awaited_retry.hpp
+    [[            if (slot_.is_connected())
+                slot_.template emplace<slot_handler>(this);
+]] [[]])
 
 fault(awaiting_leaves_its_handler_in_the_slot include/asio_retry/detail/operation/awaited_retry.hpp
     [[        if (listens_)
             slot_.clear();]] [[]])
 
 fault(awaiting_forgets_what_came_before include/asio_retry/detail/operation/awaited_retry.hpp
-    [[            note(state.cancelled());]] [[            static_cast<void>(state);]])
+    [[            note(entry.state().cancelled());]] [[            static_cast<void>(entry);]])
 
 fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/operation/awaited_retry.hpp
-    [[        if (attempt_.running())
-            attempt_.stop(type);
-        else]] [[        if (!attempt_.running())]])
+    [[        if (is_attempting_)
+            tell_attempt(type);
+        else]] [[        if (!is_attempting_)]])
 
-fault(awaiting_makes_attempts_in_the_callers_coroutine include/asio_retry/detail/operation/await_retry.hpp
-    [[        if (retry.can_be_cancelled()) {
-            co_await retry.async_attempt();]] [[        if (false) {
-            co_await retry.async_attempt();]])
+fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        if (signal_.is_telling() || !is_home())]] [[        if (!is_home())]])
 
-fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operation/coroutine_attempt.hpp
-    [[        co_await asio::this_coro::throw_if_cancelled(false);
+fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        if (signal_.is_telling() || !is_home())]] [[        if (signal_.is_telling())]])
+
+fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        entry_.renew();]] [[        if (machine_.current_attempt().number == 1)
+            entry_.renew();]])
+
+fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        entry_.let_nothing_throw();
+        if (signal_]] [[        if (signal_]])
+
+fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation/awaited_retry.hpp
+    [[            entry_.give_back();]] [[            static_cast<void>(entry_);]])
+
+fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        return limit_.disarm();]] [[        limit_.disarm();
+        return true;]])
+
+fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        machine_.on_attempt_limit();
+]] [[]])
+
+fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_retry.hpp
+    [[limit == time_point::max() || limit_.arm(waits(), limit)]] [[limit == limit || limit_.arm(waits(), limit)]])
+
+fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
+    [[    if (policy.settings().limits_attempts() && !runs_one_at_a_time(entry.executor())) {]]
+    [[    if (policy.settings().limits_attempts() && false) {]])
+
+fault(awaiting_knows_no_strand include/asio_retry/detail/operation/awaited_context.hpp
+    [[ : executor_home(executor).is_strand();]] [[ : false;]])
+
+fault(notice_of_a_limit_outlives_its_coroutine include/asio_retry/detail/operation/coroutine_limit.hpp
+    [[                queued->of = nullptr;
+]] [[]])
+
+fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
+    [[        if (is_armed_ && scheduler_->cancel(*this))
+            is_armed_ = false;
+        return !is_armed_;]] [[        return true;]])
+
+fault(context_of_one_thread_has_several src/time/one_thread.hpp
+    [[hint == 1 || ]] [[]])
+
+fault(context_without_locks_has_several_threads src/time/one_thread.hpp
+    [[ || !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);]] [[;]])
+
+fault(virtual_time_has_several_threads src/time/retry_scheduler.cpp
+    [[ || impl_->has_virtual_time]] [[]])
+
+fault(spawned_attempt_goes_on_elsewhere include/asio_retry/detail/operation/attempt_runner.hpp
+    [[            if (!executor_home(co_await asio::this_coro::executor).is_here())
+                co_await asio::dispatch(asio::deferred);
 ]] [[]])
 
 fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_retry.hpp
@@ -215,6 +252,5 @@ fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_retry
 fault(awaiting_obeys_every_total include/asio_retry/detail/operation/awaited_retry.hpp
     [[machine_.cancel_total();]] [[(machine_.cancel(), true);]])
 
-fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/operation/await_retry.hpp
-    [[        co_await asio::this_coro::throw_if_cancelled(false);
-]] [[]])
+fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/handler/coroutine_entry.hpp
+    [[std::exchange(key::throws_if_cancelled(*entry_), false);]] [[key::throws_if_cancelled(*entry_);]])

@@ -334,3 +334,6 @@ fault(scheduler_believes_in_a_turn_that_was_not_posted src/time/scheduled_waits.
 
 fault(timer_allocates_to_be_armed src/time/timer_memory.hpp
     [[return size <= sizeof(bytes_) ? bytes_ : ::operator new(size);]] [[return ::operator new(size);]])
+
+fault(scheduler_of_a_context_that_is_gone src/time/retry_scheduler.cpp
+    [[latest.context != &context || latest.destroyed != destroyed]] [[latest.context != &context]])

@@ -225,8 +225,9 @@ INSTANTIATE_TEST_SUITE_P(types, cancellation_point,
                                          cancellation_case{type::total, true},
                                          cancellation_case{type::all, false}));
 
-/// The same for awaitable attempts, awaited directly, spawned because of a time limit, or in a scope.
-enum class awaitable_style { direct, limited, scoped };
+/// The same for awaitable attempts: awaited directly, without a time limit and with one; spawned because the
+/// executor does not say that it runs one function at a time; in a scope.
+enum class awaitable_style { direct, limited, limited_on_strand, limited_and_spawned, scoped };
 
 class awaitable_cancellation : public testing::TestWithParam<awaitable_style> {
 protected:
@@ -251,6 +252,8 @@ protected:
         case awaitable_style::direct:
             co_return co_await async_retry([&] { return tried(); }, policy);
         case awaitable_style::limited:
+        case awaitable_style::limited_on_strand:
+        case awaitable_style::limited_and_spawned:
             co_return co_await async_retry([&] { return tried(); }, policy.total_timeout(1h));
         case awaitable_style::scoped:
             co_return co_await async_retry(scope, [&] { return tried(); }, policy);
@@ -260,8 +263,16 @@ protected:
 
     asio::awaitable<void> retry() { co_await retry_of(operation); }
 
+    asio::any_io_executor executor() {
+        if (GetParam() == awaitable_style::limited_on_strand)
+            return asio::make_strand(io);
+        if (GetParam() == awaitable_style::limited_and_spawned)
+            return asio::require(io.get_executor(), asio::execution::blocking.never);
+        return io.get_executor();
+    }
+
     void start(asio::awaitable<void> caller) {
-        asio::co_spawn(io, std::move(caller),
+        asio::co_spawn(executor(), std::move(caller),
                        asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr e) {
                            ++completions;
                            result = e ? code_of(e) : error_code();
@@ -586,7 +597,8 @@ TEST_P(awaitable_cancellation, decision_18_an_attempt_that_cancels_again_where_i
 
 INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,
                          testing::Values(awaitable_style::direct, awaitable_style::limited,
-                                         awaitable_style::scoped));
+                                         awaitable_style::limited_on_strand,
+                                         awaitable_style::limited_and_spawned, awaitable_style::scoped));
 
 // Two waits that are over when the context looks: the first one's attempt cancels the second, whose
 // continuation is queued.

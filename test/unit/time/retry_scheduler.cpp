@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <sys/wait.h>
@@ -555,6 +556,17 @@ TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_se
     EXPECT_EQ(scheduler(unseeded).next_random()(), expected) << "to the parent nothing happens";
     std::uint64_t const seeded_child = drawn_in_forked_child(seeded);
     EXPECT_EQ(seeded_child, scheduler(seeded).next_random()());
+}
+
+// A thread remembers what it has looked up.
+TEST(retry_scheduler, a_context_at_the_same_address_has_one_of_its_own) {
+    std::optional<asio::io_context> io;
+    for (int i = 0; i != 2; ++i) {
+        io.emplace();
+        EXPECT_EQ(scheduler(*io).slack(), 1ms);
+        EXPECT_EQ(&scheduler(*io), &asio::use_service<retry_scheduler>(*io));
+        scheduler(*io).slack(7ms);
+    }
 }
 
 } // namespace

@@ -32,7 +32,7 @@ retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge 
         }
     }
     if (!failed)
-        return machine.on_success(source.time_for(machine));
+        return machine.on_success(machine.is_observed() ? source.now() : time_point());
     now = source.now();
     return machine.on_failure(judge(), now, source.get_random());
 }

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/executor_home.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -11,6 +12,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <exception>
@@ -156,6 +158,9 @@ private:
             }
             // What cancelled the attempt must not end the wait for the next one.
             co_await asio::this_coro::reset_cancellation_state();
+            // It may have ended on another executor, where none of the policy's callables may be called.
+            if (!executor_home(co_await asio::this_coro::executor).is_here())
+                co_await asio::dispatch(asio::deferred);
             // The report may destroy this coroutine: what it uses is moved out of the frame first.
             auto report = [&] {
                 arguments reported(std::move(*result));

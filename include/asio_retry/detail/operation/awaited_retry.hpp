@@ -5,59 +5,31 @@
 #include <asio_retry/detail/attempt/decide.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/runs_here.hpp>
-#include <asio_retry/detail/handler/working_executor.hpp>
-#include <asio_retry/detail/operation/coroutine_attempt.hpp>
+#include <asio_retry/detail/handler/coroutine_entry.hpp>
+#include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/operation/attempt_signal.hpp>
+#include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/operation/coroutine_limit.hpp>
 #include <asio_retry/detail/operation/coroutine_wait.hpp>
 #include <asio_retry/detail/time/lazy_scheduler.hpp>
 #include <asio_retry/retry_machine.hpp>
 
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/cancellation_type.hpp>
 
 #include <exception>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
-
-/// Says that a coroutine waits on its own executor.
-struct own_executor {};
-
-template <typename Executor, typename WaitsOn>
-class coroutine_executors {
-public:
-    coroutine_executors(Executor&& own, WaitsOn const& waits_on)
-        : own_(std::move(own))
-        , elsewhere_(waits_on) {}
-
-    Executor const& own() const noexcept { return own_; }
-    WaitsOn waits_on() const noexcept { return elsewhere_.get(); }
-
-private:
-    Executor own_;
-    working_executor<WaitsOn> elsewhere_;
-};
-
-template <typename Executor>
-class coroutine_executors<Executor, own_executor> {
-public:
-    coroutine_executors(Executor&& own, own_executor) noexcept
-        : own_(std::move(own)) {}
-
-    Executor const& own() const noexcept { return own_; }
-    Executor const& waits_on() const noexcept { return own_; }
-
-private:
-    Executor own_;
-};
 
 enum class retry_step { attempt, wait, complete };
 
 /// What a coroutine that awaits the attempts of a retry does between them. It is no coroutine itself: the frame
 /// of one would keep every temporary, and to resume a large frame is what waiting costs most.
+///
+/// Attempts that somebody may interrupt, the caller or a time limit, are given a cancellation of their own in
+/// place of the coroutine's: what an attempt makes of that, such as to reset it in order to clean up, must not
+/// make the operation forget that it was cancelled.
 template <typename Callable, typename Executor, typename WaitsOn>
 class awaited_retry {
     using form = operation_form<Callable>;
@@ -66,18 +38,20 @@ class awaited_retry {
     using value_type = typename awaitable_traits<typename form::result_type>::value_type;
 
 public:
-    /// `callable` must outlive it.
-    awaited_retry(Callable& callable, retry_policy&& policy, Executor&& executor, WaitsOn const& waits_on,
-                  asio::cancellation_state const& state)
+    /// `callable` and `entry` must outlive it.
+    awaited_retry(Callable& callable, retry_policy&& policy, coroutine_entry<Executor>& entry,
+                  WaitsOn const& waits_on)
         : callable_(callable)
-        , executors_(std::move(executor), waits_on)
+        , entry_(entry)
+        , context_(waits_on)
         , machine_(std::move(policy))
         , health_(machine_, *this)
-        , wait_(executors_.own())
-        , attempt_(*this)
-        , slot_(state.slot()) {
-        if (can_be_cancelled())
-            note(state.cancelled());
+        , wait_(entry.executor())
+        , limit_(*this)
+        , slot_(entry.state().slot())
+        , is_interruptible_(slot_.is_connected() || machine_.limits_attempts()) {
+        if (slot_.is_connected())
+            note(entry.state().cancelled());
     }
 
     ~awaited_retry() {
@@ -85,10 +59,7 @@ public:
             slot_.clear();
     }
 
-    Executor const& executor() const noexcept { return executors_.own(); }
-
-    bool can_be_cancelled() const noexcept { return slot_.is_connected(); }
-    bool is_cancelled() noexcept { return machine_.cancelled(); }
+    Executor const& executor() const noexcept { return entry_.executor(); }
 
     /// @name Time and randomness
     /// @{
@@ -104,11 +75,18 @@ public:
 
     retry_step start() {
         try {
-            listen();
+            if (is_interruptible_)
+                entry_.take_over(signal_.slot());
+            if (slot_.is_connected())
+                slot_.template emplace<slot_handler>(this);
             form::prepare(callable_, machine_);
             if (retry_scheduler::any_seeded())
                 waits();
-            return take(machine_.start(time_for(machine_)), {});
+            time_point const now = time_for(machine_);
+            if (!machine_.may_start(now))
+                return take(machine_.start(now), now);
+            machine_.start_with_attempt(now);
+            return begin_attempt(now);
         } catch (...) {
             return fail(std::current_exception());
         }
@@ -117,9 +95,6 @@ public:
     // --- an attempt
 
     auto call() { return form::call(callable_, health_.monitored(machine_.current_attempt())); }
-
-    /// Instead, where the coroutine can be cancelled.
-    auto async_attempt() { return attempt_.async_run(); }
 
     template <typename... Value>
     void on_result(Value&&... value) {
@@ -131,21 +106,36 @@ public:
 
     void on_exception(std::exception_ptr const& thrown) { result_.emplace(completion::from_exception(thrown)); }
 
-    /// Whether the attempt ended on another executor, where none of the policy's callables may be called.
-    bool is_astray() const {
-        return (form::judges_results || completion::is_failure(*result_)) && !runs_here(executor());
+    /// Whether the coroutine may go on where the attempt ended. Not inside what tells it to stop, whose slot is
+    /// being used; not on another executor, where none of the policy's callables may be called; and not before
+    /// the notice of a time limit has arrived that is under way.
+    bool is_settled() {
+        if (!is_interruptible_)
+            return !(form::judges_results || completion::is_failure(*result_)) || is_home();
+        entry_.let_nothing_throw();
+        if (signal_.is_telling() || !is_home())
+            return false;
+        is_attempting_ = false;
+        return limit_.disarm();
     }
 
-    auto async_return() { return wait_.async_return(); }
+    auto async_settle() {
+        return wait_.async_suspend([this] {
+            if (signal_.is_telling())
+                signal_.hold_back();
+            else if (!is_home())
+                wait_.post();
+            else
+                awaits_notice_ = true;
+        });
+    }
 
     retry_step on_attempt_ended() {
         if (wait_.failure())
             return fail(wait_.failure());
-        if (can_be_cancelled())
-            if (auto failure = attempt_.take_failure())
-                on_exception(failure);
         try {
-            listen();
+            if (!form::judges_results && !completion::is_failure(*result_))
+                return succeed();
             time_point now{};
             retry_action action = decide_on<completion, form>(machine_, callable_, *result_, *this, now);
             if (action.what != retry_action::kind::wait)
@@ -167,11 +157,24 @@ public:
         if (wait_.failure())
             return fail(wait_.failure());
         try {
-            listen();
+            return end_wait();
         } catch (...) {
             return fail(std::current_exception());
         }
-        return end_wait();
+    }
+
+    // --- what interrupts an attempt
+
+    /// Its time limit, where the executor runs functions.
+    void on_limit() {
+        if (std::exchange(awaits_notice_, false))
+            return wait_.go_on();
+        machine_.on_attempt_limit();
+        tell_attempt(asio::cancellation_type::terminal);
+    }
+    void on_limit_dropped() noexcept {
+        if (awaits_notice_)
+            wait_.drop();
     }
 
     // --- the end
@@ -181,13 +184,13 @@ public:
 private:
     retry_scheduler& waits() {
         if (!scheduler_.is_found())
-            scheduler_.find_in(asio::query(executors_.waits_on(), asio::execution::context));
+            scheduler_.find_in(context_.get(executor()));
         return scheduler_.get();
     }
 
     retry_step take(retry_action&& action, time_point now) {
         if (action.what == retry_action::kind::attempt)
-            return retry_step::attempt;
+            return begin_attempt(now);
         if (action.what == retry_action::kind::wait) {
             expiry_.reset();
             if (action.delay != duration::zero())
@@ -197,16 +200,48 @@ private:
         if (!result_)
             result_.emplace(completion::failed(error_code(), nullptr));
         completion::amend(*result_, action);
+        return end();
+    }
+
+    retry_step succeed() {
+        machine_.on_success(machine_.is_observed() ? now() : time_point());
+        return end();
+    }
+
+    retry_step end() noexcept {
+        if (is_interruptible_)
+            entry_.give_back();
         return retry_step::complete;
     }
 
-    retry_step end_wait() { return take(machine_.on_wait_over(time_for(machine_)), {}); }
+    retry_step begin_attempt(time_point now) {
+        wait_.leave();
+        if (!is_interruptible_)
+            return retry_step::attempt;
+        entry_.renew();
+        is_attempting_ = true;
+        time_point const limit = machine_.limits_attempts() ? machine_.attempt_limit(now) : time_point::max();
+        if (limit == time_point::max() || limit_.arm(waits(), limit))
+            return retry_step::attempt;
+        // The context is being destroyed, and with it, as soon as it waits, the coroutine.
+        entry_.let_nothing_throw();
+        expiry_ = limit;
+        return retry_step::wait;
+    }
+
+    retry_step end_wait() {
+        time_point const now = time_for(machine_);
+        return take(machine_.on_wait_over(now), now);
+    }
 
     retry_step fail(std::exception_ptr const& thrown) {
+        is_attempting_ = false;
         return take(machine_.on_exception(code_of(thrown), thrown), {});
     }
 
-    /// Lives in the slot of the caller's coroutine, which forgets its handler whenever the coroutine goes on.
+    bool is_home() const noexcept { return wait_.came_back() || executor_home(executor()).is_here(); }
+
+    /// Lives in the slot of the caller's coroutine.
     struct slot_handler {
         awaited_retry* self;
         explicit slot_handler(awaited_retry* s) noexcept
@@ -218,11 +253,6 @@ private:
         ~slot_handler() { self->listens_ = false; }
         void operator()(asio::cancellation_type_t type) { self->on_cancelled(type); }
     };
-
-    void listen() {
-        if (slot_.is_connected())
-            slot_.template emplace<slot_handler>(this);
-    }
 
     /// Returns whether the operation is to stop.
     bool note(asio::cancellation_type_t type) noexcept {
@@ -239,21 +269,30 @@ private:
     void on_cancelled(asio::cancellation_type_t type) {
         if (!note(type))
             return;
-        if (attempt_.running())
-            attempt_.stop(type);
+        if (is_attempting_)
+            tell_attempt(type);
         else
             wait_.cut_short();
     }
 
+    void tell_attempt(asio::cancellation_type_t type) {
+        signal_.tell(type, [this] { wait_.go_on_later(); });
+    }
+
     Callable& callable_;
-    coroutine_executors<Executor, WaitsOn> executors_;
+    coroutine_entry<Executor>& entry_;
+    [[no_unique_address]] awaited_context<WaitsOn> context_;
     lazy_scheduler scheduler_;
     retry_machine machine_;
     [[no_unique_address]] attempt_health_of<form, awaited_retry> health_;
     coroutine_wait<Executor> wait_;
-    coroutine_attempt<awaited_retry, value_type, Executor> attempt_;
-    asio::cancellation_slot slot_; // not connected if nobody can cancel
+    coroutine_limit<awaited_retry> limit_;
+    attempt_signal signal_;
+    asio::cancellation_slot slot_; // of the caller; not connected if nobody can cancel
+    bool const is_interruptible_;
     bool listens_ = false;
+    bool is_attempting_ = false;
+    bool awaits_notice_ = false;       // of a time limit
     std::optional<time_point> expiry_; // of the wait; none for one that only lets others run
     std::optional<arguments> result_;
 };

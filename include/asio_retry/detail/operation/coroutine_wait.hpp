@@ -46,13 +46,14 @@ public:
             asio::deferred);
     }
 
-    /// Goes back to the executor of the coroutine, with a failure where it cannot.
-    auto async_return() {
+    /// Suspends the coroutine and then calls a function, which sees to it that it goes on.
+    template <typename Then>
+    auto async_suspend(Then then) {
         return asio::async_initiate<asio::deferred_t const, void()>(
-            [this](auto handler) {
+            [this, then](auto handler) {
                 resume_.hold(std::move(handler));
                 try {
-                    post();
+                    then();
                 } catch (...) {
                     failure_ = std::current_exception();
                     on_turn(turn());
@@ -60,6 +61,26 @@ public:
             },
             asio::deferred);
     }
+
+    /// Goes on in a turn of the executor. If this throws, nothing happened.
+    void post() { post_turn<turn>(executor_, executor_, *this); }
+
+    void go_on_later() {
+        try {
+            post();
+        } catch (...) { // nowhere else to go on
+            on_turn(turn());
+        }
+    }
+
+    void go_on() { resume_(); }
+
+    /// Destroys the coroutine.
+    void drop() noexcept { resume_.drop(); }
+
+    /// Whether the coroutine has gone on in a turn of the executor since it left that.
+    bool came_back() const noexcept { return came_back_; }
+    void leave() noexcept { came_back_ = false; }
 
     /// Does nothing unless it waits.
     void cut_short() {
@@ -69,13 +90,8 @@ public:
             scheduler_->end_early(*this, *context); // which may have been the end of *this
             return;
         }
-        if (!scheduler_->cancel(*this))
-            return;
-        try {
-            post();
-        } catch (...) {
-            on_turn(turn());
-        }
+        if (scheduler_->cancel(*this))
+            go_on_later();
     }
 
     /// Why it was not possible to wait: for want of memory, or because the executor threw.
@@ -85,12 +101,13 @@ public:
     template <typename>
     using turn_allocator = std::allocator<void>;
     turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
-    void on_turn(turn) { resume_(); }
+    void on_turn(turn) {
+        came_back_ = true;
+        resume_();
+    }
     void on_turn_dropped(turn) noexcept { on_shutdown(); }
 
 private:
-    void post() { post_turn<turn>(executor_, executor_, *this); }
-
     bool on_expiry() override {
         if (runs_here(executor_)) {
             on_turn(turn());
@@ -110,6 +127,7 @@ private:
     retry_scheduler* scheduler_ = nullptr;
     resumption resume_;
     std::exception_ptr failure_;
+    bool came_back_ = false;
 };
 
 } // namespace asio_retry::detail

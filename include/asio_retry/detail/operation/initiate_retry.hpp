@@ -166,16 +166,13 @@ auto initiate(Source const& source, Operation&& operation, retry_policy policy, 
     } else {
         using signature = typename form::signature;
         refuse_if_empty("async_retry.operation", operation);
-        if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>) {
-            if (!policy.settings().limits_attempts())
-                return await_retry<typename awaiting_token<std::decay_t<Token>>::style,
-                                   erased_operation_of<form>>(
-                    to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy),
-                    source.awaited_executor());
-        }
-        return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
-                                                      to_keep<form, Token>(std::forward<Operation>(operation)),
-                                                      std::move(policy));
+        if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>)
+            return await_retry<std::decay_t<Token>, erased_operation_of<form>>(
+                to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy), source);
+        else
+            return asio::async_initiate<Token, signature>(
+                source.template initiation<signature>(), token,
+                to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy));
     }
 }
 

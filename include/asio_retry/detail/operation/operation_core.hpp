@@ -147,8 +147,8 @@ private:
     void fail_with(error_code const& code, std::exception_ptr const& thrown);
     void refuse_start();
     void resume();
-    void carry_out(retry_action&& action);
-    void make_attempt();
+    void carry_out(retry_action&& action, time_point now);
+    void make_attempt(time_point now);
     bool initiate_attempt();
     void end_attempt();
     void clear_attempt() noexcept;
@@ -164,7 +164,7 @@ private:
     void stop_attempt(asio::cancellation_type_t type);
 
     bool runs_here() const noexcept;
-    bool arm_limit();
+    bool arm_limit(time_point now);
     bool disarm_limit() noexcept;
     bool on_expiry() override;
     void on_shutdown() noexcept override;

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_state.hpp>
+
+#include <utility>
+
+namespace asio_retry::detail {
+
+template <typename Executor>
+struct entry_key {};
+
+} // namespace asio_retry::detail
+
+/// No coroutine: whatever has this name is a friend of the frame at the bottom of a stack of coroutines, where
+/// Asio keeps the cancellation of them all.
+template <typename Executor>
+class boost::asio::detail::awaitable_thread<asio_retry::detail::entry_key<Executor>> {
+public:
+    using entry = awaitable_frame<awaitable_thread_entry_point, Executor>;
+
+    static Executor const& executor(entry const& in) noexcept { return in.u_.executor_; }
+    static cancellation_slot& parent_slot(entry& in) noexcept { return in.parent_cancellation_slot_; }
+    static cancellation_state& state(entry& in) noexcept { return in.cancellation_state_; }
+    static bool& throws_if_cancelled(entry& in) noexcept { return in.throw_if_cancelled_; }
+};
+
+namespace asio_retry::detail {
+
+/// The coroutines of one stack: their executor, and their cancellation, in place of which an operation may put
+/// one of its own for a while.
+template <typename Executor>
+class coroutine_entry {
+    using key = boost::asio::detail::awaitable_thread<entry_key<Executor>>;
+    using thread = boost::asio::detail::awaitable_thread<Executor>;
+    using frame = boost::asio::detail::awaitable_frame_base<Executor>;
+
+public:
+    coroutine_entry() noexcept = default;
+    coroutine_entry(coroutine_entry const&) = delete;
+    coroutine_entry& operator=(coroutine_entry const&) = delete;
+
+    /// To be awaited first.
+    auto find() noexcept { return finder{this}; }
+
+    Executor const& executor() const noexcept { return key::executor(*entry_); }
+
+    /// What is passed on to whatever the coroutine awaits.
+    boost::asio::cancellation_state const& state() const noexcept { return key::state(*entry_); }
+
+    /// From here on only what is emitted to `slot` cancels what the coroutine awaits, and nothing throws
+    /// because it did.
+    void take_over(boost::asio::cancellation_slot slot) noexcept {
+        parent_ = std::exchange(key::parent_slot(*entry_), slot);
+        state_ = std::exchange(key::state(*entry_), boost::asio::cancellation_state());
+        throws_ = std::exchange(key::throws_if_cancelled(*entry_), false);
+    }
+
+    /// The state that a coroutine of its own would find.
+    void renew() {
+        key::state(*entry_) = boost::asio::cancellation_state(key::parent_slot(*entry_));
+        key::throws_if_cancelled(*entry_) = true;
+    }
+
+    void let_nothing_throw() noexcept { key::throws_if_cancelled(*entry_) = false; }
+
+    /// All is as it was before.
+    void give_back() noexcept {
+        key::parent_slot(*entry_) = parent_;
+        key::state(*entry_) = state_;
+        key::throws_if_cancelled(*entry_) = throws_;
+    }
+
+private:
+    struct attached_to : frame {
+        static thread* of(frame* coroutine) noexcept { return coroutine->*&attached_to::attached_thread_; }
+    };
+
+    /// Is told the frame of the coroutine, which goes on at once.
+    struct finder {
+        coroutine_entry* self;
+
+        thread* operator()(frame* coroutine) const noexcept {
+            thread* const attached = attached_to::of(coroutine);
+            self->entry_ = attached->entry_point();
+            return attached;
+        }
+    };
+
+    typename key::entry* entry_ = nullptr;
+    boost::asio::cancellation_slot parent_;
+    boost::asio::cancellation_state state_;
+    bool throws_ = false;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <asio_retry/detail/handler/runs_here.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <concepts>
+
+namespace asio_retry::detail {
+
+template <typename Executor>
+inline constexpr bool is_strand = false;
+template <typename Executor>
+inline constexpr bool is_strand<boost::asio::strand<Executor>> = true;
+
+/// What can be told of an executor, also of what is inside an any_io_executor: whether this thread runs what it
+/// was given, and whether that is one function at a time. The executor must outlive it.
+class executor_home {
+public:
+    template <typename Executor>
+    explicit executor_home(Executor const& executor) noexcept {
+        if constexpr (std::same_as<Executor, boost::asio::any_io_executor>)
+            look_for<io, boost::asio::strand<io>, boost::asio::strand<boost::asio::any_io_executor>,
+                     boost::asio::strand<pool>, pool>(executor);
+        else
+            look_at(&executor);
+    }
+
+    /// False too where it cannot be told.
+    bool is_here() const noexcept { return runs_here_ && runs_here_(executor_); }
+
+    bool is_strand() const noexcept { return is_strand_; }
+
+private:
+    using io = boost::asio::io_context::executor_type;
+    using pool = boost::asio::thread_pool::executor_type;
+
+    template <typename... Executors>
+    void look_for(boost::asio::any_io_executor const& executor) noexcept {
+        (look_at(executor.target<Executors>()) || ...);
+    }
+
+    template <typename Executor>
+    bool look_at(Executor const* executor) noexcept {
+        if constexpr (requires {
+                          { executor->running_in_this_thread() } -> std::convertible_to<bool>;
+                      }) {
+            if (!executor)
+                return false;
+            executor_ = executor;
+            runs_here_ = [](void const* at) noexcept -> bool {
+                auto const& found = *static_cast<Executor const*>(at);
+                if constexpr (std::same_as<Executor, io>)
+                    return runs_here(found);
+                else
+                    return found.running_in_this_thread();
+            };
+            is_strand_ = detail::is_strand<Executor>;
+        }
+        return true;
+    }
+
+    void const* executor_ = nullptr;
+    bool (*runs_here_)(void const*) noexcept = nullptr;
+    bool is_strand_ = false;
+};
+
+} // namespace asio_retry::detail

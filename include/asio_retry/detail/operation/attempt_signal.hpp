@@ -1,0 +1,46 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Tells an attempt to stop. What ends meanwhile is held back until all have been told: its slot is being used.
+class attempt_signal {
+public:
+    asio::cancellation_slot slot() noexcept { return signal_.slot(); }
+
+    bool is_telling() const noexcept { return is_telling_; }
+
+    /// Precondition: is_telling().
+    void hold_back() noexcept { holds_back_ = true; }
+
+    /// Lets what was held back go on.
+    template <typename GoOn>
+    void tell(asio::cancellation_type_t type, GoOn go_on) {
+        bool const tells_already = std::exchange(is_telling_, true); // and what it tells has cancelled again
+        std::exception_ptr thrown;
+        try {
+            signal_.emit(type);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        is_telling_ = tells_already;
+        if (!is_telling_ && std::exchange(holds_back_, false))
+            go_on();
+        if (thrown)
+            std::rethrow_exception(thrown);
+    }
+
+private:
+    asio::cancellation_signal signal_;
+    bool is_telling_ = false;
+    bool holds_back_ = false;
+};
+
+} // namespace asio_retry::detail

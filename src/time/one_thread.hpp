@@ -1,0 +1,27 @@
+#pragma once
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+
+#if __has_include(<boost/asio/config.hpp>)
+#include <boost/asio/config.hpp>
+#endif
+
+namespace asio_retry::detail {
+
+/// Whether a context was made to be run by one thread.
+inline bool is_made_for_one_thread(boost::asio::execution_context& context) {
+#if __has_include(<boost/asio/config.hpp>)
+    boost::asio::config const made_with(context);
+    return made_with.get("scheduler", "concurrency_hint", 0) == 1 ||
+           !made_with.get("scheduler", "locking", true);
+#else
+    using implementation = boost::asio::detail::io_context_impl;
+    if (!boost::asio::has_service<implementation>(context))
+        return false;
+    int const hint = boost::asio::use_service<implementation>(context).concurrency_hint();
+    return hint == 1 || !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);
+#endif
+}
+
+} // namespace asio_retry::detail
