@@ -1,5 +1,6 @@
 #include <asio_retry/error.hpp>
 
+#include <asio_retry/detail/policy/thrown_as.hpp>
 #include <asio_retry/permanent.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -119,19 +120,13 @@ error_code aborted_error() noexcept {
 error_code code_of(std::exception_ptr const& e) {
     // What is thrown is a failure, even with the code of a success.
     auto const failed = [](error_code const& code) { return code.failed() ? code : error::operation_threw; };
-    try {
-        std::rethrow_exception(e);
-    } catch (permanent_error const& failure) {
-        return failed(failure.code());
-    } catch (boost::system::system_error const& failure) {
-        return failed(detail::find_permanent(failure.code()).value_or(failure.code()));
-    } catch (std::system_error const& failure) {
-        return failed(detail::unwrapped(failure.code()));
-    } catch (std::bad_alloc const&) {
-        return no_memory_error();
-    } catch (...) {
-        return error::operation_threw;
-    }
+    if (auto const* const failure = detail::thrown_as<permanent_error>(e))
+        return failed(failure->code());
+    if (auto const* const failure = detail::thrown_as<boost::system::system_error>(e))
+        return failed(detail::find_permanent(failure->code()).value_or(failure->code()));
+    if (auto const* const failure = detail::thrown_as<std::system_error>(e))
+        return failed(detail::unwrapped(failure->code()));
+    return detail::thrown_as<std::bad_alloc>(e) ? no_memory_error() : make_error_code(error::operation_threw);
 }
 
 bool detail::wraps_standard(error_code const& code) noexcept {

@@ -1,5 +1,7 @@
 #include <asio_retry/permanent.hpp>
 
+#include <asio_retry/detail/policy/thrown_as.hpp>
+
 #include <boost/system/system_error.hpp>
 
 #include <atomic>
@@ -83,28 +85,16 @@ permanent_error::operator error_code() const noexcept {
 
 std::optional<permanent_error> detail::find_permanent(std::exception_ptr thrown) {
     std::optional<permanent_error> found;
-    // What awaiting makes of a code.
-    auto const look_at = [&](boost::system::system_error const& outer) {
-        if (auto const code = find_permanent(outer.code()))
-            found.emplace(exception_of(*code));
-    };
     while (thrown && !found) {
         std::exception_ptr inner;
-        try {
-            std::rethrow_exception(thrown);
-        } catch (permanent_error const& e) {
-            found = e;
-        } catch (std::nested_exception const& outer) {
-            inner = outer.nested_ptr();
-            try {
-                throw;
-            } catch (boost::system::system_error const& e) {
-                look_at(e);
-            } catch (...) {
-            }
-        } catch (boost::system::system_error const& e) {
-            look_at(e);
-        } catch (...) {
+        if (auto const* const permanent = thrown_as<permanent_error>(thrown)) {
+            found = *permanent;
+        } else {
+            if (auto const* const outer = thrown_as<std::nested_exception>(thrown))
+                inner = outer->nested_ptr();
+            if (auto const* const outer = thrown_as<boost::system::system_error>(thrown)) // awaiting made it
+                if (auto const code = find_permanent(outer->code()))
+                    found.emplace(exception_of(*code));
         }
         thrown = std::move(inner);
     }

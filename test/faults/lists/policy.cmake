@@ -257,12 +257,10 @@ fault(error_of_no_group_is_in_one_of_none src/policy/error.cpp
     [[return value != 0 && code.category()]] [[return code.category()]])
 
 fault(error_of_want_of_memory_is_unknown src/policy/error.cpp
-    [[    } catch (std::bad_alloc const&) {
-        return no_memory_error();
-]] [[]])
+    [[detail::thrown_as<std::bad_alloc>(e) ? no_memory_error()]] [[false ? no_memory_error()]])
 
 fault(error_stays_wrapped src/policy/error.cpp
-    [[failed(detail::unwrapped(failure.code()));]] [[failed(failure.code()); // as it is]])
+    [[failed(detail::unwrapped(failure->code()));]] [[failed(failure->code()); // as it is]])
 
 fault(error_may_be_a_success_although_thrown src/policy/error.cpp
     [[code.failed() ? code : error::operation_threw;]] [[code.failed() ? code : code;]])
@@ -292,8 +290,7 @@ fault(permanent_wraps_what_is_permanent src/policy/permanent.cpp
 ]] [[]])
 
 fault(permanent_is_not_found_inside_another_exception src/policy/permanent.cpp
-    [[            inner = outer.nested_ptr();
-]] [[]])
+    [[                inner = outer->nested_ptr();]] [[                static_cast<void>(outer);]])
 
 fault(permanent_is_delivered_with_its_mark src/policy/permanent.cpp
     [[error_code(code.value(), category->inner())]] [[code]])

@@ -1,0 +1,74 @@
+#include <asio_retry/async_retry.hpp>
+
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+
+#include <dlfcn.h>
+
+// How often what an attempt throws is thrown again.
+
+namespace {
+std::size_t raised = 0;
+}
+
+/// In place of the runtime's: every throw, and every std::rethrow_exception, comes here.
+extern "C" int _Unwind_RaiseException(void* exception) {
+    using function = int(void*);
+    static auto* const of_the_runtime =
+        reinterpret_cast<function*>(::dlsym(RTLD_NEXT, "_Unwind_RaiseException"));
+    ++raised;
+    return of_the_runtime(exception);
+}
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct own_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// How often anything is thrown for each attempt that fails in this way.
+template <typename Fail>
+std::size_t thrown_per_attempt(Fail fail, retry_policy const& policy) {
+    constexpr std::size_t attempts = 100;
+    asio::io_context io;
+    virtual_time time(io);
+    std::size_t failed = 0;
+    auto const attempt = [&]() -> asio::awaitable<void> {
+        co_await asio::post(asio::use_awaitable);
+        if (++failed == attempts)
+            co_return;
+        fail();
+    };
+    std::size_t const before = raised;
+    asio::co_spawn(io, async_retry(attempt, policy.unlimited_attempts(), asio::use_awaitable),
+                   [](std::exception_ptr e) { EXPECT_FALSE(e); });
+    time.run();
+    EXPECT_EQ(failed, attempts);
+    std::size_t const thrown = raised - before;
+    EXPECT_EQ(thrown % (attempts - 1), 0u);
+    return thrown / (attempts - 1);
+}
+
+// Once by the attempt, and once more by Asio, which hands it to the coroutine that awaits the attempt.
+TEST(thrown_attempts, only_asio_throws_again) {
+    auto const policy = retry_policy().backoff(constant(1ms));
+    for (auto const& tried : {policy, policy.attempt_timeout(1h)}) {
+        EXPECT_EQ(thrown_per_attempt([] { throw boost::system::system_error(refused()); }, tried), 2u);
+        EXPECT_EQ(thrown_per_attempt([] { throw own_error("failed"); }, tried), 2u);
+        EXPECT_EQ(thrown_per_attempt([] { throw 7; }, tried), 2u);
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test
