@@ -124,6 +124,8 @@ void operation_core::clear_attempt() noexcept {
 void operation_core::conclude_attempt() {
     if (!disarm_limit())
         return leave(); // the turn of the notice that is under way comes back here, through see_to
+    if (is_success_)
+        return succeed();
     time_point now{};
     retry_action action;
     try {
@@ -137,10 +139,20 @@ void operation_core::conclude_attempt() {
     begin_wait(now, action.delay);
 }
 
+/// There is nothing to decide.
+void operation_core::succeed() {
+    try {
+        machine_.on_success(machine_.is_observed() ? now() : time_point());
+    } catch (...) {
+        return fail();
+    }
+    state_.complete();
+    finish();
+}
+
 retry_action operation_core::decide(time_point& now) {
     return detail::decide(
-        machine_, !is_success_ && has_failed(), [this] { return !is_success_ && is_rejected(); },
-        [this] { return judge(); }, *this, now);
+        machine_, has_failed(), [this] { return is_rejected(); }, [this] { return judge(); }, *this, now);
 }
 
 // --- a wait

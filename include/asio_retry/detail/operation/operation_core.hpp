@@ -153,6 +153,7 @@ private:
     void end_attempt();
     void clear_attempt() noexcept;
     void conclude_attempt();
+    void succeed();
     retry_action decide(time_point& now);
     void begin_wait(time_point now, duration delay);
     void cut_wait_short();
