@@ -79,6 +79,7 @@ mode_targets() {
     esac
 }
 
+export CCACHE_BASEDIR= # the check of the headers wants their whole paths
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
 cache=$PWD/build/toolchains
 
