@@ -12,6 +12,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -74,11 +75,32 @@ struct callback_chain {
     void call() { Contender::start(all.io, all.how, all.policy, unobserved(), next{this}); }
 };
 
+/// What is kept from one call of a chain to the next.
+template <awaited Contender>
+    requires requires { typename Contender::kept; }
+asio::awaitable<void, typename Contender::executor_type> coroutine_chain(chain_context& all,
+                                                                         std::size_t calls) {
+    count_end<tally<>> const count{&all.ended};
+    typename Contender::kept kept(co_await asio::this_coro::executor);
+    for (; calls != 0; --calls) {
+        auto const result = co_await Contender::call(all.io, all.how, kept);
+        count(result);
+    }
+}
+
+template <typename Contender>
+typename Contender::executor_type executor_of(asio::io_context& io) {
+    if constexpr (requires { Contender::executor(io); })
+        return Contender::executor(io);
+    else
+        return io.get_executor();
+}
+
 template <typename Contender>
 void start_chain(chain_context& all, std::size_t calls) {
     if constexpr (awaited<Contender>) {
-        asio::co_spawn(typename Contender::executor_type(all.io.get_executor()),
-                       coroutine_chain<Contender>(all, calls), [](std::exception_ptr failure) {
+        asio::co_spawn(executor_of<Contender>(all.io), coroutine_chain<Contender>(all, calls),
+                       [](std::exception_ptr failure) {
                            if (failure)
                                std::rethrow_exception(failure);
                        });

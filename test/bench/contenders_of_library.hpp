@@ -8,9 +8,14 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <chrono>
+#include <tuple>
 #include <utility>
 
 namespace asio_retry::bench {
@@ -111,6 +116,92 @@ struct retry_throwing_awaitable_any : spawned<retry_throwing_awaitable_any> {
         return async_retry(
             throwing_operation<asio::any_io_executor, operation>{make_operation(io, how, observer)}, policy,
             asio::use_awaitable);
+    }
+};
+
+// --- the README's first example: two time limits
+
+template <typename Base>
+struct on_strand : Base {
+    static asio::any_io_executor executor(asio::io_context& io) { return asio::make_strand(io); }
+};
+
+struct retry_limited {
+    static constexpr char const* name = "async_retry: awaitable, two time limits";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
+        using namespace std::chrono_literals;
+        static retry_policy const limited = policy.attempt_timeout(2s).total_timeout(30s);
+        using operation = token_operation<io_executor, Observer>;
+        return async_retry(awaitable_operation<executor_type, operation>{make_operation(io, how, observer)},
+                           limited, asio::as_tuple(asio::use_awaitable));
+    }
+};
+
+struct retry_limited_on_strand : on_strand<retry_limited> {
+    static constexpr char const* name = "async_retry: awaitable, two time limits, on a strand";
+};
+
+/// An attempt, and a timer that would stop it: this one has nothing to stop.
+struct hand_limited {
+    static constexpr char const* name = "hand: awaitable operation, a kept steady_timer";
+    using executor_type = asio::any_io_executor;
+    using kept = asio::steady_timer;
+
+    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how, kept& limit) {
+        using namespace std::chrono_literals;
+        asio::cancellation_signal stop;
+        limit.expires_after(2s);
+        limit.async_wait([&stop](error_code code) {
+            if (!code)
+                stop.emit(asio::cancellation_type::terminal);
+        });
+        using operation = token_operation<io_executor>;
+        awaitable_operation<executor_type, operation> attempt{make_operation(io, how, unobserved())};
+        auto const result = co_await attempt();
+        limit.cancel();
+        co_return result;
+    }
+};
+
+struct hand_limited_on_strand : on_strand<hand_limited> {
+    static constexpr char const* name = "hand: awaitable operation, a kept steady_timer, on a strand";
+};
+
+// --- an attempt that awaits another coroutine
+
+/// With the coroutine that retries these are three frames, of which Asio keeps two for each thread.
+template <typename Operation>
+struct nested_operation {
+    Operation operation;
+
+    asio::awaitable<std::tuple<error_code>> operator()() { co_return co_await operation(); }
+
+    void waits_until(time_point due) const { operation.waits_until(due); }
+};
+
+struct retry_nested {
+    static constexpr char const* name = "async_retry: awaitable that awaits another";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
+        using operation = awaitable_operation<executor_type, token_operation<io_executor, Observer>>;
+        return async_retry(nested_operation<operation>{{make_operation(io, how, observer)}}, policy,
+                           asio::as_tuple(asio::use_awaitable));
+    }
+};
+
+struct hand_nested {
+    static constexpr char const* name = "hand: awaitable operation that awaits another, values";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
+        using operation = awaitable_operation<executor_type, token_operation<io_executor, Observer>>;
+        return retry_awaitable(nested_operation<operation>{{make_operation(io, how, observer)}}, how);
     }
 };
 
