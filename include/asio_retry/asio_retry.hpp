@@ -21,6 +21,7 @@
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/retry_observer.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_report.hpp>
 #include <asio_retry/retry_scheduler.hpp>

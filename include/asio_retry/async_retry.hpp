@@ -74,13 +74,15 @@ namespace asio_retry {
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt, whatever it
 /// made of that, with the exception that it threw nested in a thrown one; `operation_aborted` when cancelled;
-/// what is inside a `permanent` error; an exception that a callable of the policy throws, which with
-/// `error_code` signatures becomes an `asio_retry::error`; otherwise the last attempt's own. An exception
-/// thrown by an operation that completes with an error code counts as the code in it, or
-/// `error::operation_threw`. To throw instead of starting is to fail: such an attempt is retried like any
-/// other. Want of memory is a failed attempt or completes the operation with `no_memory` (a std::bad_alloc);
-/// what throws in telling an attempt to stop comes out of `emit` or of the context; where a value throws as it
-/// is made or moved the handler is destroyed uncalled, and the exception comes out of the context.
+/// what is inside a `permanent` error; what a gate of the policy gives as its reason, under
+/// `condition::refused`, where it let no attempt begin and there is no error of an earlier one; an exception
+/// that a callable of the policy throws, which with `error_code` signatures becomes an `asio_retry::error`;
+/// otherwise the last attempt's own. An exception thrown by an operation that completes with an error code
+/// counts as the code in it, or `error::operation_threw`. To throw instead of starting is to fail: such an
+/// attempt is retried like any other. Want of memory is a failed attempt or completes the operation with
+/// `no_memory` (a std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the
+/// context; where a value throws as it is made or moved the handler is destroyed uncalled, and the exception
+/// comes out of the context.
 ///
 /// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
 /// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at

@@ -1,15 +1,24 @@
 #pragma once
 
 #include <asio_retry/duration.hpp>
+#include <asio_retry/pushback.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace asio_retry {
 
-/// Learns from an attempt that what it set up works.
+/// Learns from an attempt what its operation cannot see: that what it set up works, and what its peer said.
 class health_monitor {
 public:
     virtual void on_healthy() noexcept = 0;
+
+    /// The peer said this about trying again.
+    virtual void on_pushback(pushback) noexcept {}
+
+    /// Set by a nested retry that is told never to retry; null if nobody would look.
+    virtual std::shared_ptr<std::atomic<bool>> forbidden() { return nullptr; }
 
 protected:
     ~health_monitor() = default;
@@ -26,7 +35,7 @@ struct attempt {
     /// When the whole operation must be over; time_point::max() if it has no deadline.
     time_point deadline = time_point::max();
 
-    /// For `mark_healthy`; null outside a retry.
+    /// For `mark_healthy` and `heed`; null outside a retry.
     health_monitor* monitor = nullptr;
 
     /// What the attempt set up works from now on, for `retry_policy::reset_after`: a connection has been
@@ -35,6 +44,14 @@ struct attempt {
     void mark_healthy() const noexcept {
         if (monitor)
             monitor->on_healthy();
+    }
+
+    /// What the peer said to the attempt about trying again: obeyed by the retry if the attempt fails. The last
+    /// one counts, and one in the judgement of a predicate of `fail_if` comes after all of them. Preconditions:
+    /// the attempt is running, and this is called where it runs.
+    void heed(pushback said) const noexcept {
+        if (monitor)
+            monitor->on_pushback(said);
     }
 };
 

@@ -23,7 +23,8 @@ namespace asio_retry {
 /// tick is an attempt, and the wait for another one says that it failed, with `error::result_rejected`. So
 /// max_attempts(n) allows n ticks, max_elapsed, total_timeout, the deadline and the gate hold, and the hooks
 /// are told; retry_if is not asked, and attempt_timeout means nothing. The policy's callables run where
-/// `async_wait` and `reset` are called and where the handler runs.
+/// `async_wait` and `reset` are called and where the handler runs. The gate is asked for retries and hears of
+/// no attempts, an observer hears of nothing.
 ///
 /// Lifetimes: the destructor does as `stop` does, and the wait that is pending then may outlive the ticker. The
 /// execution context must outlive both. Thread safety: distinct tickers are independent; the member functions
@@ -75,7 +76,7 @@ public:
     /// once, but for a tick that is due already. Does nothing after `stop`.
     void reset() { std::shared_ptr(state_)->start_over(); }
 
-    /// Ends a pending wait with a tick now.
+    /// Ends a pending wait with a tick now, unless a gate has to be waited for.
     void retry_now() { std::shared_ptr(state_)->tick_now(); }
 
 private:

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/failure_class.hpp>
 
 #include <functional>
 #include <tuple>
@@ -15,7 +16,20 @@ template <typename Predicate, typename Arguments>
 inline constexpr bool can_judge = false;
 template <typename Predicate, typename Failure, typename... Values>
 inline constexpr bool can_judge<Predicate, std::tuple<Failure, Values...>> =
-    std::is_invocable_r_v<bool, Predicate&, Values const&...>;
+    std::is_invocable_r_v<bool, Predicate&, Values const&...> ||
+    std::is_invocable_r_v<judgement, Predicate&, Values const&...>;
+
+/// What a predicate's answer means.
+template <typename Answer>
+judgement judged_as(Answer&& answer) {
+    judgement judged;
+    if constexpr (std::is_convertible_v<Answer, judgement>)
+        judged = std::forward<Answer>(answer);
+    else
+        judged.failed = static_cast<bool>(std::forward<Answer>(answer));
+    judged.failed = judged.failed && judged.what.kind != failure_kind::none;
+    return judged;
+}
 
 } // namespace asio_retry::detail
 
@@ -38,11 +52,15 @@ private:
 
 /// Makes `predicate(values...) == true` a failure of the operation, which is then retried like any other.
 ///
+/// The predicate may return a `judgement` instead, as `judge_http` does: it says what the failure means, and
+/// what the peer said about trying again. One that is `permanent` is delivered at once; one that failed with
+/// the kind `none` has not failed; `true` is `transient`.
+///
 /// `operation` is of any form that `async_retry` takes; the predicate is given the values of its successful
-/// completion. A rejected result is retried whatever `retry_if` says. When the retries are exhausted it is
-/// delivered as it is. One that comes after a time limit has told the attempt to stop is `timed_out`, like any
-/// other failure then, and `retry_if` is asked about that; where the completion has an error code, the values
-/// are delivered beside it.
+/// completion. A rejected result is retried whatever `retry_if` says, unless it is permanent. When the retries
+/// are exhausted it is delivered as it is. One that comes after a time limit has told the attempt to stop is
+/// `timed_out`, like any other failure then, and `retry_if` is asked about that; where the completion has an
+/// error code, the values are delivered beside it.
 ///
 /// Throws std::invalid_argument for an empty operation or predicate, as a std::function or a pointer may
 /// be.
@@ -69,7 +87,8 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
     static auto assert_usable() {
         inner::assert_usable();
         static_assert(is_usable || !inner::is_usable,
-                      "fail_if: the predicate must take the values of a successful completion and return bool");
+                      "fail_if: the predicate must take the values of a successful completion and return bool "
+                      "or a judgement");
     }
 
     template <typename... Token>
@@ -84,9 +103,9 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
     static constexpr bool judges_results = true;
 
     template <typename... Values>
-    static bool rejects(judged& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...) ||
-               static_cast<bool>(std::invoke(operation.predicate_, values...));
+    static judgement rejects(judged& operation, Values const&... values) {
+        judgement const first = inner::rejects(operation.operation_, values...);
+        return first.failed ? first : judged_as(std::invoke(operation.predicate_, values...));
     }
 };
 

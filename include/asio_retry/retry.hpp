@@ -38,9 +38,10 @@ namespace asio_retry {
 /// may limit itself.
 ///
 /// Errors: `timed_out`, as above; what a callable of the policy throws, which becomes an `asio_retry::error`
-/// where an error is returned; otherwise the last attempt's own. An exception thrown by an operation that
-/// returns its errors counts as the code in it, or `error::operation_threw`. Where errors are thrown, the
-/// library's own are a `boost::system::system_error`.
+/// where an error is returned; the reason of a gate of the policy, under `condition::refused`, where it let no
+/// attempt begin and there is no error of an earlier one; otherwise the last attempt's own. An exception thrown
+/// by an operation that returns its errors counts as the code in it, or `error::operation_threw`. Where errors
+/// are thrown, the library's own are a `boost::system::system_error`.
 ///
 /// Thread safety: distinct calls are independent.
 template <typename Operation, retry_waits Waits>

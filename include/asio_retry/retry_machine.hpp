@@ -4,13 +4,22 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/verdict.hpp>
 
+#include <atomic>
 #include <cassert>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace asio_retry::detail {
+struct operation_story;
+}
 
 namespace asio_retry {
 
@@ -51,12 +60,18 @@ protected:
 class retry_machine {
 public:
     explicit retry_machine(retry_policy policy) noexcept
-        : policy_(std::move(policy))
-        , limits_attempts_(policy_.settings().limits_attempts())
-        , measures_time_(policy_.settings().measures_time()) {}
+        : policy_(std::move(policy)) {
+        retry_settings const& settings = policy_.settings();
+        limits_attempts_ = settings.needs_.limits;
+        measures_time_ = settings.needs_.time;
+        is_told_ = settings.needs_.story;
+    }
     retry_machine(retry_machine const&) = delete;
     retry_machine& operator=(retry_machine const&) = delete;
-    ~retry_machine() { give_lease_back(); }
+    ~retry_machine() {
+        if (is_told_)
+            end_story();
+    }
 
     retry_policy const& policy() const noexcept { return policy_; }
 
@@ -72,11 +87,14 @@ public:
     /// Tells `observer`, which must outlive the machine, what happens.
     void observe(detail::machine_observer& observer) noexcept {
         observer_ = &observer;
-        measures_time_ = true;
+        measures_time_ = is_told_ = true;
     }
 
     /// The attempts say themselves when they are healthy.
     void expect_health_marks() noexcept { marks_health_ = policy_.settings().reset_after.has_value(); }
+
+    /// The attempts are none, but ticks: the gate is asked for retries alone, and nobody observes.
+    void expect_ticks() noexcept { makes_attempts_ = false; }
 
     /// From now on `probe` is asked too whether to stop, before every initiation and after every callback. It
     /// must outlive the machine.
@@ -89,17 +107,27 @@ public:
     bool measures_time() const noexcept { return measures_time_; }
 
     /// Whether it has to be told that of a success.
-    bool is_observed() const noexcept { return observer_ != nullptr; }
+    bool is_observed() const noexcept {
+        return is_told_ && (observer_ || policy_.settings().gate_measures_time || policy_.settings().observer);
+    }
     /// @}
 
-    /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
-    /// time.
-    ASIO_RETRY_DECL retry_action start(time_point now = {});
+    /// Whether a refusal is answered with a wait, for whose delay there has to be randomness.
+    bool waits_when_refused() const noexcept { return is_told_ && policy_.settings().wait_when_refused; }
 
-    /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
+    /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
+    /// time. Answers with a wait if it waits when refused, whose delay has no jitter without a `source`.
+    retry_action start(time_point now = {}) { return begin(now, nullptr); }
+    retry_action start(time_point now, random& source) { return begin(now, &source); }
+
+    /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables. The gate
+    /// is asked now, and only once.
     bool may_start(time_point now = {}) noexcept {
-        return (!measures_time_ || may_start_at(now)) && !cancelled();
+        return (!measures_time_ || may_start_at(now)) && !cancelled() && (!is_told_ || is_admitted(now));
     }
+
+    /// Whether may_start has answered false because of the gate.
+    bool was_refused() const noexcept { return is_refused_; }
 
     /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
     void start_with_attempt(time_point now = {}) noexcept {
@@ -112,8 +140,8 @@ public:
 
     /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
     retry_action on_success(time_point now = {}) noexcept {
-        if (observer_)
-            observer_->on_end(stop_reason::succeeded, now);
+        if (is_told_)
+            tell_success(now);
         return retry_action();
     }
 
@@ -126,7 +154,8 @@ public:
                                               time_point now = {});
 
     /// The wait ended, or was cut short by a cancellation or because somebody would not wait, at `now`.
-    ASIO_RETRY_DECL retry_action on_wait_over(time_point now);
+    retry_action on_wait_over(time_point now) { return go_on(now, nullptr); }
+    retry_action on_wait_over(time_point now, random& source) { return go_on(now, &source); }
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
     /// what has happened already.
@@ -168,10 +197,18 @@ public:
             healthy_since_ = now;
     }
 
+    /// The running attempt was told this about trying again. Forgets it without memory for it.
+    ASIO_RETRY_DECL void heed(pushback said) noexcept;
+
+    /// To be set by a retry nested in the running attempt that is told never to retry; null without memory.
+    ASIO_RETRY_DECL std::shared_ptr<std::atomic<bool>> forbidden() noexcept;
+
     /// The attempt that is running or ran last.
     attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }
 
 private:
+    ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
+    ASIO_RETRY_DECL retry_action go_on(time_point now, random* source);
     ASIO_RETRY_DECL bool may_start_at(time_point now) noexcept;
     retry_action on_stopped_attempt(verdict const& v, bool stopped, time_point now, random& source);
     retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
@@ -179,38 +216,50 @@ private:
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
         healthy_since_ = marks_health_ ? time_point::max() : now;
-        has_lease_ = false; // spent
-        if (observer_)
-            observer_->on_attempt(attempts_, now);
+        if (is_told_)
+            tell_attempt(now);
     }
     void count_failure(time_point now, interruption told_to_stop) noexcept;
     bool is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
-    struct wait_limit {
-        duration allowed;
-        stop_reason reason;
-    };
-    wait_limit longest_wait(time_point now) const noexcept;
-    duration wait_leaving_time(time_point now) noexcept;
-
+    std::pair<duration, stop_reason> longest_wait(time_point now) const noexcept;
+    duration wait_leaving_time(time_point now) const noexcept;
+    void count_length(time_point now) noexcept;
+    std::optional<stop_reason> limit_wait(duration& delay, duration least, time_point now) noexcept;
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          time_point now, std::exception_ptr thrown = {});
     retry_action end_without_attempt(stop_reason reason, error_code const& code, time_point now);
     bool is_retryable(verdict const& failure) const;
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
+    // What peers say, and what gates refuse.
+    pushback said_with(verdict const& failure) const noexcept;
+    std::optional<stop_reason> heed(pushback said, duration& delay, duration& least, random& source) const;
+    retry_action on_refused(time_point now, random* source);
+    verdict last_failure() const;
+    duration delay_after_refusal(random* source, error& stage);
+    std::uint64_t counted_for_backoff() const noexcept;
 
-    /// What a retry costs is held from its decision until its attempt begins.
-    bool take_lease(time_point now) noexcept {
-        auto const& gate = policy_.settings().gate;
-        has_lease_ = gate && gate->acquire(failure_kind::transient, now);
-        return has_lease_ || !gate;
-    }
-    void give_lease_back() noexcept {
-        if (has_lease_)
-            policy_.settings().gate->give_back(failure_kind::transient);
-        has_lease_ = false;
-    }
+    // The story that gates and observers are told, only if is_told_.
+    detail::operation_story* story() noexcept;
+    ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;
+    ASIO_RETRY_DECL void tell_attempt(time_point now) noexcept;
+    ASIO_RETRY_DECL void tell_success(time_point now) noexcept;
+    ASIO_RETRY_DECL void end_story() noexcept;
+    void tell_start(time_point now) noexcept;
+    void tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept;
+    void tell_abandoned(time_point now) noexcept;
+    void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
+    void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
+    void end_attempt(attempt_end::how outcome, failure_kind kind, error_code const& error, pushback said,
+                     time_point now) noexcept;
+    bool has_observer() const noexcept;
+    void observe(observation& event, time_point now) noexcept;
+    void observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept;
+    failure_kind kind_of(verdict const& failure, bool timed_out) const;
+    failure_kind kind_of_unasked(verdict const& failure, bool timed_out) const noexcept;
+    bool take_lease(time_point now) noexcept;
+    void give_lease_back() noexcept;
 
     enum class stopping : unsigned char {
         no,
@@ -226,16 +275,26 @@ private:
     detail::jitter_course course_;
     cancellation_probe const* probe_ = nullptr;
     detail::machine_observer* observer_ = nullptr;
+    detail::operation_story* story_ = nullptr;     // its own; made when it is needed
+    time_point began_{};                           // the attempt; for gates and observers
     time_point healthy_since_ = time_point::max(); // of the running attempt; or the end of a clamped wait
     stopping stopping_ : 2 = stopping::no;
-    bool limits_attempts_ : 1;
-    bool measures_time_ : 1;
+    bool limits_attempts_ : 1 = false;
+    bool measures_time_ : 1 = false;
     bool marks_health_ : 1 = false;
     bool limited_by_deadline_ : 1 = false;
     bool at_edge_ : 1 = false; // the last wait was cut short to end at a limit
     bool attempt_expired_ : 1 = false;
-    bool has_lease_ : 1 = false;
+    bool has_lease_ : 1 = false; // what a retry costs is held from its decision until its attempt begins
     unsigned char longest_attempt_ : 6 = 0; // how many bits its nanoseconds have; with clamp and a deadline
+    // Apart from those: an attempt that runs may heed while another thread cancels.
+    unsigned char : 0;
+    bool is_told_ : 1 = false; // somebody is, or there is a story
+    bool makes_attempts_ : 1 = true;
+    bool is_admitted_ : 1 = false;               // and its end has to be told
+    bool is_refused_ : 1 = false;                // and the gate has not been asked again
+    bool has_begun_ : 1 = false;                 // the attempt that is admitted
+    failure_kind kind_ : 3 = failure_kind::none; // of the last failure, which a lease is for
 };
 
 } // namespace asio_retry

@@ -147,11 +147,45 @@ public:
     ASIO_RETRY_DECL retry_policy retry_when_nested() const;
 
     /// The policy for a nested retry inside the attempt `outer`: it has no more time than that attempt's
-    /// operation, and passes a permanent error on with its mark, so that the outer retry ends too.
+    /// operation, and passes on a permanent error with its mark, and what a peer said that wants no retry, so
+    /// that the outer retry ends too. Precondition: the attempt is running.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
+    /// @}
 
-    /// Asked before each wait; null for none.
+    /// @name What the peer says, and those who guard it
+    /// @{
+    /// Asked for every attempt and every retry, and told how the attempts end; see `all_gates` for several, and
+    /// null for none. Where it grants no retry the operation ends with its last error, reason `budget`; where
+    /// it lets no attempt begin, with its last error or, before the first attempt or after a rejected value,
+    /// with the code that the gate gives, under `condition::refused`, reason `refused`.
     ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
+
+    /// What the gate refuses does not end the operation, as suits a client that reconnects: it waits and asks
+    /// again, as often as it takes, within the limits of time. The wait is the next delay, counted from the
+    /// time that the gate names if it names one. No attempt is spent, and max_attempts does not count it; the
+    /// backoff counts a refusal as a failure.
+    ASIO_RETRY_DECL retry_policy wait_when_refused() const;
+
+    /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function
+    /// `asio_retry::classify`. What is not retried is `permanent` whatever it says, and what took too long a
+    /// `timeout`; a kind `none` is `transient`. If it throws, that is as if the predicate had thrown.
+    template <typename F>
+    retry_policy classify(F&& f) const {
+        constexpr bool classifies = std::is_invocable_r_v<failure_class, std::decay_t<F>&, error_code const&>;
+        static_assert(classifies, "classify: it must take an error_code const& and return a failure_class");
+        if constexpr (classifies)
+            return with_classifier({"classify", std::forward<F>(f)});
+    }
+
+    /// How long a peer may ask to be left alone, by `attempt::heed` or the judgement of a predicate of
+    /// `fail_if`. What it asks for is kept: the wait is that time, a share of it to spread clients that were
+    /// told the same, and the delay that follows from backoff and jitter. Where it asks for more, `then` says
+    /// what to do; to stop ends the operation with its last error, reason `pushback`, as where the peer asks
+    /// for no retry at all. By default one minute, and to stop. Throws std::invalid_argument if negative.
+    ASIO_RETRY_DECL retry_policy pushback_limit(duration greatest, over_limit then = over_limit::stop) const;
+
+    /// That share, of which a part is drawn: 0.1 by default. Throws std::invalid_argument unless in [0, 1].
+    ASIO_RETRY_DECL retry_policy pushback_spread(double share) const;
     /// @}
 
     /// @name Whom to tell
@@ -180,6 +214,9 @@ public:
                 return with_reason_of_give_up({"on_give_up", std::forward<Hook>(hook)});
         }
     }
+
+    /// Told what happens to the operations; null for none. It measures time.
+    ASIO_RETRY_DECL retry_policy observe(std::shared_ptr<retry_observer> shared) const;
     /// @}
 
     /// The fields; of a policy that is about to go, a copy.
@@ -195,6 +232,7 @@ private:
     ASIO_RETRY_DECL retry_policy retry_if_any() const;
     ASIO_RETRY_DECL retry_policy retry_if_code(retry_settings::code_predicate predicate) const;
     ASIO_RETRY_DECL retry_policy retry_if_exception(retry_settings::exception_predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy with_classifier(retry_settings::classifier classifier) const;
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_reason_of_give_up(detail::shared_function<void(stop_reason)> hook) const;

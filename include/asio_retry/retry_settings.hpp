@@ -4,10 +4,14 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/jitter.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
+#include <asio_retry/retry_observer.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -31,6 +35,7 @@ struct retry_settings {
     using code_predicate = detail::shared_function<bool(error_code const&)>;
     using exception_predicate = detail::shared_function<bool(std::exception_ptr const&)>;
     using hook = detail::shared_function<void(retry_event const&)>;
+    using classifier = detail::shared_function<failure_class(error_code const&)>;
 
     ASIO_RETRY_DECL retry_settings();
     ASIO_RETRY_DECL retry_settings(retry_settings const&);
@@ -50,15 +55,38 @@ struct retry_settings {
     bool retry_when_nested = false;
     bool is_nested = false; ///< by `nested_in`
     std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t> retry_if;
+    classifier classify; ///< none: the function of that name
+    duration pushback_limit = std::chrono::minutes(1);
+    over_limit over_pushback_limit = over_limit::stop;
+    double pushback_spread = 0.1;
+    bool wait_when_refused = false;
+    bool gate_measures_time = false; ///< what the gate has said when it was given
     hook on_retry;
     hook on_give_up;
     std::shared_ptr<retry_gate> gate;
+    std::shared_ptr<retry_observer> observer;
+    std::shared_ptr<std::atomic<bool>> forbids_outer; ///< of a nested one: set when it is told never to retry
 
     /// Whether a running attempt may have to be cut short.
     bool limits_attempts() const noexcept { return attempt_timeout || total_timeout || deadline; }
 
-    /// Whether the decision depends on how long the operation has taken.
-    bool measures_time() const noexcept { return max_elapsed || reset_after || limits_attempts(); }
+    /// Whether the decision depends on how long the operation has taken, or somebody wants to know.
+    bool measures_time() const noexcept {
+        return max_elapsed || reset_after || limits_attempts() || gate_measures_time || wait_when_refused ||
+               observer;
+    }
+
+private:
+    friend class retry_policy;
+    friend class retry_machine;
+
+    /// What every operation would have to look for again.
+    struct needs {
+        bool limits = false;
+        bool time = false;
+        bool story = false;
+    };
+    needs needs_;
 };
 
 } // namespace asio_retry

@@ -13,9 +13,10 @@ enum class stop_reason {
     attempts,      ///< max_attempts were made
     elapsed,       ///< the next wait would have ended after max_elapsed
     deadline,      ///< the next wait would have ended after the deadline, or the deadline passed
-    budget,        ///< the gate refused the retry, or the scope had no room for a first attempt
-    pushback,      ///< the peer said not to retry; nothing in this version reads what a peer says
+    budget,        ///< the gate granted no retry, or the scope had no room for a first attempt
+    pushback,      ///< the peer said not to retry, or not for longer than pushback_limit
     cancelled,     ///< the caller or a scope cancelled the operation
+    refused,       ///< a gate let no attempt begin
 };
 
 /// The enumerator's name, for logs.

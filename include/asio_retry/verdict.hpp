@@ -2,7 +2,9 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/permanent.hpp>
+#include <asio_retry/pushback.hpp>
 
 #include <cassert>
 #include <exception>
@@ -40,9 +42,10 @@ public:
     }
 
     /// The operation succeeded with a value that `fail_if` calls a failure.
-    static verdict rejected() noexcept {
+    static verdict rejected(judgement const& why = {}) noexcept {
         verdict v = failure(make_error_code(asio_retry::error::result_rejected));
-        v.rejected_ = true;
+        v.rejected_ = why.what.kind;
+        v.said_ = why.said;
         return v;
     }
 
@@ -51,7 +54,13 @@ public:
     ASIO_RETRY_DECL static verdict timed_out(verdict const& own);
 
     bool succeeded() const noexcept { return !failed_; }
-    bool is_rejected() const noexcept { return rejected_; }
+    bool is_rejected() const noexcept { return rejected_ != failure_kind::none; }
+
+    /// What `fail_if` made of a rejected value; none for every other failure.
+    failure_kind rejected_as() const noexcept { return rejected_; }
+
+    /// What the peer said about trying again, by a judgement of `fail_if`.
+    pushback const& said() const noexcept { return said_; }
 
     /// The attempt failed with a permanent error, of which `error` and `exception` are what is inside.
     bool is_permanent() const noexcept { return permanent_; }
@@ -66,10 +75,11 @@ private:
     verdict() noexcept {}
 
     bool failed_ = false;
-    bool rejected_ = false;
     bool permanent_ = false;
+    failure_kind rejected_ = failure_kind::none;
     error_code error_;
     std::exception_ptr exception_;
+    pushback said_;
 };
 
 } // namespace asio_retry

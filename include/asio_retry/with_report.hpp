@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/report_recorder.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_report.hpp>
 
 #include <type_traits>
@@ -47,7 +48,7 @@ struct detail::operation_form<reported_operation<Operation>> : detail::operation
     }
 
     template <typename... Values>
-    static bool rejects(reported& operation, Values const&... values) {
+    static judgement rejects(reported& operation, Values const&... values) {
         return inner::rejects(operation.operation_, values...);
     }
 

@@ -41,19 +41,23 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
 
 void operation_core::refuse_start() {
     time_point const now = time_for(machine_);
-    bool const has_only_no_room = machine_.may_start(now) && state_.is_scoped() && !membership()->has_room();
-    carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : machine_.start(now), now);
+    bool const has_only_no_room =
+        (machine_.may_start(now) || machine_.was_refused()) && state_.is_scoped() && !membership()->has_room();
+    carry_out(has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : begin(machine_, *this, now),
+              now);
 }
 
 /// The wait is over, or was never needed, or was cut short.
 void operation_core::resume() {
     time_point const now = time_for(machine_);
-    carry_out(machine_.on_wait_over(now), now);
+    carry_out(go_on(machine_, *this, now), now);
 }
 
 void operation_core::carry_out(retry_action&& action, time_point now) {
     if (action.what == retry_action::kind::attempt)
         return make_attempt(now);
+    if (action.what == retry_action::kind::wait)
+        return begin_wait(now, action.delay);
     fail_with(error_code(), nullptr); // no result is left: an empty one, for the end to amend
     complete(action);
 }
@@ -152,7 +156,7 @@ void operation_core::succeed() {
 
 retry_action operation_core::decide(time_point& now) {
     return detail::decide(
-        machine_, has_failed(), [this] { return is_rejected(); }, [this] { return judge(); }, *this, now);
+        machine_, has_failed(), [this] { return judge_values(); }, [this] { return judge(); }, *this, now);
 }
 
 // --- a wait

@@ -47,7 +47,9 @@ void report_recorder::on_failure(verdict const& failure, interruption stopped, t
 void report_recorder::on_wait(duration delay, time_point now) noexcept {
     waiting_since_ = now;
     auto& history = report_->history;
-    if (!history.empty() && history.back().number == report_->attempts)
+    bool const is_first = !history.empty() && history.back().number == report_->attempts &&
+                          history.back().delay == duration::zero(); // others follow where a gate refuses
+    if (is_first)
         history.back().delay = delay;
 }
 

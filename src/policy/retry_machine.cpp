@@ -1,11 +1,12 @@
 #include <asio_retry/retry_machine.hpp>
 
+#include <asio_retry/detail/policy/operation_story.hpp>
+
 #include <asio_retry/retry_report.hpp>
 
 #include <boost/system/errc.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <optional>
 
@@ -34,21 +35,25 @@ retry_action retry_machine::make_attempt(time_point now) noexcept {
 
 bool retry_machine::may_start_at(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
-    started_ = now;
-    if (observer_)
-        observer_->on_start(now);
-    if (settings.total_timeout)
-        deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
-    if (settings.deadline)
-        deadline_ = std::min(deadline_, *settings.deadline);
+    if (!is_admitted_ && !is_refused_) { // which may be asked again
+        started_ = now;
+        if (is_told_)
+            tell_start(now);
+        if (settings.total_timeout)
+            deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
+        if (settings.deadline)
+            deadline_ = std::min(deadline_, *settings.deadline);
+    }
     return deadline_ == time_point::max() || now < deadline_;
 }
 
-retry_action retry_machine::start(time_point now) {
+retry_action retry_machine::begin(time_point now, random* source) {
     if (may_start(now))
         return make_attempt(now);
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    if (is_refused_)
+        return on_refused(now, source);
     return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
 }
 
@@ -87,6 +92,12 @@ retry_action retry_machine::on_stopped_attempt(verdict const& v, bool stopped, t
     std::optional<verdict> timed_out;
     if (out_of_time)
         timed_out = verdict::timed_out(v);
+    if (is_admitted_) {
+        if (told_to_stop == interruption::cancellation)
+            tell_abandoned(now);
+        else if (stopped || told_to_stop == interruption::deadline)
+            tell_failure(out_of_time ? *timed_out : v, kind_of_unasked(v, out_of_time), now);
+    }
     if (observer_)
         observer_->on_failure(told_to_stop == interruption::attempt_timeout ? *timed_out : v, told_to_stop,
                               now);
@@ -106,6 +117,8 @@ void retry_machine::count_failure(time_point now, interruption told_to_stop) noe
     if (stable_for && says_so && !hung && healthy_since_ <= now &&
         elapsed_between(healthy_since_, now) >= *stable_for) {
         failures_ = 0;
+        if (story_)
+            story_->refusals = 0;
         started_ = now;
         at_edge_ = false;
     }
@@ -122,6 +135,13 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
     };
     error stage = error::predicate_threw;
     try {
+        bool const is_final = failure.is_permanent() || !is_retryable(failure);
+        pushback const said = story_ ? said_with(failure) : failure.said();
+        if (is_admitted_)
+            tell_failure(failure, is_final ? failure_kind::permanent : kind_of(failure, replacement.failed()),
+                         now);
+        if (said.forbids() && settings.forbids_outer)
+            *settings.forbids_outer = true;
         if (failure.is_permanent()) {
             if (settings.is_nested && replacement && !cancelled()) {
                 permanent_error const timed_out = marked(failure);
@@ -132,29 +152,31 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
                 return stop(stop_reason::not_retryable);
             return give_up(stop_reason::not_retryable, failure, failure.error(), now, failure.exception());
         }
-        if (!is_retryable(failure))
+        if (is_final)
             return stop(stop_reason::not_retryable);
+        if (said.forbids())
+            return stop(stop_reason::pushback);
         if (settings.max_attempts && failures_ >= *settings.max_attempts)
             return stop(stop_reason::attempts);
 
         stage = error::backoff_threw;
-        duration const ceiling = settings.backoff.ceiling(failures_);
+        std::uint64_t const counted = story_ ? counted_for_backoff() : failures_;
+        duration const ceiling = settings.backoff.ceiling(counted);
         stage = error::jitter_threw;
-        duration delay = settings.jitter.draw(course_.step(settings.backoff, failures_, ceiling), source);
+        duration delay = settings.jitter.draw(course_.step(settings.backoff, counted, ceiling), source);
         course_.drew(delay);
 
-        auto const [allowed, limit] = longest_wait(now);
-        bool const is_last = delay > allowed;
-        if (at_edge_ || (is_last && (!settings.clamp || allowed <= duration::zero())))
-            return stop(limit);
-        if (settings.clamp) {
-            delay = std::min({delay, allowed, wait_leaving_time(now)});
-            at_edge_ = is_last;
-            healthy_since_ = saturating_add(now, delay);
-        }
+        duration least{};
+        if (said)
+            if (auto const reason = heed(said, delay, least, source))
+                return stop(*reason);
+        if (settings.clamp)
+            count_length(now);
+        if (auto const reason = limit_wait(delay, least, now))
+            return stop(*reason);
         if (cancelled())
             return stop(stop_reason::cancelled);
-        if (!take_lease(now))
+        if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
             return stop(stop_reason::budget);
 
         stage = error::hook_threw;
@@ -162,47 +184,24 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
             settings.on_retry(retry_event{attempts_, failure.error(), failure.exception(), delay, {}});
         if (cancelled())
             return stop(stop_reason::cancelled);
-        if (observer_)
-            observer_->on_wait(delay, now);
+        if (is_told_)
+            tell_retry(failure, delay, now);
         return wait_for(delay);
     } catch (...) {
+        if (is_admitted_)
+            tell_failure(failure, failure_kind::permanent, now);
         return give_up(stop_reason::not_retryable, failure, stage, now, std::current_exception());
     }
 }
 
-retry_machine::wait_limit retry_machine::longest_wait(time_point now) const noexcept {
-    wait_limit result{duration::max(), stop_reason::deadline};
-    if (deadline_ != time_point::max())
-        result.allowed = now > deadline_ ? -elapsed_between(deadline_, now) : elapsed_between(now, deadline_);
-    if (auto const& max_elapsed = policy_.settings().max_elapsed) {
-        duration const left = *max_elapsed - elapsed_between(started_, now);
-        if (left < result.allowed)
-            result = {left, stop_reason::elapsed};
-    }
-    return result;
-}
-
-/// How long a wait may be that leaves the attempt after it time before the deadline: as much as the longest
-/// attempt took, within a tenth and a half of what is left. What lasts says nothing about what it needs.
-duration retry_machine::wait_leaving_time(time_point now) noexcept {
-    if (deadline_ == time_point::max())
-        return duration::max();
-    if (!policy_.settings().reset_after) {
-        auto const took = static_cast<std::uint64_t>(elapsed_between(healthy_since_, now).count());
-        auto const bits = static_cast<unsigned char>(std::bit_width(took));
-        if (bits > longest_attempt_)
-            longest_attempt_ = bits & 63;
-    }
-    duration const longest(static_cast<std::int64_t>((std::uint64_t(1) << longest_attempt_) - 1));
-    duration const left = elapsed_between(now, deadline_);
-    return left - std::clamp(longest, left / 10, left / 2);
-}
-
 retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown, time_point now) {
-    return give_up(stop_reason::not_retryable, verdict::failure(code), code, now, std::move(thrown));
+    verdict const failure = verdict::failure(code);
+    if (is_admitted_ && code == error::predicate_threw) // the attempt has a result, on which nobody can decide
+        tell_failure(failure, failure_kind::permanent, now);
+    return give_up(stop_reason::not_retryable, failure, code, now, std::move(thrown));
 }
 
-retry_action retry_machine::on_wait_over(time_point now) {
+retry_action retry_machine::go_on(time_point now, random* source) {
     if (observer_)
         observer_->on_wait_over(now);
     if (cancelled())
@@ -210,7 +209,39 @@ retry_action retry_machine::on_wait_over(time_point now) {
     if (now > deadline_ && !at_edge_)
         return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
     at_edge_ = at_edge_ && now >= healthy_since_; // the wait may have been cut short
+    if (is_told_) {
+        is_refused_ = false;
+        bool const is_granted = attempts_ == 0 || has_lease_ || take_lease(now);
+        if (!is_granted || !is_admitted(now))
+            return on_refused(now, source);
+    }
     return make_attempt(now);
+}
+
+/// No attempt may begin.
+retry_action retry_machine::on_refused(time_point now, random* source) {
+    verdict const last = last_failure();
+    auto const stop = [&](stop_reason reason) {
+        return cancelled() ? end_without_attempt(stop_reason::cancelled, aborted_error(), now)
+                           : give_up(reason, last, last.error(), now, last.exception());
+    };
+    if (cancelled()) // by the gate or the observer
+        return stop(stop_reason::cancelled);
+    if (!policy_.settings().wait_when_refused)
+        return stop(stop_reason::refused);
+    error stage = error::backoff_threw;
+    try {
+        duration delay = delay_after_refusal(source, stage);
+        if (auto const reason = limit_wait(delay, duration::zero(), now))
+            return stop(*reason);
+        if (cancelled())
+            return stop(stop_reason::cancelled);
+        if (observer_)
+            observer_->on_wait(delay, now);
+        return wait_for(delay);
+    } catch (...) {
+        return give_up(stop_reason::not_retryable, last, stage, now, std::current_exception());
+    }
 }
 
 time_point retry_machine::attempt_limit(time_point now) noexcept {
@@ -222,9 +253,8 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
 
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                                     time_point now, std::exception_ptr thrown) {
-    give_lease_back();
-    if (observer_)
-        observer_->on_end(reason, now);
+    if (is_told_)
+        tell_end(reason, replacement ? replacement : failure.error(), now);
     retry_action action;
     action.reason = reason;
     action.error = replacement;
@@ -243,7 +273,7 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
 bool retry_machine::is_retryable(verdict const& failure) const {
     auto const& predicate = policy_.settings().retry_if;
     if (failure.is_rejected())
-        return true;
+        return failure.rejected_as() != failure_kind::permanent;
     if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
         return (*by_code)(failure.error());
     if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))

@@ -23,7 +23,10 @@ retry_settings const& retry_policy::defaults() noexcept {
 template <typename Change>
 retry_policy retry_policy::changed(Change change) const {
     retry_policy result;
-    result.settings_ = detail::shared_value<retry_settings>::make(settings(), change);
+    result.settings_ = detail::shared_value<retry_settings>::make(settings(), [&](retry_settings& s) {
+        change(s);
+        s.needs_ = {s.limits_attempts(), s.measures_time(), s.gate || s.observer};
+    });
     return result;
 }
 
@@ -89,11 +92,42 @@ retry_policy retry_policy::nested_in(attempt const& outer) const {
         if (!s.retry_when_nested)
             s.max_attempts = 1;
         s.is_nested = true;
+        if (outer.monitor)
+            s.forbids_outer = outer.monitor->forbidden();
     });
 }
 
 retry_policy retry_policy::gate(std::shared_ptr<retry_gate> shared) const {
-    return changed([&](retry_settings& s) { s.gate = std::move(shared); });
+    return changed([&](retry_settings& s) {
+        s.gate_measures_time = shared && shared->measures_time();
+        s.gate = std::move(shared);
+    });
+}
+
+retry_policy retry_policy::wait_when_refused() const {
+    return changed([](retry_settings& s) { s.wait_when_refused = true; });
+}
+
+retry_policy retry_policy::with_classifier(retry_settings::classifier classifier) const {
+    return changed([&](retry_settings& s) { s.classify = std::move(classifier); });
+}
+
+retry_policy retry_policy::pushback_limit(duration greatest, over_limit then) const {
+    detail::non_negative("pushback_limit", greatest);
+    return changed([&](retry_settings& s) {
+        s.pushback_limit = greatest;
+        s.over_pushback_limit = then;
+    });
+}
+
+retry_policy retry_policy::pushback_spread(double share) const {
+    if (!(share >= 0 && share <= 1))
+        detail::refuse("pushback_spread", share, "must be in [0, 1]");
+    return changed([&](retry_settings& s) { s.pushback_spread = share; });
+}
+
+retry_policy retry_policy::observe(std::shared_ptr<retry_observer> shared) const {
+    return changed([&](retry_settings& s) { s.observer = std::move(shared); });
 }
 
 retry_policy retry_policy::retry_if_any() const {

@@ -20,6 +20,8 @@ std::string_view to_string(stop_reason reason) noexcept {
         return "pushback";
     case stop_reason::cancelled:
         return "cancelled";
+    case stop_reason::refused:
+        return "refused";
     }
     return "unknown stop_reason";
 }

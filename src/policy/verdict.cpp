@@ -7,6 +7,7 @@ namespace asio_retry {
 verdict verdict::timed_out(verdict const& own) {
     verdict v = failure(timed_out_error());
     v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;
+    v.said_ = own.said_;
     if (own.exception_)
         v.exception_ = detail::exception_of(v.error_, own.exception_);
     return v;

@@ -139,7 +139,11 @@ bool ticker_state::decide(ticker_wait& wait, time_point now) {
         wait.result_ = note_end(action);
     else if (action.what == retry_action::kind::wait)
         planned_ = saturating_add(now, action.delay);
-    bool const is_due = action.what != retry_action::kind::wait || action.delay == duration::zero();
+    return begin_wait(wait, action.what != retry_action::kind::wait || action.delay == duration::zero(), lock);
+}
+
+/// Preconditions: the phase is `deciding`, the mutex is held.
+bool ticker_state::begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex>& lock) {
     if (is_due || hurries_ || stopped_ || wait.cancelled_) {
         phase_ = phase::queued;
         return true;
@@ -173,6 +177,7 @@ retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<
     if (!machine_) {
         machine_.emplace(policy_);
         machine_->watch(*this);
+        machine_->expect_ticks();
         retry_action const first = machine_->start(starts_over_from.value_or(now));
         wait.is_first_tick_ = first.what == retry_action::kind::attempt && !starts_over_from;
         if (first.what != retry_action::kind::attempt || !starts_over_from)
@@ -181,31 +186,56 @@ retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<
     return machine_->on_failure(verdict::rejected(), now, get_random());
 }
 
-error_code ticker_state::conclude(ticker_wait& wait) {
+std::optional<error_code> ticker_state::conclude(ticker_wait& wait) {
     std::unique_lock lock(mutex_);
     if (current_ != &wait)
         return wait.result_;
     phase_ = phase::deciding;
+    hurries_ = false;
     bool const cancelled = wait.cancelled_;
     lock.unlock();
-    error_code const result = wait.result_.failed() ? wait.result_ : conclude_due(wait, cancelled);
-    forget(wait);
+    std::optional<error_code> const result =
+        wait.result_.failed() ? wait.result_ : conclude_due(wait, cancelled);
+    if (result)
+        forget(wait);
     return result;
 }
 
-error_code ticker_state::conclude_due(ticker_wait& wait, bool cancelled) {
+std::optional<error_code> ticker_state::conclude_due(ticker_wait& wait, bool cancelled) {
     if (cancelled && !stopped_) {
         withdraw(wait);
         return aborted_error();
     }
     if (wait.is_first_tick_ && !stopped_)
-        return {};
+        return error_code();
     planned_.reset();
     time_point const now = scheduler_.now();
     retry_action const action = wait.is_first_tick_
                                     ? machine_->on_failure(verdict::rejected(), now, get_random())
-                                    : machine_->on_wait_over(now);
-    return action.what == retry_action::kind::complete ? note_end(action) : error_code();
+                                    : machine_->on_wait_over(now, get_random());
+    switch (action.what) {
+    case retry_action::kind::attempt:
+        return error_code();
+    case retry_action::kind::complete:
+        return note_end(action);
+    case retry_action::kind::wait:
+        break;
+    }
+    planned_ = saturating_add(now, action.delay);
+    return wait_again(wait, action.delay);
+}
+
+std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, duration delay) {
+    bool is_due = false;
+    try {
+        std::unique_lock lock(mutex_);
+        is_due = begin_wait(wait, delay == duration::zero(), lock);
+    } catch (...) { // it cannot be scheduled, and was once
+        return code_of(std::current_exception());
+    }
+    if (is_due)
+        queue(wait);
+    return std::nullopt;
 }
 
 /// The next wait takes the place of this one.

@@ -18,7 +18,7 @@ fault(machine_delivers_the_last_error_when_cancelled src/policy/retry_machine.cp
     [[return give_up(stop_reason::cancelled, v, error_code(), now);]])
 
 fault(machine_starts_although_cancelled include/asio_retry/retry_machine.hpp
-    [[may_start_at(now)) && !cancelled();]] [[may_start_at(now));]])
+    [[may_start_at(now)) && !cancelled() &&]] [[may_start_at(now)) &&]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/policy/retry_machine.cpp
     [[        observer_->on_wait_over(now);
@@ -35,7 +35,7 @@ fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine
 fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
-        if (!take_lease(now))]] [[        if (!take_lease(now))]])
+        if (is_told_ && !take_lease]] [[        if (is_told_ && !take_lease]])
 
 fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
     [[        if (cancelled())

@@ -53,8 +53,8 @@ fault(machine_takes_a_marked_attempt_for_hung src/policy/retry_machine.cpp
     [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[told_to_stop == interruption::attempt_timeout;]])
 
 fault(machine_does_not_start_its_time_over src/policy/retry_machine.cpp
-    [[        failures_ = 0;
-        started_ = now;]] [[        failures_ = 0;]])
+    [[            story_->refusals = 0;
+        started_ = now;]] [[            story_->refusals = 0;]])
 
 fault(machine_stays_at_the_edge_after_a_reset src/policy/retry_machine.cpp
     [[        started_ = now;
@@ -78,7 +78,7 @@ fault(machine_counts_attempts_of_an_earlier_outage src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[attempts_ >= *settings.max_attempts)]])
 
 fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
-    [[settings.backoff.ceiling(failures_);]] [[settings.backoff.ceiling(attempts_);]])
+    [[std::uint64_t const counted = story_ ? counted_for_backoff() : failures_;]] [[std::uint64_t const counted = attempts_;]])
 
 fault(machine_forgets_the_delay_before src/policy/retry_machine.cpp
     [[        course_.drew(delay);
@@ -96,19 +96,19 @@ fault(machine_has_a_base_above_the_cap include/asio_retry/detail/policy/jitter_c
 fault(machine_stays_at_a_base_that_is_the_cap include/asio_retry/detail/policy/jitter_course.hpp
     [[(cap <= base_ && ceiling < base_)]] [[(cap < base_ && ceiling < base_)]])
 
-fault(machine_does_not_wait_up_to_its_limit src/policy/retry_machine.cpp
-    [[        bool const is_last = delay > allowed;]] [[        bool const is_last = delay >= allowed;]])
+fault(machine_does_not_wait_up_to_its_limit src/policy/machine_waits.cpp
+    [[    bool const is_last = delay > allowed;]] [[    bool const is_last = delay >= allowed;]])
 
-fault(machine_has_many_last_attempts src/policy/retry_machine.cpp
-    [[            at_edge_ = is_last;]] [[            at_edge_ = false;]])
+fault(machine_has_many_last_attempts src/policy/machine_waits.cpp
+    [[        at_edge_ = is_last;]] [[        at_edge_ = false;]])
 
-fault(machine_leaves_a_last_attempt_no_time src/policy/retry_machine.cpp
+fault(machine_leaves_a_last_attempt_no_time src/policy/machine_waits.cpp
     [[std::min({delay, allowed, wait_leaving_time(now)});]] [[std::min({delay, allowed});]])
 
-fault(machine_leaves_a_last_attempt_all_the_time src/policy/retry_machine.cpp
+fault(machine_leaves_a_last_attempt_all_the_time src/policy/machine_waits.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::max(longest, left / 10);]])
 
-fault(machine_leaves_a_quick_attempt_no_time src/policy/retry_machine.cpp
+fault(machine_leaves_a_quick_attempt_no_time src/policy/machine_waits.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
 
 fault(machine_tells_of_another_delay src/policy/retry_machine.cpp
@@ -123,28 +123,61 @@ fault(machine_mixes_up_what_threw src/policy/retry_machine.cpp
 ]] [[]])
 
 fault(machine_asks_for_no_lease src/policy/retry_machine.cpp
-    [[        if (!take_lease(now))
+    [[        if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
             return stop(stop_reason::budget);
 ]] [[]])
 
 fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
-    [[    ~retry_machine() { give_lease_back(); }]] [[    ~retry_machine() = default;]])
+    [[        if (is_told_)
+            end_story();
+]] [[]])
 
-fault(machine_keeps_the_lease_when_it_gives_up src/policy/retry_machine.cpp
+fault(machine_keeps_the_lease_when_it_gives_up src/policy/machine_story.cpp
     [[    give_lease_back();
     if (observer_)]] [[    if (observer_)]])
 
-fault(machine_gives_back_what_is_spent include/asio_retry/retry_machine.hpp
-    [[        has_lease_ = false; // spent
-]] [[]])
+fault(machine_gives_back_what_is_spent src/policy/machine_story.cpp
+    [[    has_lease_ = false;
+    has_begun_ = true;]] [[    has_begun_ = true;]])
 
-fault(machine_prefers_the_limit_of_waits src/policy/retry_machine.cpp
-    [[        if (left < result.allowed)]] [[        if (left <= result.allowed)]])
+fault(machine_leaves_an_attempt_running src/policy/machine_story.cpp
+    [[    if (is_admitted_)
+        tell_abandoned(now);
+    give_lease_back();]] [[    give_lease_back();]])
 
-fault(machine_counts_elapsed_time_from_the_last_attempt src/policy/retry_machine.cpp
+fault(machine_asks_twice_for_the_first_attempt src/policy/machine_story.cpp
+    [[    if (is_refused_ || is_admitted_ || !makes_attempts_)]] [[    if (is_admitted_ || !makes_attempts_)]])
+
+fault(machine_calls_a_cancelled_attempt_a_failure src/policy/retry_machine.cpp
+    [[        if (told_to_stop == interruption::cancellation)
+            tell_abandoned(now);
+        else if]] [[        if]])
+
+fault(machine_forgets_its_last_error src/policy/machine_story.cpp
+    [[        story_->last = failure;]] [[        (void)failure;]])
+
+fault(machine_does_not_count_refusals src/policy/machine_waits.cpp
+    [[failures_ + (story_ ? story_->refusals : 0)]] [[failures_]])
+
+fault(machine_comes_earlier_than_it_was_told src/policy/machine_waits.cpp
+    [[        if (shorter < least)]] [[        if (shorter < duration::zero())]])
+
+fault(machine_waits_as_long_as_a_peer_likes src/policy/machine_waits.cpp
+    [[            return stop_reason::pushback;]] [[            break;]])
+
+fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cpp
+    [[        story_->heeded = pushback();]] [[        story_->last = verdict::success();]])
+
+fault(machine_keeps_never_to_itself src/policy/retry_machine.cpp
+    [[            *settings.forbids_outer = true;]] [[            *settings.forbids_outer = false;]])
+
+fault(machine_prefers_the_limit_of_waits src/policy/machine_waits.cpp
+    [[        if (left < result.first)]] [[        if (left <= result.first)]])
+
+fault(machine_counts_elapsed_time_from_the_last_attempt src/policy/machine_waits.cpp
     [[*max_elapsed - elapsed_between(started_, now);]] [[*max_elapsed - elapsed_between(healthy_since_, now);]])
 
-fault(machine_has_time_left_behind_its_deadline src/policy/retry_machine.cpp
+fault(machine_has_time_left_behind_its_deadline src/policy/machine_waits.cpp
     [[now > deadline_ ? -elapsed_between(deadline_, now) : elapsed]] [[now > deadline_ ? elapsed_between(deadline_, now) : elapsed]])
 
 # --- the wait, and the end
@@ -178,7 +211,7 @@ fault(machine_does_not_retry_any_failure src/policy/retry_machine.cpp
 
 fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retry_machine.cpp
     [[    if (failure.is_rejected())
-        return true;
+        return failure.rejected_as() != failure_kind::permanent;
 ]] [[]])
 
 # --- the report
@@ -215,7 +248,7 @@ fault(report_remembers_one_failure_less src/policy/report_recorder.cpp
     [[    if (report_->last_ != 0 && history.size() > report_->last_)]] [[    if (report_->last_ != 0 && history.size() >= report_->last_)]])
 
 fault(report_has_the_delay_before_the_attempt src/policy/report_recorder.cpp
-    [[history.back().number == report_->attempts)]] [[history.back().number != report_->attempts)]])
+    [[history.back().number == report_->attempts &&]] [[history.back().number != report_->attempts &&]])
 
 fault(report_counts_the_last_wait_only src/policy/report_recorder.cpp
     [[report_->waited += elapsed_between]] [[report_->waited = elapsed_between]])

@@ -88,8 +88,8 @@ fault(ticker_ticks_although_cancelled src/ticker/ticker_state.cpp
     [[    if (cancelled && !stopped_) {]] [[    if (cancelled && stopped_) {]])
 
 fault(ticker_keeps_its_plan_when_it_has_ticked src/ticker/ticker_state.cpp
-    [[        return {};
-    planned_.reset();]] [[        return {};]])
+    [[        return error_code();
+    planned_.reset();]] [[        return error_code();]])
 
 fault(ticker_loses_its_first_tick src/ticker/ticker_state.cpp
     [[    if (wait.is_first_tick_)

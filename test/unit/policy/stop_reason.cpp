@@ -15,6 +15,7 @@ TEST(decision_11, every_stop_reason_has_its_name) {
     EXPECT_EQ(to_string(stop_reason::budget), "budget");
     EXPECT_EQ(to_string(stop_reason::pushback), "pushback");
     EXPECT_EQ(to_string(stop_reason::cancelled), "cancelled");
+    EXPECT_EQ(to_string(stop_reason::refused), "refused");
 }
 
 TEST(stop_reason, says_so_when_it_is_none) {

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_machine.hpp>
 
+#include <atomic>
+#include <memory>
 #include <type_traits>
 
 namespace asio_retry::detail {
 
-/// Gives an operation that takes an attempt one with which it can mark its health at the time of `Clock`.
+/// Gives an operation that takes an attempt one with which it can mark its health, at the time of `Clock`, and
+/// say what it was told.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:
@@ -27,6 +31,8 @@ private:
         if (machine_.measures_time()) // else nothing depends on it, and there may be no scheduler yet
             machine_.on_healthy(clock_.now());
     }
+    void on_pushback(pushback said) noexcept override { machine_.heed(said); }
+    std::shared_ptr<std::atomic<bool>> forbidden() override { return machine_.forbidden(); }
 
     retry_machine& machine_;
     Clock& clock_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -71,17 +72,16 @@ struct completion<void(Failure, Values...)> {
             return std::get<0>(result) != nullptr;
     }
 
-    /// Whether an attempt that completed without an error failed all the same. Throws what the predicate of
-    /// `fail_if` throws.
+    /// Of an attempt that completed without an error, which may have failed all the same. Throws what the
+    /// predicate of `fail_if` throws.
     template <typename Form, typename Operation>
-    static bool rejects(Operation& operation, arguments const& result) {
+    static judgement rejects(Operation& operation, arguments const& result) {
         return std::apply(
             [&](auto const&, auto const&... values) { return Form::rejects(operation, values...); }, result);
     }
 
-    static verdict verdict_on(arguments const& result) {
-        return is_failure(result) ? verdict::failure(std::get<0>(result)) : verdict::rejected();
-    }
+    /// Precondition: is_failure(result).
+    static verdict verdict_on(arguments const& result) { return verdict::failure(std::get<0>(result)); }
 };
 
 } // namespace asio_retry::detail

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/verdict.hpp>
 
 #include <concepts>
 #include <exception>
@@ -18,23 +20,37 @@ concept time_source = requires(T& source, retry_machine const& machine) {
     { source.get_random() } -> std::same_as<random&>;
 };
 
+/// Begins the operation at `now`.
+template <time_source Source>
+retry_action begin(retry_machine& machine, Source& source, time_point now) {
+    return machine.waits_when_refused() ? machine.start(now, source.get_random()) : machine.start(now);
+}
+
+/// What follows when a wait is over at `now`.
+template <time_source Source>
+retry_action go_on(retry_machine& machine, Source& source, time_point now) {
+    return machine.waits_when_refused() ? machine.on_wait_over(now, source.get_random())
+                                        : machine.on_wait_over(now);
+}
+
 /// What follows from the result of an attempt, which has `failed` or else may be rejected by a predicate. A
 /// wait begins at `now`.
 template <typename Rejects, typename Judge, time_source Source>
 retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge judge, Source& source,
                     time_point& now) {
+    judgement judged;
     if (!failed) {
         try {
-            failed = rejects();
+            judged = rejects();
         } catch (...) {
             return machine.on_exception(error::predicate_threw, std::current_exception(),
                                         source.time_for(machine));
         }
     }
-    if (!failed)
+    if (!failed && !judged.failed)
         return machine.on_success(machine.is_observed() ? source.now() : time_point());
     now = source.now();
-    return machine.on_failure(judge(), now, source.get_random());
+    return machine.on_failure(failed ? judge() : verdict::rejected(judged), now, source.get_random());
 }
 
 /// The same of a result that is known with its types.

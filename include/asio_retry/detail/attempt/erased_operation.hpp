@@ -3,6 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <boost/asio/recycling_allocator.hpp>
@@ -22,7 +23,7 @@ template <typename Arguments>
 struct result_judge;
 template <typename Failure, typename... Values>
 struct result_judge<std::tuple<Failure, Values...>> {
-    using type = bool (*)(void* operation, Values const&...);
+    using type = judgement (*)(void* operation, Values const&...);
 };
 
 /// An operation that returns `Awaitable`, without its type: the coroutine that retries it is compiled once for
@@ -58,7 +59,7 @@ public:
 
     Awaitable call(attempt const& which) { return calls_->call(memory_, which); }
     template <typename... Values>
-    bool rejects(Values const&... values) {
+    judgement rejects(Values const&... values) {
         return calls_->rejects(memory_, values...);
     }
     void prepare(retry_machine& machine) { calls_->prepare(memory_, machine); }
@@ -144,7 +145,7 @@ private:
         [](void* memory, attempt const& which) -> Awaitable {
             return operation_form<Callable>::call(get<Callable>(memory), which);
         },
-        [](void* memory, auto const&... values) -> bool {
+        [](void* memory, auto const&... values) -> judgement {
             return operation_form<Callable>::rejects(get<Callable>(memory), values...);
         },
         [](void* memory, retry_machine& machine) {
@@ -175,8 +176,11 @@ struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> 
     static void prepare(erased& operation, retry_machine& machine) { operation.prepare(machine); }
 
     template <typename... Values>
-    static bool rejects(erased& operation, Values const&... values) {
-        return operation.rejects(values...);
+    static judgement rejects(erased& operation, Values const&... values) {
+        if constexpr (JudgesResults)
+            return operation.rejects(values...);
+        else
+            return {};
     }
 };
 

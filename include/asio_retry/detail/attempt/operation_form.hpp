@@ -4,6 +4,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -267,12 +268,12 @@ struct operation_form {
             machine.expect_health_marks();
     }
 
-    /// Whether a successful result may be a failure all the same; `fail_if` says when.
+    /// Whether a successful result may be a failure all the same; `fail_if` says when, and which.
     static constexpr bool judges_results = false;
 
     template <typename... Values>
-    static constexpr bool rejects(F&, Values const&...) noexcept {
-        return false;
+    static constexpr judgement rejects(F&, Values const&...) noexcept {
+        return {};
     }
 };
 

@@ -115,11 +115,10 @@ public:
         retry_action action;
         try {
             form::prepare(callable_, machine_);
-            action = machine_.start(source_.time_for(machine_));
-            while (action.what == retry_action::kind::attempt) {
-                make_attempt();
-                action = conclude_attempt();
-            }
+            time_point now = source_.time_for(machine_);
+            action = begin(machine_, source_, now);
+            while (action.what != retry_action::kind::complete)
+                action = carry_out(action, now);
         } catch (...) { // not from the attempt, nor from the policy
             result_.emplace(completion::from_exception(std::current_exception()));
             action = completion::on_exception(machine_, *result_);
@@ -149,17 +148,19 @@ private:
             machine_.on_attempt_limit(); // nobody could tell it to stop, but it has taken too long
     }
 
-    retry_action conclude_attempt() {
-        time_point now{};
-        retry_action const action = decide_on<completion, form>(machine_, callable_, *result_, source_, now);
-        if (action.what == retry_action::kind::complete)
-            return action;
+    /// What follows; a wait begins at `now`.
+    retry_action carry_out(retry_action const& action, time_point& now) {
+        if (action.what == retry_action::kind::attempt) {
+            make_attempt();
+            return decide_on<completion, form>(machine_, callable_, *result_, source_, now);
+        }
         result_.reset(); // gone before the wait begins
         if (action.delay == duration::zero())
             std::this_thread::yield();
         else
             wait_until(saturating_add(now, action.delay));
-        return machine_.on_wait_over(source_.now());
+        now = source_.now();
+        return go_on(machine_, source_, now);
     }
 
     void wait_until(time_point when) {

@@ -84,7 +84,7 @@ public:
                 waits();
             time_point const now = time_for(machine_);
             if (!machine_.may_start(now))
-                return take(machine_.start(now), now);
+                return take(begin(machine_, *this, now), now);
             machine_.start_with_attempt(now);
             return begin_attempt(now);
         } catch (...) {
@@ -231,7 +231,7 @@ private:
 
     retry_step end_wait() {
         time_point const now = time_for(machine_);
-        return take(machine_.on_wait_over(now), now);
+        return take(go_on(machine_, *this, now), now);
     }
 
     retry_step fail(std::exception_ptr const& thrown) {

@@ -5,6 +5,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/time/lazy_scheduler.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -115,7 +116,7 @@ protected:
     virtual void release_coroutine() noexcept {}
 
     /// Of the result in place. Throws what the predicate of `fail_if` throws.
-    virtual bool is_rejected() { return false; }
+    virtual judgement judge_values() { return {}; }
     virtual bool has_failed() noexcept = 0;
     virtual verdict judge() = 0;
     virtual retry_action conclude_failed() = 0;

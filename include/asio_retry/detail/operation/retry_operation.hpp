@@ -53,11 +53,11 @@ protected:
     }
 
 private:
-    bool is_rejected() final {
+    judgement judge_values() final {
         if constexpr (form::judges_results)
             return completion<typename form::signature>::template rejects<form>(callable_, this->result());
         else
-            return false;
+            return {};
     }
 
     Callable callable_;

@@ -9,6 +9,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -57,9 +58,11 @@ private:
     }
 
     void end() override {
-        error_code const result = this->state()->conclude(*this);
+        std::optional<error_code> const result = this->state()->conclude(*this);
+        if (!result)
+            return; // it waits again
         Handler handler = take_handler();
-        std::move(handler)(result);
+        std::move(handler)(*result);
     }
 
     void dissolve() noexcept override { [[maybe_unused]] auto const destroyed = take_handler(); }

@@ -81,8 +81,9 @@ public:
     /// The operation was cancelled, by the slot of its handler.
     void cancel(ticker_wait& wait);
 
-    /// The turn of the wait has come: returns what it completes with.
-    error_code conclude(ticker_wait& wait);
+    /// The turn of the wait has come: returns what it completes with, or none if it is in other hands again,
+    /// because a gate grants no tick and the policy waits then.
+    std::optional<error_code> conclude(ticker_wait& wait);
 
     /// The wait will never have its turn.
     void forget(ticker_wait& wait) noexcept;
@@ -105,7 +106,9 @@ private:
     retry_action ask(ticker_wait& wait, time_point now, std::optional<time_point> starts_over_from);
     random& get_random();
     void withdraw(ticker_wait const& wait) noexcept;
-    error_code conclude_due(ticker_wait& wait, bool cancelled);
+    std::optional<error_code> conclude_due(ticker_wait& wait, bool cancelled);
+    std::optional<error_code> wait_again(ticker_wait& wait, duration delay);
+    bool begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex>& lock);
     error_code note_end(retry_action const& action);
 
     boost::asio::any_io_executor executor_;

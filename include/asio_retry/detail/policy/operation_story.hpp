@@ -1,0 +1,32 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/pushback.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace asio_retry::detail {
+
+/// What a retry_machine keeps for gates and observers, and for attempts that say what they were told. Apart,
+/// because most operations need none of it.
+struct operation_story {
+    verdict last = verdict::success(); // the failure before this wait, of which the result is gone
+    error_code refusal = error::attempt_refused;
+    duration refused_for = duration::zero(); // by the time that the gate named; zero where it named none
+    std::uint64_t refusals = 0;              // since the last reset of the failures
+
+    // Of the running attempt.
+    pushback heeded;
+    std::shared_ptr<std::atomic<bool>> forbidden; // by a retry nested in it; null if there is none
+
+    // For the observer.
+    std::uint64_t number = 0; // of the operation; 0 before the start, after the end, and without an observer
+    time_point began{};
+    time_point seen{}; // when something happened last
+};
+
+} // namespace asio_retry::detail

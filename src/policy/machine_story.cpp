@@ -1,0 +1,253 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <asio_retry/detail/policy/operation_story.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/retry_gate.hpp>
+#include <asio_retry/retry_observer.hpp>
+
+#include <algorithm>
+#include <new>
+
+// What gates and observers are told, and what they answer.
+
+namespace asio_retry {
+namespace {
+
+std::uint64_t next_operation() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+} // namespace
+
+/// Null without memory for it.
+detail::operation_story* retry_machine::story() noexcept {
+    if (!story_)
+        story_ = new (std::nothrow) detail::operation_story();
+    is_told_ = is_told_ || story_;
+    return story_;
+}
+
+// --- the start
+
+void retry_machine::tell_start(time_point now) noexcept {
+    if (observer_)
+        observer_->on_start(now);
+    if (!policy_.settings().observer || !makes_attempts_ || (story_ && story_->number != 0) || !story())
+        return;
+    story_->number = next_operation();
+    story_->began = now;
+    observation event;
+    event.what = observation::kind::started;
+    observe(event, now);
+}
+
+// --- an attempt
+
+/// Asks whether the next attempt may begin; once, until the wait that follows a refusal is over.
+bool retry_machine::is_admitted(time_point now) noexcept {
+    retry_settings const& settings = policy_.settings();
+    if (is_refused_ || is_admitted_ || !makes_attempts_)
+        return !is_refused_;
+    if (settings.gate) {
+        time_point const asked = settings.gate_measures_time ? now : time_point();
+        admission const answer = settings.gate->admit(attempts_ + 1, asked);
+        if (answer.until > asked) {
+            is_refused_ = true;
+            if (story()) {
+                ++story_->refusals;
+                story_->refusal = answer.refusal;
+                story_->refused_for =
+                    answer.until == time_point::max() ? duration::zero() : elapsed_between(asked, answer.until);
+            }
+            observe_refusal(answer.refusal, failure_kind::none, now);
+            return false;
+        }
+    }
+    is_admitted_ = settings.gate || settings.observer;
+    began_ = now;
+    if (has_observer()) {
+        observation event;
+        event.what = observation::kind::attempt_began;
+        event.attempt = attempts_ + 1;
+        observe(event, now);
+    }
+    return !cancelled();
+}
+
+/// It begins, and what was for the one before is gone; the lease is spent.
+void retry_machine::tell_attempt(time_point now) noexcept {
+    has_lease_ = false;
+    has_begun_ = true;
+    if (story_) {
+        story_->last = verdict::success();
+        story_->heeded = pushback();
+        story_->forbidden.reset();
+    }
+    if (observer_)
+        observer_->on_attempt(attempts_, now);
+}
+
+void retry_machine::heed(pushback said) noexcept {
+    if (story())
+        story_->heeded = said;
+}
+
+std::shared_ptr<std::atomic<bool>> retry_machine::forbidden() noexcept {
+    try {
+        if (story() && !story_->forbidden)
+            story_->forbidden = std::make_shared<std::atomic<bool>>(false);
+    } catch (...) { // nobody will be told
+    }
+    return story_ ? story_->forbidden : nullptr;
+}
+
+// --- its end
+
+void retry_machine::tell_success(time_point now) noexcept {
+    if (is_admitted_)
+        end_attempt(attempt_end::how::succeeded, failure_kind::none, error_code(),
+                    story_ ? story_->heeded : pushback(), now);
+    tell_end(stop_reason::succeeded, error_code(), now);
+}
+
+void retry_machine::tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept {
+    end_attempt(attempt_end::how::failed, kind, failure.error(), said_with(failure), now);
+    kind_ = kind;
+}
+
+void retry_machine::tell_abandoned(time_point now) noexcept {
+    end_attempt(attempt_end::how::abandoned, failure_kind::none, aborted_error(), pushback(), now);
+}
+
+void retry_machine::end_attempt(attempt_end::how outcome, failure_kind kind, error_code const& error,
+                                pushback said, time_point now) noexcept {
+    is_admitted_ = false;
+    std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
+    has_begun_ = false;
+    duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
+    if (auto const& gate = policy_.settings().gate)
+        gate->on_end({outcome, kind, kind_, number, now, took, said});
+    if (!has_observer())
+        return;
+    observation event;
+    event.what = observation::kind::attempt_ended;
+    event.attempt = number;
+    event.error = error;
+    event.failure = outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;
+    event.took = took;
+    observe(event, now);
+}
+
+/// Of a failure after which there may be a retry. Throws what the policy's own function throws.
+failure_kind retry_machine::kind_of(verdict const& failure, bool timed_out) const {
+    if (timed_out)
+        return failure_kind::timeout;
+    if (failure.is_rejected())
+        return failure.rejected_as();
+    auto const& own = policy_.settings().classify;
+    failure_kind const kind = (own ? own(failure.error()) : classify(failure.error())).kind;
+    return kind == failure_kind::none ? failure_kind::transient : kind;
+}
+
+/// Of one after which there is none, whatever it is.
+failure_kind retry_machine::kind_of_unasked(verdict const& failure, bool timed_out) const noexcept {
+    try {
+        return failure.is_permanent() && !timed_out ? failure_kind::permanent : kind_of(failure, timed_out);
+    } catch (...) {
+        return failure_kind::permanent;
+    }
+}
+
+// --- a retry
+
+/// A ticker has no attempts of which there are failures.
+bool retry_machine::take_lease(time_point now) noexcept {
+    auto const& gate = policy_.settings().gate;
+    if (!gate)
+        return true;
+    if (!makes_attempts_)
+        kind_ = failure_kind::transient;
+    has_lease_ = gate->acquire(kind_, now);
+    if (has_lease_)
+        return true;
+    if (story())
+        ++story_->refusals;
+    observe_refusal(error_code(), kind_, now);
+    return false;
+}
+
+void retry_machine::give_lease_back() noexcept {
+    if (has_lease_)
+        policy_.settings().gate->give_back(kind_);
+    has_lease_ = false;
+}
+
+void retry_machine::tell_retry(verdict const& failure, duration delay, time_point now) noexcept {
+    if (policy_.settings().gate && story())
+        story_->last = failure;
+    if (observer_)
+        observer_->on_wait(delay, now);
+    if (!has_observer())
+        return;
+    observation event;
+    event.what = observation::kind::retry_decided;
+    event.attempt = attempts_;
+    event.error = failure.error();
+    event.failure = kind_;
+    event.delay = delay;
+    observe(event, now);
+}
+
+// --- the end
+
+void retry_machine::tell_end(stop_reason reason, error_code const& error, time_point now) noexcept {
+    if (is_admitted_)
+        tell_abandoned(now);
+    give_lease_back();
+    if (observer_)
+        observer_->on_end(reason, now);
+    if (!has_observer())
+        return;
+    observation event;
+    event.what = observation::kind::ended;
+    event.attempt = attempts_;
+    event.error = error;
+    event.took = elapsed_between(story_->began, std::max(story_->seen, now));
+    event.reason = reason;
+    observe(event, now);
+    story_->number = 0;
+}
+
+void retry_machine::end_story() noexcept {
+    observer_ = nullptr; // which may be gone
+    tell_end(stop_reason::cancelled, aborted_error(), {});
+    delete story_;
+}
+
+// --- the observer
+
+bool retry_machine::has_observer() const noexcept {
+    return story_ && story_->number != 0;
+}
+
+void retry_machine::observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept {
+    if (!has_observer())
+        return;
+    observation event;
+    event.what = observation::kind::refused;
+    event.attempt = attempts_ + 1;
+    event.error = refusal;
+    event.failure = after;
+    observe(event, now);
+}
+
+/// Precondition: has_observer(). Whoever ends an operation may not know the time.
+void retry_machine::observe(observation& event, time_point now) noexcept {
+    story_->seen = std::max(story_->seen, now);
+    event.operation = story_->number;
+    event.now = story_->seen;
+    policy_.settings().observer->on_event(event);
+}
+
+} // namespace asio_retry

@@ -1,0 +1,128 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <asio_retry/detail/policy/operation_story.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+// How long a wait is.
+
+namespace asio_retry {
+namespace {
+
+duration sum(duration a, duration b) noexcept {
+    return a > duration::max() - b ? duration::max() : a + b;
+}
+
+} // namespace
+
+/// What the peer said makes of the delay, unless it is a reason to stop: never earlier than it said, spread,
+/// and growing when it says so again.
+std::optional<stop_reason> retry_machine::heed(pushback said, duration& delay, duration& least,
+                                               random& source) const {
+    retry_settings const& settings = policy_.settings();
+    least = said.delay();
+    if (least > settings.pushback_limit)
+        switch (settings.over_pushback_limit) {
+        case over_limit::stop:
+            return stop_reason::pushback;
+        case over_limit::clamp:
+            least = settings.pushback_limit;
+            break;
+        case over_limit::ignore:
+            least = duration::zero();
+            return std::nullopt;
+        }
+    double const share = settings.pushback_spread * static_cast<double>(least.count());
+    duration const spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
+    delay = sum(least, delay);
+    if (spread != duration::zero())
+        delay = sum(delay, source.uniform(duration::zero(), spread));
+    return std::nullopt;
+}
+
+/// Why a wait of `delay` would be too long, if it is. With clamp it is cut short, but not below `least`.
+std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration least, time_point now) noexcept {
+    bool const clamps = policy_.settings().clamp;
+    auto const [allowed, limit] = longest_wait(now);
+    bool const is_last = delay > allowed;
+    if (at_edge_ || (is_last && (!clamps || allowed <= duration::zero())))
+        return limit;
+    if (clamps) {
+        duration const shorter = std::min({delay, allowed, wait_leaving_time(now)});
+        if (shorter < least)
+            return limit;
+        delay = shorter;
+        at_edge_ = is_last;
+        healthy_since_ = saturating_add(now, delay);
+    }
+    return std::nullopt;
+}
+
+std::pair<duration, stop_reason> retry_machine::longest_wait(time_point now) const noexcept {
+    std::pair result(duration::max(), stop_reason::deadline);
+    if (deadline_ != time_point::max())
+        result.first = now > deadline_ ? -elapsed_between(deadline_, now) : elapsed_between(now, deadline_);
+    if (auto const& max_elapsed = policy_.settings().max_elapsed) {
+        duration const left = *max_elapsed - elapsed_between(started_, now);
+        if (left < result.first)
+            result = {left, stop_reason::elapsed};
+    }
+    return result;
+}
+
+/// How long the attempt that ended has taken, for those after it. What lasts says nothing about what it needs.
+void retry_machine::count_length(time_point now) noexcept {
+    if (deadline_ == time_point::max() || policy_.settings().reset_after)
+        return;
+    auto const took = static_cast<std::uint64_t>(elapsed_between(healthy_since_, now).count());
+    auto const bits = static_cast<unsigned char>(std::bit_width(took));
+    if (bits > longest_attempt_)
+        longest_attempt_ = bits & 63;
+}
+
+/// How long a wait may be that leaves the attempt after it time before the deadline: as much as the longest
+/// attempt took, within a tenth and a half of what is left.
+duration retry_machine::wait_leaving_time(time_point now) const noexcept {
+    if (deadline_ == time_point::max())
+        return duration::max();
+    duration const longest(static_cast<std::int64_t>((std::uint64_t(1) << longest_attempt_) - 1));
+    duration const left = elapsed_between(now, deadline_);
+    return left - std::clamp(longest, left / 10, left / 2);
+}
+
+duration retry_machine::delay_after_refusal(random* source, error& stage) {
+    retry_settings const& settings = policy_.settings();
+    std::uint64_t const counted = std::max<std::uint64_t>(counted_for_backoff(), 1);
+    duration delay = settings.backoff.ceiling(counted);
+    stage = error::jitter_threw;
+    backoff_step const step = course_.step(settings.backoff, counted, delay);
+    if (source)
+        delay = settings.jitter.draw(step, *source);
+    course_.drew(delay);
+    return is_refused_ && story_ ? sum(story_->refused_for, delay) : delay;
+}
+
+std::uint64_t retry_machine::counted_for_backoff() const noexcept {
+    return failures_ + (story_ ? story_->refusals : 0);
+}
+
+/// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or
+/// where the value that was rejected is gone.
+verdict retry_machine::last_failure() const {
+    if (story_ && !story_->last.succeeded() && !story_->last.is_rejected())
+        return story_->last;
+    return verdict::failure(story_ ? story_->refusal : error::attempt_refused);
+}
+
+/// The verdict's own comes after what the attempt heeded.
+pushback retry_machine::said_with(verdict const& failure) const noexcept {
+    if (!story_)
+        return failure.said();
+    if (story_->forbidden && *story_->forbidden)
+        return pushback::never();
+    return failure.said() ? failure.said() : story_->heeded;
+}
+
+} // namespace asio_retry

@@ -1,0 +1,206 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/machine_script.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace asio_retry::test {
+namespace {
+
+verdict told(pushback said) {
+    return verdict::rejected({true, {failure_kind::overloaded, effect::possible}, said});
+}
+
+retry_policy exact() {
+    return endless_every_100ms().pushback_spread(0);
+}
+
+// The delay is what the peer asked for and the policy's own on top.
+TEST(retry_machine, decision_29_waits_as_long_as_the_peer_said_and_its_own_delay) {
+    machine_script script(exact().backoff(exponential(100ms)));
+    script.start();
+    EXPECT_THAT(script.fail({}, told(pushback::after(5s))), is_wait(5100ms));
+    script.wake(5100ms);
+    EXPECT_THAT(script.fail({}, told(pushback::after(5s))), is_wait(5200ms)) << "growing when told again";
+    script.wake(11s);
+    EXPECT_THAT(script.fail({}, told(pushback::after(0s))), is_wait(400ms));
+    script.wake(12s);
+    EXPECT_THAT(script.fail({}, told(pushback())), is_wait(800ms)) << "nothing was said";
+}
+
+TEST(retry_machine, decision_29_spreads_what_was_told_to_many_and_never_comes_early) {
+    duration least = duration::max(), greatest{};
+    for (std::uint64_t stream = 0; stream < 500; ++stream) {
+        machine_script script(endless_every_100ms());
+        script.source = random(1, stream);
+        script.start();
+        duration const delay = script.fail({}, told(pushback::after(10s))).delay;
+        least = std::min(least, delay);
+        greatest = std::max(greatest, delay);
+    }
+    EXPECT_GE(least, 10100ms);
+    EXPECT_LT(least, 10150ms);
+    EXPECT_LE(greatest, 11100ms);
+    EXPECT_GT(greatest, 11050ms);
+}
+
+TEST(retry_machine, decision_29_a_peer_that_wants_no_retry_gets_none) {
+    machine_script script(exact());
+    script.start();
+    EXPECT_THAT(script.fail({}, told(pushback::never())), is_completion(stop_reason::pushback, no_replacement));
+    EXPECT_THAT(script.give_ups,
+                testing::ElementsAre(is_give_up(stop_reason::pushback, 1, error::result_rejected)));
+}
+
+TEST(retry_machine, decision_29_a_limit_meets_hostile_values) {
+    auto const waits = [](retry_policy const& policy, duration asked) {
+        machine_script script(policy);
+        script.start();
+        return script.fail({}, told(pushback::after(asked)));
+    };
+    EXPECT_THAT(waits(exact(), 60s), is_wait(60100ms));
+    EXPECT_THAT(waits(exact(), 60s + 1ns), is_completion(stop_reason::pushback, no_replacement));
+    EXPECT_THAT(waits(exact().pushback_limit(2s, over_limit::clamp), 3s), is_wait(2100ms));
+    EXPECT_THAT(waits(exact().pushback_limit(2s, over_limit::ignore), 3s), is_wait(100ms));
+    EXPECT_THAT(waits(exact().pushback_limit(duration::max()), duration::max()), is_wait(duration::max()));
+    EXPECT_THAT(
+        waits(endless_every_100ms().pushback_limit(duration::max()).pushback_spread(1), duration::max()),
+        is_wait(duration::max()));
+}
+
+// Limits of time hold for the whole delay, the cap does not; what would be cut short below what the peer said
+// is not begun.
+TEST(retry_machine, decision_29_limits_of_time_hold_for_what_the_peer_said) {
+    machine_script capped(exact().backoff(constant(100ms).cap(1s)));
+    capped.start();
+    EXPECT_THAT(capped.fail({}, told(pushback::after(5s))), is_wait(5100ms));
+
+    machine_script elapsed(exact().max_elapsed(5s));
+    elapsed.start();
+    EXPECT_THAT(elapsed.fail({}, told(pushback::after(5s))),
+                is_completion(stop_reason::elapsed, no_replacement));
+
+    machine_script clamped(exact().max_elapsed(5s).clamp());
+    clamped.start();
+    EXPECT_THAT(clamped.fail({}, told(pushback::after(5s))), is_wait(5s));
+
+    machine_script early(exact().max_elapsed(4s).clamp());
+    early.start();
+    EXPECT_THAT(early.fail({}, told(pushback::after(5s))), is_completion(stop_reason::elapsed, no_replacement));
+}
+
+// What the attempt was told counts for its own failure, the last one only.
+TEST(retry_machine, decision_29_an_attempt_says_what_it_was_told) {
+    machine_script script(exact());
+    script.start();
+    script.machine.heed(pushback::never());
+    script.machine.heed(pushback::after(1s));
+    EXPECT_THAT(script.fail(), is_wait(1100ms));
+    script.wake(2s);
+    EXPECT_THAT(script.fail(), is_wait(100ms)) << "told to the attempt before";
+    script.wake(3s);
+    script.machine.heed(pushback::after(1s));
+    EXPECT_THAT(script.fail({}, told(pushback::after(2s))), is_wait(2100ms)) << "the judgement comes last";
+    script.wake(6s);
+    script.machine.heed(pushback::never());
+    EXPECT_THAT(script.fail(), is_completion(stop_reason::pushback, no_replacement));
+}
+
+// It makes nothing retryable, and does not matter to what is not.
+TEST(retry_machine, decision_29_is_not_applied_to_what_is_not_retried) {
+    machine_script script(exact().retry_if([](error_code) { return false; }));
+    script.start();
+    script.machine.heed(pushback::never());
+    EXPECT_THAT(script.fail(), is_completion(stop_reason::not_retryable, no_replacement));
+}
+
+// A permanent judgement is delivered at once.
+TEST(retry_machine, a_permanent_judgement_is_not_retryable) {
+    machine_script script(exact());
+    script.start();
+    EXPECT_THAT(script.fail({}, verdict::rejected({true, {failure_kind::permanent, effect::possible}, {}})),
+                is_completion(stop_reason::not_retryable, no_replacement));
+}
+
+// --- nested
+
+struct machine_monitor final : health_monitor {
+    explicit machine_monitor(retry_machine& m)
+        : machine(m) {}
+    void on_healthy() noexcept override {}
+    void on_pushback(pushback said) noexcept override { machine.heed(said); }
+    std::shared_ptr<std::atomic<bool>> forbidden() override { return machine.forbidden(); }
+    retry_machine& machine;
+};
+
+attempt attempt_of(machine_monitor& monitor) {
+    attempt which = monitor.machine.current_attempt();
+    which.monitor = &monitor;
+    return which;
+}
+
+TEST(retry_machine, decision_29_never_goes_up_through_nested_retries) {
+    machine_script outer(exact());
+    machine_monitor outer_monitor(outer.machine);
+    outer.start();
+    machine_script middle(exact().nested_in(attempt_of(outer_monitor)));
+    machine_monitor middle_monitor(middle.machine);
+    middle.start();
+    machine_script inner(exact().nested_in(attempt_of(middle_monitor)));
+    inner.start();
+    inner.machine.heed(pushback::never());
+    EXPECT_THAT(inner.fail(), is_completion(stop_reason::pushback, no_replacement));
+    EXPECT_THAT(middle.fail(), is_completion(stop_reason::pushback, no_replacement));
+    EXPECT_THAT(outer.fail(), is_completion(stop_reason::pushback, no_replacement));
+}
+
+TEST(retry_machine, decision_29_never_goes_up_only_while_the_outer_attempt_runs) {
+    std::optional<machine_script> outer(std::in_place, exact());
+    std::optional<machine_monitor> monitor(std::in_place, outer->machine);
+    outer->start();
+    retry_policy const kept = exact().nested_in(attempt_of(*monitor));
+    auto const play = [&kept] {
+        machine_script inner(kept);
+        inner.start();
+        return inner.fail({}, told(pushback::never()));
+    };
+    EXPECT_THAT(outer->fail(), is_wait(100ms));
+    play();
+    outer->wake(100ms);
+    play();
+    EXPECT_THAT(outer->fail(), is_wait(100ms)) << "that attempt was not told";
+    monitor.reset();
+    outer.reset();
+    EXPECT_THAT(play(), is_completion(stop_reason::pushback, no_replacement)) << "with nobody above";
+}
+
+// --- the settings
+
+TEST(retry_policy, decision_04_refuses_pushback_settings_that_make_no_sense) {
+    auto const message = [](auto set) {
+        try {
+            set();
+        } catch (std::invalid_argument const& e) {
+            return std::string(e.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_EQ(message([] { (void)retry_policy().pushback_limit(-1ns); }),
+              "asio_retry: pushback_limit = -1ns: must not be negative");
+    for (double const share : {-0.1, 1.1, std::nan(""), std::numeric_limits<double>::infinity()})
+        EXPECT_THAT(message([&] { (void)retry_policy().pushback_spread(share); }),
+                    testing::HasSubstr("must be in [0, 1]"));
+    EXPECT_EQ(message([] { (void)retry_policy().pushback_spread(1).pushback_spread(0).pushback_limit(0s); }),
+              "accepted");
+}
+
+} // namespace
+} // namespace asio_retry::test

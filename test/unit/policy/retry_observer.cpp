@@ -1,0 +1,149 @@
+#include <asio_retry/retry_observer.hpp>
+
+#include <asio_retry/retry_machine.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/machine_script.hpp"
+#include "support/recording_gate.hpp"
+#include "support/recording_observer.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct observed_script {
+    explicit observed_script(retry_policy const& policy = endless_every_100ms())
+        : script(std::in_place, policy.observe(observer)) {}
+    machine_script* operator->() { return &*script; }
+
+    std::vector<std::string> told() {
+        EXPECT_EQ(observer->fault, "");
+        return observer->told();
+    }
+    observation const& last() const { return observer->events.back(); }
+
+    std::shared_ptr<recording_observer> observer = std::make_shared<recording_observer>();
+    std::optional<machine_script> script;
+};
+
+TEST(retry_observer, is_told_one_story) {
+    observed_script script;
+    script->start();
+    script->fail(3ms, timed_out_error());
+    observation const failed = script.observer->events.at(2), decided = script.last();
+    script->wake(103ms);
+    script->machine.on_success(script->begin + 110ms);
+    EXPECT_THAT(script.told(), ElementsAre("started", "attempt_began 1", "attempt_ended 1", "retry_decided 1",
+                                           "attempt_began 2", "attempt_ended 2", "ended succeeded"));
+    EXPECT_EQ(failed.error, timed_out_error());
+    EXPECT_EQ(failed.failure, failure_kind::timeout);
+    EXPECT_EQ(failed.took, 3ms);
+    EXPECT_EQ(decided.delay, 100ms);
+    EXPECT_EQ(decided.failure, failure_kind::timeout);
+    EXPECT_EQ(script.last().took, 110ms);
+    EXPECT_EQ(script.last().attempt, 2u);
+    EXPECT_FALSE(script.last().error);
+    script.script.reset();
+    EXPECT_THAT(script.told(), testing::SizeIs(7)) << "it ended once";
+}
+
+TEST(retry_observer, is_told_of_every_end) {
+    observed_script exhausted(endless_every_100ms().max_attempts(1));
+    exhausted->start();
+    exhausted->fail(1ms);
+    EXPECT_THAT(exhausted.told(),
+                ElementsAre("started", "attempt_began 1", "attempt_ended 1", "ended attempts"));
+    EXPECT_EQ(exhausted.last().error, unreachable());
+
+    observed_script before;
+    before->machine.cancel();
+    before->start();
+    EXPECT_THAT(before.told(), ElementsAre("started", "ended cancelled"));
+
+    observed_script dropped;
+    dropped->start();
+    dropped.script.reset();
+    EXPECT_THAT(dropped.told(),
+                ElementsAre("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
+    EXPECT_EQ(dropped.last().error, aborted_error());
+
+    observed_script late(endless_every_100ms().deadline(time_point()));
+    late->start();
+    EXPECT_THAT(late.told(), ElementsAre("started", "ended deadline"));
+
+    observed_script never_started;
+    never_started.script.reset();
+    EXPECT_THAT(never_started.told(), IsEmpty());
+}
+
+TEST(retry_observer, is_told_of_refusals) {
+    auto const gate = std::make_shared<recording_gate>();
+    gate->refusals = {duration::max(), std::nullopt};
+    gate->grants = {false};
+    observed_script script(endless_every_100ms().gate(gate).wait_when_refused());
+    script->start();
+    script->wake(100ms);
+    script->fail(100ms);
+    script->wake(200ms);
+    script->machine.on_success(script->begin + 200ms);
+    EXPECT_THAT(script.told(),
+                ElementsAre("started", "refused 1", "attempt_began 1", "attempt_ended 1", "refused 2",
+                            "retry_decided 1", "attempt_began 2", "attempt_ended 2", "ended succeeded"));
+    EXPECT_EQ(script.observer->events.at(1).error, error::circuit_open);
+    EXPECT_EQ(script.observer->events.at(4).failure, failure_kind::transient);
+}
+
+// It may cancel the operation whatever it is told.
+TEST(retry_observer, may_cancel_the_operation) {
+    struct cancelling final : retry_observer {
+        void on_event(observation const& event) noexcept override {
+            inner.on_event(event);
+            if (seen++ == at)
+                machine->cancel();
+        }
+        recording_observer inner;
+        retry_machine* machine = nullptr;
+        int at = 0;
+        int seen = 0;
+    };
+    for (int at = 0; at != 7; ++at) {
+        auto const observer = std::make_shared<cancelling>();
+        observer->at = at;
+        {
+            machine_script script(endless_every_100ms().observe(observer));
+            observer->machine = &script.machine;
+            retry_action action = script.start();
+            while (action.what != retry_action::kind::complete && observer->seen < 10)
+                action = action.what == retry_action::kind::attempt ? script.fail() : script.wake();
+            EXPECT_EQ(action.reason, stop_reason::cancelled);
+        }
+        EXPECT_EQ(observer->inner.fault, "") << at;
+        EXPECT_TRUE(observer->inner.is_complete()) << at;
+    }
+}
+
+TEST(retry_observer, every_operation_has_a_number_of_its_own) {
+    auto const observer = std::make_shared<recording_observer>();
+    machine_script one(endless_every_100ms().observe(observer)), other(endless_every_100ms().observe(observer));
+    one.start();
+    other.start();
+    EXPECT_NE(observer->events.at(0).operation, observer->events.at(2).operation);
+    EXPECT_EQ(observer->fault, "");
+}
+
+TEST(retry_observer, measures_time) {
+    EXPECT_TRUE(retry_machine(retry_policy().observe(std::make_shared<recording_observer>())).measures_time());
+    EXPECT_FALSE(retry_machine(retry_policy().observe(nullptr)).measures_time());
+}
+
+} // namespace
+} // namespace asio_retry::test

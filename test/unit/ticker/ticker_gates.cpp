@@ -1,0 +1,131 @@
+#include <asio_retry/backoff_ticker.hpp>
+
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/recording_gate.hpp"
+#include "support/recording_observer.hpp"
+#include "support/scripted_operation.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class ticker_gate : public testing::Test {
+protected:
+    asio::io_context io;
+    virtual_time time{io};
+    time_point const begin = time.now();
+    std::shared_ptr<recording_gate> gate = std::make_shared<recording_gate>();
+    std::shared_ptr<recording_observer> observer = std::make_shared<recording_observer>();
+    std::optional<backoff_ticker> ticker;
+    std::vector<duration> ticks;
+    std::vector<error_code> ends;
+
+    void make(bool waits) {
+        retry_policy const policy = retry_policy()
+                                        .backoff(exponential(100ms))
+                                        .jitter(no_jitter())
+                                        .unlimited_attempts()
+                                        .gate(gate)
+                                        .observe(observer);
+        ticker.emplace(io, waits ? policy.wait_when_refused() : policy);
+    }
+    void wait() {
+        ticker->async_wait([this](error_code ec) {
+            if (ec)
+                ends.push_back(ec);
+            else
+                ticks.push_back(time.now() - begin);
+        });
+    }
+    void tick() {
+        wait();
+        time.run();
+    }
+    void TearDown() override {
+        EXPECT_EQ(scheduler(io).pending(), 0u);
+        EXPECT_THAT(observer->events, IsEmpty());
+    }
+};
+
+TEST_F(ticker_gate, decision_26_is_asked_for_ticks_after_the_first_and_for_nothing_else) {
+    make(false);
+    tick();
+    EXPECT_THAT(gate->told, IsEmpty());
+    tick();
+    tick();
+    EXPECT_THAT(gate->told, ElementsAre("acquire transient", "acquire transient"));
+    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms));
+    gate->grants = {false};
+    tick();
+    EXPECT_THAT(ends, ElementsAre(error_code(error::exhausted)));
+}
+
+TEST_F(ticker_gate, is_waited_for_where_the_policy_waits) {
+    make(true);
+    tick();
+    gate->grants = {false, false, true};
+    tick();
+    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms + 400ms));
+    EXPECT_THAT(gate->told, ElementsAre("no lease transient", "no lease transient", "acquire transient"));
+    EXPECT_THAT(ends, IsEmpty());
+}
+
+TEST_F(ticker_gate, a_wait_for_it_ends_like_any_other) {
+    make(true);
+    tick();
+    gate->grants.assign(100, false);
+    wait();
+    time.advance(200ms);
+    EXPECT_THAT(ends, IsEmpty());
+    ticker->retry_now();
+    time.advance(1ms);
+    EXPECT_THAT(ticks, ElementsAre(0ms)) << "it was asked, and has refused";
+    ticker->stop();
+    time.run();
+    EXPECT_THAT(ends, ElementsAre(aborted()));
+}
+
+TEST_F(ticker_gate, a_wait_for_it_may_be_cancelled) {
+    make(true);
+    tick();
+    gate->grants.assign(2, false);
+    asio::cancellation_signal signal;
+    ticker->async_wait(asio::bind_cancellation_slot(signal.slot(), [&](error_code ec) { ends.push_back(ec); }));
+    time.advance(200ms);
+    signal.emit(asio::cancellation_type::terminal);
+    time.advance(0ms);
+    EXPECT_THAT(ends, ElementsAre(aborted()));
+    tick();
+    EXPECT_THAT(ticks, ElementsAre(0ms, 500ms)) << "the next wait takes its place";
+}
+
+TEST_F(ticker_gate, decision_25_a_context_that_is_destroyed_while_it_waits_leaves_nothing_behind) {
+    {
+        asio::io_context other;
+        virtual_time other_time(other);
+        gate->grants.assign(100, false);
+        backoff_ticker dropped(other, retry_policy().backoff(constant(100ms)).gate(gate).wait_when_refused());
+        int calls = 0;
+        dropped.async_wait([&](error_code) { ++calls; });
+        other_time.advance(0ms);
+        dropped.async_wait([&](error_code) { ++calls; });
+        other_time.advance(250ms);
+        EXPECT_EQ(calls, 1);
+    }
+    EXPECT_EQ(gate->leases, 0);
+}
+
+} // namespace
+} // namespace asio_retry::test
