@@ -25,16 +25,18 @@ namespace asio_retry {
 //   jitter    every function of jitter.hpp; each takes `unit`, `cap` and `beyond_cap=true`
 //   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), attempt_timeout(5s),
 //             total_timeout(1min), reset_after(30s), clamp(), allow_total_cancellation(), retry_when_nested(),
-//             any_failure() for retry_if(any_failure), and deadline(3h): the time since the epoch of the steady
-//             clock, which means something in this process only
+//             any_failure() for retry_if(any_failure), wait_when_refused(), pushback_limit(30s), which takes
+//             `clamp=true` or `ignore=true`, pushback_spread(0.2), and deadline(3h): the time since the epoch
+//             of the steady clock, which means something in this process only
 //   profile   the name of one, such as celery(), as the first item; later items change it
 //
 // A duration is a whole or decimal number and one of ns, us, ms, s, min and h, without a space between. It is
 // exact: what is not a whole number of nanoseconds is an error. A point is a point in every locale.
 //
 // Callables cannot be written. In their place stand custom_backoff(<callable>), custom_jitter(<callable>),
-// retry_if(<callable>), on_retry(<callable>), on_give_up(<callable>), gate(<gate>) and, for what a nested
-// policy takes from outside, nested_in(<attempt>). Reading these is an error.
+// retry_if(<callable>), classify(<callable>), on_retry(<callable>), on_give_up(<callable>), gate(<gate>),
+// observe(<observer>) and, for what a nested policy takes from outside, nested_in(<attempt>). Reading these is
+// an error.
 
 /// Says what was found in a text or in JSON, where, and what was expected there.
 class ASIO_RETRY_DECL policy_syntax_error : public std::invalid_argument {

@@ -2,6 +2,7 @@
 
 #include "text/arguments.hpp"
 
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/policy_text.hpp>
 
 #include <algorithm>
@@ -160,18 +161,22 @@ constexpr setting_form setting_forms[] = {
     {"allow_total_cancellation",
      {},
      [](retry_policy const& p, args const&) { return p.allow_total_cancellation(); }},
+    {"wait_when_refused", {}, [](retry_policy const& p, args const&) { return p.wait_when_refused(); }},
+    {"pushback_limit",
+     {{{"greatest", a_duration}, {"clamp", a_flag, true}, {"ignore", a_flag, true}}},
+     [](retry_policy const& p, args const& a) {
+         bool const clamps = a.has("clamp") && a.flag("clamp"), ignores = a.has("ignore") && a.flag("ignore");
+         if (clamps && ignores)
+             refuse("pushback_limit", "clamp and ignore", "must be one of them");
+         return p.pushback_limit(a.time("greatest"), clamps    ? over_limit::clamp
+                                                     : ignores ? over_limit::ignore
+                                                               : over_limit::stop);
+     }},
+    {"pushback_spread",
+     {{{"share", a_number}}},
+     [](retry_policy const& p, args const& a) { return p.pushback_spread(a.number("share")); }},
     {"retry_when_nested", {}, [](retry_policy const& p, args const&) { return p.retry_when_nested(); }},
 };
-
-/// What `to_string` writes in the place of what has no text.
-struct unreadable_item {
-    std::string_view name, kind;
-};
-
-constexpr unreadable_item unreadable_items[] = {
-    {"custom_backoff", "a callable"}, {"custom_jitter", "a callable"}, {"retry_if", "a callable"},
-    {"on_retry", "a callable"},       {"on_give_up", "a callable"},    {"gate", "a gate"},
-    {"nested_in", "an outer attempt"}};
 
 template <typename Items>
 auto find_item(Items const& items, std::string_view name) -> decltype(std::begin(items)) {
@@ -189,12 +194,6 @@ std::string names_of(std::string_view kind, Items const& items) {
         separator = ", ";
     }
     return names + ')';
-}
-
-void refuse_unreadable(term const& t) {
-    if (auto const* item = find_item(unreadable_items, t.name))
-        fail(t.at, t.name + " stands for " + std::string(item->kind) + ", and " + std::string(item->kind) +
-                       " cannot be read from text");
 }
 
 /// What C++ refuses is a fault of the term.

@@ -82,6 +82,16 @@ private:
     std::vector<term> terms_;
 };
 
+term pushback_limit_of(retry_settings const& s) {
+    term written{"pushback_limit", {}};
+    written.is_led_by_value = true;
+    argument_writer const write{written};
+    write("greatest", s.pushback_limit);
+    if (s.over_pushback_limit != over_limit::stop)
+        write.add(s.over_pushback_limit == over_limit::clamp ? "clamp" : "ignore", true);
+    return written;
+}
+
 } // namespace
 
 term term_of(backoff const& shape) {
@@ -107,6 +117,8 @@ term term_of(jitter const& kind) {
 
 std::vector<term> terms_of(retry_policy const& policy) {
     retry_settings const& s = policy.settings();
+    retry_policy const untouched;
+    retry_settings const& defaults = untouched.settings();
     term_list list;
     list.add(term_of(s.backoff));
     list.add(term_of(s.jitter));
@@ -123,6 +135,11 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(s.clamp, "clamp");
     list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
     list.add_if(s.retry_when_nested, "retry_when_nested");
+    list.add_if(s.wait_when_refused, "wait_when_refused");
+    if (s.pushback_limit != defaults.pushback_limit || s.over_pushback_limit != defaults.over_pushback_limit)
+        list.add(pushback_limit_of(s));
+    if (s.pushback_spread != defaults.pushback_spread)
+        list.add("pushback_spread", number_word{to_text(s.pushback_spread)});
     list.add_stand_in_if(s.is_nested, "nested_in", "attempt");
     bool const any = std::holds_alternative<any_failure_t>(s.retry_if);
     list.add_if(any, "any_failure");
@@ -130,6 +147,8 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
     list.add_stand_in_if(s.gate != nullptr, "gate", "gate");
+    list.add_stand_in_if(static_cast<bool>(s.classify), "classify");
+    list.add_stand_in_if(s.observer != nullptr, "observe", "observer");
     return std::move(list).take();
 }
 

@@ -121,6 +121,12 @@ retry_policy draw_policy() {
         policy = policy.clamp();
     if (is_set())
         policy = policy.allow_total_cancellation();
+    if (is_set())
+        policy = policy.wait_when_refused();
+    if (is_set())
+        policy = policy.pushback_limit(*any_delay(), over_limit(*between(0, 2)));
+    if (is_set())
+        policy = policy.pushback_spread(*between(0, 1000) / 1000.0);
     return is_set() ? policy.retry_when_nested() : policy;
 }
 
@@ -159,6 +165,10 @@ RC_GTEST_PROP(policy_text_properties, what_is_written_reads_as_the_same_policy, 
     RC_ASSERT(a.reset_after == b.reset_after);
     RC_ASSERT(a.retry_if.index() == b.retry_if.index());
     RC_ASSERT(a.clamp == b.clamp);
+    RC_ASSERT(a.wait_when_refused == b.wait_when_refused);
+    RC_ASSERT(a.pushback_limit == b.pushback_limit);
+    RC_ASSERT(a.over_pushback_limit == b.over_pushback_limit);
+    RC_ASSERT(a.pushback_spread == b.pushback_spread);
     RC_ASSERT(a.allow_total_cancellation == b.allow_total_cancellation);
     RC_ASSERT(a.retry_when_nested == b.retry_when_nested);
 }

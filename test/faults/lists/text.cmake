@@ -60,9 +60,9 @@ fault(arguments_are_of_any_type src/text/arguments.cpp
 
 # --- the items
 
-fault(builder_reads_stand_ins src/text/build.cpp
-    [[    if (auto const* item = find_item(unreadable_items, t.name))]]
-    [[    if (auto const* item = find_item(unreadable_items, t.name); item && item != std::begin(unreadable_items))]])
+fault(builder_reads_stand_ins src/text/unreadable.cpp
+    [[    if (item != std::end(unreadable_items))]]
+    [[    if (item != std::end(unreadable_items) && item != std::begin(unreadable_items))]])
 
 fault(builder_forgets_the_cap_of_a_jitter src/text/build.cpp
     [[        if (a.has("cap"))

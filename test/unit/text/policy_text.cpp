@@ -150,6 +150,30 @@ TEST(policy_text, every_setting_is_written_and_read) {
     EXPECT_EQ(again(text), text);
 }
 
+// What peers and gates may do to an operation is written where it is not the default.
+TEST(policy_text, what_is_heeded_is_written_and_read) {
+    EXPECT_EQ(to_string(retry_policy().pushback_limit(1min).pushback_spread(0.1)), default_policy);
+    for (auto const& [policy, items] :
+         {std::pair(retry_policy().wait_when_refused(), "wait_when_refused()"),
+          std::pair(retry_policy().pushback_limit(30s), "pushback_limit(30s)"),
+          std::pair(retry_policy().pushback_limit(1min, over_limit::clamp), "pushback_limit(1min, clamp=true)"),
+          std::pair(retry_policy().pushback_limit(5s, over_limit::ignore).pushback_spread(0.25),
+                    "pushback_limit(5s, ignore=true) pushback_spread(0.25)")}) {
+        std::string const text = std::string(default_policy) + ' ' + items;
+        EXPECT_EQ(to_string(policy), text);
+        EXPECT_EQ(again(text), text);
+        retry_settings const &a = policy.settings(), b = parse_policy(text).settings();
+        EXPECT_EQ(a.pushback_limit, b.pushback_limit);
+        EXPECT_EQ(a.over_pushback_limit, b.over_pushback_limit);
+        EXPECT_EQ(a.pushback_spread, b.pushback_spread);
+        EXPECT_EQ(a.wait_when_refused, b.wait_when_refused);
+    }
+    for (char const* wrong :
+         {"pushback_limit(-1s)", "pushback_spread(2)", "pushback_limit(1s, clamp=true, ignore=true)",
+          "classify(<callable>)", "observe(<observer>)"})
+        EXPECT_THROW(parse_policy(wrong), policy_syntax_error) << wrong;
+}
+
 // Unlike a cap, which always is there, it was set.
 TEST(policy_text, the_greatest_limit_is_written) {
     std::string const text = std::string(default_policy) + " max_elapsed(9223372036854775807ns)";

@@ -1,0 +1,30 @@
+#include "text/build.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace asio_retry::detail {
+namespace {
+
+/// What `to_string` writes in the place of what has no text.
+struct unreadable_item {
+    std::string_view name, kind;
+};
+
+constexpr unreadable_item unreadable_items[] = {
+    {"custom_backoff", "a callable"},  {"custom_jitter", "a callable"}, {"retry_if", "a callable"},
+    {"on_retry", "a callable"},        {"on_give_up", "a callable"},    {"gate", "a gate"},
+    {"nested_in", "an outer attempt"}, {"classify", "a callable"},      {"observe", "an observer"}};
+
+} // namespace
+
+void refuse_unreadable(term const& t) {
+    auto const item = std::ranges::find(unreadable_items, t.name, &unreadable_item::name);
+    if (item != std::end(unreadable_items))
+        fail(t.at, t.name + " stands for " + std::string(item->kind) + ", and " + std::string(item->kind) +
+                       " cannot be read from text");
+}
+
+} // namespace asio_retry::detail
