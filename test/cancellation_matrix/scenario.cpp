@@ -78,6 +78,7 @@ duration scenario::delay() const {
 retry_policy scenario::policy() {
     bool const is_last = case_.at.where == place::in_on_give_up;
     retry_policy policy = retry_policy()
+                              .gate(gate_)
                               .max_attempts(is_last ? case_.at.attempt : 10)
                               .backoff(backoff([this](std::uint64_t failures) {
                                   cancel_at(place::in_backoff, static_cast<unsigned>(failures));
@@ -322,6 +323,7 @@ void scenario::expect_outcome() {
 void scenario::expect_nothing_left() {
     EXPECT_EQ(scheduler(*io_).pending(), 0u);
     EXPECT_EQ(alive_, 0) << "the operation, its handler and its policy are gone";
+    EXPECT_TRUE(gate_->is_balanced());
     if (scope_) {
         EXPECT_EQ(scope_->pending(), 0u);
         EXPECT_EQ(parent_scope_->pending(), 0u);
@@ -361,6 +363,7 @@ void scenario::destroy() {
     if (!expected_.completes || testing::Test::HasFailure())
         io_.reset();
     EXPECT_EQ(alive_, 0) << "destroyed with the context, and not called";
+    EXPECT_TRUE(gate_->is_balanced());
     EXPECT_EQ(completions_, completions_before);
 }
 

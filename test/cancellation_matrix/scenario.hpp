@@ -2,6 +2,7 @@
 
 #include "matrix_case.hpp"
 #include "scripted_attempts.hpp"
+#include "support/recording_gate.hpp"
 #include "table.hpp"
 
 #include <asio_retry/retry_event.hpp>
@@ -98,6 +99,7 @@ private:
     std::optional<retry_scope> parent_scope_, scope_;
     std::optional<scripted_attempts> attempts_;
     std::optional<std::future<int>> future_;
+    std::shared_ptr<recording_gate> const gate_ = std::make_shared<recording_gate>(false);
 
     unsigned retries_ = 0;
     std::vector<retry_event> give_ups_;

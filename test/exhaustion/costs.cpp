@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace asio_retry::test {
@@ -31,14 +32,14 @@ protected:
 
     /// How often 100 operations allocate, when those before have left their memory for them.
     template <typename Start>
-    std::uint64_t allocations_of(Start start) {
+    std::uint64_t allocations_of(Start start, std::size_t failures = 2) {
         auto const play = [&] {
             for (int i = 0; i != 100; ++i) {
-                played.errors.assign(2, refused());
+                played.errors.assign(failures, refused());
                 played.attempts = 0;
                 start();
                 time.run();
-                EXPECT_EQ(played.attempts, 3u);
+                EXPECT_EQ(played.attempts, failures + 1);
             }
         };
         play();
@@ -65,6 +66,16 @@ TEST_F(costs, a_scope_costs_an_operation_no_allocation) {
         async_retry(*own, operation(), policy, [](error_code, int) {});
     });
     EXPECT_GE(control, with + 100) << "a scope itself is allocated, and that is seen";
+}
+
+TEST_F(costs, a_gate_costs_a_success_at_the_first_try_nothing_and_a_failed_operation_one_allocation) {
+    auto const on_done = [](error_code, int) {};
+    retry_policy const gated = policy.gate(std::make_shared<retry_gate>());
+    auto const with = [&](retry_policy const& p, std::size_t failures) {
+        return allocations_of([&] { async_retry(io, operation(), p, on_done); }, failures);
+    };
+    EXPECT_EQ(with(gated, 0), with(policy, 0));
+    EXPECT_EQ(with(gated, 2), with(policy, 2) + 100);
 }
 
 TEST_F(costs, a_report_that_is_used_again_costs_no_allocation) {

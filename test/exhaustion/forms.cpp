@@ -1,12 +1,43 @@
 #include "exhaustion/scenarios.hpp"
 
+#include <asio_retry/retry_gate.hpp>
+#include <asio_retry/retry_observer.hpp>
+
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/system/system_error.hpp>
+#include <gtest/gtest.h>
 
 #include <future>
 
 namespace asio_retry::test {
+namespace {
+
+/// Refuses the first time that it is asked for an attempt, and what balances in it has to.
+struct balancing_gate final : retry_gate, retry_observer {
+    ~balancing_gate() override {
+        EXPECT_EQ(running, 0);
+        EXPECT_EQ(leases, 0);
+        EXPECT_EQ(observed, 0);
+    }
+    bool acquire(failure_kind, time_point) noexcept override { return ++leases != 0; }
+    void give_back(failure_kind) noexcept override { --leases; }
+    admission admit(std::uint64_t number, time_point now) noexcept override {
+        if (++asked == 1)
+            return time_point::max();
+        leases -= number != 1;
+        ++running;
+        return now;
+    }
+    void on_end(attempt_end const&) noexcept override { --running; }
+    void on_event(observation const& event) noexcept override {
+        observed += event.what == observation::kind::started;
+        observed -= event.what == observation::kind::ended;
+    }
+    int asked = 0, running = 0, leases = 0, observed = 0;
+};
+
+} // namespace
 
 std::vector<scenario> forms() {
     // Plays an operation that fails twice.
@@ -39,6 +70,26 @@ std::vector<scenario> forms() {
                               async_retry(t.io,
                                           fail_if(posting(t, s), [](int attempts) { return attempts < 3; }),
                                           policy, std::move(handler));
+                          });
+                      }),
+        make_scenario("gate_and_observer",
+                      [](auto& t) {
+                          auto& s = failing(t, 2);
+                          retry_policy const policy = t.with_memory([] {
+                              auto const gate = std::make_shared<balancing_gate>();
+                              return patient().wait_when_refused().gate(gate).observe(gate);
+                          });
+                          t.start({}, [&](auto handler) {
+                              async_retry(t.io, posting(t, s), policy, std::move(handler));
+                          });
+                      }),
+        make_scenario("gate_that_refuses",
+                      [](auto& t) {
+                          auto& s = failing(t, 5);
+                          retry_policy const policy =
+                              t.with_memory([] { return patient().gate(std::make_shared<balancing_gate>()); });
+                          t.start(error::attempt_refused, [&](auto handler) {
+                              async_retry(t.io, posting(t, s), policy, std::move(handler));
                           });
                       }),
         make_scenario("nested_retry", plays([](trial& t, script& s) {
