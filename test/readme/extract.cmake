@@ -1,5 +1,6 @@
-# Writes the README's first C++ block to program.cpp, the others, each as a coroutine, to fragments.cpp. Every line
-# has the number that it has in the README (a #line directive would make g++ take the code for a header's).
+# Writes each C++ block of the README that is a program to program_1.cpp and so on, the others, each as a coroutine, to
+# fragments.cpp. Every line has the number that it has in the README (a #line directive would make g++ take the code for
+# a header's).
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/blocks.cmake)
 readme_blocks(${README} cpp code)
@@ -16,13 +17,22 @@ function(pad_to_line line)
     set(text "${text}${padding}" PARENT_SCOPE)
 endfunction()
 
-set(text)
-pad_to_line(${code_1_line})
-file(WRITE program.cpp "${text}${code_1}")
+set(programs 0)
+set(fragments)
+foreach(i RANGE 1 ${code_count})
+    if(NOT code_${i} MATCHES "int main\\(\\)")
+        list(APPEND fragments ${i})
+        continue()
+    endif()
+    math(EXPR programs "${programs} + 1")
+    set(text)
+    pad_to_line(${code_${i}_line})
+    file(WRITE program_${programs}.cpp "${text}${code_${i}}")
+endforeach()
 
 set(text "#include \"fragments.hpp\"\n\nnamespace readme {\n")
 set(calls)
-foreach(i RANGE 2 ${code_count})
+foreach(i IN LISTS fragments)
     set(name fragment_at_line_${code_${i}_line})
     math(EXPR line_before "${code_${i}_line} - 1")
     pad_to_line(${line_before})
