@@ -338,6 +338,7 @@ private:
             return;
         case stop_reason::succeeded:
         case stop_reason::pushback:
+        case stop_reason::refused:
         case stop_reason::cancelled:
             complain_("a reason that is none here");
             return;

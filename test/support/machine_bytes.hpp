@@ -537,6 +537,7 @@ private:
             return call_.gate_refused;
         case stop_reason::succeeded:
         case stop_reason::pushback:
+        case stop_reason::refused:
         case stop_reason::cancelled:
             break;
         }
