@@ -160,8 +160,7 @@ fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/oper
     [[                runner_->on_dropped();]] [[                static_cast<void>(runner_);]])
 
 fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/operation/attempt_runner.hpp
-    [[            // What cancelled the attempt must not end the wait for the next one.
-            co_await asio::this_coro::reset_cancellation_state();
+    [[            co_await asio::this_coro::throw_if_cancelled(false);
 ]] [[]])
 
 # --- the operation that a coroutine awaits directly

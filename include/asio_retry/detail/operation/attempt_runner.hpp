@@ -156,8 +156,9 @@ private:
             } catch (...) {
                 result.emplace(completion::from_exception(std::current_exception()));
             }
-            // What cancelled the attempt must not end the wait for the next one.
+            // What cancelled the attempt, or does so only now, must not end the wait for the next one.
             co_await asio::this_coro::reset_cancellation_state();
+            co_await asio::this_coro::throw_if_cancelled(false);
             // It may have ended on another executor, where none of the policy's callables may be called.
             if (!executor_home(co_await asio::this_coro::executor).is_here())
                 co_await asio::dispatch(asio::deferred);
