@@ -32,9 +32,9 @@ public:
         refuse_if_empty(field, f);
         // Copied as const, lest a constructor from anything be taken for that which copies.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
-            shared_ = new shared_callable<callable>(std::as_const(f));
+            shared_ = new shared_callable<callable>(std::in_place, std::as_const(f));
         else
-            shared_ = new shared_callable<callable>(std::forward<F>(f));
+            shared_ = new shared_callable<callable>(std::in_place, std::forward<F>(f));
     }
 
     shared_function(shared_function const& other) noexcept
@@ -73,7 +73,7 @@ private:
     template <typename F>
     struct shared_callable final : shared {
         template <typename From>
-        explicit shared_callable(From&& from)
+        shared_callable(std::in_place_t, From&& from)
             : function(std::forward<From>(from)) {}
         Result call(Args... args) override {
             return static_cast<Result>(std::invoke(function, std::forward<Args>(args)...));
