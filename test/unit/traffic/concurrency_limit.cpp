@@ -110,7 +110,7 @@ struct noting_limit {
     void update(duration rtt, std::uint32_t in_flight, bool dropped) noexcept {
         told->push_back(std::to_string(rtt / 1ms) + "ms " + std::to_string(in_flight) +
                         (dropped ? " dropped" : ""));
-        greatest += dropped ? -1 : 1;
+        dropped ? --greatest : ++greatest;
     }
     std::uint32_t greatest;
     std::vector<std::string>* told;
