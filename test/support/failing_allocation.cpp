@@ -143,6 +143,10 @@ void* operator new(std::size_t size) {
         throw std::bad_alloc();
     return blocks.add(block);
 }
+// AddressSanitizer would take its own otherwise, beside our `operator delete`.
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+    return is_refused(memory::global) ? nullptr : blocks.add(std::malloc(std::max<std::size_t>(size, 1)));
+}
 void operator delete(void* block) noexcept {
     std::free(block);
 }
