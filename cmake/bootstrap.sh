@@ -16,6 +16,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
     --output FOLDER    for the results, build/bench/results by default
   install-tools        only install what `demo` and `test` need
+  install-services     only get the servers that tests start, into build/services, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
@@ -31,6 +32,8 @@ as_root() {
 }
 
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$'; }
+
+is_command() { command -v "$1" >/dev/null; }
 
 # The first of the alternatives that is installed, or else that the package manager offers.
 choose() {
@@ -79,6 +82,26 @@ install_tools() {
         "pkg-config|pkgconf"
 }
 
+# Servers that tests start themselves, each in a folder of its own. They are unpacked and not installed: to install
+# one would start it for the whole machine.
+install_services() {
+    PATH=$PATH:/usr/sbin:$PWD/build/services/usr/sbin
+    is_command nginx ||
+        { install_missing libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g && unpack nginx build/services; }
+}
+
+# unpack PACKAGE FOLDER
+unpack() {
+    say "unpacking $1 in $2"
+    rm -rf "$2/package"
+    mkdir -p "$2/package" &&
+        { download "$1" "$2/package" || { as_root apt-get update -qq && download "$1" "$2/package"; }; } &&
+        dpkg-deb -x "$2/package/$1"_*.deb "$2"
+}
+
+# download PACKAGE FOLDER
+download() { (cd "$2" && apt-get download -qq -o APT::Sandbox::User=root "$1"); }
+
 install_ci_tools() {
     install_tools
     install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-tidy-19|clang-tidy-16" "clang-format-19" valgrind
@@ -97,8 +120,6 @@ build() {
     say "building build/$preset"
     cmake --build --preset "$preset" ${2:+--target "$2"}
 }
-
-is_command() { command -v "$1" >/dev/null; }
 
 # What cannot be installed is not measured: that is for the peers' own script to tell.
 install_peers() {
@@ -154,12 +175,14 @@ demo)
     ;;
 test)
     install_tools
+    (install_services) || say "a server cannot be had: going on without it, its test is skipped"
     build test
     say "running the tests"
     ctest --preset test "$@"
     ;;
 bench) bench "$@" ;;
 install-tools) install_tools ;;
+install-services) install_services ;;
 install-ci-tools) install_ci_tools ;;
 install) install_missing "$@" ;;
 -h | --help | help) usage ;;

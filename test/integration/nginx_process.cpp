@@ -1,0 +1,134 @@
+#include "nginx_process.hpp"
+
+#include <asio_retry/permanent.hpp>
+#include <asio_retry/retry.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace asio_retry::test {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using namespace std::chrono_literals;
+
+free_ports find_ports() {
+    asio::io_context io;
+    std::vector<tcp::acceptor> taken; // until all are found, so that they differ
+    free_ports result{};
+    for (unsigned short& port : result)
+        port =
+            taken.emplace_back(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)).local_endpoint().port();
+    return result;
+}
+
+std::filesystem::path make_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "asio_retry_nginx.XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+        throw std::runtime_error("cannot make the folder " + name);
+    return name;
+}
+
+constexpr char const* preamble = R"(
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr;
+events {}
+http {
+    access_log off;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+)";
+
+} // namespace
+
+nginx_process::nginx_process(std::string const& program,
+                             std::function<std::string(free_ports const&)> const& servers)
+    : folder_(make_folder()) {
+    for (int i = 0; i != 5; ++i) { // a port may have been taken since it was free
+        ports_ = find_ports();
+        std::ofstream(folder_ / "nginx.conf") << preamble << servers(ports_) << "}\n";
+        start(program);
+        if (answers())
+            return;
+        end();
+    }
+    std::string const said = log();
+    std::filesystem::remove_all(folder_);
+    throw std::runtime_error(program + " does not run:\n" + said);
+}
+
+nginx_process::~nginx_process() {
+    end();
+    std::filesystem::remove_all(folder_);
+}
+
+void nginx_process::start(std::string const& program) {
+    std::string const folder = folder_.string() + '/';
+    std::string const output = (folder_ / "log").string();
+    pid_t const parent = ::getpid();
+    process_ = ::fork();
+    if (process_ < 0)
+        throw std::runtime_error("cannot fork");
+    if (process_ > 0)
+        return;
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent)
+        std::_Exit(1);
+    int const file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::dup2(file, STDOUT_FILENO);
+    ::dup2(file, STDERR_FILENO);
+    ::execl(program.c_str(), program.c_str(), "-p", folder.c_str(), "-c", "nginx.conf", "-e", "stderr",
+            nullptr);
+    std::_Exit(127);
+}
+
+bool nginx_process::answers() {
+    auto const connect = [this] {
+        if (::waitpid(process_, nullptr, WNOHANG) != 0) {
+            process_ = -1;
+            throw permanent(std::runtime_error("it has ended"));
+        }
+        asio::io_context io;
+        tcp::socket(io).connect(tcp::endpoint(asio::ip::address_v4::loopback(), ports_[0]));
+    };
+    try {
+        retry(connect, retry_policy().backoff(constant(20ms)).unlimited_attempts().max_elapsed(1min));
+        return true;
+    } catch (std::exception const&) {
+        return false;
+    }
+}
+
+void nginx_process::end() {
+    if (process_ < 0)
+        return;
+    ::kill(process_, SIGTERM);
+    ::waitpid(process_, nullptr, 0);
+    process_ = -1;
+}
+
+std::string nginx_process::log() const {
+    std::ifstream file(folder_ / "log");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace asio_retry::test

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace asio_retry::test {
+
+/// On loopback, free a moment ago.
+using free_ports = std::array<unsigned short, 4>;
+
+/// An nginx in a folder of its own, in the foreground. It ends with this, or with the test that dies.
+class nginx_process {
+public:
+    /// `servers` writes what is in the block `http` of the configuration: all that
+    /// listens, the first port among it.
+    /// Returns when nginx answers; throws std::runtime_error, with what it said, if it will not run.
+    nginx_process(std::string const& program, std::function<std::string(free_ports const&)> const& servers);
+
+    nginx_process(nginx_process const&) = delete;
+    nginx_process& operator=(nginx_process const&) = delete;
+    ~nginx_process();
+
+    free_ports const& ports() const noexcept { return ports_; }
+
+private:
+    void start(std::string const& program);
+    bool answers();
+    void end();
+    std::string log() const;
+
+    std::filesystem::path folder_;
+    free_ports ports_{};
+    pid_t process_ = -1;
+};
+
+} // namespace asio_retry::test
