@@ -12,6 +12,7 @@
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/jitter.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>

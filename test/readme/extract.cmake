@@ -1,10 +1,10 @@
 # Writes each C++ block of the README that is a program to program_1.cpp and so on, the others, each as a coroutine, to
 # fragments.cpp. Every line has the number that it has in the README (a #line directive would make g++ take the code for
-# a header's).
+# a header's). With PREFIX only the programs are written, to files whose names begin with it.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/blocks.cmake)
 readme_blocks(${README} cpp code)
-if(code_count LESS 2 OR NOT code_1 MATCHES "int main\\(\\)")
+if(NOT PREFIX AND (code_count LESS 2 OR NOT code_1 MATCHES "int main\\(\\)"))
     message(FATAL_ERROR "${README} must begin with a complete program and have fragments after it")
 endif()
 
@@ -27,9 +27,12 @@ foreach(i RANGE 1 ${code_count})
     math(EXPR programs "${programs} + 1")
     set(text)
     pad_to_line(${code_${i}_line})
-    file(WRITE program_${programs}.cpp "${text}${code_${i}}")
+    file(WRITE ${PREFIX}program_${programs}.cpp "${text}${code_${i}}")
 endforeach()
 
+if(PREFIX)
+    return()
+endif()
 set(text "#include \"fragments.hpp\"\n\nnamespace readme {\n")
 set(calls)
 foreach(i IN LISTS fragments)

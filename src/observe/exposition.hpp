@@ -1,0 +1,42 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Prometheus' text exposition format, version 0.0.4, line by line.
+class ASIO_RETRY_DECL exposition {
+public:
+    /// `common` are the labels of every sample, as `checked_labels` returns them.
+    explicit exposition(std::string common)
+        : common_(std::move(common)) {}
+
+    /// The lines before the samples of a family. `help` may be empty.
+    void begin_family(std::string_view name, std::string_view type, std::string_view help);
+
+    void sample(std::string_view name, std::uint64_t value, std::string_view labels = {});
+    void sample(std::string_view name, double value, std::string_view labels = {});
+
+    std::string take() && { return std::move(text_); }
+
+    static std::string number(double value);
+
+private:
+    void line(std::string_view name, std::string_view labels, std::string_view value);
+
+    std::string common_;
+    std::string text_;
+};
+
+ASIO_RETRY_DECL bool is_metric_name(std::string_view name) noexcept;
+
+/// What is given as labels, with everything escaped that has to be. Throws std::invalid_argument unless it is
+/// name="value" pairs, separated by commas, of which each name is a name, free, and there once.
+ASIO_RETRY_DECL std::string checked_labels(std::string_view given);
+
+} // namespace asio_retry::detail

@@ -1,0 +1,55 @@
+# Mistakes in what is counted, and in its text.
+
+noticed_by(tests_of_observe)
+
+fault(metrics_count_first_attempts_as_retries src/observe/retry_metrics.cpp
+    [[        if (event.attempt > 1)
+            ++retries_;]] [[        ++retries_;]])
+
+fault(metrics_count_all_as_retried src/observe/retry_metrics.cpp
+    [=[[event.attempt > 1];]=] [=[[event.attempt > 0];]=])
+
+fault(metrics_put_a_bound_above src/observe/retry_metrics.cpp
+    [[value > greatest_of(bucket)]] [[value >= greatest_of(bucket)]])
+
+fault(metrics_do_not_cumulate src/observe/retry_metrics.cpp
+    [[count += buckets_]] [[count = buckets_]])
+
+fault(metrics_let_a_gauge_take_the_name_of_a_bucket src/observe/retry_metrics.cpp
+    [[rest.empty() || rest == "_bucket" ||]] [[rest.empty() ||]])
+
+fault(metrics_have_gauges_of_one_name src/observe/retry_metrics.cpp
+    [[is_own(name) || std::ranges::any_of(]] [[is_own(name) && std::ranges::any_of(]])
+
+fault(labels_do_not_escape_quotes src/observe/labels.cpp
+    [[else if (c == '\\' || c == '"')]] [[else if (c == '\\')]])
+
+fault(labels_do_not_escape_backslashes src/observe/labels.cpp
+    [[else if (c == '\\' || c == '"')]] [[else if (c == '"')]])
+
+fault(labels_do_not_escape_line_feeds src/observe/labels.cpp
+    [[result_ += c == '\n' ? "\\n" : rest_.substr(0, length);]] [[result_ += rest_.substr(0, length);]])
+
+fault(labels_escape_what_is_escaped src/observe/labels.cpp
+    [[if (c == '\\' && (next == "\\" || next == "\"" || next == "n"))]] [[if (false)]])
+
+fault(labels_may_have_the_names_of_others src/observe/labels.cpp
+    [[            if (name == own)]] [[            if (false)]])
+
+fault(labels_may_be_there_twice src/observe/labels.cpp
+    [[        names_.push_back(name);
+]] [[]])
+
+fault(labels_may_have_half_a_pair src/observe/labels.cpp
+    [[first == 0xed ? 0x9f : 0xbf]] [[0xbf]])
+
+fault(labels_may_be_beyond_unicode src/observe/labels.cpp
+    [[first == 0xf4 ? 0x8f : 0xbf]] [[0xbf]])
+
+fault(exposition_writes_infinity_as_c_does src/observe/exposition.cpp
+    [[    if (std::isinf(value))
+        return value > 0 ? "+Inf" : "-Inf";
+]] [[]])
+
+fault(exposition_has_no_comma_after_common_labels src/observe/exposition.cpp
+    [[!common_.empty() && !labels.empty() ? "," : ""]] [[""]])
