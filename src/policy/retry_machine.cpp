@@ -172,8 +172,9 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
                 return stop(*reason);
         if (settings.clamp)
             count_length(now);
-        if (auto const reason = limit_wait(delay, least, now))
-            return stop(*reason);
+        if (deadline_ != time_point::max() || settings.max_elapsed)
+            if (auto const reason = limit_wait(delay, least, now))
+                return stop(*reason);
         if (cancelled())
             return stop(stop_reason::cancelled);
         if (is_told_ && !take_lease(now) && !settings.wait_when_refused)

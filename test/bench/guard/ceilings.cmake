@@ -7,7 +7,7 @@ ceiling(first_try_limited_strand 3660)
 # 5892, and 5476 before: a failure asks for the cap of its part of a chain and for the first ceiling that is not zero, and
 # whether its error is an abort in any category.
 ceiling(zero_delay_callback 6190)
-# 19 216, and 18 983 before: whoever decides on a failure asks what the peer has said, and whether there is a gate.
-ceiling(five_waits_callback 19400)
+# 18 999, and 19 063 before there were gates.
+ceiling(five_waits_callback 19200)
 ceiling(five_waits_awaitable 30900)
 ceiling(cancel_callback 1130)
