@@ -45,8 +45,17 @@ double retry_budget::balance(time_point now) const noexcept {
     return static_cast<double>(fold(now)) / one_retry;
 }
 
+/// How long ago the last fold was; nothing before the first.
+std::optional<duration> retry_budget::time_since_fold(time_point now) const noexcept {
+    duration::rep const begin = folded_at_.load();
+    if (begin == never_folded)
+        return std::nullopt;
+    return begin < now.time_since_epoch().count() ? elapsed_between(time_point(duration(begin)), now)
+                                                  : duration::zero();
+}
+
 /// Claims the time that has passed since the last fold for the one that is made now.
-duration retry_budget::time_since_fold(time_point now) const noexcept {
+duration retry_budget::claim_time(time_point now) const noexcept {
     duration::rep const end = now.time_since_epoch().count();
     duration::rep begin = folded_at_.load();
     while (begin < end)
@@ -55,16 +64,22 @@ duration retry_budget::time_since_fold(time_point now) const noexcept {
     return duration::zero();
 }
 
+double retry_budget::in_windows(duration time) const noexcept {
+    return static_cast<double>(time.count()) / static_cast<double>(options_.window.count());
+}
+
 std::int64_t retry_budget::fold(time_point now) const noexcept {
-    duration const passed = time_since_fold(now);
+    // In this order: who sees that another thread has claimed the time finds nothing that was earned in it.
+    std::optional<duration> const earned_over = time_since_fold(now);
     std::uint64_t const earnings = earnings_.load(std::memory_order_relaxed) == 0 ? 0 : earnings_.exchange(0);
+    duration const passed = claim_time(now);
     std::int64_t before = balance_.load();
     if (earnings == 0 && (passed == duration::zero() || before <= keep_))
         return before;
 
-    double const x = static_cast<double>(passed.count()) / static_cast<double>(options_.window.count());
-    double const faded = std::exp(-x);
+    double const faded = std::exp(-in_windows(passed));
     double const all = options_.ratio * static_cast<double>(earnings);
+    double const x = earned_over ? in_windows(*earned_over) : std::numeric_limits<double>::infinity();
     std::int64_t const gain = billionths(x > 0 ? all * -std::expm1(-x) / x : all);
     std::int64_t const whole_gain = billionths(all);
     std::int64_t after;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace asio_retry {
 
@@ -30,6 +31,9 @@ struct retry_budget_options {
 ///     b = b > keep ? keep + (b - keep) e^-x : b;
 ///     b = max(b + ratio n (1 - e^-x)/x, min(keep, b + ratio n))
 ///
+/// Time begins with the first look, at which only `keep` is left of what was earned before: nobody knows in how
+/// long. A look is an `acquire` or `balance`.
+///
 /// A client that makes few requests has one retry, and the next after 1/ratio successes; more of them can be
 /// had with `keep`, at the price of that bound. `earn_by_request` and `per_second` send retries to a dead peer
 /// too. Share one budget between all that talk to a peer: retries, hedges, reconnecting clients.
@@ -51,7 +55,9 @@ public:
 
 private:
     std::int64_t fold(time_point now) const noexcept;
-    duration time_since_fold(time_point now) const noexcept;
+    std::optional<duration> time_since_fold(time_point now) const noexcept;
+    duration claim_time(time_point now) const noexcept;
+    double in_windows(duration time) const noexcept;
     bool take_extra(time_point now) noexcept;
 
     retry_budget_options const options_;

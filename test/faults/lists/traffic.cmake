@@ -24,6 +24,9 @@ fault(retry_budget_fades_from_the_epoch src/traffic/retry_budget.cpp
 fault(retry_budget_adds_what_was_earned_long_ago src/traffic/retry_budget.cpp
     [[billionths(x > 0 ? all * -std::expm1(-x) / x : all);]] [[billionths(all);]])
 
+fault(retry_budget_pays_for_all_that_was_earned_before_the_first_look src/traffic/retry_budget.cpp
+    [[in_windows(*earned_over) : std::numeric_limits<double>::infinity();]] [[in_windows(*earned_over) : 0;]])
+
 fault(retry_budget_lets_fade_what_a_quiet_client_earns src/traffic/retry_budget.cpp
     [[        after = std::max(after, std::min(keep_, before + whole_gain));
 ]] [[]])

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -140,6 +141,20 @@ TEST(retry_budget, spends_at_most_what_ten_seconds_of_traffic_earned) {
     while (granted < 10'000 && retry(budget, now))
         ++granted;
     EXPECT_NEAR(granted, 1000, 5) << "1000 requests/s * 0.1 * 10 s";
+}
+
+// Nobody knows in how long it was earned: perhaps in weeks, and a fleet's burst would be what those earned.
+TEST(retry_budget, decision_31_a_budget_that_was_never_asked_pays_for_no_burst) {
+    for (double const initial : {0, 1, 5}) {
+        retry_budget budget({.keep = 2, .initial = initial});
+        succeed(budget, 1'000'000);
+        EXPECT_EQ(budget.balance(noon), std::max(initial, 2.0));
+        succeed(budget, 1000);
+        EXPECT_NEAR(budget.balance(noon + 1s), std::max(initial, 2.0) + 100, 10) << "and earns from then on";
+    }
+    retry_budget few({.keep = 2, .initial = 0});
+    succeed(few, 15);
+    EXPECT_EQ(few.balance(noon), 1.5);
 }
 
 TEST(retry_budget, decision_26_what_is_given_back_can_be_spent_again) {
