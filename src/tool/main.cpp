@@ -6,6 +6,7 @@
 #include "profiles_list.hpp"
 #include "progress_bar.hpp"
 #include "rounds_study.hpp"
+#include "studies.hpp"
 #include "study_formats.hpp"
 
 #include "../text/shown_text.hpp"
@@ -61,6 +62,23 @@ void simulate_rounds(std::vector<std::string> const& arguments) {
                  asked);
 }
 
+void simulate(study const& which, std::vector<std::string> const& arguments) {
+    study_options const asked = parse_study(which, arguments);
+    study_report report;
+    {
+        progress_bar bar;
+        report = which.run(asked.seed, [&](double share) { bar.show(share); });
+    }
+    print_study(std::cout, report, asked.as);
+}
+
+std::string names_of_studies() {
+    std::string names = "occ, rounds";
+    for (study const& each : studies())
+        names += std::string(&each == &studies().back() ? " or " : ", ") + each.name;
+    return names;
+}
+
 bool is_help(std::string const& word) {
     return word == "--help" || word == "-h" || word == "help";
 }
@@ -100,7 +118,8 @@ void run(std::vector<std::string> words) {
     };
     std::string command = take();
     if (command == "simulate" && words.empty())
-        throw usage_error("simulate: what? occ or rounds");
+        throw usage_error("simulate: what? " + names_of_studies());
+    study const* const studied = command == "simulate" ? find_study(words.front()) : nullptr;
     if (command == "simulate")
         command.append(" ").append(take());
     if (command == "explain")
@@ -111,6 +130,8 @@ void run(std::vector<std::string> words) {
         simulate_occ(words);
     else if (command == "simulate rounds")
         simulate_rounds(words);
+    else if (studied)
+        simulate(*studied, words);
     else
         throw usage_error("no command '" + detail::shown(command) + "'");
 }

@@ -5,6 +5,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <iomanip>
 #include <limits>
 #include <sstream>
 
@@ -170,13 +171,29 @@ command rounds_command(rounds_options& into) {
     return result;
 }
 
-char const* const overview = "usage: asio-retry COMMAND [OPTIONS]\n\n"
-                             "  explain POLICY     what a policy does after one failure after the other\n"
-                             "  profiles           the published schemes that are known by name\n"
-                             "  simulate occ       clients that contend for one row\n"
-                             "  simulate rounds    clients that a server turns away\n"
-                             "  help [COMMAND]     more about a command\n"
-                             "  --version          the version of the library\n";
+command study_command(study const& which, study_options& into) {
+    command result("simulate " + std::string(which.name) + " [OPTIONS]", which.about);
+    add_whole<std::uint64_t, std::uint64_t>(result, "seed", into.seed, 0, any_seed, "of all randomness (1)");
+    add_format(result, into.as);
+    return result;
+}
+
+std::string overview() {
+    std::ostringstream text;
+    auto const line = [&](std::string const& words, char const* what) {
+        text << "  " << std::left << std::setw(25) << words << what << '\n';
+    };
+    text << "usage: asio-retry COMMAND [OPTIONS]\n\n";
+    line("explain POLICY", "what a policy does after one failure after the other");
+    line("profiles", "the published schemes that are known by name");
+    line("simulate occ", "clients that contend for one row");
+    line("simulate rounds", "clients that a server turns away");
+    for (study const& each : studies())
+        line("simulate " + std::string(each.name), each.summary);
+    line("help [COMMAND]", "more about a command");
+    line("--version", "the version of the library");
+    return text.str();
+}
 
 } // namespace
 
@@ -208,13 +225,19 @@ rounds_options parse_rounds(std::vector<std::string> const& arguments) {
     return result;
 }
 
+study_options parse_study(study const& which, std::vector<std::string> const& arguments) {
+    study_options result;
+    study_command(which, result).parse(arguments);
+    return result;
+}
+
 std::string help_on(std::string const& name) {
     explain_options explain;
     profiles_options profiles;
     occ_options occ;
     rounds_options rounds;
     if (name.empty())
-        return overview;
+        return overview();
     if (name == "explain")
         return explain_command(explain).help();
     if (name == "profiles")
@@ -223,9 +246,16 @@ std::string help_on(std::string const& name) {
         return occ_command(occ).help();
     if (name == "simulate rounds")
         return rounds_command(rounds).help();
-    if (name == "simulate")
-        return occ_command(occ).help() + "\n" + rounds_command(rounds).help();
-    return "";
+    std::string const simulate = "simulate";
+    std::string all = occ_command(occ).help() + "\n" + rounds_command(rounds).help();
+    for (study const& each : studies()) {
+        study_options of_study;
+        std::string const help = study_command(each, of_study).help();
+        if (name == simulate + " " + each.name)
+            return help;
+        all += "\n" + help;
+    }
+    return name == simulate ? all : "";
 }
 
 } // namespace asio_retry::tool

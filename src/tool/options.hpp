@@ -1,5 +1,7 @@
 #pragma once
 
+#include "studies.hpp"
+
 #include <asio_retry/retry_policy.hpp>
 
 #include <cstddef>
@@ -47,11 +49,17 @@ struct rounds_options {
     format as = format::table;
 };
 
+struct study_options {
+    std::uint64_t seed = 1;
+    format as = format::table;
+};
+
 /// Throw usage_error.
 explain_options parse_explain(std::vector<std::string> const& arguments);
 profiles_options parse_profiles(std::vector<std::string> const& arguments);
 occ_options parse_occ(std::vector<std::string> const& arguments);
 rounds_options parse_rounds(std::vector<std::string> const& arguments);
+study_options parse_study(study const& which, std::vector<std::string> const& arguments);
 
 /// The help on a command, or on all of them where it is empty; nothing for one that is unknown.
 std::string help_on(std::string const& command);

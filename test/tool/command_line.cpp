@@ -203,6 +203,18 @@ TEST(simulate_command, studies_rounds) {
     EXPECT_EQ(boost::json::parse(run("simulate rounds --format json").output).at("attempts"), 5050);
 }
 
+TEST(simulate_command, runs_the_studies_of_gates) {
+    auto const [code, output] = run("simulate amplification 2>&1");
+    EXPECT_EQ(code, 0);
+    EXPECT_THAT(output, StartsWith("Layers that retry what always fails\n"));
+    EXPECT_THAT(run("simulate amplification --format csv").output,
+                StartsWith("setting,layer,attempts_per_request\n"));
+    std::string const load = "simulate load --format csv --seed ";
+    EXPECT_EQ(run(load + "1").output, run(load + "1").output);
+    EXPECT_NE(run(load + "1").output, run(load + "2").output);
+    EXPECT_THAT(run("help simulate").output, HasSubstr("usage: asio-retry simulate load [OPTIONS]"));
+}
+
 // What was given is shown without what a terminal obeys, and not at length.
 TEST(command_line, decision_33_shows_no_word_as_it_came) {
     for (std::string const& word : {std::string("'a\n\x1b[2Jb'"), std::string(10'000, 'x')})
@@ -240,12 +252,17 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("simulate occ --clients 0", "at least 1");
     expect_usage_error("simulate occ --trials 1", "at least 2");
     expect_usage_error("simulate rounds 'nonsense'", "policy");
+    expect_usage_error("simulate load --seed -1", "--seed");
+    expect_usage_error("simulate load --clients 3", "--clients");
+    expect_usage_error("simulate load --format yaml", "must be table, csv, json or svg");
+    expect_usage_error("simulate load more", "positional");
 }
 
 TEST(command_line, helps) {
     for (std::string const words :
          {"help", "--help", "-h", "help explain", "explain --help", "help profiles", "help simulate",
-          "simulate occ --help", "help simulate rounds", "explain --help --format csv", "-h explain"}) {
+          "simulate occ --help", "help simulate rounds", "help simulate load", "simulate amplification --help",
+          "explain --help --format csv", "-h explain"}) {
         auto const [code, output] = run(words + " 2>/dev/null");
         EXPECT_EQ(code, 0) << words;
         EXPECT_THAT(output, StartsWith("usage: asio-retry ")) << words;

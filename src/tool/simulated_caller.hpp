@@ -1,0 +1,63 @@
+#pragma once
+
+#include "event_queue.hpp"
+
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_policy.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace asio_retry::tool {
+
+class simulated_call;
+
+/// An attempt that runs, to be told what it came to. What comes after its time limit comes too late.
+class running_attempt {
+public:
+    void succeed() const;
+    void fail(verdict const& why) const;
+
+private:
+    friend class simulated_call;
+    running_attempt(std::shared_ptr<simulated_call> call, std::uint64_t number)
+        : call_(std::move(call))
+        , number_(number) {}
+
+    std::shared_ptr<simulated_call> call_;
+    std::uint64_t number_;
+};
+
+/// Whoever calls something that may fail, and tries again as the policy says: a client, or a layer of services.
+/// It decides with the library's own machine, and outlives its calls.
+class simulated_caller {
+public:
+    /// `attempt` begins one attempt.
+    simulated_caller(event_queue& events, retry_policy policy, random source,
+                     std::function<void(running_attempt)> attempt)
+        : events_(events)
+        , policy_(std::move(policy))
+        , source_(source)
+        , attempt_(std::move(attempt)) {}
+    simulated_caller(simulated_caller const&) = delete;
+    simulated_caller& operator=(simulated_caller const&) = delete;
+
+    /// `done` is told whether it succeeded in the end.
+    void call(std::function<void(bool)> done);
+
+private:
+    friend class simulated_call;
+
+    event_queue& events_;
+    retry_policy policy_;
+    random source_;
+    std::function<void(running_attempt)> attempt_;
+};
+
+/// Does `what` at random times, so many in a second on average and independent of one another, until `end`.
+void at_random_times(event_queue& events, double per_second, time_point end, random source,
+                     std::function<void()> what);
+
+} // namespace asio_retry::tool
