@@ -41,6 +41,13 @@ public:
         return v;
     }
 
+    /// The same where its code is known and neither has to be looked into; `e` may be null.
+    static verdict failure(error_code const& code, std::exception_ptr e) noexcept {
+        verdict v = failure(code);
+        v.exception_ = std::move(e);
+        return v;
+    }
+
     /// The operation succeeded with a value that `fail_if` calls a failure.
     static verdict rejected(judgement const& why = {}) noexcept {
         verdict v = failure(make_error_code(asio_retry::error::result_rejected));

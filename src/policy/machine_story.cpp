@@ -54,13 +54,15 @@ bool retry_machine::is_admitted(time_point now) noexcept {
         admission const answer = settings.gate->admit(attempts_ + 1, asked);
         if (answer.until > asked) {
             is_refused_ = true;
+            error_code const& why = answer.refusal.failed() ? answer.refusal : detail::attempt_refused_error();
             if (story()) {
                 ++story_->refusals;
-                story_->refusal = answer.refusal;
+                if (!story_->has_failure)
+                    story_->last = why;
                 story_->refused_for =
                     answer.until == time_point::max() ? duration::zero() : elapsed_between(asked, answer.until);
             }
-            observe_refusal(answer.refusal, failure_kind::none, now);
+            observe_refusal(why, failure_kind::none, now);
             return false;
         }
     }
@@ -80,7 +82,9 @@ void retry_machine::tell_attempt(time_point now) noexcept {
     has_lease_ = false;
     has_begun_ = true;
     if (story_) {
-        story_->last = verdict::success();
+        story_->last = error::attempt_refused;
+        story_->thrown = nullptr;
+        story_->has_failure = false;
         story_->heeded = pushback();
         story_->forbidden.reset();
     }
@@ -184,8 +188,11 @@ void retry_machine::give_lease_back() noexcept {
 }
 
 void retry_machine::tell_retry(verdict const& failure, duration delay, time_point now) noexcept {
-    if (policy_.settings().gate && story())
-        story_->last = failure;
+    if (policy_.settings().gate && !failure.is_rejected() && story()) {
+        story_->last = failure.error();
+        story_->thrown = failure.exception();
+        story_->has_failure = true;
+    }
     if (observer_)
         observer_->on_wait(delay, now);
     if (!has_observer())
@@ -207,6 +214,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
     give_lease_back();
     if (observer_)
         observer_->on_end(reason, now);
+    is_told_ = story_ != nullptr; // which has to be deleted; all has been told
     if (!has_observer())
         return;
     observation event;

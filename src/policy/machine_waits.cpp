@@ -111,9 +111,7 @@ std::uint64_t retry_machine::counted_for_backoff() const noexcept {
 /// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or
 /// where the value that was rejected is gone.
 verdict retry_machine::last_failure() const {
-    if (story_ && !story_->last.succeeded() && !story_->last.is_rejected())
-        return story_->last;
-    return verdict::failure(story_ ? story_->refusal : error::attempt_refused);
+    return story_ ? verdict::failure(story_->last, story_->thrown) : verdict::failure(error::attempt_refused);
 }
 
 /// The verdict's own comes after what the attempt heeded.

@@ -1,7 +1,12 @@
+#include "support/clock_reads.hpp"
 #include "support/failing_allocation.hpp"
+#include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
@@ -86,6 +91,56 @@ TEST_F(costs, a_report_that_is_used_again_costs_no_allocation) {
         [&] { async_retry(io, with_report(operation(), report), policy, [](error_code, int) {}); });
     EXPECT_EQ(report.attempts, 3u);
     EXPECT_EQ(with, without);
+}
+
+/// How often operations that succeed at once read the clock in real time, beyond what their context does once.
+double reads_of(retry_policy const& policy) {
+    auto const reads_of_many = [&](int operations) {
+        asio::io_context real;
+        script played;
+        std::uint64_t const before = clock_reads();
+        for (int i = 0; i != operations; ++i)
+            async_retry(
+                real, [&](auto token) { return async_scripted(real, played, std::move(token)); }, policy,
+                [](error_code, int) {});
+        real.run();
+        return static_cast<double>(clock_reads() - before);
+    };
+    return (reads_of_many(101) - reads_of_many(1)) / 100;
+}
+
+TEST_F(costs, without_a_gate_and_an_observer_nothing_is_read_computed_or_allocated) {
+    EXPECT_EQ(reads_of(policy), 0);
+    EXPECT_EQ(reads_of(policy.gate(nullptr).observe(nullptr)), 0);
+    int computed = 0;
+    retry_policy const classifying = policy.classify([&](error_code const& ec) {
+        ++computed;
+        return classify(ec);
+    });
+    auto const allocations = [&](retry_policy const& p) {
+        return allocations_of([&] { async_retry(io, operation(), p, [](error_code, int) {}); });
+    };
+    EXPECT_EQ(allocations(classifying), allocations(policy));
+    EXPECT_EQ(computed, 0);
+    allocations(classifying.gate(std::make_shared<retry_gate>()));
+    EXPECT_EQ(computed, 2 * 200) << "it would be seen";
+}
+
+TEST_F(costs, a_budget_reads_no_clock_for_a_success_and_who_measures_time_reads_it_twice) {
+    EXPECT_EQ(reads_of(policy.gate(std::make_shared<retry_budget>())), 0);
+    EXPECT_EQ(reads_of(policy.gate(std::make_shared<recording_gate>(false))), 0);
+    EXPECT_EQ(reads_of(policy.gate(std::make_shared<circuit_breaker>())), 2);
+    EXPECT_EQ(reads_of(policy.observe(std::make_shared<retry_metrics>())), 2);
+}
+
+TEST_F(costs, an_observer_costs_an_operation_one_allocation) {
+    auto const with = [&](retry_policy const& p, std::size_t failures) {
+        return allocations_of([&] { async_retry(io, operation(), p, [](error_code, int) {}); }, failures);
+    };
+    retry_policy const observed = policy.observe(std::make_shared<retry_metrics>());
+    EXPECT_EQ(with(observed, 0), with(policy, 0) + 100);
+    EXPECT_EQ(with(observed, 2), with(policy, 2) + 100);
+    EXPECT_EQ(with(observed.gate(std::make_shared<retry_gate>()), 2), with(policy, 2) + 100);
 }
 
 } // namespace

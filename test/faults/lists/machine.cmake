@@ -154,7 +154,7 @@ fault(machine_calls_a_cancelled_attempt_a_failure src/policy/retry_machine.cpp
         else if]] [[        if]])
 
 fault(machine_forgets_its_last_error src/policy/machine_story.cpp
-    [[        story_->last = failure;]] [[        (void)failure;]])
+    [[        story_->last = failure.error();]] [[]])
 
 fault(machine_does_not_count_refusals src/policy/machine_waits.cpp
     [[failures_ + (story_ ? story_->refusals : 0)]] [[failures_]])
@@ -166,7 +166,7 @@ fault(machine_waits_as_long_as_a_peer_likes src/policy/machine_waits.cpp
     [[            return stop_reason::pushback;]] [[            break;]])
 
 fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cpp
-    [[        story_->heeded = pushback();]] [[        story_->last = verdict::success();]])
+    [[        story_->heeded = pushback();]] [[]])
 
 fault(machine_keeps_never_to_itself src/policy/retry_machine.cpp
     [[            *settings.forbids_outer = true;]] [[            *settings.forbids_outer = false;]])
@@ -276,3 +276,10 @@ fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/policy/verdict.cpp
 
 fault(verdict_of_a_time_out_forgets_the_exception src/policy/verdict.cpp
     [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])
+
+fault(machine_keeps_the_refusal_of_another_attempt src/policy/machine_story.cpp
+    [[        story_->last = error::attempt_refused;
+]] [[]])
+
+fault(machine_ends_with_a_refusal_that_is_no_error src/policy/machine_story.cpp
+    [[answer.refusal.failed() ? answer.refusal : detail::attempt_refused_error()]] [[answer.refusal]])

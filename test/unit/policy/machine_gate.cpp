@@ -1,5 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
+#include <asio_retry/detail/policy/operation_story.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -247,6 +249,42 @@ TEST(retry_machine, a_refused_retry_of_a_rejected_value_ends_with_the_refusal) {
     script->start();
     script->fail({}, verdict::rejected());
     EXPECT_THAT(script->wake(100ms), is_completion(stop_reason::refused, error::circuit_open));
+}
+
+// It would be a success of which there is no result.
+TEST(retry_machine, a_refusal_without_an_error_is_a_refusal_all_the_same) {
+    struct careless final : retry_gate {
+        admission admit(std::uint64_t, time_point now) noexcept override { return {now + 1s, error_code()}; }
+    };
+    machine_script script(endless_every_100ms().gate(std::make_shared<careless>()));
+    script.start();
+    ASSERT_THAT(script.give_ups, SizeIs(1));
+    EXPECT_EQ(script.give_ups[0].error, error::attempt_refused);
+
+    machine_script waiting(endless_every_100ms()
+                               .gate(std::make_shared<careless>())
+                               .wait_when_refused()
+                               .deadline(time_point(1h) + 3s));
+    EXPECT_THAT(waiting.start(), is_wait(1100ms));
+    EXPECT_THAT(waiting.wake(1100ms), is_wait(1100ms));
+    EXPECT_THAT(waiting.wake(2200ms), is_completion(stop_reason::deadline, error::attempt_refused));
+}
+
+// What one attempt was refused with is not what the next one ends with.
+TEST(retry_machine, a_refusal_is_forgotten_when_its_attempt_begins) {
+    gated_script script(endless_every_100ms().wait_when_refused().deadline(time_point(1h) + 6s));
+    script.gate->refusals = {5s};
+    script.gate->grants = {false, false};
+    script->start();
+    EXPECT_THAT(script->wake(5100ms), is_attempt());
+    EXPECT_THAT(script->fail(5850ms, verdict::rejected()), is_wait(100ms));
+    EXPECT_THAT(script->wake(5950ms), is_completion(stop_reason::deadline, error::attempt_refused));
+}
+
+// Beside the 16 bytes that every machine has for them, and one allocation at most.
+TEST(retry_machine, what_gates_and_observers_need_is_small) {
+    EXPECT_LE(sizeof(detail::operation_story), 96u);
+    EXPECT_LE(sizeof(retry_machine), 104u);
 }
 
 // A budget that grants no retry ends the operation before a wait, as ever.

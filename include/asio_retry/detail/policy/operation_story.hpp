@@ -3,10 +3,10 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/pushback.hpp>
-#include <asio_retry/verdict.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 
 namespace asio_retry::detail {
@@ -14,10 +14,13 @@ namespace asio_retry::detail {
 /// What a retry_machine keeps for gates and observers, and for attempts that say what they were told. Apart,
 /// because most operations need none of it.
 struct operation_story {
-    verdict last = verdict::success(); // the failure before this wait, of which the result is gone
-    error_code refusal = error::attempt_refused;
+    // What the operation ends with if nothing happens any more: the failure before this wait, of which the
+    // result is gone, or else the refusal.
+    error_code last = error::attempt_refused;
+    std::exception_ptr thrown;               // by the attempt that failed
     duration refused_for = duration::zero(); // by the time that the gate named; zero where it named none
-    std::uint64_t refusals = 0;              // since the last reset of the failures
+    std::uint64_t has_failure : 1 = false;
+    std::uint64_t refusals : 63 = 0; // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
