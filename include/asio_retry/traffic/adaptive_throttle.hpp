@@ -12,7 +12,7 @@ namespace asio_retry {
 
 struct adaptive_throttle_options {
     double k = 2;                               ///< requests per accepted one that are let through, at least 1
-    duration window = std::chrono::seconds(30); ///< what is remembered, at least 1 s
+    duration window = std::chrono::seconds(20); ///< what is remembered, at least 1 s
     double max_rejection = 0.9;                 ///< the greatest share that is refused, in (0, 1)
     std::uint64_t seed = 0;                     ///< of the draws; 0: a random one
 };
@@ -26,9 +26,9 @@ struct adaptive_throttle_options {
 ///
 /// over the last `window`, in thirty slots. Requests are all attempts that were asked for, refused ones too;
 /// accepts are successes and permanent failures, which are answers. An attempt that is abandoned is no request.
-/// With the defaults a peer gets about twice what it accepts, and it is trusted again a minute after an
-/// outage. A longer window, or a `max_rejection` of nearly 1, takes minutes for that: nothing is learnt
-/// from attempts that are not made.
+/// With the defaults a peer gets about twice what it accepts, a dead one a tenth of the requests, and 35 s
+/// after an outage it is trusted again. A longer window, or a `max_rejection` of nearly 1, takes minutes for
+/// that: nothing is learnt from attempts that are not made.
 class ASIO_RETRY_DECL adaptive_throttle final : public retry_gate {
 public:
     /// Throws std::invalid_argument for k < 1, a window under 1 s, a max_rejection outside (0, 1), and what is

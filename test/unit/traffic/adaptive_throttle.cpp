@@ -91,11 +91,11 @@ TEST(adaptive_throttle, an_abandoned_attempt_was_no_request) {
 TEST(adaptive_throttle, remembers_its_window) {
     adaptive_throttle throttle({.seed = 1});
     (void)throttle.admit(1, noon);
-    EXPECT_EQ(throttle.rejection(noon + 29s), 0.5);
-    EXPECT_EQ(throttle.rejection(noon + 30s), 0);
-    (void)throttle.admit(1, noon + 30s);
+    EXPECT_EQ(throttle.rejection(noon + 19s), 0.5);
+    EXPECT_EQ(throttle.rejection(noon + 20s), 0);
+    (void)throttle.admit(1, noon + 20s);
     EXPECT_EQ(throttle.rejection(noon), 0.5) << "time that runs backwards stands still";
-    EXPECT_EQ(throttle.rejection(noon + 30s), 0.5);
+    EXPECT_EQ(throttle.rejection(noon + 20s), 0.5);
 }
 
 TEST(adaptive_throttle, decision_03_a_seed_gives_the_same_draws) {
@@ -152,9 +152,9 @@ duration time_to_trust(adaptive_throttle_options const& options) {
     return duration::max();
 }
 
-TEST(adaptive_throttle, a_peer_that_comes_back_is_trusted_within_a_minute) {
-    EXPECT_LE(time_to_trust({.seed = 1}), 60s);
-    EXPECT_LE(time_to_trust({.max_rejection = 0.7, .seed = 1}), 40s);
+TEST(adaptive_throttle, a_peer_that_comes_back_is_trusted_within_45_s) {
+    EXPECT_LE(time_to_trust({.seed = 1}), 45s);
+    EXPECT_GE(time_to_trust({.window = 30s, .seed = 1}), 46s);
     EXPECT_GE(time_to_trust({.window = 120s, .seed = 1}), 150s) << "the book's window forgets slowly";
 }
 
