@@ -2,6 +2,7 @@
 
 #include "simulated_caller.hpp"
 #include "simulated_server.hpp"
+#include "slot_counts.hpp"
 
 #include <chrono>
 #include <deque>
@@ -69,9 +70,10 @@ metastable_result study_metastable(metastable_setting const& setting, std::uint6
 }
 
 double metastable_result::back_after() const {
-    std::size_t back = seconds.size();
-    while (back != trigger_ends && seconds[back - 1].goodput() >= 0.95)
-        --back;
+    std::vector<double> goodput;
+    for (metastable_second const& second : seconds)
+        goodput.push_back(second.goodput());
+    std::size_t const back = steady_from(goodput, trigger_ends, 0.95);
     return back == seconds.size() ? never : static_cast<double>(back) - trigger_ends;
 }
 

@@ -1,8 +1,12 @@
 #include "studies.hpp"
 
 #include "amplification_study.hpp"
+#include "ethernet_study.hpp"
 #include "load_study.hpp"
 #include "metastable_study.hpp"
+#include "pushback_study.hpp"
+#include "stampede_study.hpp"
+#include "throttle_study.hpp"
 
 #include <algorithm>
 
@@ -26,6 +30,25 @@ constexpr study all_studies[] = {
      "how many seconds later all is well again, with budgets of many kinds, for 1 to 7000 clients of which\n"
      "each has its own.",
      report_metastable},
+    {"stampede", "whether clients that fail together come back together",
+     "Ten thousand clients whose attempts all fail, from the same moment on, with an exponential backoff\n"
+     "from 100 ms up to 10 s: which share of them comes in the same 10 ms, after 600 ms, with the jitters of\n"
+     "the library.",
+     report_stampede},
+    {"pushback", "what clients make of \"come back in 5 s\"",
+     "Ten thousand clients are told at the same moment to come back in five seconds, by a server that works\n"
+     "off 1000 requests in a second, keeps a hundred and tells all others the same again: how many attempts\n"
+     "they need when they do that to the letter, with a spread, with a backoff, and with both.",
+     report_pushback},
+    {"throttle", "how much is sent to who refuses it, and when he is trusted again",
+     "A client of 1000 requests in a second with an adaptive_throttle: what it sends to a server that accepts\n"
+     "300 in a second, and how long after an outage of 300 s nearly all of them are accepted again. The\n"
+     "settings are the window and the greatest share that is refused.",
+     report_throttle},
+    {"ethernet", "stations that share a wire",
+     "A batch of n stations that send in the same slot, and again after each collision with a truncated\n"
+     "binary backoff, until each has been alone in a slot: how many slots and attempts that takes.",
+     report_ethernet},
 };
 
 } // namespace

@@ -66,3 +66,31 @@ fault(contention_counts_successes src/tool/occ_study.cpp
                 return send(message::kind::write_failure, m.from, duration::zero());]] [[            if (c.read_version != version_)
                 return send(message::kind::write_failure, m.from, duration::zero());
             ++writes_;]])
+
+fault(simulated_attempt_ends_by_itself_at_its_limit src/tool/simulated_caller.cpp
+    [[        machine_.on_attempt_limit();
+]] [[]])
+
+fault(simulated_requests_come_half_as_often src/tool/simulated_caller.cpp
+    [[mean_ns(1e9 / per_second)]] [[mean_ns(2e9 / per_second)]])
+
+fault(simulated_server_keeps_whatever_comes src/tool/simulated_server.hpp
+    [[if (requests_.size() >= places_)]] [[if (false)]])
+
+fault(slot_counts_begin_with_the_first src/tool/slot_counts.hpp
+    [[auto i = static_cast<std::size_t>(begin.time_since_epoch() / slot_);]] [[std::size_t i = 0;]])
+
+fault(slots_are_steady_while_they_are_not src/tool/slot_counts.hpp
+    [[slots[result - 1] >= least]] [[slots[result - 1] < least]])
+
+fault(ethernet_study_does_not_count_the_last_slot src/tool/ethernet_study.cpp
+    [[result.slots = number + 1;]] [[result.slots = number;]])
+
+fault(pushback_study_lets_the_first_attempts_in src/tool/pushback_study.cpp
+    [[if (events.now() == time_point())]] [[if (false)]])
+
+fault(amplification_study_has_a_layer_less src/tool/amplification_study.cpp
+    [[for (unsigned layer = setting.layers; layer-- != 0;)]] [[for (unsigned layer = setting.layers; --layer != 0;)]])
+
+fault(study_report_has_a_number_for_what_never_happens src/tool/study_report_formats.cpp
+    [[std::isnan(row.figures[i]) ? json::value(nullptr) :]] [[false ? json::value(nullptr) :]])

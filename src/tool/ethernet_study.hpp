@@ -1,0 +1,24 @@
+#pragma once
+
+#include "sample.hpp"
+#include "studies.hpp"
+
+#include <cstdint>
+
+namespace asio_retry::tool {
+
+/// Stations that begin to send in the same slot. Those that send in one slot collide and draw another, with the
+/// library's truncated binary backoff; who is alone has sent.
+struct ethernet_result {
+    sample slots; ///< until the last one has sent
+    sample attempts_per_station;
+};
+
+ethernet_result study_ethernet(unsigned stations, unsigned trials, std::uint64_t seed);
+
+/// So many that the mean is good for a few per cent.
+unsigned ethernet_trials(unsigned stations);
+
+study_report report_ethernet(std::uint64_t seed, study_progress const& progress);
+
+} // namespace asio_retry::tool

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "slot_counts.hpp"
+#include "studies.hpp"
+
+#include <asio_retry/retry_policy.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace asio_retry::tool {
+
+/// Ten thousand clients that have been told, at the same moment, to come back in five seconds, by a server that
+/// works off 1000 requests in a second, keeps a hundred and tells all others the same again.
+struct pushback_result {
+    double attempts_per_client = 0; ///< from then on
+    double peak_share = 0;          ///< of the clients in the same 10 ms
+    double served_after = 0;        ///< s, all of them
+    slot_counts attempts{std::chrono::milliseconds(10)}, served{std::chrono::milliseconds(10)};
+};
+
+pushback_result study_pushback(retry_policy const& policy, std::uint64_t seed);
+
+/// Heeds what it is told to the letter, and comes back then.
+retry_policy pushback_to_the_letter();
+
+/// The library's own, and as many attempts as it takes.
+retry_policy default_pushback();
+
+study_report report_pushback(std::uint64_t seed, study_progress const& progress);
+
+} // namespace asio_retry::tool
