@@ -23,7 +23,8 @@ struct attempt_end {
     how outcome = how::succeeded;
     failure_kind kind = failure_kind::none;  ///< of a failure
     failure_kind after = failure_kind::none; ///< the failure that this attempt was a retry of; none for a first
-                                             ///< one, and for a retry that a later gate did not let begin
+                                             ///< one, and for a retry that did not begin after all: it is
+                                             ///< given back, or asked for again
     std::uint64_t number = 1;
     time_point now{}; ///< without meaning if abandoned, or if it succeeded and no gate measures time
     duration took{};  ///< the same; since the `now` of its `admit`

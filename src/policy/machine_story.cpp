@@ -128,10 +128,11 @@ void retry_machine::end_attempt(attempt_end::how outcome, failure_kind kind, err
                                 pushback said, time_point now) noexcept {
     is_admitted_ = false;
     std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
+    failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // else what it cost is given back
     has_begun_ = false;
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
     if (auto const& gate = policy_.settings().gate)
-        gate->on_end({outcome, kind, kind_, number, now, took, said});
+        gate->on_end({outcome, kind, after, number, now, took, said});
     if (!has_observer())
         return;
     observation event;

@@ -12,6 +12,7 @@ circuit_breaker_options checked(circuit_breaker_options o) {
     detail::share("circuit_breaker.failure_rate", o.failure_rate);
     detail::demand(o.min_attempts > 0, "circuit_breaker.min_attempts", o.min_attempts, "must be positive");
     detail::positive("circuit_breaker.window", o.window);
+    detail::demand(o.last <= 1'000'000, "circuit_breaker.last", o.last, "must be at most 1000000");
     detail::demand(0 <= o.slow_rate && o.slow_rate <= 1, "circuit_breaker.slow_rate", o.slow_rate,
                    "must be in [0, 1]");
     detail::non_negative("circuit_breaker.slow", o.slow);

@@ -29,7 +29,10 @@ struct balancing_gate final : retry_gate, retry_observer {
         ++running;
         return now;
     }
-    void on_end(attempt_end const&) noexcept override { --running; }
+    void on_end(attempt_end const& end) noexcept override {
+        leases += end.number != 1 && end.after == failure_kind::none; // it did not begin
+        --running;
+    }
     void on_event(observation const& event) noexcept override {
         observed += event.what == observation::kind::started;
         observed -= event.what == observation::kind::ended;

@@ -53,6 +53,8 @@ struct recording_gate final : retry_gate {
               std::to_string(end.number) +
                   (end.outcome == attempt_end::how::failed ? " " + std::string(word_for(end.kind)) : ""));
         --running;
+        if (end.number > 1 && end.after == failure_kind::none)
+            ++leases; // it did not begin
         ends.push_back(end);
     }
     bool measures_time() const noexcept override { return measures; }

@@ -16,7 +16,7 @@ struct circuit_breaker_options {
     double failure_rate = 0.5;                  ///< failures per attempt that open it, in (0, 1]
     std::uint32_t min_attempts = 20;            ///< fewer say nothing; at most `last` if that is set
     duration window = std::chrono::seconds(10); ///< the attempts that count: those that ended within it
-    std::uint32_t last = 0;                     ///< or, if not 0, this many that ended last
+    std::uint32_t last = 0;                     ///< or, if not 0, this many that ended last; at most a million
     std::uint32_t consecutive = 0;              ///< so many failures in a row open it too; 0: off
     double slow_rate = 0; ///< slow attempts per attempt that open it too, in [0, 1]; 0: off
     duration slow{};      ///< slow is what took longer

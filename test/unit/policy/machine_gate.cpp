@@ -418,6 +418,7 @@ TEST(retry_machine, a_gate_may_cancel_the_operation) {
         EXPECT_EQ(gate->running, 0);
         EXPECT_EQ(gate->last.outcome, attempt_end::how::abandoned);
         EXPECT_EQ(gate->last.number, at);
+        EXPECT_EQ(gate->last.after, failure_kind::none) << "what a retry cost is given back";
     }
 }
 

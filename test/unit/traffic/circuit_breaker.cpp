@@ -309,6 +309,7 @@ TEST(circuit_breaker, decision_04_refuses_nonsense) {
     refuses({.failure_rate = nan}, "failure_rate", "nan", "must be in (0, 1]");
     refuses({.min_attempts = 0}, "min_attempts", "0", "must be positive");
     refuses({.window = 0s}, "window", "0ns", "must be positive");
+    refuses({.last = 1'000'001}, "last", "1000001", "must be at most 1000000");
     refuses({.slow_rate = 1.5}, "slow_rate", "1.5", "must be in [0, 1]");
     refuses({.slow_rate = nan}, "slow_rate", "nan", "must be in [0, 1]");
     refuses({.slow = -1ns}, "slow", "-1ns", "must not be negative");

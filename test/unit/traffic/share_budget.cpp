@@ -1,6 +1,9 @@
 #include <asio_retry/traffic/share_budget.hpp>
 
+#include <asio_retry/retry_machine.hpp>
+
 #include "support/attempt_ends.hpp"
+#include "support/machine_script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,6 +101,32 @@ TEST(share_budget, decision_04_refuses_nonsense) {
                 refuses_option("share_budget.share", "nan", "must be in (0, 1]"));
     share_budget none({.share = 1, .min_retries = 0});
     EXPECT_FALSE(none.acquire(transient, noon));
+}
+
+// Cancelled when it has been let in and has not begun, as by another gate or an observer.
+TEST(decision_26, share_budget_gets_back_once_what_a_retry_that_did_not_begin_cost) {
+    struct cancelling final : retry_gate {
+        admission admit(std::uint64_t number, time_point now) noexcept override {
+            if (number == at)
+                machine->cancel();
+            return now;
+        }
+        std::uint64_t at = 1;
+        retry_machine* machine = nullptr;
+    };
+    for (std::uint64_t const at : {1u, 2u, 3u}) {
+        auto const budget = std::make_shared<share_budget>();
+        auto const gate = std::make_shared<cancelling>();
+        gate->at = at;
+        machine_script script(endless_every_100ms().gate(all_gates({budget, gate})));
+        gate->machine = &script.machine;
+        retry_action action = script.start();
+        while (action.what != retry_action::kind::complete)
+            action = action.what == retry_action::kind::attempt ? script.fail() : script.wake();
+        EXPECT_EQ(action.reason, stop_reason::cancelled);
+        EXPECT_EQ(budget->retries(), 0u) << at;
+        EXPECT_EQ(budget->in_flight(), 0u) << at;
+    }
 }
 
 } // namespace
