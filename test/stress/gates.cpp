@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,6 +100,30 @@ TEST(gates_of_four_threads, retry_budget_fades_once) {
             (void)budget.balance(noon + now * 200us);
     });
     EXPECT_NEAR(budget.balance(noon + 10s), 1000 / std::exp(1), 1e-3);
+}
+
+// What was earned in a thousand windows has faded, whichever of four threads that ask at once takes it.
+TEST(gates_of_four_threads, decision_31_retry_budget_pays_for_no_burst_after_a_long_time) {
+    constexpr int times = 5000;
+    std::array<std::unique_ptr<retry_budget>, times> budgets;
+    for (auto& budget : budgets) {
+        budget = std::make_unique<retry_budget>(retry_budget_options{.ratio = 1, .window = 1s});
+        EXPECT_EQ(budget->balance(noon), 1);
+        for (int i = 0; i < 1000; ++i)
+            budget->on_end(ended(succeeded));
+    }
+    std::array<std::atomic<int>, times> granted{}, arrived{};
+    on_four_threads([&](int, random&) {
+        for (std::size_t i = 0; i < times; ++i) {
+            ++arrived[i];
+            while (arrived[i] != 4)
+                std::this_thread::yield();
+            for (int asked = 0; asked < 3; ++asked)
+                granted[i] += budgets[i]->acquire(transient, noon + 1000s);
+        }
+    });
+    for (auto const& each : granted)
+        EXPECT_LE(each, 2);
 }
 
 TEST(gates_of_four_threads, decision_26_token_budget_conserves_its_tokens) {
