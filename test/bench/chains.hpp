@@ -110,10 +110,10 @@ void start_chain(chain_context& all, std::size_t calls) {
 }
 
 template <typename Contender>
-figures measure_chains(chain_shape shape) {
+figures measure_chains(chain_shape shape, retry_policy const& policy) {
     asio::io_context io(1);
     asio::steady_timer const makes_the_reactor(io);
-    chain_context all{io, shape.how, shape.how.policy()};
+    chain_context all{io, shape.how, policy};
     auto const run = [&](std::size_t calls) {
         all.ended = {};
         for (std::size_t i = 0; i != shape.chains; ++i)
@@ -134,7 +134,9 @@ figures measure_chains(chain_shape shape) {
 
 template <typename... Contenders>
 void add_chains(workload& to, std::tuple<Contenders...>, chain_shape shape) {
-    (to.contenders.push_back({Contenders::name, [shape] { return measure_chains<Contenders>(shape); }}), ...);
+    (to.contenders.push_back(
+         {Contenders::name, [shape] { return measure_chains<Contenders>(shape, shape.how.policy()); }}),
+     ...);
 }
 
 } // namespace asio_retry::bench

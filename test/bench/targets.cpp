@@ -107,6 +107,11 @@ target second_thread(std::string what, std::string contender) {
             [=](measured const& m) { return m.ratio("two_threads", contender, contender + ", one thread"); }};
 }
 
+target gate(std::string what, double limit) {
+    return {"gates: " + what + ", over an operation without", "ns", limit,
+            [=](measured const& m) { return m.more("cpu_ns", "gates", callback + ", " + what, callback); }};
+}
+
 target growth(std::string what, std::string contender) {
     return {"storm_1m: " + what + ", CPU time per wait of that in storm_10k", "x", 1.5,
             [=](measured const& m) { return m.cpu("storm_1m", contender) / m.cpu("storm_10k", contender); }};
@@ -138,6 +143,8 @@ std::vector<target> all_targets() {
         ratio("cancel_1m", "callback", callback, 0.1),
         cpu("cancel_1m", "callback", callback, 60),
         ratio("cancel_1m", "awaitable", awaitable, 1.1),
+        gate("retry_budget", 30),
+        gate("circuit_breaker", 140),
         second_thread("callback", callback),
         second_thread("awaitable", awaitable),
     };

@@ -11,3 +11,7 @@ ceiling(zero_delay_callback 6190)
 ceiling(five_waits_callback 19200)
 ceiling(five_waits_awaitable 30900)
 ceiling(cancel_callback 1130)
+# first_try_callback with what operations share.
+ceiling(first_try_budget 1206)
+ceiling(first_try_breaker 1664)
+ceiling(first_try_metrics 2070)

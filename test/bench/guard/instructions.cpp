@@ -4,6 +4,9 @@
 #include "plan.hpp"
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -22,7 +25,9 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 extern "C" [[gnu::noinline]] void measured_work(void (*work)(void*), void* state) {
     work(state);
@@ -62,9 +67,8 @@ void bare_callbacks() {
 }
 
 /// One operation after the other.
-void callbacks(plan const& how) {
+void callbacks(plan const& how, retry_policy const& policy) {
     asio::io_context io(1);
-    retry_policy const policy = how.policy();
     std::size_t left = count;
     std::function<void()> next = [&] {
         async_retry(io.get_executor(), callback_operation(io, how), policy, [&](error_code) {
@@ -74,6 +78,10 @@ void callbacks(plan const& how) {
     };
     asio::post(io, next);
     measure([&] { io.run(); });
+}
+
+retry_policy gated(std::shared_ptr<retry_gate> gate) {
+    return succeeds.policy().gate(std::move(gate));
 }
 
 void rethrow(std::exception_ptr const& failure) {
@@ -202,14 +210,18 @@ struct workload_to_count {
 
 std::map<std::string, workload_to_count> const workloads{
     {"bare_callback", {count, bare_callbacks}},
-    {"first_try_callback", {count, [] { callbacks(succeeds); }}},
+    {"first_try_callback", {count, [] { callbacks(succeeds, succeeds.policy()); }}},
+    {"first_try_budget", {count, [] { callbacks(succeeds, gated(std::make_shared<retry_budget>())); }}},
+    {"first_try_breaker", {count, [] { callbacks(succeeds, gated(std::make_shared<circuit_breaker>())); }}},
+    {"first_try_metrics",
+     {count, [] { callbacks(succeeds, succeeds.policy().observe(std::make_shared<retry_metrics>())); }}},
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
     {"first_try_cancellable", {count, [] { cancellable_awaitables(succeeds); }}},
     {"first_try_limited", {count, [] { limited_awaitables(own); }}},
     {"first_try_limited_by_hand", {count, [] { limited_by_hand(own); }}},
     {"first_try_limited_strand", {count, [] { limited_awaitables(strand_of); }}},
     {"first_try_limited_strand_by_hand", {count, [] { limited_by_hand(strand_of); }}},
-    {"zero_delay_callback", {count, [] { callbacks(fails_thrice); }}},
+    {"zero_delay_callback", {count, [] { callbacks(fails_thrice, fails_thrice.policy()); }}},
     {"five_waits_callback", {count, five_waits_callback}},
     {"five_waits_awaitable", {count, five_waits_awaitable}},
     {"cancel_callback", {count, cancel_callback}},
