@@ -58,6 +58,10 @@ public:
     /// early together share the turn. Returns false if the expiry is being or has been reported.
     bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
 
+    /// Says that this is the scheduler's context, which an execution_context does not tell: turns that follow
+    /// one another are posted then, and need no timer.
+    void go_on_in(boost::asio::io_context& own) noexcept;
+
     /// Whether the context is run by one thread: it was made with a concurrency hint of 1, or one that lets it
     /// do without locks, or has a virtual_time.
     bool has_one_thread() const noexcept;

@@ -18,14 +18,14 @@ std::atomic<std::size_t> retry_scheduler::seeded_ = 0;
 class retry_scheduler::impl {
 public:
     explicit impl(boost::asio::execution_context& context)
-        : waits(context)
-        , streams(seeded_)
-        , is_made_for_one_thread(detail::is_made_for_one_thread(context)) {}
+        : is_made_for_one_thread(detail::is_made_for_one_thread(context))
+        , waits(context, is_made_for_one_thread)
+        , streams(seeded_) {}
 
+    bool const is_made_for_one_thread;
     detail::scheduled_waits waits;
     detail::random_streams streams;
     detail::random_streams::state streams_before; // the manual clock
-    bool const is_made_for_one_thread;
     std::atomic<bool> has_virtual_time = false;
 };
 
@@ -86,6 +86,10 @@ bool retry_scheduler::cancel(detail::wait_node& node) noexcept {
 
 bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept {
     return impl_->waits.end_early(node, here);
+}
+
+void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
+    impl_->waits.go_on_in(own);
 }
 
 bool retry_scheduler::has_one_thread() const noexcept {

@@ -41,12 +41,18 @@ public:
     /// The wait has been taken back, to end early.
     static void set_early(wait_node& node) noexcept { node.expiry_ = wait_node::early; }
 
+    /// For one that will be inserted.
+    static void set_expiry(wait_node& node, time_point expiry) noexcept { node.expiry_ = expiry; }
+
     /// Precondition: the wait is in no wheel.
-    void insert(wait_node& node, time_point expiry) noexcept {
+    void insert(wait_node& node) noexcept {
         assert(!node.is_linked());
-        node.expiry_ = expiry;
         ++size_;
         link(node);
+    }
+    void insert(wait_node& node, time_point expiry) noexcept {
+        set_expiry(node, expiry);
+        insert(node);
     }
 
     /// Precondition: the wait is in this wheel.

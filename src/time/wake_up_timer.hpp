@@ -10,6 +10,7 @@
 #include <boost/asio/execution_context.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -18,7 +19,7 @@ namespace asio_retry::detail {
 /// The one timer of a context, which fires at the earliest of the times that it has been armed for.
 ///
 /// It calls `owner.on_timer()` on a thread that runs the context; that begins with `on_fired`. Thread safety:
-/// the owner's mutex guards all of this.
+/// the owner's mutex guards all of this but `fires_by`.
 template <typename Owner>
 class wake_up_timer {
 public:
@@ -26,12 +27,18 @@ public:
         : context_(context)
         , owner_(owner) {}
 
+    /// Whether it has been armed for this or an earlier time, and has not fired since.
+    bool fires_by(time_point time) const noexcept {
+        time_point const armed_for = armed_for_;
+        return armed_for <= time && armed_for != time_point::max();
+    }
+
     /// Makes the timer fire no later than this, unless it is held back. Only the first call may throw.
     void arm(time_point wake_up) {
         if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
             timer_.emplace(context_executor(context_));
         wake_up = std::max(wake_up, held_until_);
-        if (armed_for_ <= wake_up)
+        if (armed_for_.load() <= wake_up)
             return;
         timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
         if (!waits_) {
@@ -45,7 +52,7 @@ public:
     }
 
     void disarm() noexcept {
-        if (armed_for_ == time_point::max())
+        if (armed_for_.load() == time_point::max())
             return;
         armed_for_ = time_point::max();
         timer_->cancel();
@@ -76,7 +83,7 @@ private:
     timer_memory memory_;
     std::optional<timer> timer_;
     bool waits_ = false; // one wait at a time, even if it is over and its handler is only queued
-    time_point armed_for_ = time_point::max();
+    std::atomic<time_point> armed_for_ = time_point::max();
     time_point held_until_ = time_point::min();
 };
 

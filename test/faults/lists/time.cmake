@@ -4,8 +4,8 @@ noticed_by(tests_of_time)
 
 # --- the scheduler
 
-fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/time/scheduled_waits.hpp
-    [[waits_.insert(node, std::max(expiry, time_point::min() + duration(1)));]] [[waits_.insert(node, expiry);]])
+fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/time/pending_waits.hpp
+    [[wheel_.insert(node, std::max(expiry, time_point::min() + duration(1)));]] [[wheel_.insert(node, expiry);]])
 
 fault(scheduler_takes_waits_during_the_shutdown src/time/scheduled_waits.hpp
     [[        if (shut_down_)
@@ -18,7 +18,7 @@ fault(scheduler_arms_for_the_first_wait_only src/time/scheduled_waits.hpp
         } catch]])
 
 fault(scheduler_forgets_that_its_turn_was_posted src/time/scheduled_waits.hpp
-    [[        take_turn([this] { turn_posted_ = false; });]] [[        take_turn([] {});]])
+    [[take_turn([this] { turn_.on_begun(); });]] [[take_turn([] {});]])
 
 fault(scheduler_cancels_a_wait_that_is_over src/time/scheduled_waits.hpp
     [[        if (!node.is_linked())
@@ -31,8 +31,8 @@ fault(scheduler_cancels_a_wait_that_is_over src/time/scheduled_waits.hpp
         return true;
 ]])
 
-fault(scheduler_shuts_down_without_what_was_ended_early src/time/scheduled_waits.hpp
-    [[return ended ? ended : waits_.take_any();]] [[return ended ? waits_.take_any() : waits_.take_any();]])
+fault(scheduler_shuts_down_without_what_was_ended_early src/time/pending_waits.hpp
+    [[return ended ? ended : wheel_.take_any();]] [[return ended ? wheel_.take_any() : wheel_.take_any();]])
 
 fault(scheduler_stays_seeded_when_it_is_gone src/time/random_streams.hpp
     [[~random_streams() { count(false); }]] [[~random_streams() { count(true); }]])
@@ -104,14 +104,14 @@ fault(restarted_clock_leaves_the_timer_held src/time/scheduled_waits.hpp
 ]] [[]])
 
 fault(restarted_clock_does_not_arm src/time/scheduled_waits.hpp
-    [[        if (ended_early_.empty())
+    [[        if (!waits_.any_ended_early())
             arm();
         else
-            arm_for(at_once); // what]] [[        if (!ended_early_.empty())
+            arm_for(at_once); // what]] [[        if (waits_.any_ended_early())
             arm_for(at_once); // what]])
 
 fault(restarted_clock_leaves_what_was_ended_early src/time/scheduled_waits.hpp
-    [[        if (ended_early_.empty())
+    [[        if (!waits_.any_ended_early())
             arm();
         else
             arm_for(at_once); // what]] [[        arm(); // what]])
@@ -121,11 +121,11 @@ fault(scheduler_does_not_arm_for_another_slack src/time/scheduled_waits.hpp
         arm();]] [[        slack = greatest;]])
 
 fault(scheduler_has_no_expiry_of_what_was_ended_early src/time/scheduled_waits.hpp
-    [[return ended_early_.empty() ? waits_.next_expiry(waits_.size()) : manual_now_;]]
+    [[return waits_.any_ended_early() ? manual_now_ : waits_.next_expiry(waits_.size());]]
     [[return waits_.next_expiry(waits_.size());]])
 
 fault(scheduler_looks_at_few_waits_for_the_next_expiry src/time/scheduled_waits.hpp
-    [[waits_.next_expiry(waits_.size()) : manual_now_;]] [[waits_.next_expiry(few) : manual_now_;]])
+    [[manual_now_ : waits_.next_expiry(waits_.size());]] [[manual_now_ : waits_.next_expiry(few);]])
 
 fault(scheduler_advances_its_clock_back src/time/scheduled_waits.hpp
     [[manual_now_ = std::max(*manual_now_, to);]] [[manual_now_ = to;]])
@@ -166,11 +166,11 @@ fault(scheduler_does_not_arm_ahead src/time/scheduled_waits.hpp
 
 fault(scheduler_does_not_arm_for_the_rest src/time/scheduled_waits.hpp
     [[        else if (waits_.empty())
-            timer_.disarm();
+            disarm();
         else
             arm();
     }]] [[        else if (waits_.empty())
-            timer_.disarm();
+            disarm();
     }]])
 
 fault(scheduler_does_not_pause_without_memory src/time/scheduled_waits.hpp
@@ -178,17 +178,16 @@ fault(scheduler_does_not_pause_without_memory src/time/scheduled_waits.hpp
 ]] [[]])
 
 fault(scheduler_ends_waits_while_it_pauses src/time/scheduled_waits.hpp
-    [[timer_.is_held(begin) ? nullptr : first_due(begin);]] [[first_due(begin);]])
+    [[timer_.is_held(begin) ? nullptr : waits_.take_due]] [[waits_.take_due]])
 
-fault(scheduler_loses_a_wait_without_memory src/time/scheduled_waits.hpp
-    [[            waits_.insert(node, node.expiry());
-        return]] [[            static_cast<void>(node);
-        return]])
+fault(scheduler_loses_a_wait_without_memory src/time/pending_waits.hpp
+    [[        else
+            wheel_.insert(node);]] [[]])
 
-fault(scheduler_loses_an_early_end_without_memory src/time/scheduled_waits.hpp
-    [[        if (was_early)
-            end_early(node);
-        else]] [[        if (!was_early)]])
+fault(scheduler_loses_an_early_end_without_memory src/time/pending_waits.hpp
+    [[        if (node.was_ended_early())
+            ended_early_.push_back(node);
+        else]] [[        if (!node.was_ended_early())]])
 
 fault(scheduler_stops_short_of_the_limit src/time/retry_scheduler.cpp
     [[    if (!next || *next > limit)]] [[    if (!next || *next >= limit)]])
@@ -197,6 +196,32 @@ fault(scheduler_does_not_say_that_it_lacks_memory src/time/retry_scheduler.cpp
     [[    if (first == detail::scheduled_waits::due::no_memory)
         throw std::bad_alloc();
 ]] [[]])
+
+fault(scheduler_loses_the_rest_of_a_turn src/time/scheduled_waits.hpp
+    [[ && !turn_.post())
+            arm_for(at);]] [[ && !turn_.post())
+            return;]])
+
+fault(scheduler_takes_the_last_wait_back_with_the_timer_armed_for_it src/time/scheduled_waits.hpp
+    [[        timer_.disarm();
+        waits_.admit();]] [[        waits_.admit();]])
+
+fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
+    [[        std::unique_lock lock(mutex_);
+        waits_.admit();]] [[        std::unique_lock lock(mutex_);]])
+
+fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
+    [[    void on_begun() noexcept { is_posted_ = false; }]] [[    void on_begun() noexcept {}]])
+
+fault(arrivals_come_in_the_opposite_order src/time/wait_arrivals.hpp
+    [[node_ptr earliest = in_order(latest_.exchange(nullptr));]] [[node_ptr earliest = latest_.exchange(nullptr);]])
+
+fault(arrivals_stay_linked src/time/wait_arrivals.hpp
+    [[            links::set_next(traits::to_node_ptr(wait), nullptr);
+]] [[]])
+
+fault(arrivals_are_never_many src/time/wait_arrivals.hpp
+    [[% many == many - 1;]] [[% many == many;]])
 
 # --- the timing wheel
 
@@ -265,10 +290,10 @@ fault(timer_does_not_hold src/time/wake_up_timer.hpp
 ]] [[]])
 
 fault(timer_is_not_armed_for_something_earlier src/time/wake_up_timer.hpp
-    [[if (armed_for_ <= wake_up)]] [[if (armed_for_ != time_point::max())]])
+    [[if (armed_for_.load() <= wake_up)]] [[if (armed_for_.load() != time_point::max())]])
 
 fault(timer_is_armed_for_something_later src/time/wake_up_timer.hpp
-    [[        if (armed_for_ <= wake_up)
+    [[        if (armed_for_.load() <= wake_up)
             return;
 ]] [[]])
 
@@ -321,16 +346,13 @@ fault(scheduler_keeps_a_wait_that_it_refused src/time/scheduled_waits.hpp
             throw;]] [[            throw;]])
 
 fault(scheduler_ends_nothing_early_without_memory src/time/scheduled_waits.hpp
-    [[            turn_posted_ = false;
-            arm_for(at_once);
-        }]] [[            turn_posted_ = false;
-        }]])
+    [[        if (!turn_.post())
+            arm_for(at_once);]] [[        turn_.post();]])
 
-fault(scheduler_believes_in_a_turn_that_was_not_posted src/time/scheduled_waits.hpp
-    [[            turn_posted_ = false;
-            arm_for(at_once);
-        }]] [[            arm_for(at_once);
-        }]])
+fault(scheduler_believes_in_a_turn_that_was_not_posted src/time/posted_turn.hpp
+    [[        } catch (...) { // no memory
+            return false;]] [[        } catch (...) { // no memory
+            return !(is_posted_ = true);]])
 
 fault(timer_allocates_to_be_armed src/time/timer_memory.hpp
     [[return size <= sizeof(bytes_) ? bytes_ : ::operator new(size);]] [[return ::operator new(size);]])

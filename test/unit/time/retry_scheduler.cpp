@@ -285,6 +285,48 @@ TEST(retry_scheduler, at_most_64_waits_end_in_a_turn) {
     EXPECT_THAT(ended_when_others_ran, testing::ElementsAre(64, 128, 192, 200));
 }
 
+// Nor does it by posting its turns, which takes no timer. That for the rest of a turn, should it throw or
+// block, is armed once for all of them.
+TEST(retry_scheduler, turns_that_are_posted_end_at_most_64_waits_too) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    waits.go_on_in(io);
+    std::deque<test_wait> nodes(200);
+    std::vector<int> ended_when_others_ran;
+    int ended = 0;
+    auto const now = waits.now();
+    for (test_wait& node : nodes) {
+        node.expired = [&] {
+            if (ended++ % 64 == 0)
+                asio::post(io, [&] { ended_when_others_ran.push_back(ended); });
+        };
+        waits.schedule(node, now);
+    }
+    io.run();
+    EXPECT_THAT(ended_when_others_ran, testing::ElementsAre(64, 128, 192, 200));
+    EXPECT_EQ(waits.pending(), 0u);
+}
+
+// It stays in the queue of a context that is stopped, and another turn does not wait for it.
+TEST(retry_scheduler, a_turn_that_was_posted_may_be_destroyed_with_its_context) {
+    int shut_down = 0;
+    std::deque<test_wait> nodes(200);
+    {
+        asio::io_context io;
+        retry_scheduler& waits = scheduler(io);
+        waits.go_on_in(io);
+        auto const now = waits.now();
+        for (test_wait& node : nodes) {
+            node.expired = [&] { io.stop(); };
+            node.shut_down = [&] { ++shut_down; };
+            waits.schedule(node, now);
+        }
+        io.run();
+        EXPECT_EQ(waits.pending(), 136u);
+    }
+    EXPECT_EQ(shut_down, 136);
+}
+
 // The waits that began last are over first, and yet do not wake the context up. A busy machine costs a turn now
 // and then, and not one for each of them.
 TEST(retry_scheduler, many_waits_share_a_wake_up_within_the_slack) {

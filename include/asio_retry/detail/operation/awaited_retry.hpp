@@ -184,7 +184,7 @@ public:
 private:
     retry_scheduler& waits() {
         if (!scheduler_.is_found())
-            scheduler_.find_in(context_.get(executor()));
+            scheduler_.find_in(context_.get(executor()), own_context(executor()));
         return scheduler_.get();
     }
 

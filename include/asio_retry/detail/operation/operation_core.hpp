@@ -141,7 +141,7 @@ private:
 
     retry_scheduler& waits() {
         if (!waits_.is_found())
-            waits_.find_in(context());
+            waits_.find_in(context(), own_context());
         return waits_.get();
     }
 

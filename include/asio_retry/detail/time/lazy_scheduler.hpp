@@ -4,6 +4,7 @@
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <cassert>
 #include <memory>
@@ -20,10 +21,12 @@ public:
 
     bool is_found() const noexcept { return scheduler_ != nullptr; }
 
-    /// Precondition: !is_found().
-    void find_in(boost::asio::execution_context& context) {
+    /// `known` may be an io_context that is the same. Precondition: !is_found().
+    void find_in(boost::asio::execution_context& context, boost::asio::io_context* known) {
         assert(!is_found());
         retry_scheduler& found = scheduler(context);
+        if (known == &context)
+            found.go_on_in(*known);
         std::construct_at(&random_, found.next_random());
         scheduler_ = &found;
     }

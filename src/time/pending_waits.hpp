@@ -1,0 +1,92 @@
+#pragma once
+
+#include <asio_retry/detail/time/wait_node.hpp>
+#include <asio_retry/duration.hpp>
+
+#include "time/timing_wheel.hpp"
+#include "time/wait_arrivals.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <optional>
+
+namespace asio_retry::detail {
+
+/// The waits of a context: those that have just arrived, those in the wheel, and those that have been ended
+/// early, which are pending no longer. Thread safety: `arrive` needs no mutex, all else the owner's.
+class pending_waits {
+public:
+    explicit pending_waits(time_point reached) noexcept
+        : wheel_(reached) {}
+
+    /// Returns true if it is time to admit those that have arrived.
+    bool arrive(wait_node& node, time_point expiry) noexcept {
+        assert(!node.is_linked());
+        timing_wheel::set_expiry(node, expiry);
+        return arrivals_.add(node);
+    }
+
+    /// Puts those that have arrived into the wheel, which all that follows is about.
+    void admit() noexcept {
+        arrivals_.take_all([this](wait_node& node) { wheel_.insert(node); });
+    }
+
+    bool empty() const noexcept { return wheel_.empty(); }
+    std::size_t size() const noexcept { return wheel_.size(); }
+    bool any_ended_early() const noexcept { return !ended_early_.empty(); }
+
+    void insert(wait_node& node, time_point expiry) noexcept {
+        wheel_.insert(node, std::max(expiry, time_point::min() + duration(1))); // that is what early ends have
+    }
+    void erase(wait_node& node) noexcept {
+        if (node.was_ended_early())
+            ended_early_.erase(timing_wheel::list::s_iterator_to(node));
+        else
+            wheel_.erase(node);
+    }
+
+    /// Puts back what was taken.
+    void put_back(wait_node& node) noexcept {
+        if (node.was_ended_early())
+            ended_early_.push_back(node);
+        else
+            wheel_.insert(node);
+    }
+
+    /// Precondition: the wait has been erased.
+    void end_early(wait_node& node) noexcept {
+        timing_wheel::set_early(node);
+        ended_early_.push_back(node);
+    }
+
+    wait_node* take_due(time_point limit, duration slack) noexcept {
+        wait_node* const ended = take_ended_early();
+        return ended ? ended : wheel_.take_due(limit, slack);
+    }
+
+    wait_node* take_any() noexcept {
+        wait_node* const ended = take_ended_early();
+        return ended ? ended : wheel_.take_any();
+    }
+
+    std::optional<time_point> next_expiry(std::size_t looks) const noexcept {
+        return wheel_.next_expiry(looks);
+    }
+
+    void restart(time_point reached) noexcept { wheel_.restart(reached); }
+
+private:
+    wait_node* take_ended_early() noexcept {
+        wait_node* const node = ended_early_.empty() ? nullptr : &ended_early_.front();
+        if (node)
+            ended_early_.pop_front();
+        return node;
+    }
+
+    wait_arrivals arrivals_;
+    timing_wheel wheel_;
+    timing_wheel::list ended_early_;
+};
+
+} // namespace asio_retry::detail
