@@ -13,6 +13,7 @@ std::string const callback = "async_retry: callback, io_context";
 std::string const token = "async_retry: token operation in a coroutine";
 std::string const awaitable = "async_retry: awaitable, any_io_executor";
 std::string const hand_awaitable = "hand: awaitable operation, values";
+std::string const hand_callbacks = "hand: callbacks";
 std::string const bare_await = "bare operation: co_await";
 std::string const bare_callback = "bare operation: bound callback";
 std::string const bare_awaitable = "bare operation: awaitable";
@@ -112,6 +113,11 @@ target gate(std::string what, double limit) {
             [=](measured const& m) { return m.more("cpu_ns", "gates", callback + ", " + what, callback); }};
 }
 
+target two_threads(std::string what, std::string contender, std::string than, double limit) {
+    return {"two_threads: " + what, "x", limit,
+            [=](measured const& m) { return m.ratio("two_threads", contender, than); }};
+}
+
 target growth(std::string what, std::string contender) {
     return {"storm_1m: " + what + ", CPU time per wait of that in storm_10k", "x", 1.5,
             [=](measured const& m) { return m.cpu("storm_1m", contender) / m.cpu("storm_10k", contender); }};
@@ -147,6 +153,8 @@ std::vector<target> all_targets() {
         gate("circuit_breaker", 140),
         second_thread("callback", callback),
         second_thread("awaitable", awaitable),
+        two_threads("callback, of callbacks by hand", callback, hand_callbacks, 0.9),
+        two_threads("awaitable, of the reference", awaitable, reference_contender, 0.7),
     };
     result.insert(result.end(), others.begin(), others.end());
     return result;

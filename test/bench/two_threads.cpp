@@ -1,5 +1,5 @@
-// A storm on a context that two threads run. The figures of one thread stand beside it, on a context that was
-// told so, as everywhere else.
+// A storm on a context that two threads run, or more. The figures of one thread stand beside it, on a context
+// that was told so, as everywhere else.
 #include "contenders.hpp"
 #include "meter.hpp"
 #include "tally.hpp"
@@ -11,6 +11,8 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 namespace asio_retry::bench {
 namespace {
@@ -31,16 +33,15 @@ figures measure(int threads) {
     usage const before = used_so_far();
     for (std::size_t i = 0; i != operations; ++i)
         Contender::start(io, how, policy, unobserved(), count_end<atomic_tally>{&ended});
-    if (threads == 2) {
-        std::thread second([&] {
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads; ++i)
+        others.emplace_back([&] {
             io.run();
             add_thread_to_total();
         });
-        io.run();
-        second.join();
-    } else {
-        io.run();
-    }
+    io.run();
+    for (std::thread& other : others)
+        other.join();
     usage const after = used_so_far();
     ended.expect(operations, 0);
     return {{"cpu_ns", (after.cpu_ns - before.cpu_ns) / operations / how.failures},
@@ -58,8 +59,15 @@ workload two_threads(scale) {
         result.contenders.push_back({name, [] { return measure<Contender>(2); }});
         result.contenders.push_back({name + ", one thread", [] { return measure<Contender>(1); }});
     };
+    auto const add_more_threads = [&]<typename Contender>() {
+        std::string const name = Contender::name;
+        result.contenders.push_back({name + ", four threads", [] { return measure<Contender>(4); }});
+        result.contenders.push_back({name + ", eight threads", [] { return measure<Contender>(8); }});
+    };
     for_each_of(loops_over_tokens(), add);
     for_each_of(retries(), add);
+    for_each_of(std::tuple<hand_as_tuple, hand_callbacks, retry_callback_io, retry_awaitable_any>(),
+                add_more_threads);
     return result;
 }
 
