@@ -55,9 +55,10 @@ namespace asio_retry {
 /// Executor: the first attempt is initiated where the initiating function is called. The other attempts, the
 /// policy's callables and the handler run on the handler's associated executor, and so does the coroutine of an
 /// awaitable attempt; after the success of one that nothing can interrupt the coroutine that awaits it goes on
-/// where the attempt ended, as after any co_await. With a time limit an awaitable of `any_io_executor` runs on
-/// that executor itself if it is a strand, or that of a context made for one thread, as by
-/// `asio::io_context io(1)`, and on a strand of its own otherwise. Waits hang on the context of the given
+/// where the attempt ended, as after any co_await. With a time limit, or in a scope, an awaitable of
+/// `any_io_executor` that a coroutine awaits runs on that executor itself if it is a strand, or that of a
+/// context made for one thread, as by `asio::io_context io(1)`, and on a strand of its own otherwise; in a
+/// scope, with another token, always on one of its own. Waits hang on the context of the given
 /// executor, context or scope; without one, of the handler's executor. A handler that was given system_executor
 /// counts as one without: Asio would call it wherever the operation completes.
 ///

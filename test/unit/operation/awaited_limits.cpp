@@ -30,20 +30,27 @@ retry_policy every_100ms() {
 
 // --- where attempts run
 
-/// Whether an attempt under a time limit runs on the very executor of its caller.
+/// Whether an attempt under a time limit, or in a scope, runs on the very executor of its caller.
 template <typename Context, typename Executor>
 bool stays_on(Context& context, Executor const& executor) {
     bool stays = false;
+    bool stays_in_scope = false;
     auto const caller = [&]() -> asio::awaitable<void> {
         auto const own = co_await asio::this_coro::executor;
         auto attempt = [&]() -> asio::awaitable<void> { stays = own == co_await asio::this_coro::executor; };
         co_await async_retry(attempt, retry_policy().attempt_timeout(1h));
+        auto scoped = [&]() -> asio::awaitable<void> {
+            stays_in_scope = own == co_await asio::this_coro::executor;
+        };
+        retry_scope scope(own);
+        co_await async_retry(scope, scoped, retry_policy());
     };
     asio::co_spawn(executor, caller, asio::detached);
     if constexpr (std::is_same_v<Context, asio::io_context>)
         context.run();
     else
         context.join();
+    EXPECT_EQ(stays_in_scope, stays);
     return stays;
 }
 

@@ -156,6 +156,11 @@ private:
     alignas(std::max_align_t) std::byte memory_[capacity];
 };
 
+template <typename Callable>
+inline constexpr bool is_erased = false;
+template <typename Awaitable, bool TakesAttempt, bool JudgesResults>
+inline constexpr bool is_erased<erased_operation<Awaitable, TakesAttempt, JudgesResults>> = true;
+
 /// The callable that `async_retry` keeps for an operation that returns an awaitable.
 template <typename Form>
 using erased_operation_of =

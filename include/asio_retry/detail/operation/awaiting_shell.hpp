@@ -12,11 +12,11 @@
 namespace asio_retry::detail {
 
 /// A retrying operation whose attempts are awaitables.
-template <typename Awaitable, typename Signature, typename WaitsOn, typename Handler, typename Membership>
-class awaiting_shell
-    : public operation_shell<Signature, WaitsOn, Handler, Membership, attempts_want_strand<Awaitable>>,
-      protected attempt_runner<Awaitable, Signature> {
-    using shell = operation_shell<Signature, WaitsOn, Handler, Membership, attempts_want_strand<Awaitable>>;
+template <typename Awaitable, typename Signature, typename WaitsOn, typename Handler, typename Membership,
+          bool HasStrand>
+class awaiting_shell : public operation_shell<Signature, WaitsOn, Handler, Membership, HasStrand>,
+                       protected attempt_runner<Awaitable, Signature> {
+    using shell = operation_shell<Signature, WaitsOn, Handler, Membership, HasStrand>;
 
 protected:
     using shell::shell;

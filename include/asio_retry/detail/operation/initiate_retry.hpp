@@ -112,13 +112,23 @@ struct given_executor_source {
 
         template <typename Handler, typename Callable>
         void operator()(Handler&& handler, Callable&& callable, retry_policy policy) const {
-            using handler_type = std::decay_t<Handler>;
             using callable_type = std::decay_t<Callable>;
-            using shell =
-                typename shell_of<operation_form<callable_type>, Executor, handler_type, Membership>::type;
-            retry_operation<callable_type, shell>::initiate(
-                handler_type(std::forward<Handler>(handler)), callable_type(std::forward<Callable>(callable)),
-                std::move(policy), executor, Membership(membership));
+            using form = operation_form<callable_type>;
+            // Not compiled twice for each callable: only where that has lost its type.
+            if constexpr (wants_strand<form> && is_erased<callable_type>)
+                if (runs_one_at_a_time(asio::get_associated_executor(handler, executor)))
+                    return make<shell_of<form, Executor, std::decay_t<Handler>, Membership, false>>(
+                        std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
+            make<shell_of<form, Executor, std::decay_t<Handler>, Membership>>(
+                std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
+        }
+
+        template <typename Shell, typename Handler, typename Callable>
+        void make(Handler&& handler, Callable&& callable, retry_policy&& policy) const {
+            retry_operation<std::decay_t<Callable>, typename Shell::type>::initiate(
+                std::decay_t<Handler>(std::forward<Handler>(handler)),
+                std::decay_t<Callable>(std::forward<Callable>(callable)), std::move(policy), executor,
+                Membership(membership));
         }
     };
 

@@ -16,16 +16,25 @@
 
 namespace asio_retry::detail {
 
+/// Whether the attempts of such an operation want a strand.
+template <typename Form>
+inline constexpr bool wants_strand = [] {
+    if constexpr (Form::returns_awaitable)
+        return attempts_want_strand<typename Form::result_type>;
+    else
+        return false;
+}();
+
 /// What a retrying operation is but for the callable that it retries.
 template <typename Form, typename WaitsOn, typename Handler, typename Membership,
-          bool = Form::returns_awaitable>
+          bool HasStrand = wants_strand<Form>, bool = Form::returns_awaitable>
 struct shell_of {
     using type = operation_shell<typename Form::signature, WaitsOn, Handler, Membership, false>;
 };
-template <typename Form, typename WaitsOn, typename Handler, typename Membership>
-struct shell_of<Form, WaitsOn, Handler, Membership, true> {
-    using type =
-        awaiting_shell<typename Form::result_type, typename Form::signature, WaitsOn, Handler, Membership>;
+template <typename Form, typename WaitsOn, typename Handler, typename Membership, bool HasStrand>
+struct shell_of<Form, WaitsOn, Handler, Membership, HasStrand, true> {
+    using type = awaiting_shell<typename Form::result_type, typename Form::signature, WaitsOn, Handler,
+                                Membership, HasStrand>;
 };
 
 /// A retrying operation and what it retries.
