@@ -118,6 +118,14 @@ target two_threads(std::string what, std::string contender, std::string than, do
             [=](measured const& m) { return m.ratio("two_threads", contender, than); }};
 }
 
+/// Of the same gateway without retries, and with the same refusals.
+target gateway(std::string what, std::string with, std::string refusals, double limit) {
+    return {"gateway: " + what, "x", limit, [=](measured const& m) {
+                return m.ratio("gateway", "gateway: async_retry, " + with + refusals,
+                               "gateway: no retry" + refusals);
+            }};
+}
+
 target growth(std::string what, std::string contender) {
     return {"storm_1m: " + what + ", CPU time per wait of that in storm_10k", "x", 1.5,
             [=](measured const& m) { return m.cpu("storm_1m", contender) / m.cpu("storm_10k", contender); }};
@@ -126,6 +134,9 @@ target growth(std::string what, std::string contender) {
 std::vector<target> all_targets() {
     std::vector<target> result = first_try_targets();
     std::vector<target> const others{
+        gateway("two time limits, in a scope", "two time limits, in a scope", "", 1.03),
+        gateway("the same, 1 % refused", "two time limits, in a scope", ", 1 % refused", 1.05),
+        gateway("two time limits", "two time limits", "", 1.03),
         ratio("zero_delay_1", "callback", callback, 1.0 / 150),
         ratio("zero_delay_1", "awaitable", awaitable, 1.0 / 150),
         cpu("zero_delay_64", "callback", callback, 350),

@@ -27,6 +27,7 @@ struct scale {
 };
 
 workload first_try(scale);
+workload gateway_requests(scale);
 workload zero_delay_1(scale);
 workload zero_delay_64(scale);
 workload storm_1k(scale);
