@@ -163,7 +163,8 @@ public:
     /// What the gate refuses does not end the operation, as suits a client that reconnects: it waits and asks
     /// again, as often as it takes, within the limits of time. The wait is the next delay, counted from the
     /// time that the gate names if it names one. No attempt is spent, and max_attempts does not count it; the
-    /// backoff counts a refusal as a failure.
+    /// backoff counts a refusal as a failure. A budget that only the successes of the same client fill never
+    /// grants it another retry: `retry_budget_options::per_second` does.
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
 
     /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function

@@ -2,6 +2,7 @@
 
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry_scope.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/recording_gate.hpp"
@@ -296,6 +297,28 @@ TEST(async_retry_gates, a_scope_without_room_does_not_wait_for_the_gate) {
 }
 
 // What judges values says what they mean, and what the peer said.
+TEST(async_retry_gates, a_client_that_only_reconnects_needs_a_budget_that_fills_by_itself) {
+    auto const dials_in_an_hour = [](double per_second) {
+        asio::io_context io;
+        virtual_time time(io);
+        int dials = 0;
+        auto const dial = [&]() -> error_code {
+            ++dials;
+            return asio::error::connection_refused;
+        };
+        auto const staying =
+            retry_policy()
+                .unlimited_attempts()
+                .gate(std::make_shared<retry_budget>(retry_budget_options{.per_second = per_second}))
+                .wait_when_refused();
+        async_retry(io, dial, staying, asio::detached);
+        time.advance(1h);
+        return dials;
+    };
+    EXPECT_EQ(dials_in_an_hour(0), 2);
+    EXPECT_GT(dials_in_an_hour(0.1), 100);
+}
+
 TEST(async_retry_gates, a_judgement_reaches_the_gate) {
     asio::io_context io;
     virtual_time time(io);
