@@ -40,7 +40,9 @@ fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
 fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
     [[        if (cancelled())
             return stop(stop_reason::cancelled);
-        if (observer_)]] [[        if (observer_)]])
+        if (is_told_)
+            tell_retry]] [[        if (is_told_)
+            tell_retry]])
 
 fault(machine_gives_up_twice src/policy/retry_machine.cpp
     [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]]
@@ -159,15 +161,7 @@ fault(operation_keeps_the_error_of_the_attempt include/asio_retry/detail/attempt
 fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/operation/attempt_runner.hpp
     [[                runner_->on_dropped();]] [[                static_cast<void>(runner_);]])
 
-fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/operation/attempt_runner.hpp
-    [[            co_await asio::this_coro::throw_if_cancelled(false);
-]] [[]])
-
 # --- the operation that a coroutine awaits directly
-
-fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/coroutine_wait.hpp
-    [[        if (scheduler_->cancel(*this))
-            go_on_later();]] [[        static_cast<void>(scheduler_);]])
 
 fault(awaiting_does_not_listen include/asio_retry/detail/operation/awaited_retry.hpp
     [[            if (slot_.is_connected())
@@ -186,12 +180,6 @@ fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/operation/awa
             tell_attempt(type);
         else]] [[        if (!is_attempting_)]])
 
-fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_retry.hpp
-    [[        if (signal_.is_telling() || !is_home())]] [[        if (!is_home())]])
-
-fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_retry.hpp
-    [[        if (signal_.is_telling() || !is_home())]] [[        if (signal_.is_telling())]])
-
 fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/detail/operation/awaited_retry.hpp
     [[        entry_.renew();]] [[        if (machine_.current_attempt().number == 1)
             entry_.renew();]])
@@ -203,16 +191,49 @@ fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operat
 fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation/awaited_retry.hpp
     [[            entry_.give_back();]] [[            static_cast<void>(entry_);]])
 
-fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/operation/awaited_retry.hpp
-    [[        return limit_.disarm();]] [[        limit_.disarm();
-        return true;]])
-
 fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/operation/awaited_retry.hpp
     [[        machine_.on_attempt_limit();
 ]] [[]])
 
 fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_retry.hpp
     [[limit == time_point::max() || limit_.arm(waits(), limit)]] [[limit == limit || limit_.arm(waits(), limit)]])
+
+fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
+    [[        if (is_armed_ && scheduler_->cancel(*this))
+            is_armed_ = false;
+        return !is_armed_;]] [[        return true;]])
+
+fault(virtual_time_has_several_threads src/time/retry_scheduler.cpp
+    [[ || impl_->has_virtual_time]] [[]])
+
+fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_retry.hpp
+    [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
+    [[constexpr auto stopping = asio::cancellation_type::terminal;]])
+
+fault(awaiting_obeys_every_total include/asio_retry/detail/operation/awaited_retry.hpp
+    [[machine_.cancel_total();]] [[(machine_.cancel(), true);]])
+
+# --- what the unit tests of awaited operations notice
+
+noticed_by(tests_of_awaited)
+
+fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/operation/attempt_runner.hpp
+    [[            co_await asio::this_coro::throw_if_cancelled(false);
+]] [[]])
+
+fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/coroutine_wait.hpp
+    [[        if (scheduler_->cancel(*this))
+            go_on_later();]] [[        static_cast<void>(scheduler_);]])
+
+fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        if (signal_.is_telling() || !is_home())]] [[        if (!is_home())]])
+
+fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        if (signal_.is_telling() || !is_home())]] [[        if (signal_.is_telling())]])
+
+fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/operation/awaited_retry.hpp
+    [[        return limit_.disarm();]] [[        limit_.disarm();
+        return true;]])
 
 fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
     [[    if (policy.settings().limits_attempts() && !runs_one_at_a_time(entry.executor())) {]]
@@ -225,31 +246,16 @@ fault(notice_of_a_limit_outlives_its_coroutine include/asio_retry/detail/operati
     [[                queued->of = nullptr;
 ]] [[]])
 
-fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
-    [[        if (is_armed_ && scheduler_->cancel(*this))
-            is_armed_ = false;
-        return !is_armed_;]] [[        return true;]])
-
 fault(context_of_one_thread_has_several src/time/one_thread.hpp
     [[hint == 1 || ]] [[]])
 
 fault(context_without_locks_has_several_threads src/time/one_thread.hpp
     [[ || !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);]] [[;]])
 
-fault(virtual_time_has_several_threads src/time/retry_scheduler.cpp
-    [[ || impl_->has_virtual_time]] [[]])
-
 fault(spawned_attempt_goes_on_elsewhere include/asio_retry/detail/operation/attempt_runner.hpp
     [[            if (!executor_home(co_await asio::this_coro::executor).is_here())
                 co_await asio::dispatch(asio::deferred);
 ]] [[]])
-
-fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_retry.hpp
-    [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
-    [[constexpr auto stopping = asio::cancellation_type::terminal;]])
-
-fault(awaiting_obeys_every_total include/asio_retry/detail/operation/awaited_retry.hpp
-    [[machine_.cancel_total();]] [[(machine_.cancel(), true);]])
 
 fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/handler/coroutine_entry.hpp
     [[std::exchange(key::throws_if_cancelled(*entry_), false);]] [[key::throws_if_cancelled(*entry_);]])
