@@ -13,8 +13,8 @@ template <typename>
 class any_completion_handler : public testing::Test {};
 using callable_forms = list<token_operation, attempt_and_token, deferred_operation, plain_value, plain_void,
                             plain_error_code, plain_result, judged<token_operation>, judged<plain_value>>;
-using combinations = all_combinations<callable_forms, list<token_operation, plain_error_code>>;
-TYPED_TEST_SUITE(any_completion_handler, combinations, combination_name);
+using any_completion_handler_forms = all_combinations<callable_forms, list<token_operation, plain_error_code>>;
+TYPED_TEST_SUITE(any_completion_handler, any_completion_handler_forms, combination_name);
 
 TYPED_TEST(any_completion_handler, on_the_given_executor) {
     expect_everything_on<TypeParam>(given, [](auto& t) {

@@ -11,8 +11,8 @@ namespace {
 
 template <typename>
 class bind : public testing::Test {};
-using combinations = all_combinations<all_forms, typical_forms, own_kinds>;
-TYPED_TEST_SUITE(bind, combinations, combination_name);
+using bind_forms = all_combinations<all_forms, typical_forms, own_kinds>;
+TYPED_TEST_SUITE(bind, bind_forms, combination_name);
 
 TYPED_TEST(bind, executor_of_the_handler) {
     expect_everything_on<TypeParam>(own, [](auto& t) {

@@ -8,8 +8,8 @@ namespace {
 template <typename>
 class redirect_error : public testing::Test {};
 using typed_forms = list<token_operation, plain_error_code>;
-using combinations = all_combinations<forms_with_code, typed_forms>;
-TYPED_TEST_SUITE(redirect_error, combinations, combination_name);
+using redirect_error_forms = all_combinations<forms_with_code, typed_forms>;
+TYPED_TEST_SUITE(redirect_error, redirect_error_forms, combination_name);
 
 template <typename Value>
 asio::awaitable<void> note(story& s, error_code const& error, asio::awaitable<Value> awaited) {

@@ -38,29 +38,29 @@ void PrintTo(law const& l, std::ostream* out) {
 }
 
 // Ceilings 100, 200, 400, 800 ... ms.
-backoff const uncapped = exponential(100ms);
-backoff const capped = uncapped.cap(10s);
+backoff const growing = exponential(100ms);
+backoff const capped = growing.cap(10s);
 backoff const just_capped = constant(8s).cap(10s);
 constexpr std::uint64_t many = 50, most = random::max();
-constexpr duration longest = duration::max();
+constexpr duration for_ever = duration::max();
 
 std::vector<law> const laws = {
-    {"full", full_jitter(), uncapped, 4, 1s, 0ms, 800ms},
+    {"full", full_jitter(), growing, 4, 1s, 0ms, 800ms},
     {"full_at_the_cap", full_jitter(), capped, many, 1s, 0ms, 10s},
-    {"full_after_all_failures", full_jitter(), uncapped, most, 1s, 0ms, longest},
-    {"equal", equal_jitter(), uncapped, 4, 1s, 400ms, 800ms},
+    {"full_after_all_failures", full_jitter(), growing, most, 1s, 0ms, for_ever},
+    {"equal", equal_jitter(), growing, 4, 1s, 400ms, 800ms},
     {"equal_at_the_cap", equal_jitter(), capped, many, 1s, 5s, 10s},
-    {"equal_after_all_failures", equal_jitter(), uncapped, most, 1s, longest / 2, longest},
-    {"decorrelated_first", decorrelated_jitter(), uncapped, 1, 100ms, 100ms, 300ms},
-    {"decorrelated_after_1s", decorrelated_jitter(), uncapped, 4, 1s, 100ms, 3s},
+    {"equal_after_all_failures", equal_jitter(), growing, most, 1s, for_ever / 2, for_ever},
+    {"decorrelated_first", decorrelated_jitter(), growing, 1, 100ms, 100ms, 300ms},
+    {"decorrelated_after_1s", decorrelated_jitter(), growing, 4, 1s, 100ms, 3s},
     {"decorrelated_partly_capped", decorrelated_jitter(), capped, many, 4s, 100ms, 10s},
     {"decorrelated_at_the_cap", decorrelated_jitter(), capped, many, 10s, 100ms, 10s},
-    {"decorrelated_after_all_failures", decorrelated_jitter(), uncapped, most, longest, 100ms, longest},
-    {"proportional_0_01", proportional_jitter(0.01), uncapped, 4, 1s, 792ms, 808ms},
-    {"proportional_0_1", proportional_jitter(0.1), uncapped, 4, 1s, 720ms, 880ms},
-    {"proportional_0_25", proportional_jitter(0.25), uncapped, 4, 1s, 600ms, 1s},
-    {"proportional_0_5", proportional_jitter(0.5), uncapped, 4, 1s, 400ms, 1200ms},
-    {"proportional_1", proportional_jitter(1), uncapped, 4, 1s, 0ms, 1600ms},
+    {"decorrelated_after_all_failures", decorrelated_jitter(), growing, most, for_ever, 100ms, for_ever},
+    {"proportional_0_01", proportional_jitter(0.01), growing, 4, 1s, 792ms, 808ms},
+    {"proportional_0_1", proportional_jitter(0.1), growing, 4, 1s, 720ms, 880ms},
+    {"proportional_0_25", proportional_jitter(0.25), growing, 4, 1s, 600ms, 1s},
+    {"proportional_0_5", proportional_jitter(0.5), growing, 4, 1s, 400ms, 1200ms},
+    {"proportional_1", proportional_jitter(1), growing, 4, 1s, 0ms, 1600ms},
     {"proportional_0_1_partly_capped", proportional_jitter(0.1), just_capped, 1, 1s, 7200ms, 8800ms},
     {"proportional_0_5_partly_capped", proportional_jitter(0.5), just_capped, 1, 1s, 4s, 10s},
     {"proportional_1_partly_capped", proportional_jitter(1), just_capped, 1, 1s, 0s, 10s},
@@ -68,8 +68,8 @@ std::vector<law> const laws = {
     {"proportional_0_25_at_the_cap", proportional_jitter(0.25), capped, many, 1s, 7500ms, 10s},
     {"proportional_0_5_at_the_cap", proportional_jitter(0.5), capped, many, 1s, 5s, 10s},
     {"proportional_1_at_the_cap", proportional_jitter(1), capped, many, 1s, 0s, 10s},
-    {"proportional_0_5_after_all_failures", proportional_jitter(0.5), uncapped, most, 1s, longest / 2 + 1ns,
-     longest},
+    {"proportional_0_5_after_all_failures", proportional_jitter(0.5), growing, most, 1s, for_ever / 2 + 1ns,
+     for_ever},
 };
 
 std::vector<duration> draws(law const& l) {

@@ -18,9 +18,9 @@ struct split_mix_64 {
     /// The output function alone.
     static std::uint64_t mixed(std::uint64_t state) { return split_mix_64{state - 0x9e3779b97f4a7c15u}(); }
 
-    /// The generator that the library calls number `stream` under `seed`.
-    static split_mix_64 stream_of(std::uint64_t seed, std::uint64_t stream) {
-        return {mixed(mixed(seed + 0x9e3779b97f4a7c15u) ^ mixed(~stream))};
+    /// The generator that the library calls stream `number` under `seed`.
+    static split_mix_64 stream_of(std::uint64_t seed, std::uint64_t number) {
+        return {mixed(mixed(seed + 0x9e3779b97f4a7c15u) ^ mixed(~number))};
     }
 
     /// From [0, greatest]: as many high bits as `greatest` has, drawn again while above it.

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -17,16 +18,12 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using type = asio::cancellation_type;
-
-retry_policy every_100ms() {
-    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(5);
-}
+using cancellation = asio::cancellation_type;
 
 struct cancellation_case {
-    type emitted;
+    cancellation emitted;
     bool total_allowed;
-    bool stops_after_a_failure() const { return emitted != type::total || total_allowed; }
+    bool stops_after_a_failure() const { return emitted != cancellation::total || total_allowed; }
 };
 
 /// Cancels a callback-style operation at the six points, under every type.
@@ -41,7 +38,7 @@ protected:
     std::vector<retry_event> given_up;
 
     retry_policy policy() {
-        auto const p = every_100ms().on_give_up([this](retry_event const& e) { given_up.push_back(e); });
+        auto const p = every_100ms(5).on_give_up([this](retry_event const& e) { given_up.push_back(e); });
         return GetParam().total_allowed ? p.allow_total_cancellation() : p;
     }
 
@@ -98,7 +95,7 @@ TEST_P(cancellation_point, decision_14_in_an_attempt_that_obeys) {
 }
 
 TEST_P(cancellation_point, decision_12_in_an_attempt_that_succeeds_all_the_same) {
-    attempts.on_cancel = [](pending_attempts& self, type) { self.complete({}, 7); };
+    attempts.on_cancel = [](pending_attempts& self, cancellation) { self.complete({}, 7); };
     start();
     emit();
     time.run();
@@ -108,7 +105,7 @@ TEST_P(cancellation_point, decision_12_in_an_attempt_that_succeeds_all_the_same)
 }
 
 TEST_P(cancellation_point, decision_14_in_an_attempt_that_fails_with_its_own_error) {
-    attempts.on_cancel = [](pending_attempts& self, type) { self.complete(refused()); };
+    attempts.on_cancel = [](pending_attempts& self, cancellation) { self.complete(refused()); };
     start();
     emit();
     expect_cancelled(1);
@@ -219,11 +216,11 @@ TEST_P(cancellation_point, decision_21_inside_the_on_retry_hook) {
 }
 
 INSTANTIATE_TEST_SUITE_P(types, cancellation_point,
-                         testing::Values(cancellation_case{type::terminal, false},
-                                         cancellation_case{type::partial, false},
-                                         cancellation_case{type::total, false},
-                                         cancellation_case{type::total, true},
-                                         cancellation_case{type::all, false}));
+                         testing::Values(cancellation_case{cancellation::terminal, false},
+                                         cancellation_case{cancellation::partial, false},
+                                         cancellation_case{cancellation::total, false},
+                                         cancellation_case{cancellation::total, true},
+                                         cancellation_case{cancellation::all, false}));
 
 /// The same for awaitable attempts: awaited directly, without a time limit and with one; spawned because the
 /// executor does not say that it runs one function at a time; in a scope.
@@ -245,7 +242,7 @@ protected:
     operation_type operation = [this]() -> asio::awaitable<int> {
         co_return co_await attempts.async_attempt(asio::use_awaitable);
     };
-    retry_policy policy = every_100ms().on_give_up([this](stop_reason r) { reasons.push_back(r); });
+    retry_policy policy = every_100ms(5).on_give_up([this](stop_reason r) { reasons.push_back(r); });
 
     asio::awaitable<int> retry_of(operation_type& tried) {
         switch (GetParam()) {
@@ -293,9 +290,9 @@ protected:
 
 TEST_P(awaitable_cancellation, in_an_attempt) {
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
-    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(type::terminal));
+    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(cancellation::terminal));
 }
 
 TEST_P(awaitable_cancellation, in_a_later_attempt) {
@@ -305,14 +302,14 @@ TEST_P(awaitable_cancellation, in_a_later_attempt) {
     attempts.complete(refused());
     time.advance(100ms);
     EXPECT_EQ(attempts.started, 3u);
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(3);
 }
 
 TEST_P(awaitable_cancellation, in_an_attempt_that_succeeds_all_the_same) {
-    attempts.on_cancel = [](pending_attempts& self, type) { self.complete({}, 7); };
+    attempts.on_cancel = [](pending_attempts& self, cancellation) { self.complete({}, 7); };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     time.advance(0s);
     EXPECT_EQ(completions, 1);
     EXPECT_FALSE(result);
@@ -321,7 +318,7 @@ TEST_P(awaitable_cancellation, in_an_attempt_that_succeeds_all_the_same) {
 TEST_P(awaitable_cancellation, between_the_end_of_an_attempt_and_the_wait) {
     start();
     attempts.complete(refused());
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
 }
 
@@ -330,7 +327,7 @@ TEST_P(awaitable_cancellation, while_waiting) {
     attempts.complete(refused());
     time.advance(50ms);
     EXPECT_EQ(scheduler(io).pending(), 1u);
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
     EXPECT_EQ(time.now() - begin, 50ms);
 }
@@ -356,14 +353,14 @@ asio::awaitable<int> clean_up(pending_attempts& attempts, Filter... filter) {
 TEST_P(awaitable_cancellation, decision_34_an_attempt_that_resets_its_state_to_clean_up) {
     operation = [this] { return clean_up(attempts); };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
 }
 
 TEST_P(awaitable_cancellation, decision_34_an_attempt_that_lets_more_in_to_clean_up) {
     operation = [this] { return clean_up(attempts, asio::enable_total_cancellation()); };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
 }
 
@@ -372,7 +369,7 @@ TEST_P(awaitable_cancellation, decision_34_an_attempt_that_disables_cancellation
     start();
     attempts.complete(refused());
     time.advance(100ms);
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(2);
 }
 
@@ -382,7 +379,7 @@ TEST_P(awaitable_cancellation, decision_34_an_attempt_during_which_cancellation_
         co_return co_await attempts.async_attempt(asio::use_awaitable);
     };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     EXPECT_TRUE(attempts.cancellations.empty());
     EXPECT_EQ(completions, 0) << "the attempt goes on";
     attempts.complete(refused());
@@ -395,7 +392,7 @@ TEST_P(awaitable_cancellation, decision_12_a_success_while_cancellation_is_disab
         co_return co_await attempts.async_attempt(asio::use_awaitable);
     };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     attempts.complete({}, 7);
     time.advance(0s);
     EXPECT_EQ(completions, 1);
@@ -406,16 +403,16 @@ TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_c
     start();
     attempts.complete(refused());
     time.advance(50ms);
-    signal.emit(type::terminal);
-    signal.emit(type::total);
+    signal.emit(cancellation::terminal);
+    signal.emit(cancellation::total);
     expect_cancelled(1);
 }
 
 TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_counts_in_an_attempt) {
     attempts.on_cancel = nullptr;
     start();
-    signal.emit(type::terminal);
-    signal.emit(type::total);
+    signal.emit(cancellation::terminal);
+    signal.emit(cancellation::total);
     attempts.complete(refused());
     expect_cancelled(1);
 }
@@ -427,15 +424,15 @@ TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_c
     io.restart();
     while (scheduler(io).now() == begin && attempts.pending())
         io.run_one();
-    signal.emit(type::terminal);
-    signal.emit(type::total);
+    signal.emit(cancellation::terminal);
+    signal.emit(cancellation::total);
     expect_cancelled(1);
 }
 
 TEST_P(awaitable_cancellation, decision_34_a_weaker_request_after_the_one_that_counts_inside_a_hook) {
     policy = policy.on_retry([this](retry_event const&) {
-        signal.emit(type::terminal);
-        signal.emit(type::total);
+        signal.emit(cancellation::terminal);
+        signal.emit(cancellation::total);
     });
     start();
     attempts.complete(refused());
@@ -466,7 +463,7 @@ TEST_P(awaitable_cancellation, decision_34_an_inner_retry_does_not_outlive_the_l
         return retry_of(operation);
     };
     auto const caller = [&]() -> asio::awaitable<void> {
-        co_await async_retry(inner, every_100ms().max_attempts(2).attempt_timeout(1s));
+        co_await async_retry(inner, every_100ms(5).max_attempts(2).attempt_timeout(1s));
     };
     policy = policy.unlimited_attempts();
     start(caller());
@@ -491,7 +488,7 @@ TEST_P(awaitable_cancellation, decision_34_a_loop_of_retries_ends) {
         throw boost::system::system_error(failure);
     };
     start(caller());
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
 }
 
@@ -501,7 +498,7 @@ TEST_P(awaitable_cancellation, decision_34_the_caller_finds_its_own_state_as_it_
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         co_return co_await attempts.async_attempt(asio::use_awaitable);
     };
-    type seen = type::none;
+    cancellation seen = cancellation::none;
     bool throws = false;
     auto const caller = [&]() -> asio::awaitable<void> {
         co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
@@ -515,10 +512,10 @@ TEST_P(awaitable_cancellation, decision_34_the_caller_finds_its_own_state_as_it_
         EXPECT_FALSE(state.slot().has_handler());
     };
     start(caller());
-    signal.emit(type::partial);
+    signal.emit(cancellation::partial);
     attempts.complete(refused());
     time.advance(0s);
-    EXPECT_EQ(seen, type::partial);
+    EXPECT_EQ(seen, cancellation::partial);
     EXPECT_TRUE(throws);
     EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
 }
@@ -527,18 +524,19 @@ TEST_P(awaitable_cancellation, decision_34_as_a_tuple_and_judged) {
     operation = [this] { return clean_up(attempts); };
     auto const caller = [&]() -> asio::awaitable<void> {
         auto judged = fail_if([&] { return retry_of(operation); }, [](int) { return true; });
-        auto [thrown, value] = co_await async_retry(judged, every_100ms(), asio::as_tuple(asio::use_awaitable));
+        auto [thrown, value] =
+            co_await async_retry(judged, every_100ms(5), asio::as_tuple(asio::use_awaitable));
         std::rethrow_exception(thrown);
     };
     start(caller());
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
 }
 
 TEST_P(awaitable_cancellation, decision_34_inside_an_attempt_that_never_waits) {
     operation = [this]() -> asio::awaitable<int> {
         ++attempts.started;
-        signal.emit(type::terminal);
+        signal.emit(cancellation::terminal);
         throw std::runtime_error("failure");
         co_return 0;
     };
@@ -558,7 +556,7 @@ TEST_P(awaitable_cancellation, decision_35_an_attempt_that_ends_inside_emit) {
                 ++attempts.started;
                 auto slot = asio::get_associated_cancellation_slot(handler);
                 auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                slot.assign([shared](type) {
+                slot.assign([shared](cancellation) {
                     auto own = std::move(*shared); // the slot is cleared meanwhile
                     std::move(own)(aborted());
                 });
@@ -567,7 +565,7 @@ TEST_P(awaitable_cancellation, decision_35_an_attempt_that_ends_inside_emit) {
         co_return 0;
     };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     EXPECT_EQ(completions, 0) << "never completed inside emit";
     expect_cancelled(1);
 }
@@ -580,9 +578,9 @@ TEST_P(awaitable_cancellation, decision_18_an_attempt_that_cancels_again_where_i
                 ++attempts.started;
                 auto slot = asio::get_associated_cancellation_slot(handler);
                 auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                slot.assign([this, shared, is_told = false](type) mutable {
+                slot.assign([this, shared, is_told = false](cancellation) mutable {
                     if (!std::exchange(is_told, true))
-                        return signal.emit(type::terminal);
+                        return signal.emit(cancellation::terminal);
                     auto own = std::move(*shared);
                     std::move(own)(aborted());
                 });
@@ -591,7 +589,7 @@ TEST_P(awaitable_cancellation, decision_18_an_attempt_that_cancels_again_where_i
         co_return 0;
     };
     start();
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     expect_cancelled(1);
 }
 
@@ -603,12 +601,13 @@ INSTANTIATE_TEST_SUITE_P(styles, awaitable_cancellation,
 // Two waits that are over when the context looks: the first one's attempt cancels the second, whose
 // continuation is queued.
 TEST(async_retry_cancellation, decision_15_when_the_wait_is_over_and_queued) {
-    for (type const emitted : {type::terminal, type::partial, type::total, type::all}) {
+    for (cancellation const emitted :
+         {cancellation::terminal, cancellation::partial, cancellation::total, cancellation::all}) {
         asio::io_context io;
         asio::cancellation_signal signal;
         script first = script::failures(1), second = script::failures(1);
         completion_record first_record, second_record;
-        auto const policy = every_100ms().backoff(constant(20ms));
+        auto const policy = every_100ms(5).backoff(constant(20ms));
         auto const cancelling = [&](auto token) {
             if (first.attempts == 1)
                 signal.emit(emitted);
@@ -626,7 +625,7 @@ TEST(async_retry_cancellation, decision_15_when_the_wait_is_over_and_queued) {
         io.run();
         EXPECT_FALSE(first_record.error);
         EXPECT_EQ(second_record.count, 1);
-        bool const ignored = emitted == type::total;
+        bool const ignored = emitted == cancellation::total;
         EXPECT_EQ(second_record.error, ignored ? error_code() : aborted());
         EXPECT_EQ(second.attempts, ignored ? 2u : 1u);
     }
@@ -642,12 +641,12 @@ TEST(async_retry_cancellation, decision_13_attempt_that_completes_inside_emit) {
             [](auto handler) {
                 auto slot = asio::get_associated_cancellation_slot(handler);
                 auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                slot.assign([shared](type) { std::move (*shared)(aborted(), 0); });
+                slot.assign([shared](cancellation) { std::move (*shared)(aborted(), 0); });
             },
             token);
     };
-    async_retry(io, operation, every_100ms(), asio::bind_cancellation_slot(signal.slot(), record.handler()));
-    signal.emit(type::terminal);
+    async_retry(io, operation, every_100ms(5), asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    signal.emit(cancellation::terminal);
     EXPECT_EQ(record.count, 0);
     io.run();
     EXPECT_EQ(record.count, 1);
@@ -673,11 +672,11 @@ TEST(async_retry_cancellation, direct_awaitable_whose_attempt_replaces_the_cance
                 co_await asio::this_coro::reset_cancellation_state(large_filter());
                 throw std::runtime_error("failure");
             };
-            co_await async_retry(operation, every_100ms());
+            co_await async_retry(operation, every_100ms(5));
         },
         asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) { result = code_of(e); }));
     time.advance(150ms);
-    signal.emit(type::terminal);
+    signal.emit(cancellation::terminal);
     time.run();
     EXPECT_EQ(attempts, 2);
     EXPECT_EQ(result, aborted());
@@ -697,11 +696,11 @@ TEST(async_retry_cancellation, decision_16_direct_awaitable_ignores_total_after_
             auto operation = [&]() -> asio::awaitable<int> {
                 co_return co_await async_scripted(io, played, asio::use_awaitable);
             };
-            value = co_await async_retry(operation, every_100ms());
+            value = co_await async_retry(operation, every_100ms(5));
         },
         asio::bind_cancellation_slot(signal.slot(), asio::detached));
     time.advance(50ms);
-    signal.emit(type::total);
+    signal.emit(cancellation::total);
     time.run();
     EXPECT_EQ(value, 4);
 }
@@ -714,7 +713,7 @@ TEST(async_retry_cancellation, decision_17_unasked_abort_is_not_retried_unless_t
     script played{{aborted(), aborted()}};
     completion_record record;
     std::vector<stop_reason> reasons;
-    auto const policy = every_100ms().on_give_up([&](stop_reason r) { reasons.push_back(r); });
+    auto const policy = every_100ms(5).on_give_up([&](stop_reason r) { reasons.push_back(r); });
     auto const operation = [&](auto token) { return async_scripted(io, played, std::move(token)); };
     async_retry(io, operation, policy, record.handler());
     time.run();

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -17,10 +18,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-retry_policy every_100ms() {
-    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(4);
-}
 
 class async_retry_form : public testing::Test {
 protected:
@@ -49,7 +46,7 @@ protected:
 TEST_F(async_retry_form, token_operation) {
     auto const took = run([&]() -> asio::awaitable<void> {
         auto operation = [&](auto token) { return async_scripted(io, played, std::move(token)); };
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 3);
     });
     EXPECT_EQ(took, 200ms);
 }
@@ -61,7 +58,7 @@ TEST_F(async_retry_form, token_operation_that_asks_for_the_attempt) {
             numbers.push_back(a.number);
             return async_scripted(io, played, std::move(token));
         };
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 3);
     });
     EXPECT_THAT(numbers, testing::ElementsAre(1, 2, 3));
 }
@@ -69,7 +66,7 @@ TEST_F(async_retry_form, token_operation_that_asks_for_the_attempt) {
 TEST_F(async_retry_form, callable_that_returns_a_deferred_operation) {
     auto const took = run([&]() -> asio::awaitable<void> {
         auto operation = [&] { return async_scripted(io, played, asio::deferred); };
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 3);
     });
     EXPECT_EQ(took, 200ms);
 }
@@ -81,7 +78,7 @@ TEST_F(async_retry_form, callable_that_returns_a_deferred_operation_and_asks_for
             last = a.number;
             return async_scripted(io, played, asio::deferred);
         };
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 3);
     });
     EXPECT_EQ(last, 3u);
 }
@@ -89,7 +86,7 @@ TEST_F(async_retry_form, callable_that_returns_a_deferred_operation_and_asks_for
 TEST_F(async_retry_form, deferred_operation_itself) {
     run([&]() -> asio::awaitable<void> {
         auto operation = async_scripted(io, played, asio::deferred);
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 3);
     });
 }
 
@@ -102,7 +99,7 @@ asio::awaitable<std::string> fetch(script& s) {
 
 TEST_F(async_retry_form, awaitable_awaited_directly) {
     auto const took = run([&]() -> asio::awaitable<void> {
-        std::string const page = co_await async_retry([&] { return fetch(played); }, every_100ms());
+        std::string const page = co_await async_retry([&] { return fetch(played); }, every_100ms(4));
         EXPECT_EQ(page, "page 3");
     });
     EXPECT_EQ(took, 200ms);
@@ -110,7 +107,7 @@ TEST_F(async_retry_form, awaitable_awaited_directly) {
 
 TEST_F(async_retry_form, awaitable_under_time_limits) {
     auto const took = run([&]() -> asio::awaitable<void> {
-        auto const policy = every_100ms().attempt_timeout(5s).total_timeout(30s);
+        auto const policy = every_100ms(4).attempt_timeout(5s).total_timeout(30s);
         std::string const page = co_await async_retry([&] { return fetch(played); }, policy);
         EXPECT_EQ(page, "page 3");
     });
@@ -120,7 +117,7 @@ TEST_F(async_retry_form, awaitable_under_time_limits) {
 TEST_F(async_retry_form, awaitable_with_a_callback) {
     std::string page;
     async_retry(
-        io.get_executor(), [&] { return fetch(played); }, every_100ms(),
+        io.get_executor(), [&] { return fetch(played); }, every_100ms(4),
         [&](std::exception_ptr e, std::string s) {
             EXPECT_FALSE(e);
             page = s;
@@ -131,7 +128,7 @@ TEST_F(async_retry_form, awaitable_with_a_callback) {
 
 TEST_F(async_retry_form, awaitable_of_void_that_asks_for_the_attempt) {
     std::uint64_t last = 0;
-    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)}) {
+    for (auto const& policy : {every_100ms(4), every_100ms(4).attempt_timeout(1s)}) {
         played = script::failures(2);
         run([&]() -> asio::awaitable<void> {
             auto operation = [&](attempt a) -> asio::awaitable<void> {
@@ -147,7 +144,7 @@ TEST_F(async_retry_form, awaitable_of_void_that_asks_for_the_attempt) {
 // Its coroutine begins after the call of the operation has returned.
 TEST_F(async_retry_form, awaitable_that_refers_to_its_attempt) {
     asio::cancellation_signal signal;
-    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)})
+    for (auto const& policy : {every_100ms(4), every_100ms(4).attempt_timeout(1s)})
         for (auto const& slot : {asio::cancellation_slot(), signal.slot()}) {
             played = script::failures(2);
             std::vector<std::uint64_t> numbers;
@@ -176,13 +173,13 @@ TEST_F(async_retry_form, token_operation_that_refers_to_its_attempt) {
             },
             token);
     };
-    async_retry(io, operation, every_100ms(), asio::detached);
+    async_retry(io, operation, every_100ms(4), asio::detached);
     time.run();
     EXPECT_THAT(numbers, testing::ElementsAre(1, 2, 3));
 }
 
 TEST_F(async_retry_form, awaitable_that_throws_delivers_the_last_exception_unchanged) {
-    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)}) {
+    for (auto const& policy : {every_100ms(4), every_100ms(4).attempt_timeout(1s)}) {
         int calls = 0;
         std::string caught;
         run([&]() -> asio::awaitable<void> {
@@ -201,7 +198,7 @@ TEST_F(async_retry_form, awaitable_that_throws_delivers_the_last_exception_uncha
 }
 
 TEST_F(async_retry_form, awaitable_of_error_code) {
-    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)}) {
+    for (auto const& policy : {every_100ms(4), every_100ms(4).attempt_timeout(1s)}) {
         played = script::failures(9);
         run([&]() -> asio::awaitable<void> {
             auto operation = [&]() -> asio::awaitable<error_code> { co_return next(); };
@@ -215,7 +212,7 @@ TEST_F(async_retry_form, awaitable_of_error_code) {
 }
 
 TEST_F(async_retry_form, awaitable_of_tuple_with_error_code) {
-    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)}) {
+    for (auto const& policy : {every_100ms(4), every_100ms(4).attempt_timeout(1s)}) {
         played = script::failures(2);
         run([&]() -> asio::awaitable<void> {
             auto operation = [&]() -> asio::awaitable<std::tuple<error_code, int, std::string>> {
@@ -238,9 +235,9 @@ TEST_F(async_retry_form, awaitable_of_result) {
                 co_return ec;
             co_return 5;
         };
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 5);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 5);
         played = script::failures(9);
-        auto const [ec, n] = co_await async_retry(operation, every_100ms(), asio::as_tuple(asio::deferred));
+        auto const [ec, n] = co_await async_retry(operation, every_100ms(4), asio::as_tuple(asio::deferred));
         EXPECT_EQ(ec, refused());
     });
 }
@@ -252,7 +249,7 @@ TEST_F(async_retry_form, plain_callable) {
                 throw boost::system::system_error(ec);
             return 9;
         };
-        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 9);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 9);
     });
     EXPECT_EQ(took, 200ms);
 }
@@ -264,23 +261,23 @@ TEST_F(async_retry_form, plain_callable_of_void_error_code_and_result) {
                 if (next())
                     throw 1;
             },
-            every_100ms());
+            every_100ms(4));
         played = script::failures(2);
-        co_await async_retry([&] { return next(); }, every_100ms());
+        co_await async_retry([&] { return next(); }, every_100ms(4));
         played = script::failures(2);
         auto result = [&]() -> boost::system::result<int> {
             if (error_code const ec = next())
                 return ec;
             return 4;
         };
-        EXPECT_EQ(co_await async_retry(result, every_100ms()), 4);
+        EXPECT_EQ(co_await async_retry(result, every_100ms(4)), 4);
     });
     EXPECT_EQ(played.attempts, 3u);
 }
 
 TEST_F(async_retry_form, exception_in_an_operation_with_error_code_is_a_failure_with_its_code) {
     std::vector<error_code> errors;
-    auto const policy = every_100ms().on_retry([&](retry_event const& e) { errors.push_back(e.error); });
+    auto const policy = every_100ms(4).on_retry([&](retry_event const& e) { errors.push_back(e.error); });
     int calls = 0;
     completion_record record;
     auto operation = [&](auto token) {
@@ -313,7 +310,7 @@ TEST_F(async_retry_form, initiation_that_throws_after_it_handed_its_handler_on_c
             },
             token);
     };
-    async_retry(io, operation, every_100ms(), record.handler());
+    async_retry(io, operation, every_100ms(4), record.handler());
     time.run();
     EXPECT_EQ(record.count, 1);
     EXPECT_EQ(record.value, 3);
@@ -323,7 +320,7 @@ TEST_F(async_retry_form, plain_callable_that_returns_a_reference) {
     std::string const kept = "kept";
     std::string got;
     async_retry(
-        io, [&]() -> std::string const& { return kept; }, every_100ms(),
+        io, [&]() -> std::string const& { return kept; }, every_100ms(4),
         [&](std::exception_ptr, std::string s) { got = s; });
     time.run();
     EXPECT_EQ(got, kept);
@@ -342,7 +339,7 @@ TEST_F(async_retry_form, decision_19_operation_stays_at_one_address) {
             co_return played->next() ? throw std::runtime_error("again") : 1;
         }
     };
-    for (auto const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)}) {
+    for (auto const& policy : {every_100ms(4), every_100ms(4).attempt_timeout(1s)}) {
         played = script::failures(2);
         std::vector<void const*> addresses;
         run([&]() -> asio::awaitable<void> {
@@ -361,14 +358,14 @@ TEST_F(async_retry_form, decision_20_failed_attempt_leaves_nothing_during_the_wa
             [&](auto handler) { asio::post(io, asio::append(std::move(handler), played.next(), alive)); },
             token);
     };
-    async_retry(io.get_executor(), result_operation, every_100ms(), asio::detached);
+    async_retry(io.get_executor(), result_operation, every_100ms(4), asio::detached);
     auto frame_operation = [&]() -> asio::awaitable<void> {
         auto const local = alive;
         co_await asio::post(io, asio::deferred);
         throw std::runtime_error("frame gone");
     };
-    async_retry(io.get_executor(), frame_operation, every_100ms(), asio::detached);
-    asio::co_spawn(io, async_retry(frame_operation, every_100ms()), asio::detached);
+    async_retry(io.get_executor(), frame_operation, every_100ms(4), asio::detached);
+    asio::co_spawn(io, async_retry(frame_operation, every_100ms(4)), asio::detached);
     time.advance(50ms);
     EXPECT_EQ(scheduler(io).pending(), 3u);
     EXPECT_EQ(alive.use_count(), 1);

@@ -5,6 +5,7 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/policies.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 #include "support/scripted_operation.hpp"
@@ -115,10 +116,6 @@ private:
 public:
     time_point const begin;
 };
-
-retry_policy every_100ms() {
-    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(3);
-}
 
 class async_retry_gate : public testing::TestWithParam<form> {
 protected:

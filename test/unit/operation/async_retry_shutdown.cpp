@@ -1,5 +1,6 @@
 #include <asio_retry/async_retry.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -12,10 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t many = 100'000;
-
-retry_policy hourly() {
-    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
-}
 
 struct counted_handler {
     std::size_t& called;

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -23,10 +24,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-retry_policy every_100ms() {
-    return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(3);
-}
 
 // --- where attempts run
 

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/throws_at.hpp"
 
@@ -19,10 +20,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-retry_policy every_100ms() {
-    return retry_policy().backoff(constant(100ms)).jitter(no_jitter());
-}
 
 /// What became of a handler and its copies.
 struct tally {

@@ -1,6 +1,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry_scope.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -16,10 +17,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-retry_policy hourly() {
-    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
-}
 
 /// A handler that posts itself so many times before it calls the one in it.
 template <typename Handler>
@@ -43,7 +40,7 @@ auto async_hops(asio::io_context& io, int hops, Token&& token) {
         token);
 }
 
-struct counted_handler {
+struct held_handler {
     std::size_t* calls;
     std::shared_ptr<int> held;
     template <typename... Args>
@@ -53,7 +50,7 @@ struct counted_handler {
 };
 
 /// What a program has at hand. The scope ends before the context, as it has to.
-struct stage {
+struct at_hand {
     asio::io_context io;
     retry_scope scope{io.get_executor()};
     asio::cancellation_signal signal;
@@ -66,7 +63,7 @@ struct stage {
 
 struct program {
     std::string name;
-    std::function<void(stage&, counted_handler)> begin;
+    std::function<void(at_hand&, held_handler)> begin;
 };
 
 std::ostream& operator<<(std::ostream& out, program const& p) {
@@ -75,93 +72,93 @@ std::ostream& operator<<(std::ostream& out, program const& p) {
 
 std::vector<program> programs() {
     return {
-        {"plain", [](stage& s, auto done) { async_retry(s.io, s.hopping(), hourly(), done); }},
+        {"plain", [](at_hand& s, auto done) { async_retry(s.io, s.hopping(), hourly(), done); }},
         {"without_delay",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.io, s.hopping(), hourly().backoff(constant(0ms)).max_attempts(4), done);
          }},
         {"limited",
-         [](stage& s, auto done) { async_retry(s.io, s.hopping(), hourly().attempt_timeout(1ns), done); }},
+         [](at_hand& s, auto done) { async_retry(s.io, s.hopping(), hourly().attempt_timeout(1ns), done); }},
         {"limited_and_retried",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.io, s.hopping(),
                          hourly().backoff(constant(1ns)).attempt_timeout(1ns).max_attempts(3), done);
          }},
         {"cancels_its_scope",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, [&s] { return s.scope.cancel(), refused(); }, hourly(), done);
          }},
         {"cancels_its_scope_under_a_limit",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(
                  s.scope, [&s] { return s.scope.cancel(), refused(); }, hourly().attempt_timeout(1ns), done);
          }},
         {"scope_cancelled_in_an_attempt",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly(), done);
              s.scope.cancel();
          }},
         {"scope_cancelled_in_a_wait",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, [] { return refused(); }, hourly(), done);
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
         {"scope_cancelled_and_attempt_limited",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly().attempt_timeout(1ns), done);
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
         {"drained",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly(), done);
              async_hops(s.io, s.hops, [&s, done](error_code) {
                  s.scope.async_drain(1h, [done](error_code ec, std::size_t) mutable { done(ec); });
              });
          }},
         {"drained_to_its_timeout",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly(), done);
              s.scope.async_drain(0s, [done](error_code ec, std::size_t) mutable { done(ec); });
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
         {"sent_to_retry_now",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, [] { return refused(); }, hourly().max_attempts(3), done);
              s.scope.retry_now();
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.retry_now(); });
          }},
         {"without_room",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              s.scope.max_pending(1);
              async_retry(s.scope, s.hopping(), hourly(), done);
              async_retry(s.scope, s.hopping(), hourly(), done);
          }},
         {"joined",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly(), done);
              s.scope.async_join(done);
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
         {"signalled",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(
                  s.io, [] { return refused(); }, hourly(), asio::bind_cancellation_slot(s.signal.slot(), done));
              async_hops(s.io, s.hops, [&s](error_code) { s.signal.emit(asio::cancellation_type::terminal); });
          }},
         {"awaitable_called_back",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              auto operation = [&s]() -> asio::awaitable<void> { co_await s.hopping()(asio::use_awaitable); };
              async_retry(s.scope, operation, hourly().attempt_timeout(1ns), done);
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
         {"awaited",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              auto operation = [&s]() -> asio::awaitable<void> { co_await s.hopping()(asio::use_awaitable); };
              asio::co_spawn(s.io, async_retry(operation, hourly().backoff(constant(1ns)).max_attempts(3)),
                             done);
          }},
         {"nested_under_limits",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              auto inner = [&s](auto token) {
                  return async_retry(s.scope, s.hopping(), hourly(), std::move(token));
              };
@@ -169,7 +166,7 @@ std::vector<program> programs() {
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
          }},
         {"on_a_strand",
-         [](stage& s, auto done) {
+         [](at_hand& s, auto done) {
              async_retry(s.scope, s.hopping(), hourly().attempt_timeout(1ns),
                          asio::bind_executor(asio::make_strand(s.io), done));
              async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
@@ -195,9 +192,9 @@ TEST_P(context_destroyed, decision_25_after_every_turn) {
             std::size_t calls = 0, calls_before = 0;
             auto const held = std::make_shared<int>();
             {
-                stage s;
+                at_hand s;
                 s.hops = hops;
-                GetParam().begin(s, counted_handler{&calls, held});
+                GetParam().begin(s, held_handler{&calls, held});
                 for (turns = 0; turns != wanted && run_a_turn(s.io);)
                     ++turns;
                 calls_before = calls;

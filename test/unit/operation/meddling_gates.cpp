@@ -68,12 +68,12 @@ private:
     int calls_ = 0;
 };
 
-enum class form { callback, deferred, scope, awaited, awaitable_with_a_limit, awaitable_in_a_scope };
+enum class meddled_form { callback, deferred, scope, awaited, awaitable_with_a_limit, awaitable_in_a_scope };
 
 /// Two failures and a success; the gate refuses the first attempt once, and a lease once.
 class meddled_operation {
 public:
-    explicit meddled_operation(form f, int at)
+    explicit meddled_operation(meddled_form f, int at)
         : form_(f) {
         meddling->at = at;
         meddling->gate.refusals = {std::nullopt, std::nullopt, 1s};
@@ -102,13 +102,13 @@ public:
             completions.push_back(e ? code_of(e) : error_code());
         };
         switch (form_) {
-        case form::callback:
+        case meddled_form::callback:
             return async_retry(*io, by_token, policy, cancellable(on_code));
-        case form::deferred:
+        case meddled_form::deferred:
             return async_retry(*io, by_token, policy, asio::deferred)(cancellable(on_code));
-        case form::scope:
+        case meddled_form::scope:
             return async_retry(*scope, by_token, policy, cancellable(on_code));
-        case form::awaited:
+        case meddled_form::awaited:
             // Asio does not let a coroutine be cancelled that has not waited for anything.
             return asio::co_spawn(
                 *io,
@@ -117,9 +117,9 @@ public:
                     co_await async_retry(attempt, p);
                 }(awaitable, policy),
                 cancellable(on_exception));
-        case form::awaitable_with_a_limit:
+        case meddled_form::awaitable_with_a_limit:
             return async_retry(*io, awaitable, policy.attempt_timeout(1h), cancellable(on_exception));
-        case form::awaitable_in_a_scope:
+        case meddled_form::awaitable_in_a_scope:
             return async_retry(*scope, awaitable, policy, cancellable(on_exception));
         }
     }
@@ -142,10 +142,10 @@ public:
     std::optional<retry_scope> scope{std::in_place, io->get_executor()};
 
 private:
-    form form_;
+    meddled_form form_;
 };
 
-class meddling_gate : public testing::TestWithParam<form> {
+class meddling_gate : public testing::TestWithParam<meddled_form> {
 protected:
     /// Does it at the first call, at the second, and so on until there is none any more.
     template <typename Deed>
@@ -207,8 +207,9 @@ TEST_P(meddling_gate, may_stop_the_context_which_is_then_destroyed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every_form, meddling_gate,
-                         testing::Values(form::callback, form::deferred, form::scope, form::awaited,
-                                         form::awaitable_with_a_limit, form::awaitable_in_a_scope));
+                         testing::Values(meddled_form::callback, meddled_form::deferred, meddled_form::scope,
+                                         meddled_form::awaited, meddled_form::awaitable_with_a_limit,
+                                         meddled_form::awaitable_in_a_scope));
 
 // On a thread of its own nobody can cancel from there but by the waits.
 TEST(meddling_gates, may_block_and_begin_a_blocking_retry) {

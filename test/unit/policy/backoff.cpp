@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/csv.hpp"
+#include "support/refuses.hpp"
 
 #include <cmath>
 #include <limits>
@@ -25,11 +26,6 @@ std::vector<duration> ceilings(backoff const& shape, std::uint64_t count) {
     for (std::uint64_t failures = 1; failures <= count; ++failures)
         result.push_back(shape.ceiling(failures));
     return result;
-}
-
-auto refuses(std::string const& field, std::string const& value, std::string const& rule) {
-    return testing::ThrowsMessage<std::invalid_argument>(
-        testing::AllOf(testing::HasSubstr(field + " = " + value), testing::HasSubstr(rule)));
 }
 
 TEST(backoff, constant_never_grows) {

@@ -24,11 +24,11 @@ using testing::ElementsAre;
 struct described_jitter {
     char const* name;
     jitter kind;
-    duration least, greatest; ///< what `step` below allows it
+    duration least, greatest; ///< what `third_step` below allows it
 };
 
 // ceiling 8ns of a cap of 9ns, base 2ns, previous delay 3ns
-backoff_step const step{3, 8ns, 2ns, 9ns, 3ns};
+backoff_step const third_step{3, 8ns, 2ns, 9ns, 3ns};
 
 std::vector<described_jitter> const all_jitters = {
     {"no_jitter", no_jitter(), 8ns, 8ns},
@@ -57,7 +57,7 @@ TEST(jitter, draws_every_nanosecond_of_its_range_and_no_other) {
         random source(1);
         std::set<duration> drawn;
         for (int i = 0; i < 1000; ++i)
-            drawn.insert(j.kind.draw(step, source));
+            drawn.insert(j.kind.draw(third_step, source));
         EXPECT_EQ(*drawn.begin(), j.least) << j.name;
         EXPECT_EQ(*drawn.rbegin(), j.greatest) << j.name;
         EXPECT_EQ(drawn.size(), static_cast<std::size_t>((j.greatest - j.least).count()) + 1) << j.name;
@@ -69,7 +69,7 @@ TEST(decision_03, draws_are_unbiased) {
     for (described_jitter const& j : all_jitters) {
         double const least = double(j.least.count()) * 1e6, greatest = double(j.greatest.count()) * 1e6;
         double const standard_error = (greatest - least) / std::sqrt(12. * draws);
-        EXPECT_NEAR(mean_of_draws(j.kind, scaled(step, 1'000'000), draws), (least + greatest) / 2,
+        EXPECT_NEAR(mean_of_draws(j.kind, scaled(third_step, 1'000'000), draws), (least + greatest) / 2,
                     5 * standard_error)
             << j.name;
     }
@@ -167,7 +167,7 @@ TEST(jitter, a_callable_sees_the_step_and_the_source) {
         return r.uniform(s.ceiling / 2, s.ceiling / 2);
     });
     random source(1);
-    EXPECT_EQ(half.draw(step, source), 4ns);
+    EXPECT_EQ(half.draw(third_step, source), 4ns);
     EXPECT_EQ(seen.failures, 3u);
     EXPECT_EQ(seen.ceiling, 8ns);
     EXPECT_EQ(seen.base, 2ns);
@@ -177,9 +177,9 @@ TEST(jitter, a_callable_sees_the_step_and_the_source) {
 
 TEST(jitter, a_callable_is_held_between_zero_and_the_cap) {
     random source(1);
-    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(-1ns); }).draw(step, source), 0ns);
-    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(10ns); }).draw(step, source), 9ns);
-    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(9ns); }).draw(step, source), 9ns);
+    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(-1ns); }).draw(third_step, source), 0ns);
+    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(10ns); }).draw(third_step, source), 9ns);
+    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(9ns); }).draw(third_step, source), 9ns);
 }
 
 TEST(decision_04, fractions_outside_zero_and_one_are_refused) {

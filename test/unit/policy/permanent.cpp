@@ -5,6 +5,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/machine_script.hpp"
+#include "support/message_of.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -19,14 +20,6 @@
 
 namespace asio_retry::test {
 namespace {
-
-std::string message_of(std::exception_ptr const& e) {
-    try {
-        std::rethrow_exception(e);
-    } catch (std::exception const& exception) {
-        return exception.what();
-    }
-}
 
 TEST(permanent, holds_a_code_an_exception_or_what_was_thrown) {
     EXPECT_EQ(permanent(refused()).code(), refused());

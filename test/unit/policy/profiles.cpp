@@ -18,7 +18,7 @@ using testing::ThrowsMessage;
 constexpr std::uint64_t unlimited = 0;
 
 /// What is published of a scheme.
-struct numbers {
+struct profile_numbers {
     std::string_view name;
     std::uint64_t attempts;
     std::vector<delay_range> first; ///< after the first failures
@@ -26,7 +26,7 @@ struct numbers {
     duration cap = duration::max(); ///< of what is drawn
 };
 
-std::vector<numbers> const published = {
+std::vector<profile_numbers> const published_profiles = {
     {"scala_timer", unlimited, {{0s, 19'531'250ns}, {0s, 39'062'500ns}}, {0s, 10s}},
     {"aws_exponential", unlimited, {{5ms, 5ms}, {10ms, 10ms}}, {2s, 2s}},
     {"aws_full_jitter", unlimited, {{0s, 5ms}, {0s, 10ms}}, {0s, 2s}},
@@ -68,8 +68,8 @@ bool same(delay_range const& a, delay_range const& b) {
 }
 
 TEST(profiles, have_the_published_constants) {
-    ASSERT_EQ(profiles::all().size(), published.size()) << "each profile has a line in this table";
-    for (numbers const& expected : published) {
+    ASSERT_EQ(profiles::all().size(), published_profiles.size()) << "each profile has a line in this table";
+    for (profile_numbers const& expected : published_profiles) {
         profiles::profile const* const found = profiles::find(expected.name);
         ASSERT_TRUE(found) << expected.name;
         retry_policy const policy = found->make();

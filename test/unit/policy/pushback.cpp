@@ -22,7 +22,7 @@ wall_time at(std::chrono::year_month_day day, duration time = {}) {
     return wall_time(std::chrono::sys_days(day)) + std::chrono::duration_cast<wall_time::duration>(time);
 }
 
-wall_time const noon = at(std::chrono::year(2026) / 11 / 22, 12h);
+wall_time const this_noon = at(std::chrono::year(2026) / 11 / 22, 12h);
 
 TEST(pushback, is_nothing_or_a_delay_or_never) {
     EXPECT_FALSE(nothing);
@@ -67,23 +67,23 @@ TEST(golden, decision_29_retry_after_is_read_as_go_reads_it) {
 TEST(decision_29, all_three_dates_are_read) {
     for (char const* text : {"Sun, 22 Nov 2026 12:00:05 GMT", "Sunday, 22-Nov-26 12:00:05 GMT",
                              "Sun Nov 22 12:00:05 2026", " \tSun, 22 Nov 2026 12:00:05 GMT\t "})
-        EXPECT_EQ(parse_retry_after(text, noon), pushback::after(5s)) << text;
-    EXPECT_EQ(parse_retry_after("Sun Nov  8 12:00:05 2026", noon), pushback::after(0s));
-    EXPECT_EQ(parse_retry_after("Sun Nov 08 12:00:05 2026", noon), pushback::after(0s));
+        EXPECT_EQ(parse_retry_after(text, this_noon), pushback::after(5s)) << text;
+    EXPECT_EQ(parse_retry_after("Sun Nov  8 12:00:05 2026", this_noon), pushback::after(0s));
+    EXPECT_EQ(parse_retry_after("Sun Nov 08 12:00:05 2026", this_noon), pushback::after(0s));
 }
 
 TEST(decision_29, the_name_of_the_day_is_not_compared_with_the_date) {
-    EXPECT_EQ(parse_retry_after("Mon, 22 Nov 2026 12:00:05 GMT", noon), pushback::after(5s));
+    EXPECT_EQ(parse_retry_after("Mon, 22 Nov 2026 12:00:05 GMT", this_noon), pushback::after(5s));
 }
 
 TEST(decision_29, a_date_is_exact_to_the_nanosecond) {
-    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", noon + 1us), pushback::after(1s - 1us));
-    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", noon + 1s), pushback::after(0s));
-    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", noon + 2s), pushback::after(0s));
+    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", this_noon + 1us), pushback::after(1s - 1us));
+    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", this_noon + 1s), pushback::after(0s));
+    EXPECT_EQ(parse_retry_after("Sun, 22 Nov 2026 12:00:01 GMT", this_noon + 2s), pushback::after(0s));
 }
 
 TEST(decision_29, dates_too_far_away_to_be_counted_are_held) {
-    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", noon), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", this_noon), pushback::after(duration::max()));
     EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", wall_time::min()),
               pushback::after(duration::max()));
     EXPECT_EQ(parse_retry_after("Sat, 01 Jan 0000 00:00:00 GMT", wall_time::max()), pushback::after(0s));
@@ -99,10 +99,10 @@ TEST(decision_29, a_two_digit_year_is_at_most_50_years_ahead) {
     auto const year_of = [](std::string const& year, wall_time now) {
         return parse_retry_after("Sunday, 01-Jan-" + year + " 00:00:00 GMT", now);
     };
-    EXPECT_EQ(year_of("76", noon), parse_retry_after("Sun, 01 Jan 2076 00:00:00 GMT", noon));
-    EXPECT_EQ(year_of("77", noon), pushback::after(0s)) << "1977";
-    EXPECT_EQ(year_of("26", noon), pushback::after(0s));
-    EXPECT_EQ(year_of("27", noon), parse_retry_after("Sun, 01 Jan 2027 00:00:00 GMT", noon));
+    EXPECT_EQ(year_of("76", this_noon), parse_retry_after("Sun, 01 Jan 2076 00:00:00 GMT", this_noon));
+    EXPECT_EQ(year_of("77", this_noon), pushback::after(0s)) << "1977";
+    EXPECT_EQ(year_of("26", this_noon), pushback::after(0s));
+    EXPECT_EQ(year_of("27", this_noon), parse_retry_after("Sun, 01 Jan 2027 00:00:00 GMT", this_noon));
     EXPECT_EQ(year_of("00", at(std::chrono::year(2099) / 12 / 31, 24h - 1s)), pushback::after(1s));
     EXPECT_EQ(year_of("00", at(std::chrono::year(1999) / 12 / 31, 24h - 1s)), pushback::after(1s));
 }
@@ -150,16 +150,17 @@ TEST(decision_29, what_is_no_number_and_no_date_says_nothing) {
              "2026-11-22T12:00:05Z",
              "22 Nov 2026 12:00:05 GMT",
          })
-        EXPECT_EQ(parse_retry_after(text, noon), nothing) << text;
-    EXPECT_EQ(parse_retry_after(std::string_view("5\0", 2), noon), nothing);
-    EXPECT_TRUE(parse_retry_after("Tue, 29 Feb 2028 12:00:05 GMT", noon)) << "but a leap day is a day";
+        EXPECT_EQ(parse_retry_after(text, this_noon), nothing) << text;
+    EXPECT_EQ(parse_retry_after(std::string_view("5\0", 2), this_noon), nothing);
+    EXPECT_TRUE(parse_retry_after("Tue, 29 Feb 2028 12:00:05 GMT", this_noon)) << "but a leap day is a day";
 }
 
 TEST(decision_29, every_digit_is_checked_before_a_number_is_held) {
-    EXPECT_EQ(parse_retry_after("99999999999999999999999999999999", noon), pushback::after(duration::max()));
-    EXPECT_EQ(parse_retry_after("9999999999999999999999999999999x", noon), nothing);
-    EXPECT_EQ(parse_retry_after("9223372036854775807", noon), pushback::after(duration::max()));
-    EXPECT_EQ(parse_retry_after("9223372036854775808", noon), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("99999999999999999999999999999999", this_noon),
+              pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("9999999999999999999999999999999x", this_noon), nothing);
+    EXPECT_EQ(parse_retry_after("9223372036854775807", this_noon), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after("9223372036854775808", this_noon), pushback::after(duration::max()));
 }
 
 TEST(decision_29, milliseconds_are_read) {

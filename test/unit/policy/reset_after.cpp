@@ -18,13 +18,13 @@ namespace {
 using testing::ElementsAre;
 
 /// 100, 200, 400 ms ...
-retry_policy doubling() {
+retry_policy doubling_for_ever() {
     return retry_policy().backoff(exponential(100ms).cap(1h)).jitter(no_jitter()).unlimited_attempts();
 }
 
 // An attempt that lasted long enough is followed by the first delay, as if nothing had failed before.
 TEST(reset_after, a_stable_attempt_resets_the_backoff) {
-    machine_script script(doubling().reset_after(10s));
+    machine_script script(doubling_for_ever().reset_after(10s));
     script.start();
     EXPECT_THAT(script.fail(1s), is_wait(100ms));
     script.wake(2s);
@@ -42,7 +42,7 @@ TEST(reset_after, a_stable_attempt_resets_the_jitter) {
         previous.push_back(step.previous);
         return step.ceiling;
     };
-    machine_script script(doubling().jitter(note).reset_after(10s));
+    machine_script script(doubling_for_ever().jitter(note).reset_after(10s));
     script.start();
     script.fail(1s);
     script.wake(2s);
@@ -54,13 +54,13 @@ TEST(reset_after, a_stable_attempt_resets_the_jitter) {
 
 // One nanosecond less is flapping.
 TEST(reset_after, flapping_does_not_reset_the_backoff) {
-    machine_script script(doubling().reset_after(10s));
+    machine_script script(doubling_for_ever().reset_after(10s));
     script.start();
     script.fail(1s);
     script.wake(2s);
     EXPECT_THAT(script.fail(12s - 1ns), is_wait(200ms));
 
-    machine_script without(doubling());
+    machine_script without(doubling_for_ever());
     without.start();
     without.fail(1s);
     without.wake(2s);
@@ -69,7 +69,7 @@ TEST(reset_after, flapping_does_not_reset_the_backoff) {
 
 // The attempts and the time of an outage are those since the connection was lost.
 TEST(reset_after, limits_start_over) {
-    machine_script script(doubling().max_attempts(2).max_elapsed(5s).reset_after(10s));
+    machine_script script(doubling_for_ever().max_attempts(2).max_elapsed(5s).reset_after(10s));
     script.start();
     EXPECT_THAT(script.fail(1s), is_wait(100ms));
     script.wake(2s);
@@ -81,14 +81,14 @@ TEST(reset_after, limits_start_over) {
 
 // The total_timeout is that of the whole operation.
 TEST(reset_after, total_timeout_does_not_start_over) {
-    machine_script script(doubling().total_timeout(30s).reset_after(10s));
+    machine_script script(doubling_for_ever().total_timeout(30s).reset_after(10s));
     script.start();
     EXPECT_THAT(script.fail(29s), is_wait(100ms));
     EXPECT_EQ(script.limit(29s), 30s);
 }
 
 TEST(reset_after, health_counts_from_the_first_mark_of_the_attempt) {
-    machine_script script(doubling().reset_after(10s));
+    machine_script script(doubling_for_ever().reset_after(10s));
     script.machine.expect_health_marks();
     script.start();
     EXPECT_THAT(script.fail(1h), is_wait(100ms));
@@ -104,7 +104,7 @@ TEST(reset_after, health_counts_from_the_first_mark_of_the_attempt) {
 
 // The attempt at the edge was the last one of an outage that is over.
 TEST(reset_after, lets_a_new_outage_have_its_retries_after_a_clamped_wait) {
-    machine_script script(doubling().max_elapsed(50ms).clamp().reset_after(10s));
+    machine_script script(doubling_for_ever().max_elapsed(50ms).clamp().reset_after(10s));
     script.start();
     EXPECT_THAT(script.fail(), is_wait(50ms));
     EXPECT_THAT(script.wake(50ms), is_attempt());
@@ -113,13 +113,13 @@ TEST(reset_after, lets_a_new_outage_have_its_retries_after_a_clamped_wait) {
 
 // What hangs until its time is up is not healthy, unless it said so.
 TEST(reset_after, an_attempt_that_timed_out_is_no_good_connection) {
-    machine_script script(doubling().attempt_timeout(60s).reset_after(30s));
+    machine_script script(doubling_for_ever().attempt_timeout(60s).reset_after(30s));
     script.start();
     EXPECT_THAT(script.expire(0s, 60s), is_wait(100ms));
     script.wake(61s);
     EXPECT_THAT(script.expire(61s, 121s), is_wait(200ms));
 
-    machine_script marking(doubling().attempt_timeout(60s).reset_after(30s));
+    machine_script marking(doubling_for_ever().attempt_timeout(60s).reset_after(30s));
     marking.machine.expect_health_marks();
     marking.start();
     marking.fail();
@@ -153,7 +153,7 @@ protected:
     }
 
     retry_policy policy() {
-        return doubling().reset_after(10s).on_retry(
+        return doubling_for_ever().reset_after(10s).on_retry(
             [this](retry_event const& e) { delays.push_back(e.delay); });
     }
 };

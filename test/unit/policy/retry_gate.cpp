@@ -1,5 +1,7 @@
 #include <asio_retry/retry_gate.hpp>
 
+#include "support/gate_values.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr time_point noon(12h);
 
 /// Writes down what it is told, under its name.
 struct telling_gate final : retry_gate {

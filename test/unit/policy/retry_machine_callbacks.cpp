@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/machine_script.hpp"
+#include "support/message_of.hpp"
 
 #include <boost/system/system_error.hpp>
 
@@ -19,16 +20,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-std::string message_of(std::exception_ptr const& e) {
-    if (!e)
-        return "no exception";
-    try {
-        std::rethrow_exception(e);
-    } catch (std::exception const& caught) {
-        return caught.what();
-    }
-}
 
 struct throwing_callback {
     char const* name;

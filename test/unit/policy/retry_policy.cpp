@@ -1,5 +1,7 @@
 #include <asio_retry/retry_policy.hpp>
 
+#include "support/refuses.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +25,6 @@ using namespace std::chrono_literals;
 static_assert(std::semiregular<retry_policy> && !std::is_aggregate_v<retry_policy>);
 static_assert(std::is_nothrow_copy_constructible_v<retry_policy>);
 static_assert(std::is_nothrow_move_constructible_v<retry_policy>);
-
-auto refuses(std::string const& field, std::string const& value, std::string const& rule) {
-    return testing::ThrowsMessage<std::invalid_argument>(
-        testing::AllOf(testing::HasSubstr(field + " = " + value), testing::HasSubstr(rule)));
-}
 
 struct open_gate final : retry_gate {
     bool acquire(failure_kind, time_point) noexcept override { return true; }

@@ -44,7 +44,7 @@ std::string fault_of(Read read) {
     return "";
 }
 
-std::string fault_in(json::string_view text) {
+std::string json_fault_in(json::string_view text) {
     return fault_of([&] { policy_in(text); });
 }
 
@@ -120,7 +120,7 @@ TEST(policy_json, every_item_is_written_and_read) {
 TEST(policy_json, a_profile_comes_first_wherever_it_stands) {
     EXPECT_EQ(text_of(R"({"max_attempts": 9, "unix_connect": true})"), to_string(profiles::unix_connect(9)));
     EXPECT_EQ(text_of(R"({"unix_connect": {}, "max_attempts": 9})"), to_string(profiles::unix_connect(9)));
-    EXPECT_EQ(fault_in(R"({"unix_connect": true, "celery": true})"),
+    EXPECT_EQ(json_fault_in(R"({"unix_connect": true, "celery": true})"),
               "/celery: expected a profile as the first item only, found 'celery'");
 }
 
@@ -148,53 +148,53 @@ TEST(policy_json, callables_have_a_stand_in_and_cannot_be_read) {
               R"({"custom_backoff":"<callable>","full_jitter":true,"max_attempts":3,"retry_if":"<callable>"})");
     EXPECT_EQ(fault_of([&] { policy_from_json(written); }),
               "/custom_backoff: custom_backoff stands for a callable, and a callable cannot be read from text");
-    EXPECT_EQ(fault_in(R"({"retry_if": "<callable>"})"),
+    EXPECT_EQ(json_fault_in(R"({"retry_if": "<callable>"})"),
               "/retry_if: retry_if stands for a callable, and a callable cannot be read from text");
 }
 
 TEST(policy_json, faults_are_named_by_their_path) {
-    EXPECT_EQ(fault_in("[]"), "the root: expected an object, found '[]'");
-    EXPECT_EQ(fault_in(R"({"exponential": {"base": "500m"}})"),
+    EXPECT_EQ(json_fault_in("[]"), "the root: expected an object, found '[]'");
+    EXPECT_EQ(json_fault_in(R"({"exponential": {"base": "500m"}})"),
               "/exponential/base: expected a unit (ns, us, ms, s, min or h), found 'm'");
-    EXPECT_EQ(fault_in(R"({"exponential": {"base": "1.s"}})"),
+    EXPECT_EQ(json_fault_in(R"({"exponential": {"base": "1.s"}})"),
               "/exponential/base: expected a duration such as 500ms, found '1.s'");
-    EXPECT_EQ(fault_in(R"({"exponential": {"base": 500}})"),
+    EXPECT_EQ(json_fault_in(R"({"exponential": {"base": 500}})"),
               "/exponential/base: expected a duration such as 500ms for base of exponential, found '500'");
-    EXPECT_EQ(fault_in(R"({"schedule": ["1s", 2]})"),
+    EXPECT_EQ(json_fault_in(R"({"schedule": ["1s", 2]})"),
               "/schedule/1: expected a duration such as 500ms for each delay of schedule, found '2'");
-    EXPECT_EQ(fault_in(R"({"schedule": {"delays": ["1s", 2]}})"),
+    EXPECT_EQ(json_fault_in(R"({"schedule": {"delays": ["1s", 2]}})"),
               "/schedule/delays/1: expected a duration such as 500ms for each delay of schedule, found '2'");
-    EXPECT_EQ(fault_in(R"({"schedule": {"delays": "1s"}})"),
+    EXPECT_EQ(json_fault_in(R"({"schedule": {"delays": "1s"}})"),
               "/schedule/delays: expected an array, found '\"1s\"'");
-    EXPECT_EQ(fault_in(R"({"constant": {"delays": ["1s"]}})"),
+    EXPECT_EQ(json_fault_in(R"({"constant": {"delays": ["1s"]}})"),
               "/constant/delays: expected a number, a string, true, false or an object, found '[\"1s\"]'");
-    EXPECT_EQ(fault_in(R"({"max_attempts": 0.5})"),
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": 0.5})"),
               "/max_attempts: expected a whole number for count of max_attempts, found '5E-1'");
-    EXPECT_EQ(fault_in(R"({"max_attempts": 18446744073709551615})"),
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": 18446744073709551615})"),
               "/max_attempts: expected a whole number for count of max_attempts of less than 2^63, found "
               "'18446744073709551615'");
-    EXPECT_EQ(fault_in(R"({"exponential": ["1s", "2"]})"),
+    EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", "2"]})"),
               "/exponential/1: expected a unit (ns, us, ms, s, min or h), found the end");
-    EXPECT_EQ(fault_in(R"({"exponential": {"factor": 2}})"),
+    EXPECT_EQ(json_fault_in(R"({"exponential": {"factor": 2}})"),
               "/exponential: expected a duration such as 500ms for base of exponential, found none");
-    EXPECT_EQ(fault_in(R"({"exponential": {"bse": "1s"}})"),
+    EXPECT_EQ(json_fault_in(R"({"exponential": {"bse": "1s"}})"),
               "/exponential/bse: expected a parameter of exponential (base, factor, cap), found 'bse'");
-    EXPECT_EQ(fault_in(R"({"exponential": ["1s", 0.5]})"),
+    EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", 0.5]})"),
               "/exponential: exponential.factor = 0.5: must be a finite number of at least 1");
-    EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {"constant": "-1s"}}})"),
+    EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {"constant": "-1s"}}})"),
               "/first_at_once/then/constant: constant = -1000000000ns: must not be negative");
-    EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {"constant": "1s", "linear": "1s"}}})"),
+    EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {"constant": "1s", "linear": "1s"}}})"),
               "/first_at_once/then: expected an object with one key, the name of a backoff, found "
               "'{\"constant\":\"1s\",\"linear\":\"1s\"}'");
-    EXPECT_EQ(fault_in(R"({"first_at_once": {"then": {}}})"),
+    EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {}}})"),
               "/first_at_once/then: expected an object with one key, the name of a backoff, found '{}'");
-    EXPECT_EQ(fault_in(R"({"clamp": false})"), "/clamp: expected true or no such key, found 'false'");
-    EXPECT_EQ(fault_in(R"({"clamp": null})"),
+    EXPECT_EQ(json_fault_in(R"({"clamp": false})"), "/clamp: expected true or no such key, found 'false'");
+    EXPECT_EQ(json_fault_in(R"({"clamp": null})"),
               "/clamp: expected a number, a string, true, false or an object, found 'null'");
-    EXPECT_THAT(fault_in(R"({"a/b~c": 1})"), StartsWith("/a~1b~0c: expected a backoff (constant, "));
-    EXPECT_EQ(fault_in(R"({"constant": "1s", "linear": ["1s", "1s"]})"),
+    EXPECT_THAT(json_fault_in(R"({"a/b~c": 1})"), StartsWith("/a~1b~0c: expected a backoff (constant, "));
+    EXPECT_EQ(json_fault_in(R"({"constant": "1s", "linear": ["1s", "1s"]})"),
               "/linear: expected no second backoff, found 'linear'");
-    EXPECT_EQ(fault_in(R"({"max_attempts": 2, "unlimited_attempts": true})"),
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": 2, "unlimited_attempts": true})"),
               "/unlimited_attempts: expected no second max_attempts, found 'unlimited_attempts'");
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct test_wait final : wait_node {
+struct bare_wait final : wait_node {
 private:
     bool on_expiry() override { return true; }
     void on_shutdown() noexcept override {}
@@ -43,17 +43,17 @@ time_point later(random& source, time_point now) {
 /// The waits in the order in which they are to end: those that are over when they begin count from then.
 class sorted_waits {
 public:
-    void insert(test_wait& node, time_point when) { waits_.emplace(when, &node); }
+    void insert(bare_wait& node, time_point when) { waits_.emplace(when, &node); }
 
-    void erase(test_wait& node) {
+    void erase(bare_wait& node) {
         waits_.erase(
             std::find_if(waits_.begin(), waits_.end(), [&](auto const& w) { return w.second == &node; }));
     }
 
-    test_wait* take_due(time_point now) {
+    bare_wait* take_due(time_point now) {
         if (waits_.empty() || waits_.begin()->first > now || waits_.begin()->first == time_point::max())
             return nullptr;
-        test_wait* const node = waits_.begin()->second;
+        bare_wait* const node = waits_.begin()->second;
         waits_.erase(waits_.begin());
         return node;
     }
@@ -67,7 +67,7 @@ public:
     std::size_t size() const { return waits_.size(); }
 
 private:
-    std::multimap<time_point, test_wait*> waits_;
+    std::multimap<time_point, bare_wait*> waits_;
 };
 
 // Whatever begins, is taken back and ends, and however far the clock goes at once.
@@ -75,12 +75,12 @@ TEST(timing_wheel, without_slack_waits_end_in_order_and_equal_ones_as_they_began
     for (std::uint64_t stream = 0; stream != 300; ++stream) {
         random source(1, stream);
         time_point now(duration(static_cast<duration::rep>(source() >> 2)));
-        std::deque<test_wait> nodes(60);
+        std::deque<bare_wait> nodes(60);
         emptied_wheel wheel(now);
         sorted_waits expected;
         std::vector<time_point> const favourites{later(source, now), later(source, now), time_point::max()};
         for (int step = 0; step != 400; ++step) {
-            test_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
+            bare_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
             if (node.is_linked()) {
                 wheel.erase(node);
                 expected.erase(node);
@@ -114,9 +114,9 @@ TEST(timing_wheel, with_slack_no_wait_ends_early_and_none_later_than_the_slack) 
     for (duration const slack : std::vector<duration>{1ns, 63ns, 5us, 300us, 1ms, 7ms, 1h}) {
         random source(2, static_cast<std::uint64_t>(slack.count()));
         time_point now(1h);
-        std::deque<test_wait> nodes(2000);
+        std::deque<bare_wait> nodes(2000);
         emptied_wheel wheel(now);
-        for (test_wait& node : nodes)
+        for (bare_wait& node : nodes)
             wheel.insert(node, now + any_length(source) % (200 * slack + 1us));
         int wake_ups = 0;
         while (auto const next = wheel.next_expiry(16)) {
@@ -138,11 +138,11 @@ TEST(timing_wheel, with_slack_it_may_be_asked_at_any_time) {
     for (duration const slack : std::vector<duration>{64ns, 5us, 300us, 1ms, 7ms, 1h}) {
         random source(3, static_cast<std::uint64_t>(slack.count()));
         time_point now(1h);
-        std::deque<test_wait> nodes(200);
+        std::deque<bare_wait> nodes(200);
         emptied_wheel wheel(now);
         std::size_t left = 0;
         for (int step = 0; step != 3000; ++step) {
-            test_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
+            bare_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
             if (node.is_linked()) {
                 wheel.erase(node);
                 --left;
@@ -156,7 +156,7 @@ TEST(timing_wheel, with_slack_it_may_be_asked_at_any_time) {
                 --left;
             }
             ASSERT_EQ(wheel.size(), left);
-            for (test_wait const& other : nodes)
+            for (bare_wait const& other : nodes)
                 ASSERT_TRUE(!other.is_linked() || other.expiry() > now - slack);
         }
     }
@@ -164,9 +164,9 @@ TEST(timing_wheel, with_slack_it_may_be_asked_at_any_time) {
 
 TEST(timing_wheel, says_when_the_slot_begins_rather_than_look_at_many_waits) {
     time_point const now(1000h);
-    std::deque<test_wait> nodes(17);
+    std::deque<bare_wait> nodes(17);
     emptied_wheel wheel(now);
-    for (test_wait& node : nodes)
+    for (bare_wait& node : nodes)
         wheel.insert(node, now + 1h + 1ns);
     EXPECT_EQ(wheel.next_expiry(17), now + 1h + 1ns);
     auto const at_least = wheel.next_expiry(16);
@@ -177,7 +177,7 @@ TEST(timing_wheel, says_when_the_slot_begins_rather_than_look_at_many_waits) {
 
 TEST(timing_wheel, follows_a_clock_that_is_set_back) {
     time_point const late(2h);
-    std::deque<test_wait> nodes(3);
+    std::deque<bare_wait> nodes(3);
     emptied_wheel wheel(late);
     wheel.insert(nodes[0], late + 1h);
     wheel.insert(nodes[1], late + 1h);
@@ -191,7 +191,7 @@ TEST(timing_wheel, follows_a_clock_that_is_set_back) {
 
 // For a context that is destroyed.
 TEST(timing_wheel, gives_away_every_wait_even_one_that_never_ends) {
-    std::deque<test_wait> nodes(4);
+    std::deque<bare_wait> nodes(4);
     emptied_wheel wheel(time_point(0s));
     wheel.insert(nodes[0], time_point::max());
     wheel.insert(nodes[1], time_point::min());

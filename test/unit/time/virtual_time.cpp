@@ -2,6 +2,7 @@
 
 #include <asio_retry/async_retry.hpp>
 
+#include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/test_wait.hpp"
 
@@ -17,10 +18,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-retry_policy hourly() {
-    return retry_policy().backoff(constant(1h)).jitter(no_jitter()).unlimited_attempts();
-}
 
 TEST(virtual_time, advance_runs_what_becomes_due_and_nothing_else) {
     asio::io_context io;

@@ -1,19 +1,15 @@
 #include <asio_retry/traffic/adaptive_throttle.hpp>
 
 #include "support/attempt_ends.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <limits>
 
 namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool admits(retry_gate& gate, time_point now) {
     return gate.admit(1, now).until <= now;

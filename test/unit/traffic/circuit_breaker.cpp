@@ -2,20 +2,17 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <optional>
 
 namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool admits(circuit_breaker& breaker, time_point now) {
     return breaker.admit(1, now).until <= now;

@@ -2,11 +2,11 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,9 +14,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::uint32_t number_in(csv_row const& row, std::string const& column) {
     return static_cast<std::uint32_t>(std::stoul(row.at(column)));

@@ -1,6 +1,7 @@
 #include <asio_retry/traffic/cooldown.hpp>
 
 #include "support/attempt_ends.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +10,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
 
 attempt_end told(pushback said, time_point now) {
     attempt_end end = failure(failure_kind::throttled, now);

@@ -2,13 +2,13 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -16,10 +16,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 void succeed(retry_gate& gate, int times) {
     for (int i = 0; i < times; ++i)

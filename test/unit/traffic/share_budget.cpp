@@ -3,6 +3,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include "support/attempt_ends.hpp"
+#include "support/gate_values.hpp"
 #include "support/machine_script.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_point noon(12h);
 constexpr auto transient = failure_kind::transient;
 
 struct refusing_gate final : retry_gate {

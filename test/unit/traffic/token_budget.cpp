@@ -2,11 +2,11 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -14,10 +14,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool retry(token_budget& budget, failure_kind kind = failure_kind::transient) {
     return budget.acquire(kind, noon);

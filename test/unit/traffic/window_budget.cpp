@@ -2,6 +2,7 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
+#include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon(12h);
 
 bool retry(window_budget& budget, time_point now) {
     return budget.acquire(failure_kind::transient, now);
