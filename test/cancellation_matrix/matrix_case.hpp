@@ -123,7 +123,7 @@ struct matrix_case {
     /// executor that was erased twice.
     bool runs_on_own_executor() const {
         bool const keeps_attempts_apart =
-            shape == form::awaitable_operation && on == executor_kind::any && !direct();
+            shape == form::awaitable_operation && on == executor_kind::any && !by_coroutine();
         return on != executor_kind::strand && with != token::any_handler && !keeps_attempts_apart;
     }
 
