@@ -45,11 +45,11 @@ void on_four_threads(Work const& work) {
 }
 
 /// Runs operations of which number n fails n % 4 times; every eighth is cancelled in its wait.
-void run_operations(retry_policy const& policy, int operations = per_thread) {
+void run_operations(retry_policy const& policy, std::size_t operations = per_thread) {
     asio::io_context io(1);
     std::vector<asio::cancellation_signal> signals(operations);
-    for (int n = 0; n != operations; ++n) {
-        auto const operation = [&io, left = n % 4](auto token) mutable {
+    for (std::size_t n = 0; n != operations; ++n) {
+        auto const operation = [&io, left = static_cast<int>(n % 4)](auto token) mutable {
             error_code const ec = left-- > 0 ? asio::error::try_again : error_code();
             return asio::async_initiate<decltype(token), void(error_code)>(
                 [&io, ec](auto handler) { asio::post(io, asio::append(std::move(handler), ec)); }, token);

@@ -7,6 +7,7 @@
 #include <boost/asio.hpp>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <stdexcept>
@@ -16,7 +17,7 @@
 // How often what an attempt throws is thrown again.
 
 namespace {
-std::size_t raised = 0;
+std::atomic<std::size_t> raised = 0;
 }
 
 /// In place of the runtime's: every throw, and every std::rethrow_exception, comes here.
