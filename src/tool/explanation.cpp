@@ -1,8 +1,8 @@
 #include "explanation.hpp"
 
+#include "range_of_delays.hpp"
 #include "sample.hpp"
 
-#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_machine.hpp>
 
@@ -23,10 +23,6 @@ constexpr std::uint64_t most_waits_to_add_up = 1'000;
 
 duration sum(duration a, duration b) {
     return a > duration::max() - b ? duration::max() : a + b;
-}
-
-duration rounded(long double count) {
-    return count >= 0x1p63L ? duration::max() : duration(std::llround(count));
 }
 
 /// The same delays for ever.
@@ -60,62 +56,6 @@ private:
     retry_machine machine_;
     random source_;
     time_point now_{};
-};
-
-/// The mean of a jitter's draws, where they do not depend on the draw before.
-class exact_mean {
-public:
-    explicit exact_mean(jitter const& kind)
-        : jitter_(kind) {}
-
-    duration of(delay_range const& range) const {
-        auto const unit = static_cast<long double>(jitter_.unit().count());
-        auto const least = std::floor(static_cast<long double>(range.least.count()) / unit);
-        auto const greatest = std::floor(static_cast<long double>(range.greatest.count()) / unit);
-        if (range.greatest <= jitter_.cap())
-            return rounded(unit * (least + greatest) / 2);
-        // All above the cap becomes the cap.
-        auto const cap = static_cast<long double>(jitter_.cap().count());
-        long double const last = std::max(std::floor(cap / unit), least - 1);
-        long double const below = (last - least + 1) * (least + last) / 2 * unit;
-        return rounded((below + (greatest - last) * cap) / (greatest - least + 1));
-    }
-
-private:
-    jitter const& jitter_;
-};
-
-/// The range of each delay, over all that may have been drawn before.
-class range_of_delays {
-public:
-    explicit range_of_delays(retry_settings const& settings)
-        : settings_(settings) {}
-
-    void next(explained_failure& into) {
-        into.ceiling = settings_.backoff.ceiling(into.failure);
-        auto const step = least_.step(settings_.backoff, into.failure, into.ceiling);
-        auto const from_least = settings_.jitter.range(step);
-        auto const from_greatest =
-            settings_.jitter.range(greatest_.step(settings_.backoff, into.failure, into.ceiling));
-        bool const is_known = from_least && from_greatest;
-        duration const bound = settings_.jitter.is_beyond_cap() ? duration::max() : step.cap;
-        into.least = is_known ? std::min(from_least->least, settings_.jitter.cap()) : duration::zero();
-        into.greatest = std::min(is_known ? from_greatest->greatest : bound, settings_.jitter.cap());
-        least_.drew(into.least);
-        greatest_.drew(into.greatest);
-        depends_on_previous_ = !is_known || from_least->least != from_greatest->least ||
-                               from_least->greatest != from_greatest->greatest;
-        if (!depends_on_previous_)
-            into.mean = exact_mean(settings_.jitter).of(*from_least);
-    }
-
-    /// Whether no mean could be computed.
-    bool needs_sampling() const { return depends_on_previous_; }
-
-private:
-    retry_settings const& settings_;
-    detail::jitter_course least_, greatest_; // by what was drawn before
-    bool depends_on_previous_ = false;
 };
 
 /// Draws of each failure, sorted.

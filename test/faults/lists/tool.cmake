@@ -5,12 +5,12 @@ noticed_by(tool_tests)
 fault(explanation_adds_up_beyond_all_durations src/tool/explanation.cpp
     [[return a > duration::max() - b ? duration::max() : a + b;]] [[return a + b;]])
 
-fault(explanation_has_a_mean_without_the_cap src/tool/explanation.cpp
+fault(explanation_has_a_mean_without_the_cap src/tool/range_of_delays.hpp
     [[        if (range.greatest <= jitter_.cap())
             return]] [[        if (range.least <= jitter_.cap())
             return]])
 
-fault(explanation_counts_the_cap_once_more src/tool/explanation.cpp
+fault(explanation_counts_the_cap_once_more src/tool/range_of_delays.hpp
     [[(below + (greatest - last) * cap)]] [[(below + (greatest - last + 1) * cap)]])
 
 fault(explanation_has_one_draw_less src/tool/explanation.cpp
