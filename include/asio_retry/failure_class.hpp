@@ -38,15 +38,20 @@ struct failure_class {
 ///
 /// | code | kind | effect |
 /// |---|---|---|
-/// | connection_refused, not_connected, address_in_use, EADDRNOTAVAIL, EMFILE, ENFILE, no_buffer_space |
-/// transient | none | | host_not_found_try_again, condition::refused | transient | none | | timed_out | timeout
-/// | possible | | operation_aborted, invalid_argument, message_size, bad_descriptor, not_socket, fault |
-/// permanent | possible | | operation_not_supported, address_family_not_supported, no_protocol_option |
-/// permanent | possible | | access_denied, no_permission, already_connected, already_started | permanent |
-/// possible | | host_not_found, no_data, no_recovery, service_not_found, socket_type_not_supported | permanent
-/// | possible | | what `permanent` has marked, condition::callback_threw, error::exhausted | permanent |
-/// possible | | every other, such as connection_reset, eof, broken_pipe, network_unreachable | transient |
-/// possible |
+/// | connection_refused, not_connected, address_in_use, EADDRNOTAVAIL | transient | none |
+/// | EMFILE, ENFILE, no_buffer_space | transient | none |
+/// | host_not_found_try_again, condition::refused | transient | none |
+/// | timed_out | timeout | possible |
+/// | operation_aborted, invalid_argument, message_size | permanent | possible |
+/// | bad_descriptor, not_socket, fault | permanent | possible |
+/// | operation_not_supported, address_family_not_supported | permanent | possible |
+/// | no_protocol_option, access_denied, no_permission | permanent | possible |
+/// | already_connected, already_started | permanent | possible |
+/// | host_not_found, no_data, no_recovery, service_not_found | permanent | possible |
+/// | socket_type_not_supported | permanent | possible |
+/// | what `permanent` has marked | permanent | possible |
+/// | condition::callback_threw, error::exhausted | permanent | possible |
+/// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 
 /// Of the status of an HTTP response.
@@ -90,9 +95,11 @@ ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 /// | 55P03 lock not available, 57P03 cannot connect now, 25006 read-only transaction | transient | none |
 /// | 08001 unable to establish a connection, 08004 connection rejected | transient | none |
 /// | class 08, the others: connection exception | transient | possible |
-/// | 57P01 admin shutdown, 57P02 crash shutdown, 57P05 idle session timeout, 58030 I/O error | transient |
-/// possible | | 57014 query canceled, as by statement_timeout | timeout | possible | | class 53: insufficient
-/// resources | overloaded | none | | every other, and what has not five characters | permanent | possible |
+/// | 57P01 admin shutdown, 57P02 crash shutdown, 57P05 idle session timeout | transient | possible |
+/// | 58030 I/O error | transient | possible |
+/// | 57014 query canceled, as by statement_timeout | timeout | possible |
+/// | class 53: insufficient resources | overloaded | none |
+/// | every other, and what has not five characters | permanent | possible |
 ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
 
 /// Of an error reply of Redis or Valkey, such as "LOADING Redis is loading the dataset in memory", with or
