@@ -57,6 +57,7 @@ public:
     jitter(jitter const& other)
         : kind_(other.kind_)
         , unit_(other.unit_)
+        , least_(other.least_)
         , cap_(other.cap_)
         , beyond_cap_(other.beyond_cap_) {}
     jitter& operator=(jitter const&) = default;
@@ -73,6 +74,12 @@ public:
     /// The cap of the backoff bounds the ceiling alone: what is drawn may lie above.
     ASIO_RETRY_DECL jitter beyond_cap() const;
 
+    /// No delay is shorter, that of a retry at once included, as far as the cap of the backoff allows. The
+    /// range to draw from begins there, so that no delay is likelier than others; where nothing is left of it,
+    /// and where a jitter has no range, what is shorter becomes `least`, rounded up to a multiple of the unit.
+    /// Throws std::invalid_argument if negative or above `cap`, which throws if it is given below.
+    ASIO_RETRY_DECL jitter at_least(duration least) const;
+
     /// The delay to wait; at least 0, and at most step.cap unless this is a jitter `beyond_cap`. Precondition:
     /// 0 <= step.base, step.ceiling <= step.cap.
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
@@ -81,6 +88,7 @@ public:
     ASIO_RETRY_DECL std::optional<delay_range> range(backoff_step const& step) const;
 
     duration unit() const noexcept { return unit_; }
+    duration at_least() const noexcept { return least_; }
     duration cap() const noexcept { return cap_; }
     bool is_beyond_cap() const noexcept { return beyond_cap_; }
 
@@ -89,10 +97,12 @@ public:
 
 private:
     duration bound(backoff_step const& step) const noexcept;
+    duration least_draw(backoff_step const& step) const noexcept;
     delay_range within_unit(delay_range const& range) const noexcept;
 
     detail::jitter_kind kind_;
     duration unit_ = duration(1);
+    duration least_{};
     duration cap_ = duration::max();
     bool beyond_cap_ = false;
 };
@@ -127,6 +137,15 @@ ASIO_RETRY_DECL jitter multiplicative_jitter(double least, double greatest);
 /// Uniform in [ceiling - window, ceiling], so that something is left to draw at the cap; from 0 where the
 /// ceiling is lower than the window. Throws std::invalid_argument if negative.
 ASIO_RETRY_DECL jitter windowed_jitter(duration window);
+
+/// Uniform in [ceiling - window, ceiling + window]; from 0 where the ceiling is lower than the window. Throws
+/// std::invalid_argument if negative.
+ASIO_RETRY_DECL jitter symmetric_jitter(duration window);
+
+/// Uniform in [least, ceiling]: a full jitter without the shortest delays. The ceiling itself where that is
+/// lower than `least`; `full_jitter().at_least(least)` waits for `least` there. Throws std::invalid_argument if
+/// negative.
+ASIO_RETRY_DECL jitter uniform_jitter(duration least);
 
 /// `ceiling * exp(sigma * n)`, n normal with mean 0 and variance 1, and never above the cap: the ceiling is the
 /// median. Throws std::invalid_argument unless sigma is finite and at least 0.

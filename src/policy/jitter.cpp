@@ -25,6 +25,16 @@ jitter jitter::unit(duration step) const {
 jitter jitter::cap(duration greatest) const {
     jitter changed(*this);
     changed.cap_ = detail::non_negative("jitter.cap", greatest);
+    if (greatest < least_)
+        detail::refuse("jitter.cap", greatest, "must not be below at_least");
+    return changed;
+}
+
+jitter jitter::at_least(duration least) const {
+    jitter changed(*this);
+    changed.least_ = detail::non_negative("jitter.at_least", least);
+    if (least > cap_)
+        detail::refuse("jitter.at_least", least, "must not be above the cap of the jitter");
     return changed;
 }
 
@@ -39,6 +49,13 @@ duration jitter::bound(backoff_step const& step) const noexcept {
     return beyond_cap_ ? duration::max() : step.cap;
 }
 
+/// The least draw, a multiple of the unit.
+duration jitter::least_draw(backoff_step const& step) const noexcept {
+    auto const greatest = bound(step) / unit_;
+    auto const least = least_ / unit_ + (least_ % unit_ > duration::zero() ? 1 : 0);
+    return unit_ * std::min(least, greatest);
+}
+
 /// The multiples of the unit that lie in a range; the one below it where none does.
 delay_range jitter::within_unit(delay_range const& range) const noexcept {
     auto const greatest = range.greatest / unit_;
@@ -51,7 +68,9 @@ std::optional<delay_range> jitter::range(backoff_step const& step) const {
         [&]<typename Kind>(Kind const& kind) -> std::optional<delay_range> {
             if constexpr (has_range<Kind>) {
                 auto const [least, greatest] = kind.range(step);
-                return within_unit({least, std::min(greatest, bound(step))});
+                delay_range const range = within_unit({least, std::min(greatest, bound(step))});
+                duration const lowest = least_draw(step);
+                return delay_range{std::max(range.least, lowest), std::max(range.greatest, lowest)};
             } else {
                 return std::nullopt;
             }
@@ -70,7 +89,7 @@ duration jitter::draw(backoff_step const& step, random& source) const {
                 return std::min(cap_, unit_ * static_cast<duration::rep>(counts));
             } else {
                 duration const drawn = std::clamp(kind.draw(step, source), duration::zero(), bound(step));
-                return std::min(cap_, drawn - drawn % unit_);
+                return std::min(cap_, std::max(least_draw(step), drawn - drawn % unit_));
             }
         },
         kind_);
@@ -109,6 +128,14 @@ jitter multiplicative_jitter(double least, double greatest) {
 
 jitter windowed_jitter(duration window) {
     return jitter(detail::windowed_jitter_kind{detail::non_negative("windowed_jitter.window", window)});
+}
+
+jitter symmetric_jitter(duration window) {
+    return jitter(detail::symmetric_jitter_kind{detail::non_negative("symmetric_jitter.window", window)});
+}
+
+jitter uniform_jitter(duration least) {
+    return jitter(detail::uniform_jitter_kind{detail::non_negative("uniform_jitter.least", least)});
 }
 
 jitter log_normal_jitter(double sigma) {

@@ -77,7 +77,15 @@ delay_range multiplicative_jitter_kind::range(backoff_step const& step) const no
 }
 
 delay_range windowed_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {std::max(step.ceiling - window, duration::zero()), step.ceiling};
+    return {step.ceiling - window, step.ceiling};
+}
+
+delay_range symmetric_jitter_kind::range(backoff_step const& step) const noexcept {
+    return {step.ceiling - window, saturating_sum(step.ceiling, window)};
+}
+
+delay_range uniform_jitter_kind::range(backoff_step const& step) const noexcept {
+    return {std::min(least, step.ceiling), step.ceiling};
 }
 
 duration log_normal_jitter_kind::draw(backoff_step const& step, random& source) const {

@@ -129,12 +129,16 @@ constexpr jitter_form jitter_forms[] = {
     kind_form<additive_jitter_kind, &additive_jitter>,
     kind_form<multiplicative_jitter_kind, &multiplicative_jitter>,
     kind_form<windowed_jitter_kind, &windowed_jitter>,
+    kind_form<symmetric_jitter_kind, &symmetric_jitter>,
+    kind_form<uniform_jitter_kind, &uniform_jitter>,
     kind_form<log_normal_jitter_kind, &log_normal_jitter>,
     kind_form<decorrelated_jitter_v2_kind, &decorrelated_jitter_v2>,
 };
 
-constexpr parameter jitter_setters[] = {
-    {"unit", a_duration, true}, {"cap", a_duration, true}, {"beyond_cap", a_flag, true}};
+constexpr parameter jitter_setters[] = {{"unit", a_duration, true},
+                                        {"at_least", a_duration, true},
+                                        {"cap", a_duration, true},
+                                        {"beyond_cap", a_flag, true}};
 
 constexpr setting_form setting_forms[] = {
     {"max_attempts",
@@ -223,6 +227,8 @@ jitter make_item(jitter_form const& form, term const& from) {
         jitter made = form.make(a);
         if (a.has("unit"))
             made = made.unit(a.time("unit"));
+        if (a.has("at_least"))
+            made = made.at_least(a.time("at_least"));
         if (a.has("cap"))
             made = made.cap(a.time("cap"));
         return a.has("beyond_cap") && a.flag("beyond_cap") ? made.beyond_cap() : made;

@@ -108,6 +108,8 @@ term term_of(jitter const& kind) {
     argument_writer const write{written};
     if (kind.unit() != duration(1))
         write("unit", kind.unit());
+    if (kind.at_least() != duration::zero())
+        write("at_least", kind.at_least());
     if (kind.cap() != duration::max())
         write("cap", kind.cap());
     if (kind.is_beyond_cap())

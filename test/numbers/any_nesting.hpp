@@ -76,7 +76,7 @@ inline nesting any_nesting(int depth) {
 inline jitter any_bounded_jitter() {
     duration const length(*non_negative_nanoseconds());
     double const amount = static_cast<double>(*between(0, 300)) / 100;
-    switch (*between(0, 10)) {
+    switch (*between(0, 13)) {
     case 0:
         return no_jitter();
     case 1:
@@ -97,6 +97,12 @@ inline jitter any_bounded_jitter() {
         return log_normal_jitter(amount);
     case 9:
         return decorrelated_jitter_v2();
+    case 10:
+        return symmetric_jitter(length);
+    case 11:
+        return uniform_jitter(length);
+    case 12:
+        return full_jitter().at_least(length);
     default:
         return jitter([length](backoff_step, random&) { return length; });
     }

@@ -71,7 +71,7 @@ backoff draw_backoff(int depth) {
 jitter draw_jitter() {
     auto const plain = []() -> jitter {
         double const a = *any_amount(), b = *any_amount();
-        switch (*between(0, 8)) {
+        switch (*between(0, 10)) {
         case 0:
             return no_jitter();
         case 1:
@@ -88,6 +88,10 @@ jitter draw_jitter() {
             return multiplicative_jitter(std::min(a, b), std::max(a, b));
         case 7:
             return windowed_jitter(*any_delay());
+        case 8:
+            return symmetric_jitter(*any_delay());
+        case 9:
+            return uniform_jitter(*any_delay());
         default:
             break;
         }
@@ -97,7 +101,9 @@ jitter draw_jitter() {
     if (*rc::gen::arbitrary<bool>())
         kind = kind.unit(*any_positive_delay());
     if (*rc::gen::arbitrary<bool>())
-        kind = kind.cap(*any_delay());
+        kind = kind.at_least(*any_delay());
+    if (*rc::gen::arbitrary<bool>())
+        kind = kind.cap(std::max(kind.at_least(), *any_delay()));
     return *rc::gen::arbitrary<bool>() ? kind.beyond_cap() : kind;
 }
 

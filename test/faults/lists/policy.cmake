@@ -155,7 +155,22 @@ fault(jitter_ignores_its_own_cap src/policy/jitter.cpp
     [[return std::min(cap_, unit_ * static_cast<duration::rep>(counts));]] [[return unit_ * static_cast<duration::rep>(counts);]])
 
 fault(jitter_of_the_user_is_in_no_unit src/policy/jitter.cpp
-    [[return std::min(cap_, drawn - drawn % unit_);]] [[return std::min(cap_, drawn);]])
+    [[std::max(least_draw(step), drawn - drawn % unit_));]] [[std::max(least_draw(step), drawn));]])
+
+fault(jitter_of_the_user_may_be_shorter src/policy/jitter.cpp
+    [[std::max(least_draw(step), drawn - drawn % unit_));]] [[drawn - drawn % unit_);]])
+
+fault(jitter_ends_below_its_least src/policy/jitter.cpp
+    [[std::max(range.greatest, lowest)};]] [[range.greatest};]])
+
+fault(jitter_has_a_least_of_half_a_unit src/policy/jitter.cpp
+    [[(least_ % unit_ > duration::zero() ? 1 : 0);]] [[0;]])
+
+fault(jitter_has_its_least_above_the_cap src/policy/jitter.cpp
+    [[    return unit_ * std::min(least, greatest);]] [[    return unit_ * std::max(least, greatest - greatest);]])
+
+fault(jitter_takes_a_cap_below_its_least src/policy/jitter.cpp
+    [[    if (greatest < least_)]] [[    if (greatest < duration::zero())]])
 
 fault(jitter_takes_any_fraction src/policy/jitter.cpp
     [[if (!(fraction >= 0 && fraction <= 1))]] [[if (!(fraction >= 0))]])
@@ -172,8 +187,14 @@ fault(jitter_is_equal_in_no_half src/policy/jitter_kinds.cpp
 fault(jitter_is_proportional_to_one_side src/policy/jitter_kinds.cpp
     [[saturating_sum(step.ceiling, spread)};]] [[step.ceiling};]])
 
-fault(jitter_has_a_negative_window src/policy/jitter_kinds.cpp
-    [[std::max(step.ceiling - window, duration::zero())]] [[step.ceiling - window]])
+fault(jitter_begins_below_its_least src/policy/jitter.cpp
+    [[delay_range{std::max(range.least, lowest),]] [[delay_range{range.least,]])
+
+fault(jitter_is_symmetric_to_one_side src/policy/jitter_kinds.cpp
+    [[saturating_sum(step.ceiling, window)};]] [[step.ceiling};]])
+
+fault(jitter_is_uniform_above_the_ceiling src/policy/jitter_kinds.cpp
+    [[return {std::min(least, step.ceiling), step.ceiling};]] [[return {least, std::max(least, step.ceiling)};]])
 
 fault(jitter_adds_beyond_all_durations src/policy/jitter_kinds.cpp
     [[a > duration::max() - b ? duration::max() : a + b;]] [[a + b;]])

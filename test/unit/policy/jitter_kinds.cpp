@@ -75,6 +75,23 @@ TEST(windowed_jitter, leaves_something_to_draw_at_the_cap) {
     EXPECT_THAT([] { windowed_jitter(-1s); }, refuses("windowed_jitter.window"));
 }
 
+TEST(symmetric_jitter, reaches_as_far_below_the_ceiling_as_above) {
+    expect_range(symmetric_jitter(2s), step_of(10s), 8s, 12s);
+    expect_range(symmetric_jitter(2s), step_of(1s), 0s, 3s);
+    expect_range(symmetric_jitter(2s), step_of(10s, 11s), 8s, 11s);
+    expect_range(symmetric_jitter(0s), step_of(10s), 10s, 10s);
+    expect_range(symmetric_jitter(duration::max()), step_of(10s), 0s, duration::max());
+    EXPECT_THAT([] { symmetric_jitter(-1ns); }, refuses("symmetric_jitter.window"));
+}
+
+TEST(uniform_jitter, leaves_out_the_shortest_delays) {
+    expect_range(uniform_jitter(2s), step_of(10s), 2s, 10s);
+    expect_range(uniform_jitter(0s), step_of(10s), 0s, 10s);
+    expect_range(uniform_jitter(2s), step_of(1s), 1s, 1s);
+    expect_range(uniform_jitter(2s), step_of(0s), 0s, 0s);
+    EXPECT_THAT([] { uniform_jitter(-1ns); }, refuses("uniform_jitter.least"));
+}
+
 TEST(log_normal_jitter, has_the_ceiling_as_its_median) {
     auto const kind = log_normal_jitter(0.5);
     EXPECT_FALSE(kind.range(step_of(1s)));
@@ -158,6 +175,45 @@ TEST(jitter_cap, makes_the_cap_of_all_that_is_drawn_above_it) {
     EXPECT_THAT([] { full_jitter().cap(-1s); }, refuses("jitter.cap"));
 }
 
+// "A retry without any delay" is what a full jitter may draw.
+TEST(jitter_at_least, begins_the_range_there) {
+    expect_range(full_jitter().at_least(1s), step_of(10s), 1s, 10s);
+    expect_range(full_jitter().at_least(1s), step_of(500ms), 1s, 1s);
+    expect_range(full_jitter().at_least(1s), step_of(0s), 1s, 1s); // a retry at once too
+    expect_range(full_jitter().at_least(1s), step_of(500ms, 700ms), 700ms, 700ms);
+    expect_range(full_jitter().at_least(1s).beyond_cap(), step_of(500ms, 700ms), 1s, 1s);
+    expect_range(equal_jitter().at_least(1s), step_of(10s), 5s, 10s);
+    expect_range(full_jitter().at_least(0s), step_of(10s), 0s, 10s);
+    EXPECT_EQ(full_jitter().at_least(), 0s);
+    EXPECT_EQ(full_jitter().at_least(1s).at_least(), 1s);
+}
+
+TEST(jitter_at_least, holds_where_there_is_no_range) {
+    auto const user = jitter([](backoff_step, random&) { return duration(1ms); });
+    EXPECT_EQ(sorted_draws(user.at_least(1s), step_of(10s), 1).front(), 1s);
+    EXPECT_EQ(sorted_draws(user.at_least(1s), step_of(10ms, 20ms), 1).front(), 20ms);
+    auto const draws = sorted_draws(log_normal_jitter(1).at_least(1s), step_of(1s));
+    EXPECT_EQ(draws.front(), 1s);
+    EXPECT_GT(draws.back(), 5s);
+}
+
+TEST(jitter_at_least, is_rounded_up_to_a_multiple_of_the_unit) {
+    expect_range(full_jitter().unit(1s).at_least(1500ms), step_of(10s), 2s, 10s);
+    expect_range(full_jitter().at_least(1500ms).unit(1s), step_of(500ms), 2s, 2s);
+    expect_range(full_jitter().at_least(1500ms).unit(1s), step_of(500ms, 1700ms), 1s, 1s);
+    EXPECT_EQ(sorted_draws(jitter([](backoff_step, random&) { return duration(); }).unit(1s).at_least(1ms),
+                           step_of(10s), 1)
+                  .front(),
+              1s);
+}
+
+TEST(jitter_at_least, is_not_above_the_cap_of_the_jitter) {
+    EXPECT_EQ(full_jitter().at_least(1s).cap(1s).cap(), 1s);
+    EXPECT_THAT([] { full_jitter().at_least(-1ns); }, refuses("jitter.at_least"));
+    EXPECT_THAT([] { full_jitter().cap(1s).at_least(2s); }, refuses("jitter.at_least"));
+    EXPECT_THAT([] { full_jitter().at_least(2s).cap(1s); }, refuses("jitter.cap"));
+}
+
 TEST(jitter_beyond_cap, lets_the_cap_bound_the_ceiling_alone) {
     expect_range(proportional_jitter(0.5), step_of(4s, 4s), 2s, 4s);
     expect_range(proportional_jitter(0.5).beyond_cap(), step_of(4s, 4s), 2s, 6s);
@@ -168,9 +224,10 @@ TEST(jitter_beyond_cap, lets_the_cap_bound_the_ceiling_alone) {
 }
 
 TEST(jitter_settings, are_kept_by_each_other_and_by_copies) {
-    jitter const all = additive_jitter(10s).unit(2s).cap(7s).beyond_cap();
+    jitter const all = additive_jitter(10s).unit(2s).at_least(1s).cap(7s).beyond_cap();
     jitter const copy = all;
     EXPECT_EQ(copy.unit(), 2s);
+    EXPECT_EQ(copy.at_least(), 1s);
     EXPECT_EQ(copy.cap(), 7s);
     EXPECT_TRUE(copy.is_beyond_cap());
 }

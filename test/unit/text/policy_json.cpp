@@ -101,6 +101,8 @@ TEST(policy_json, every_item_is_written_and_read) {
           "slotted_binary(slot=51200ns, greatest_exponent=10) multiplicative_jitter(least=0.8, greatest=1.2) "
           "max_attempts(3)",
           "schedule(1s) windowed_jitter(500ms) max_attempts(3)",
+          "schedule(1s) symmetric_jitter(500ms, at_least=10ms) max_attempts(3)",
+          "schedule(1s) uniform_jitter(500ms) max_attempts(3)",
           "schedule(1s, 2s) log_normal_jitter(0.25) max_attempts(3)",
           "schedule(1s, 2s, cap=1s) full_jitter() max_attempts(3)",
           "chained(first=linear(initial=1s, step=1s, cap=2s), failures=5, then=schedule(1s, 2s, cap=2s)) "

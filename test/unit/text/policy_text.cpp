@@ -113,9 +113,12 @@ TEST(policy_text, every_jitter_is_written_and_read) {
         {additive_jitter(1s), "additive_jitter(1s)"},
         {multiplicative_jitter(0.8, 1.2), "multiplicative_jitter(least=0.8, greatest=1.2)"},
         {windowed_jitter(500ms), "windowed_jitter(500ms)"},
+        {symmetric_jitter(500ms), "symmetric_jitter(500ms)"},
+        {uniform_jitter(500ms), "uniform_jitter(500ms)"},
         {log_normal_jitter(0.25), "log_normal_jitter(0.25)"},
         {decorrelated_jitter_v2(), "decorrelated_jitter_v2()"},
         {full_jitter().unit(1s).cap(10min), "full_jitter(unit=1s, cap=10min)"},
+        {full_jitter().at_least(9s), "full_jitter(at_least=9s)"},
         {proportional_jitter(0.5).beyond_cap(), "proportional_jitter(0.5, beyond_cap=true)"},
         {additive_jitter(1s).unit(1ms).cap(32s).beyond_cap(),
          "additive_jitter(1s, unit=1ms, cap=32s, beyond_cap=true)"},
@@ -128,7 +131,7 @@ TEST(policy_text, every_jitter_is_written_and_read) {
         for (int i = 0; i != 20; ++i)
             EXPECT_EQ(read.draw({3, 8s, 2s, 9s, 3s}, source), kind.draw({3, 8s, 2s, 9s, 3s}, twin)) << text;
     }
-    EXPECT_EQ(jitters.size(), std::variant_size_v<detail::jitter_kind> - 1 + 3) << "all but the user's";
+    EXPECT_EQ(jitters.size(), std::variant_size_v<detail::jitter_kind> - 1 + 4) << "all but the user's";
 }
 
 TEST(policy_text, every_setting_is_written_and_read) {

@@ -17,8 +17,8 @@ struct delay_range;
 
 namespace asio_retry::detail {
 
-// Each gives the range from which delays are drawn, or draws one itself. `parameters` are those of the function
-// that makes it, in their order.
+// Each gives the range from which delays are drawn, as far as it is not negative, or draws one itself.
+// `parameters` are those of the function that makes it, in their order.
 
 struct parameterless_jitter {
     static constexpr std::tuple<> parameters{};
@@ -77,6 +77,22 @@ struct windowed_jitter_kind {
     static constexpr std::tuple parameters{named_parameter{"window", &windowed_jitter_kind::window}};
 };
 
+struct symmetric_jitter_kind {
+    static constexpr std::string_view name = "symmetric_jitter";
+    duration window;
+
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"window", &symmetric_jitter_kind::window}};
+};
+
+struct uniform_jitter_kind {
+    static constexpr std::string_view name = "uniform_jitter";
+    duration least;
+
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"least", &uniform_jitter_kind::least}};
+};
+
 struct log_normal_jitter_kind {
     static constexpr std::string_view name = "log_normal_jitter";
     double sigma;
@@ -98,9 +114,9 @@ struct custom_jitter_kind {
     static constexpr std::tuple parameters{named_parameter{"function", &custom_jitter_kind::function}};
 };
 
-using jitter_kind =
-    std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,
-                 proportional_jitter_kind, additive_jitter_kind, multiplicative_jitter_kind,
-                 windowed_jitter_kind, log_normal_jitter_kind, decorrelated_jitter_v2_kind, custom_jitter_kind>;
+using jitter_kind = std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,
+                                 proportional_jitter_kind, additive_jitter_kind, multiplicative_jitter_kind,
+                                 windowed_jitter_kind, symmetric_jitter_kind, uniform_jitter_kind,
+                                 log_normal_jitter_kind, decorrelated_jitter_v2_kind, custom_jitter_kind>;
 
 } // namespace asio_retry::detail
