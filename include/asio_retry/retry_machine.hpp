@@ -210,8 +210,8 @@ private:
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
     ASIO_RETRY_DECL retry_action go_on(time_point now, random* source);
     ASIO_RETRY_DECL bool may_start_at(time_point now) noexcept;
-    retry_action on_stopped_attempt(verdict const& v, bool stopped, time_point now, random& source);
-    retry_action decide(verdict const& failure, error_code const& replacement, time_point now, random& source);
+    retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
+    retry_action retry_or_end(verdict const& v, error_code const& replacement, time_point now, random& source);
     retry_action make_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
@@ -219,8 +219,8 @@ private:
         if (is_told_)
             tell_attempt(now);
     }
-    void count_failure(time_point now, interruption told_to_stop) noexcept;
-    bool is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
+    void count_failure(time_point now, interruption interrupted_by) noexcept;
+    bool attempt_is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
     std::pair<duration, stop_reason> longest_wait(time_point now) const noexcept;
@@ -234,7 +234,7 @@ private:
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
-    std::optional<stop_reason> heed(pushback said, duration& delay, duration& least, random& source) const;
+    std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;
     retry_action on_refused(time_point now, random* source);
     verdict last_failure() const;
     duration delay_after_refusal(random* source, error& stage);

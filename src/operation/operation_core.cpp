@@ -24,7 +24,7 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
         else if (can_be_cancelled)
             state_.let_interrupt(interrupter::caller);
         if (retry_scheduler::any_seeded())
-            waits();
+            scheduler();
         if (is_scoped)
             membership()->link();
         now = time_for(machine_);
@@ -133,7 +133,8 @@ void operation_core::conclude_attempt() {
     time_point now{};
     retry_action action;
     try {
-        action = decide(now);
+        action = decide(
+            machine_, has_failed(), [this] { return judge_values(); }, [this] { return judge(); }, *this, now);
     } catch (...) {
         return fail();
     }
@@ -154,22 +155,17 @@ void operation_core::succeed() {
     finish();
 }
 
-retry_action operation_core::decide(time_point& now) {
-    return detail::decide(
-        machine_, has_failed(), [this] { return judge_values(); }, [this] { return judge(); }, *this, now);
-}
-
 // --- a wait
 
 void operation_core::begin_wait(time_point now, duration delay) {
     state_.begin_wait();
     try {
         if (delay == duration::zero() || machine_.cancelled()) {
-            state_.end_wait();
+            state_.skip_wait();
             post(operation_turn::after_wait);
         } else {
             ends_wait_ = true;
-            if (!waits().schedule(*this, saturating_add(now, delay)))
+            if (!scheduler().schedule(*this, saturating_add(now, delay)))
                 return abandon();
         }
     } catch (...) {
@@ -183,13 +179,13 @@ void operation_core::begin_wait(time_point now, duration delay) {
 void operation_core::cut_wait_short() {
     if (!state_.is(operation_stage::waiting))
         return;
-    if (auto* const context = own_context(); context == &waits().context()) {
-        waits().end_early(*this, *context);
+    if (auto* const context = own_context(); context == &scheduler().context()) {
+        scheduler().end_early(*this, *context);
         return;
     }
-    if (!waits().cancel(*this))
+    if (!scheduler().cancel(*this))
         return;
-    state_.end_wait();
+    state_.skip_wait();
     try {
         post(operation_turn::after_wait);
     } catch (...) {

@@ -1,7 +1,6 @@
 #include <asio_retry/detail/operation/operation_core.hpp>
 
 #include <asio_retry/detail/handler/attempt_frame.hpp>
-#include <asio_retry/detail/handler/ending_wait.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
@@ -217,7 +216,7 @@ bool operation_core::arm_limit(time_point now) {
     if (limit == time_point::max())
         return true;
     ends_wait_ = false;
-    if (!waits().schedule(*this, limit))
+    if (!scheduler().schedule(*this, limit))
         return false;
     state_.arm_limit();
     return true;
@@ -225,7 +224,7 @@ bool operation_core::arm_limit(time_point now) {
 
 /// Returns false while a notice is under way.
 bool operation_core::disarm_limit() noexcept {
-    if (state_.is_limit_armed() && waits().cancel(*this))
+    if (state_.is_limit_armed() && scheduler().cancel(*this))
         state_.disarm_limit();
     return !state_.is_limit_armed();
 }
@@ -243,13 +242,13 @@ bool operation_core::on_expiry() {
         on_turn(turn);
         return true;
     }
-    return end_wait([&] { post(turn); },
-                    [&] {
-                        if (!waited)
-                            on_turn(turn);
-                        else if (state_.enter(operation_state::place::executor, wait_ended))
-                            fail();
-                    });
+    return post_or_end([&] { post(turn); },
+                       [&] {
+                           if (!waited)
+                               on_turn(turn);
+                           else if (state_.enter(operation_state::place::executor, wait_ended))
+                               fail();
+                       });
 }
 
 void operation_core::on_shutdown() noexcept {

@@ -19,7 +19,7 @@ duration sum(duration a, duration b) noexcept {
 
 /// What the peer said makes of the delay, unless it is a reason to stop: never earlier than it said, spread,
 /// and growing when it says so again.
-std::optional<stop_reason> retry_machine::heed(pushback said, duration& delay, duration& least,
+std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least,
                                                random& source) const {
     retry_settings const& settings = policy_.settings();
     least = said.delay();

@@ -67,52 +67,53 @@ retry_action retry_machine::end_without_attempt(stop_reason reason, error_code c
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
     assert(!v.succeeded());
-    bool const stopped = cancelled(); // asked while this attempt may still be the first
-    if (stopped || attempt_expired_)
-        return on_stopped_attempt(v, stopped, now, source);
+    bool const is_cancelled = cancelled(); // asked while this attempt may still be the first
+    if (is_cancelled || attempt_expired_)
+        return on_interrupted_failure(v, is_cancelled, now, source);
     count_failure(now, interruption::none);
     if (observer_)
         observer_->on_failure(v, interruption::none, now);
-    return decide(v, error_code(), now, source);
+    return retry_or_end(v, error_code(), now, source);
 }
 
 /// One that failed and was to stop, or after which none is to begin.
-retry_action retry_machine::on_stopped_attempt(verdict const& v, bool stopped, time_point now, random& source) {
+retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
+                                                   random& source) {
     bool const expired = attempt_expired_;
     attempt_expired_ = false;
-    auto told_to_stop = interruption::none;
-    if (stopped && is_told())
-        told_to_stop = interruption::cancellation;
+    auto interrupted_by = interruption::none;
+    if (is_cancelled && attempt_is_told())
+        interrupted_by = interruption::cancellation;
     else if (expired)
-        told_to_stop = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
+        interrupted_by = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
 
-    count_failure(now, told_to_stop);
+    count_failure(now, interrupted_by);
     bool const out_of_time =
-        told_to_stop == interruption::attempt_timeout || told_to_stop == interruption::deadline;
+        interrupted_by == interruption::attempt_timeout || interrupted_by == interruption::deadline;
     std::optional<verdict> timed_out;
     if (out_of_time)
         timed_out = verdict::timed_out(v);
     if (is_admitted_) {
-        if (told_to_stop == interruption::cancellation)
+        if (interrupted_by == interruption::cancellation)
             tell_abandoned(now);
-        else if (stopped || told_to_stop == interruption::deadline)
+        else if (is_cancelled || interrupted_by == interruption::deadline)
             tell_failure(out_of_time ? *timed_out : v, kind_of_unasked(v, out_of_time), now);
     }
     if (observer_)
-        observer_->on_failure(told_to_stop == interruption::attempt_timeout ? *timed_out : v, told_to_stop,
+        observer_->on_failure(interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by,
                               now);
-    if (stopped)
+    if (is_cancelled)
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
-    if (told_to_stop == interruption::deadline)
+    if (interrupted_by == interruption::deadline)
         return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
-    return decide(*timed_out, timed_out->error(), now, source);
+    return retry_or_end(*timed_out, timed_out->error(), now, source);
 }
 
 /// One after enough health is the first of a new outage. What hung until its time was up was not healthy,
 /// unless it said so.
-void retry_machine::count_failure(time_point now, interruption told_to_stop) noexcept {
+void retry_machine::count_failure(time_point now, interruption interrupted_by) noexcept {
     auto const& stable_for = policy_.settings().reset_after;
-    bool const hung = told_to_stop == interruption::attempt_timeout && !marks_health_;
+    bool const hung = interrupted_by == interruption::attempt_timeout && !marks_health_;
     bool const says_so = marks_health_ || stable_for > duration::zero(); // or every failure would be the first
     if (stable_for && says_so && !hung && healthy_since_ <= now &&
         elapsed_between(healthy_since_, now) >= *stable_for) {
@@ -125,10 +126,10 @@ void retry_machine::count_failure(time_point now, interruption told_to_stop) noe
     ++failures_;
 }
 
-retry_action retry_machine::decide(verdict const& failure, error_code const& replacement, time_point now,
-                                   random& source) {
+retry_action retry_machine::retry_or_end(verdict const& failure, error_code const& replacement, time_point now,
+                                         random& source) {
     retry_settings const& settings = policy_.settings();
-    auto const stop = [&](stop_reason reason) {
+    auto const end_for = [&](stop_reason reason) {
         return cancelled() ? give_up(stop_reason::cancelled, failure, aborted_error(), now)
                            : give_up(reason, failure, replacement, now,
                                      replacement ? failure.exception() : std::exception_ptr());
@@ -149,15 +150,15 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
                                std::make_exception_ptr(timed_out));
             }
             if (cancelled() || settings.is_nested) // the outer retry has to see the mark
-                return stop(stop_reason::not_retryable);
+                return end_for(stop_reason::not_retryable);
             return give_up(stop_reason::not_retryable, failure, failure.error(), now, failure.exception());
         }
         if (is_final)
-            return stop(stop_reason::not_retryable);
+            return end_for(stop_reason::not_retryable);
         if (said.forbids())
-            return stop(stop_reason::pushback);
+            return end_for(stop_reason::pushback);
         if (settings.max_attempts && failures_ >= *settings.max_attempts)
-            return stop(stop_reason::attempts);
+            return end_for(stop_reason::attempts);
 
         stage = error::backoff_threw;
         std::uint64_t const counted = story_ ? counted_for_backoff() : failures_;
@@ -168,23 +169,23 @@ retry_action retry_machine::decide(verdict const& failure, error_code const& rep
 
         duration least{};
         if (said)
-            if (auto const reason = heed(said, delay, least, source))
-                return stop(*reason);
+            if (auto const reason = obey(said, delay, least, source))
+                return end_for(*reason);
         if (settings.clamp)
             count_length(now);
         if (deadline_ != time_point::max() || settings.max_elapsed)
             if (auto const reason = limit_wait(delay, least, now))
-                return stop(*reason);
+                return end_for(*reason);
         if (cancelled())
-            return stop(stop_reason::cancelled);
+            return end_for(stop_reason::cancelled);
         if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
-            return stop(stop_reason::budget);
+            return end_for(stop_reason::budget);
 
         stage = error::hook_threw;
         if (settings.on_retry)
             settings.on_retry(retry_event{attempts_, failure.error(), failure.exception(), delay, {}});
         if (cancelled())
-            return stop(stop_reason::cancelled);
+            return end_for(stop_reason::cancelled);
         if (is_told_)
             tell_retry(failure, delay, now);
         return wait_for(delay);
@@ -222,21 +223,21 @@ retry_action retry_machine::go_on(time_point now, random* source) {
 /// No attempt may begin.
 retry_action retry_machine::on_refused(time_point now, random* source) {
     verdict const last = last_failure();
-    auto const stop = [&](stop_reason reason) {
+    auto const end_for = [&](stop_reason reason) {
         return cancelled() ? end_without_attempt(stop_reason::cancelled, aborted_error(), now)
                            : give_up(reason, last, last.error(), now, last.exception());
     };
     if (cancelled()) // by the gate or the observer
-        return stop(stop_reason::cancelled);
+        return end_for(stop_reason::cancelled);
     if (!policy_.settings().wait_when_refused)
-        return stop(stop_reason::refused);
+        return end_for(stop_reason::refused);
     error stage = error::backoff_threw;
     try {
         duration delay = delay_after_refusal(source, stage);
         if (auto const reason = limit_wait(delay, duration::zero(), now))
-            return stop(*reason);
+            return end_for(*reason);
         if (cancelled())
-            return stop(stop_reason::cancelled);
+            return end_for(stop_reason::cancelled);
         if (observer_)
             observer_->on_wait(delay, now);
         return wait_for(delay);

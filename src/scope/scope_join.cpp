@@ -1,6 +1,5 @@
 #include <asio_retry/detail/scope/scope_join.hpp>
 
-#include <asio_retry/detail/handler/ending_wait.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
@@ -12,7 +11,7 @@ namespace asio_retry::detail {
 
 scope_join::scope_join(scope_handle scope)
     : scope_(std::move(scope))
-    , waits_(scope_->waits())
+    , scheduler_(scope_->scheduler())
     , mutex_(scope_->mutex_) {}
 
 scope_join::~scope_join() = default;
@@ -38,13 +37,13 @@ void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
 
 /// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
 void scope_join::finish() noexcept {
-    retry_scheduler& waits = waits_;
+    retry_scheduler& scheduler = scheduler_;
     try {
         return post();
     } catch (...) { // no turn is queued
     }
     try {
-        if (!waits.schedule(*this, waits.now()))
+        if (!scheduler.schedule(*this, scheduler.now()))
             dissolve();
     } catch (...) { // there is nowhere else to go on
         end();
@@ -67,7 +66,7 @@ bool scope_join::on_expiry() {
             lock.lock();
         }
         if (!has_ended_) {
-            if (waits_.schedule(*this, time_point::max()))
+            if (scheduler_.schedule(*this, time_point::max()))
                 return true;
             has_ended_ = true;
             scope->joins_.erase(scope->joins_.iterator_to(*this));
@@ -76,7 +75,7 @@ bool scope_join::on_expiry() {
             return true;
         }
     }
-    return end_wait([this] { post(); }, [this] { end(); });
+    return post_or_end([this] { post(); }, [this] { end(); });
 }
 
 void scope_join::on_shutdown() noexcept {

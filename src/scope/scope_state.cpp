@@ -46,8 +46,8 @@ void scope_state::destroy(scope_state* scope) noexcept {
     } while (scope && scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1);
 }
 
-retry_scheduler& scope_state::waits() const {
-    return scheduler(asio::query(executor_, asio::execution::context));
+retry_scheduler& scope_state::scheduler() const {
+    return asio_retry::scheduler(asio::query(executor_, asio::execution::context));
 }
 
 std::size_t scope_state::pending() const {
@@ -201,7 +201,7 @@ bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
     join.error_ = error;
     if (join.stopped_before_)
         join.cancelled_ = stopped_attempts_ - *join.stopped_before_;
-    return join.waits_.cancel(join);
+    return join.scheduler_.cancel(join);
 }
 
 void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
@@ -213,7 +213,7 @@ void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
 }
 
 void scope_state::begin_join(scope_join& join, duration timeout) {
-    retry_scheduler& scheduler = join.waits_;
+    retry_scheduler& scheduler = join.scheduler_;
     {
         std::unique_lock lock(*mutex_);
         if (pending_ + without_room_ != 0) {

@@ -1,6 +1,5 @@
 #include <asio_retry/detail/ticker/ticker_state.hpp>
 
-#include <asio_retry/detail/handler/ending_wait.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
@@ -285,7 +284,7 @@ bool ticker_state::on_expiry(ticker_wait& wait) {
         std::lock_guard const lock(mutex_);
         phase_ = phase::queued;
     }
-    bool const ended = end_wait([&] { wait.post(); }, [&] { wait.end(); });
+    bool const ended = post_or_end([&] { wait.post(); }, [&] { wait.end(); });
     if (!ended) {
         std::lock_guard const lock(mutex_);
         phase_ = phase::waiting;

@@ -5,8 +5,8 @@ noticed_by(fault_sample)
 # --- the machine
 
 fault(machine_decides_on_a_cancelled_attempt src/policy/retry_machine.cpp
-    [[    if (stopped)
-        return give_up]] [[    if (stopped && !expired)
+    [[    if (is_cancelled)
+        return give_up]] [[    if (is_cancelled && !expired)
         return give_up]])
 
 fault(machine_forgets_the_failure_it_reports src/policy/retry_machine.cpp
@@ -34,12 +34,12 @@ fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine
 
 fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
     [[        if (cancelled())
-            return stop(stop_reason::cancelled);
+            return end_for(stop_reason::cancelled);
         if (is_told_ && !take_lease]] [[        if (is_told_ && !take_lease]])
 
 fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
     [[        if (cancelled())
-            return stop(stop_reason::cancelled);
+            return end_for(stop_reason::cancelled);
         if (is_told_)
             tell_retry]] [[        if (is_told_)
             tell_retry]])
@@ -115,9 +115,9 @@ fault(operation_waits_on_although_cancelled src/operation/operation_core.cpp
 
 fault(operation_resumes_inside_emit src/operation/operation_core.cpp
     [[        return;
-    state_.end_wait();
+    state_.skip_wait();
 ]] [[        return;
-    state_.end_wait();
+    state_.skip_wait();
     state_.go_to_executor();
     return state_.occupancy.add(wait_ended);
 ]])
@@ -196,7 +196,7 @@ fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/op
 ]] [[]])
 
 fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_retry.hpp
-    [[limit == time_point::max() || limit_.arm(waits(), limit)]] [[limit == limit || limit_.arm(waits(), limit)]])
+    [[limit == time_point::max() || limit_.arm(scheduler(), limit)]] [[limit == limit || limit_.arm(scheduler(), limit)]])
 
 fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
     [[        if (is_armed_ && scheduler_->cancel(*this))

@@ -25,8 +25,8 @@ fault(machine_has_all_its_time_without_inheritance include/asio_retry/retry_mach
 # --- what an attempt came to
 
 fault(machine_asks_for_total_after_the_failure src/policy/retry_machine.cpp
-    [[bool const stopped = cancelled(); // asked while this attempt may still be the first]]
-    [[bool const stopped = (++failures_, cancelled());
+    [[bool const is_cancelled = cancelled(); // asked while this attempt may still be the first]]
+    [[bool const is_cancelled = (++failures_, cancelled());
     --failures_;]])
 
 fault(machine_does_not_forget_a_limit src/policy/retry_machine.cpp
@@ -47,10 +47,10 @@ fault(machine_is_stable_a_little_later src/policy/retry_machine.cpp
     [[elapsed_between(healthy_since_, now) >= *stable_for)]] [[elapsed_between(healthy_since_, now) > *stable_for)]])
 
 fault(machine_takes_what_hung_for_stable src/policy/retry_machine.cpp
-    [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[false && marks_health_ && told_to_stop == interruption::none;]])
+    [[interrupted_by == interruption::attempt_timeout && !marks_health_;]] [[false && marks_health_ && interrupted_by == interruption::none;]])
 
 fault(machine_takes_a_marked_attempt_for_hung src/policy/retry_machine.cpp
-    [[told_to_stop == interruption::attempt_timeout && !marks_health_;]] [[told_to_stop == interruption::attempt_timeout;]])
+    [[interrupted_by == interruption::attempt_timeout && !marks_health_;]] [[interrupted_by == interruption::attempt_timeout;]])
 
 fault(machine_does_not_start_its_time_over src/policy/retry_machine.cpp
     [[            story_->refusals = 0;
@@ -124,7 +124,7 @@ fault(machine_mixes_up_what_threw src/policy/retry_machine.cpp
 
 fault(machine_asks_for_no_lease src/policy/retry_machine.cpp
     [[        if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
-            return stop(stop_reason::budget);
+            return end_for(stop_reason::budget);
 ]] [[]])
 
 fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
@@ -149,7 +149,7 @@ fault(machine_asks_twice_for_the_first_attempt src/policy/machine_story.cpp
     [[    if (is_refused_ || is_admitted_ || !makes_attempts_)]] [[    if (is_admitted_ || !makes_attempts_)]])
 
 fault(machine_calls_a_cancelled_attempt_a_failure src/policy/retry_machine.cpp
-    [[        if (told_to_stop == interruption::cancellation)
+    [[        if (interrupted_by == interruption::cancellation)
             tell_abandoned(now);
         else if]] [[        if]])
 
@@ -232,10 +232,10 @@ fault(report_has_no_time_out_in_its_history src/policy/report_recorder.cpp
     [[    bool const timed_out = stopped == interruption::deadline;]])
 
 fault(machine_reports_what_an_attempt_made_of_its_time_limit src/policy/retry_machine.cpp
-    [[told_to_stop == interruption::attempt_timeout ? *timed_out : v, told]] [[v, told]])
+    [[interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by,]] [[v, interrupted_by,]])
 
 fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/policy/retry_machine.cpp
-    [[    return decide(*timed_out, timed_out->error(), now, source);]] [[    return decide(v, timed_out->error(), now, source);]])
+    [[    return retry_or_end(*timed_out, timed_out->error(), now, source);]] [[    return retry_or_end(v, timed_out->error(), now, source);]])
 
 fault(report_keeps_an_old_exception src/policy/report_recorder.cpp
     [[        report_->last_exception = failure.exception();]] [[        if (failure.exception())

@@ -62,8 +62,8 @@ fault(drain_does_not_cancel src/scope/scope_join.cpp
 
 fault(drain_ends_before_its_operations src/scope/scope_join.cpp
     [[        if (!has_ended_) {
-            if (waits_.schedule]] [[        if (false) {
-            if (waits_.schedule]])
+            if (scheduler_.schedule]] [[        if (false) {
+            if (scheduler_.schedule]])
 
 fault(join_that_is_cancelled_ends_without_an_error src/scope/scope_join.cpp
     [[scope_->end_join(*this, aborted_error())]] [[scope_->end_join(*this, error_code())]])

@@ -48,7 +48,7 @@ void go_to(operation_state& state, stage to) {
     case stage::waiting:
         return state.begin_wait();
     case stage::queued:
-        return state.end_wait();
+        return state.skip_wait();
     case stage::ending:
         return state.complete();
     }
@@ -154,7 +154,7 @@ TEST(operation_state, goes_from_attempt_to_wait_to_attempt_to_its_end) {
     EXPECT_TRUE(state.is(stage::waiting));
     EXPECT_EQ(state.next(scope_noticed), step::leave);
     EXPECT_TRUE(state.is(stage::waiting));
-    state.end_wait();
+    state.skip_wait();
     EXPECT_TRUE(state.is(stage::queued));
     EXPECT_EQ(state.next(wait_ended), step::resume);
     state.begin_attempt();

@@ -63,9 +63,9 @@ public:
 
     /// @name Time and randomness
     /// @{
-    time_point now() { return waits().now(); }
+    time_point now() { return scheduler().now(); }
     random& get_random() {
-        waits();
+        scheduler();
         return scheduler_.get_random();
     }
 
@@ -81,7 +81,7 @@ public:
                 slot_.template emplace<slot_handler>(this);
             form::prepare(callable_, machine_);
             if (retry_scheduler::any_seeded())
-                waits();
+                scheduler();
             time_point const now = time_for(machine_);
             if (!machine_.may_start(now))
                 return take(begin(machine_, *this, now), now);
@@ -142,7 +142,7 @@ public:
                 return take(std::move(action), now);
             result_.reset(); // gone before the wait begins
             if (machine_.cancelled())
-                return end_wait();
+                return resume();
             return take(std::move(action), now);
         } catch (...) {
             return fail(std::current_exception());
@@ -151,13 +151,13 @@ public:
 
     // --- a wait
 
-    auto async_wait() { return wait_.async_wait(waits(), expiry_); }
+    auto async_wait() { return wait_.async_wait(scheduler(), expiry_); }
 
     retry_step on_wait_ended() {
         if (wait_.failure())
             return fail(wait_.failure());
         try {
-            return end_wait();
+            return resume();
         } catch (...) {
             return fail(std::current_exception());
         }
@@ -182,7 +182,7 @@ public:
     arguments take_result() { return std::move(*result_); }
 
 private:
-    retry_scheduler& waits() {
+    retry_scheduler& scheduler() {
         if (!scheduler_.is_found())
             scheduler_.find_in(context_.get(executor()), own_context(executor()));
         return scheduler_.get();
@@ -221,7 +221,7 @@ private:
         entry_.renew();
         is_attempting_ = true;
         time_point const limit = machine_.limits_attempts() ? machine_.attempt_limit(now) : time_point::max();
-        if (limit == time_point::max() || limit_.arm(waits(), limit))
+        if (limit == time_point::max() || limit_.arm(scheduler(), limit))
             return retry_step::attempt;
         // The context is being destroyed, and with it, as soon as it waits, the coroutine.
         entry_.let_nothing_throw();
@@ -229,7 +229,7 @@ private:
         return retry_step::wait;
     }
 
-    retry_step end_wait() {
+    retry_step resume() {
         time_point const now = time_for(machine_);
         return take(go_on(machine_, *this, now), now);
     }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/ending_wait.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/retry_scheduler.hpp>
@@ -93,7 +92,7 @@ private:
                 throw;
             }
         };
-        return end_wait(post, [this] {
+        return post_or_end(post, [this] {
             end();
             retry_.on_limit();
         });

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/ending_wait.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/handler/resumption.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
@@ -113,11 +112,11 @@ private:
             on_turn(turn());
             return true;
         }
-        return end_wait([this] { post(); },
-                        [this] {
-                            failure_ = std::current_exception();
-                            on_turn(turn());
-                        });
+        return post_or_end([this] { post(); },
+                           [this] {
+                               failure_ = std::current_exception();
+                               on_turn(turn());
+                           });
     }
 
     // The frame is destroyed with the handler that holds it, and this object with the frame.

@@ -57,11 +57,11 @@ public:
 
     /// @name Time and randomness
     /// @{
-    time_point now() { return waits().now(); }
+    time_point now() { return scheduler().now(); }
     time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
     random& get_random() {
-        waits();
-        return waits_.get_random();
+        scheduler();
+        return scheduler_.get_random();
     }
     /// @}
 
@@ -139,10 +139,10 @@ protected:
 private:
     class telling_frame;
 
-    retry_scheduler& waits() {
-        if (!waits_.is_found())
-            waits_.find_in(context(), own_context());
-        return waits_.get();
+    retry_scheduler& scheduler() {
+        if (!scheduler_.is_found())
+            scheduler_.find_in(context(), own_context());
+        return scheduler_.get();
     }
 
     void fail_with(error_code const& code, std::exception_ptr const& thrown);
@@ -155,7 +155,6 @@ private:
     void clear_attempt() noexcept;
     void conclude_attempt();
     void succeed();
-    retry_action decide(time_point& now);
     void begin_wait(time_point now, duration delay);
     void cut_wait_short();
 
@@ -176,7 +175,7 @@ private:
     void abandon() noexcept;
     void finish();
 
-    lazy_scheduler waits_;
+    lazy_scheduler scheduler_;
     asio::cancellation_signal signal_; // of the running attempt
     [[no_unique_address]] retry_machine machine_;
     operation_state state_;

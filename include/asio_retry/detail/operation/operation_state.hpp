@@ -51,7 +51,7 @@ public:
     void begin_attempt() noexcept { stage_ = operation_stage::attempting; }
     void end_attempt() noexcept { stage_ = operation_stage::judging; }
     void begin_wait() noexcept { stage_ = operation_stage::waiting; }
-    void end_wait() noexcept { stage_ = operation_stage::queued; }
+    void skip_wait() noexcept { stage_ = operation_stage::queued; }
     void complete() noexcept { stage_ = operation_stage::ending; }
     void abandon() noexcept {
         stage_ = operation_stage::ending;

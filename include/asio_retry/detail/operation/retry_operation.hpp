@@ -6,7 +6,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
-#include <asio_retry/detail/operation/awaiting_shell.hpp>
+#include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/operation_shell.hpp>
 
 #include <exception>

@@ -61,7 +61,7 @@ private:
     void finish() noexcept;
 
     boost::intrusive_ptr<scope_state> scope_; // until its turn is about to be queued
-    retry_scheduler& waits_;                  // of the scope
+    retry_scheduler& scheduler_;              // of the scope
     std::shared_ptr<std::mutex> const mutex_; // of the scope
 
     // Guarded by it.

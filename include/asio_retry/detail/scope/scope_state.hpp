@@ -62,7 +62,7 @@ public:
 
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
     time_point deadline() const noexcept { return deadline_; }
-    retry_scheduler& waits() const;
+    retry_scheduler& scheduler() const;
 
     /// Whether no attempt begins any more.
     bool stopped() const noexcept { return standing_.load(std::memory_order_acquire) >= scope_request::drain; }

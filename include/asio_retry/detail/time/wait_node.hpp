@@ -6,6 +6,8 @@
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
 
+#include <new>
+
 namespace asio_retry::detail {
 
 class scheduled_waits;
@@ -44,5 +46,19 @@ private:
 
     time_point expiry_{};
 };
+
+/// For `on_expiry`: queues a turn, or, where its executor takes nothing, goes on where it stands. Returns false
+/// if there is no memory to queue it.
+template <typename Post, typename End>
+bool post_or_end(Post post, End end) {
+    try {
+        post();
+    } catch (std::bad_alloc const&) {
+        return false;
+    } catch (...) {
+        end();
+    }
+    return true;
+}
 
 } // namespace asio_retry::detail
