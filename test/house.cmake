@@ -107,6 +107,31 @@ foreach(header IN LISTS public_headers)
     endif()
 endforeach()
 
+# --- the way of a failed attempt: | number | `file` | `what` `to` `look` `at` | what happens there |
+
+set(in_way OFF)
+set(way)
+foreach(line IN LISTS lines)
+    if(line MATCHES "^## ")
+        string(COMPARE EQUAL "${line}" "## Where a failed attempt under a time limit goes" in_way)
+    elseif(in_way AND line MATCHES "^\\| [0-9]+ \\| `([^`]+)` \\|([^|]*)\\|[^|]*\\|$")
+        set(file ${CMAKE_MATCH_1})
+        string(REGEX MATCHALL "[a-z_]+" names "${CMAKE_MATCH_2}")
+        string(REGEX REPLACE "^detail/" "include/asio_retry/detail/" file ${file})
+        list(APPEND way ${file})
+        file(READ ${SOURCE_DIR}/${file} content)
+        foreach(name IN LISTS names)
+            if(NOT content MATCHES "[^a-z_]${name}[^a-z_]")
+                fail("doc/architecture.md: ${file} has no ${name}")
+            endif()
+        endforeach()
+    endif()
+endforeach()
+list(LENGTH way count)
+if(count LESS 8 OR count GREATER 12)
+    fail("doc/architecture.md: a failed attempt goes through ${count} files")
+endif()
+
 # --- small files
 
 set(lengths)
