@@ -1,6 +1,8 @@
 #include "text/build.hpp"
 
 #include "text/arguments.hpp"
+#include "text/item_form.hpp"
+#include "text/setting_forms.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/policy_text.hpp>
@@ -19,18 +21,8 @@
 namespace asio_retry::detail {
 namespace {
 
-/// How an item of a name is made.
-template <typename Make>
-struct item_form {
-    std::string_view name;
-    std::array<parameter, 3> parameters; ///< those without a name are none
-    Make make;
-    bool is_list = false;
-};
-
 using backoff_form = item_form<backoff (*)(bound_arguments const&)>;
 using jitter_form = item_form<jitter (*)(bound_arguments const&)>;
-using setting_form = item_form<retry_policy (*)(retry_policy const&, bound_arguments const&)>;
 
 using enum parameter_kind;
 backoff build_backoff(term const& from);
@@ -139,66 +131,6 @@ constexpr parameter jitter_setters[] = {{"unit", a_duration, true},
                                         {"at_least", a_duration, true},
                                         {"cap", a_duration, true},
                                         {"beyond_cap", a_flag, true}};
-
-constexpr setting_form setting_forms[] = {
-    {"max_attempts",
-     {{{"count", a_whole_number}}},
-     [](retry_policy const& p, args const& a) { return p.max_attempts(a.whole("count")); }},
-    {"unlimited_attempts", {}, [](retry_policy const& p, args const&) { return p.unlimited_attempts(); }},
-    {"max_elapsed",
-     {{{"greatest", a_duration}}},
-     [](retry_policy const& p, args const& a) { return p.max_elapsed(a.time("greatest")); }},
-    {"attempt_timeout",
-     {{{"greatest", a_duration}}},
-     [](retry_policy const& p, args const& a) { return p.attempt_timeout(a.time("greatest")); }},
-    {"total_timeout",
-     {{{"greatest", a_duration}}},
-     [](retry_policy const& p, args const& a) { return p.total_timeout(a.time("greatest")); }},
-    {"deadline",
-     {{{"when", a_duration}}},
-     [](retry_policy const& p, args const& a) { return p.deadline(time_point(a.time("when"))); }},
-    {"reset_after",
-     {{{"stable_for", a_duration}}},
-     [](retry_policy const& p, args const& a) { return p.reset_after(a.time("stable_for")); }},
-    {"any_failure", {}, [](retry_policy const& p, args const&) { return p.retry_if(any_failure); }},
-    {"clamp", {}, [](retry_policy const& p, args const&) { return p.clamp(); }},
-    {"allow_total_cancellation",
-     {},
-     [](retry_policy const& p, args const&) { return p.allow_total_cancellation(); }},
-    {"wait_when_refused", {}, [](retry_policy const& p, args const&) { return p.wait_when_refused(); }},
-    {"pushback_limit",
-     {{{"greatest", a_duration}, {"clamp", a_flag, true}, {"ignore", a_flag, true}}},
-     [](retry_policy const& p, args const& a) {
-         bool const clamps = a.has("clamp") && a.flag("clamp"), ignores = a.has("ignore") && a.flag("ignore");
-         if (clamps && ignores)
-             refuse("pushback_limit", "clamp and ignore", "must be one of them");
-         return p.pushback_limit(a.time("greatest"), clamps    ? over_limit::clamp
-                                                     : ignores ? over_limit::ignore
-                                                               : over_limit::stop);
-     }},
-    {"pushback_spread",
-     {{{"share", a_number}}},
-     [](retry_policy const& p, args const& a) { return p.pushback_spread(a.number("share")); }},
-    {"retry_when_nested", {}, [](retry_policy const& p, args const&) { return p.retry_when_nested(); }},
-};
-
-template <typename Items>
-auto find_item(Items const& items, std::string_view name) -> decltype(std::begin(items)) {
-    auto const found =
-        std::find_if(std::begin(items), std::end(items), [&](auto const& item) { return item.name == name; });
-    return found == std::end(items) ? nullptr : found;
-}
-
-template <typename Items>
-std::string names_of(std::string_view kind, Items const& items) {
-    std::string names(kind);
-    char const* separator = " (";
-    for (auto const& item : items) {
-        names.append(separator).append(item.name);
-        separator = ", ";
-    }
-    return names + ')';
-}
 
 /// What C++ refuses is a fault of the term.
 template <typename Make>

@@ -86,7 +86,7 @@ fault(builder_takes_arguments_of_a_profile src/text/build.cpp
     [[        bound_arguments(item, {}, {}, false);
 ]] [[]])
 
-fault(builder_mixes_up_timeouts src/text/build.cpp
+fault(builder_mixes_up_timeouts src/text/setting_forms.hpp
     [[return p.total_timeout(a.time("greatest"));]] [[return p.attempt_timeout(a.time("greatest"));]])
 
 fault(profiles_are_found_by_another_name src/text/policy_profiles.cpp

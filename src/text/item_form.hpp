@@ -1,0 +1,40 @@
+#pragma once
+
+#include "text/arguments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace asio_retry::detail {
+
+/// How an item of a name is made.
+template <typename Make>
+struct item_form {
+    std::string_view name;
+    std::array<parameter, 3> parameters; ///< those without a name are none
+    Make make;
+    bool is_list = false;
+};
+
+template <typename Items>
+auto find_item(Items const& items, std::string_view name) -> decltype(std::begin(items)) {
+    auto const found =
+        std::find_if(std::begin(items), std::end(items), [&](auto const& item) { return item.name == name; });
+    return found == std::end(items) ? nullptr : found;
+}
+
+template <typename Items>
+std::string names_of(std::string_view kind, Items const& items) {
+    std::string names(kind);
+    char const* separator = " (";
+    for (auto const& item : items) {
+        names.append(separator).append(item.name);
+        separator = ", ";
+    }
+    return names + ')';
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "text/item_form.hpp"
+
+#include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/retry_policy.hpp>
+
+namespace asio_retry::detail {
+
+using setting_form = item_form<retry_policy (*)(retry_policy const&, bound_arguments const&)>;
+
+inline constexpr setting_form setting_forms[] = {
+    {"max_attempts",
+     {{{"count", parameter_kind::a_whole_number}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.max_attempts(a.whole("count")); }},
+    {"unlimited_attempts",
+     {},
+     [](retry_policy const& p, bound_arguments const&) { return p.unlimited_attempts(); }},
+    {"max_elapsed",
+     {{{"greatest", parameter_kind::a_duration}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.max_elapsed(a.time("greatest")); }},
+    {"attempt_timeout",
+     {{{"greatest", parameter_kind::a_duration}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.attempt_timeout(a.time("greatest")); }},
+    {"total_timeout",
+     {{{"greatest", parameter_kind::a_duration}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.total_timeout(a.time("greatest")); }},
+    {"deadline",
+     {{{"when", parameter_kind::a_duration}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.deadline(time_point(a.time("when"))); }},
+    {"reset_after",
+     {{{"stable_for", parameter_kind::a_duration}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.reset_after(a.time("stable_for")); }},
+    {"any_failure", {}, [](retry_policy const& p, bound_arguments const&) { return p.retry_if(any_failure); }},
+    {"clamp", {}, [](retry_policy const& p, bound_arguments const&) { return p.clamp(); }},
+    {"allow_total_cancellation",
+     {},
+     [](retry_policy const& p, bound_arguments const&) { return p.allow_total_cancellation(); }},
+    {"wait_when_refused",
+     {},
+     [](retry_policy const& p, bound_arguments const&) { return p.wait_when_refused(); }},
+    {"pushback_limit",
+     {{{"greatest", parameter_kind::a_duration},
+       {"clamp", parameter_kind::a_flag, true},
+       {"ignore", parameter_kind::a_flag, true}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         bool const clamps = a.has("clamp") && a.flag("clamp"), ignores = a.has("ignore") && a.flag("ignore");
+         if (clamps && ignores)
+             refuse("pushback_limit", "clamp and ignore", "must be one of them");
+         return p.pushback_limit(a.time("greatest"), clamps    ? over_limit::clamp
+                                                     : ignores ? over_limit::ignore
+                                                               : over_limit::stop);
+     }},
+    {"pushback_spread",
+     {{{"share", parameter_kind::a_number}}},
+     [](retry_policy const& p, bound_arguments const& a) { return p.pushback_spread(a.number("share")); }},
+    {"retry_when_nested",
+     {},
+     [](retry_policy const& p, bound_arguments const&) { return p.retry_when_nested(); }},
+};
+
+} // namespace asio_retry::detail
