@@ -29,6 +29,7 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/retry_waits.hpp>
+#include <asio_retry/retrying.hpp>
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/traffic/adaptive_throttle.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>

@@ -9,6 +9,7 @@
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/retry.hpp>
+#include <asio_retry/retrying.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 

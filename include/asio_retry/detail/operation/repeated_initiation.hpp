@@ -1,0 +1,146 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/operation/initiate_retry.hpp>
+#include <asio_retry/detail/operation/scope_membership.hpp>
+#include <asio_retry/retry_policy.hpp>
+#include <asio_retry/retry_scope.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// What an initiating function would have done with a completion token: an operation that can be attempted any
+/// number of times.
+template <typename Signature, typename Initiation, typename... Args>
+class repeated_initiation {
+    static_assert(
+        std::is_copy_constructible_v<Initiation> && (std::is_copy_constructible_v<Args> && ...),
+        "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "
+        "async_retry with a callable that makes the argument for each attempt");
+
+public:
+    template <typename AnyInitiation, typename... AnyArgs>
+    explicit repeated_initiation(std::in_place_t, AnyInitiation&& initiation, AnyArgs&&... args)
+        : initiation_(std::forward<AnyInitiation>(initiation))
+        , args_(std::forward<AnyArgs>(args)...) {}
+
+    template <typename Token>
+    auto operator()(Token&& token) const {
+        return std::apply(
+            [&](Args const&... args) {
+                return asio::async_initiate<Token, Signature>(Initiation(initiation_), token, Args(args)...);
+            },
+            args_);
+    }
+
+private:
+    Initiation initiation_;
+    std::tuple<Args...> args_;
+};
+
+/// Waits on the executor of what is initiated.
+struct source_of_initiation {
+    template <typename Initiation>
+    static auto of(Initiation const& initiation) {
+        using executor_type = asio::associated_executor_t<Initiation>;
+        if constexpr (is_fallback_executor<executor_type>)
+            return handler_executor_source();
+        else
+            return given_executor_source<executor_type, no_membership>{
+                asio::get_associated_executor(initiation), {}};
+    }
+};
+
+/// Waits in a scope.
+struct source_of_scope {
+    given_executor_source<retry_scope::executor_type, scope_membership> source;
+
+    template <typename Initiation>
+    auto const& of(Initiation const&) const {
+        return source;
+    }
+};
+
+template <typename Where, typename Token>
+struct retrying_token {
+    Where where;
+    retry_policy policy;
+    Token token;
+
+    /// In place of none what `async_retry` takes for the operation.
+    template <typename Operation, typename Initiation>
+    auto take_token([[maybe_unused]] Initiation const& initiation) {
+        using source = std::remove_cvref_t<decltype(where.of(initiation))>;
+        if constexpr (std::is_same_v<Token, default_token>)
+            return default_token_of<operation_form<Operation>, typename source::executor_type>();
+        else
+            return std::move(token);
+    }
+};
+
+/// Of an operation that `Initiation` would start.
+template <typename Signature, typename Initiation>
+auto retry_initiation(auto const& where, Initiation const& initiation) {
+    return where.of(initiation).template initiation<Signature>();
+}
+
+/// Says what makes an operation unusable.
+template <typename... Signatures>
+struct retryable_signature {
+    static_assert(sizeof...(Signatures) == 1,
+                  "retrying: operations with several completion signatures are not supported");
+};
+template <typename Signature>
+struct retryable_signature<Signature> {
+    static_assert(completion<Signature>::has_error,
+                  "retrying: the completion signature of the operation must be void(error_code, T...) or "
+                  "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
+                  "as_tuple(token))");
+    static_assert(
+        completion<Signature>::has_defaults,
+        "retrying: the values of a completion must be default-constructible, for a completion without "
+        "them");
+    using type = Signature;
+};
+
+} // namespace asio_retry::detail
+
+template <typename Where, typename Token, typename... Signatures>
+class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>, Signatures...> {
+    using retrying_token = asio_retry::detail::retrying_token<Where, Token>;
+    using signature = typename asio_retry::detail::retryable_signature<Signatures...>::type;
+
+    template <typename Initiation, typename... Args>
+    using operation =
+        asio_retry::detail::repeated_initiation<signature, std::decay_t<Initiation>, std::decay_t<Args>...>;
+
+    template <typename Operation, typename Initiation>
+    using inner_token = decltype(std::declval<retrying_token&>().template take_token<Operation>(
+        std::declval<Initiation const&>()));
+
+public:
+    // The result is named, so that to check the token does not compile the whole.
+    template <typename Initiation, typename... Args>
+    static auto initiate(Initiation&& initiation, retrying_token token, Args&&... args)
+        -> decltype(async_initiate<inner_token<operation<Initiation, Args...>, Initiation>, signature>(
+            asio_retry::detail::retry_initiation<signature>(token.where, initiation),
+            std::declval<inner_token<operation<Initiation, Args...>, Initiation>&>(),
+            std::declval<operation<Initiation, Args...>>(), std::move(token.policy))) {
+        using repeated = operation<Initiation, Args...>;
+        auto start = asio_retry::detail::retry_initiation<signature>(token.where, initiation);
+        auto inner = token.template take_token<repeated>(initiation);
+        return async_initiate<decltype(inner), signature>(
+            std::move(start), inner,
+            repeated(std::in_place, std::forward<Initiation>(initiation), std::forward<Args>(args)...),
+            std::move(token.policy));
+    }
+};
