@@ -35,6 +35,7 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/cooldown.hpp>
+#include <asio_retry/traffic/fleet_budget.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/share_budget.hpp>

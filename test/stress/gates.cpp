@@ -2,6 +2,7 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/cooldown.hpp>
+#include <asio_retry/traffic/fleet_budget.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/share_budget.hpp>
@@ -124,6 +125,54 @@ TEST(gates_of_four_threads, decision_31_retry_budget_pays_for_no_burst_after_a_l
     });
     for (auto const& each : granted)
         EXPECT_LE(each, 2);
+}
+
+// Every token that was granted or earned is spent, held, told to the store, or still to be told.
+TEST(gates_of_four_threads, decision_26_fleet_budget_conserves_its_tokens) {
+    fleet_budget budget({.interval = 1us, .greatest_interval = 20us, .lease = 50us, .window = duration::max()});
+    EXPECT_FALSE(budget.poll(noon));
+    std::atomic<std::int64_t> granted = 0, spent = 0, successes = 0, questions = 0;
+    std::array<double, thread_count> told{};
+    on_four_threads([&](int thread, random& dice) {
+        double& told_here = told[static_cast<std::size_t>(thread)];
+        for (int i = 0; i < rounds; ++i) {
+            time_point const now = noon + i * 1us;
+            if (budget.acquire(transient, now)) {
+                if (one_in(dice, 4) || budget.admit(2, now).until > now) {
+                    budget.give_back(transient);
+                } else if (one_in(dice, 8)) {
+                    attempt_end never_begun = ended(abandoned, 2);
+                    never_begun.after = failure_kind::none;
+                    budget.on_end(never_begun);
+                    budget.give_back(transient);
+                } else {
+                    budget.on_end(ended(failed, 2));
+                    ++spent;
+                }
+            }
+            budget.on_end(ended(succeeded));
+            ++successes;
+            if (auto const request = budget.poll(now)) {
+                ++questions;
+                if (one_in(dice, 3)) {
+                    budget.on_unavailable(now);
+                } else {
+                    auto const tokens = static_cast<std::uint32_t>(dice() % (request->wanted + 1));
+                    granted += tokens;
+                    told_here += request->earned;
+                    budget.on_granted(tokens, now);
+                }
+            }
+        }
+    });
+    EXPECT_TRUE(budget.acquire(transient, noon + 1s));
+    EXPECT_EQ(budget.held(), 0u) << "none was reserved, and so all have gone back";
+    auto const last = budget.poll(noon + 1s);
+    ASSERT_TRUE(last);
+    double const all = static_cast<double>(granted) + 0.1 * static_cast<double>(successes);
+    EXPECT_NEAR(static_cast<double>(spent) + last->earned + told[0] + told[1] + told[2] + told[3], all, 1e-4);
+    EXPECT_GT(spent, 1000);
+    EXPECT_GT(questions, 1000);
 }
 
 TEST(gates_of_four_threads, decision_26_token_budget_conserves_its_tokens) {

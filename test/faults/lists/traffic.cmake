@@ -342,3 +342,127 @@ fault(cooldown_waits_for_hours src/traffic/cooldown.cpp
 
 fault(cooldown_heeds_what_was_abandoned src/traffic/cooldown.cpp
     [[    if (end.outcome != attempt_end::how::failed || asked]] [[    if (asked]])
+
+# --- fleet_budget
+
+fault(fleet_budget_begins_without_a_token src/traffic/fleet_budget.cpp
+    [[    if (held_ == 0) {
+        missed_ = true;]] [[    if (held_ == 0 && reserved_ == 0) {
+        missed_ = true;]])
+
+fault(fleet_budget_spends_no_token src/traffic/fleet_budget.cpp
+    [[    --held_;
+]] [[]])
+
+fault(fleet_budget_keeps_the_place_of_what_has_begun src/traffic/fleet_budget.cpp
+    [[    --held_;
+    reserved_ -= reserved_ != 0;]] [[    --held_;]])
+
+fault(fleet_budget_charges_first_attempts src/traffic/fleet_budget.cpp
+    [[    if (number == 1)
+        return now;
+]] [[]])
+
+fault(fleet_budget_asks_without_need src/traffic/fleet_budget.cpp
+    [[needed == 0 || under_way_]] [[under_way_]])
+
+fault(fleet_budget_asks_twice_at_once src/traffic/fleet_budget.cpp
+    [[needed == 0 || under_way_ ||]] [[needed == 0 ||]])
+
+fault(fleet_budget_asks_too_often src/traffic/fleet_budget.cpp
+    [[ || now < ask_again_)
+        return std::nullopt;]] [[)
+        return std::nullopt;]])
+
+fault(fleet_budget_asks_for_a_whole_batch_more src/traffic/fleet_budget.cpp
+    [[needed + options_.batch - 1,]] [[needed + options_.batch,]])
+
+fault(fleet_budget_wraps_round src/traffic/fleet_budget.cpp
+    [[std::min<std::uint64_t>(needed + options_.batch - 1, std::numeric_limits<std::uint32_t>::max()));]] [[needed + options_.batch - 1);]])
+
+fault(fleet_budget_tells_the_same_again src/traffic/fleet_budget.cpp
+    [[    earned_ = 0;
+    return fleet_request]] [[    return fleet_request]])
+
+fault(fleet_budget_believes_any_answer src/traffic/fleet_budget.cpp
+    [[held_ += std::min(tokens, under_way_->wanted);]] [[held_ += tokens;]])
+
+fault(fleet_budget_doubles_past_the_greatest_interval src/traffic/fleet_budget.cpp
+    [[bool const may_double = interval_ <= options_.greatest_interval / 2;]] [[bool const may_double = interval_ < options_.greatest_interval;]])
+
+fault(fleet_budget_goes_on_asking_seldom src/traffic/fleet_budget.cpp
+    [[interval_ = !empty_ ? options_.interval : may_double]] [[interval_ = !empty_ ? interval_ : may_double]])
+
+fault(fleet_budget_reserves_from_an_empty_store src/traffic/fleet_budget.cpp
+    [[empty_ = tokens == 0;]] [[empty_ = false;]])
+
+fault(fleet_budget_reserves_one_too_many_from_an_empty_store src/traffic/fleet_budget.cpp
+    [[reserved_ >= held_)]] [[reserved_ > held_)]])
+
+fault(fleet_budget_refuses_when_the_interval_is_over src/traffic/fleet_budget.cpp
+    [[empty_ && now < ask_again_ && reserved_]] [[empty_ && reserved_]])
+
+fault(fleet_budget_loses_what_it_told_in_vain src/traffic/fleet_budget.cpp
+    [[std::min(earned_ + under_way_->earned, most_earned);]] [[earned_;]])
+
+fault(fleet_budget_has_what_it_holds_twice src/traffic/fleet_budget.cpp
+    [[    earned_ %= one_token;
+]] [[]])
+
+fault(fleet_budget_takes_an_unavailable_store_for_empty src/traffic/fleet_budget.cpp
+    [[    empty_ = false;
+    interval_]] [[    interval_]])
+
+fault(fleet_budget_asks_an_unavailable_store_seldom src/traffic/fleet_budget.cpp
+    [[    empty_ = false;
+    interval_ = options_.interval;]] [[    empty_ = false;]])
+
+fault(fleet_budget_forgets_who_came_too_early src/traffic/fleet_budget.cpp
+    [[(missed_ ? 1 : 0)]] [[0]])
+
+fault(fleet_budget_remembers_who_came_too_early src/traffic/fleet_budget.cpp
+    [[    missed_ = false;
+    answered_]] [[    answered_]])
+
+fault(fleet_budget_spends_what_did_not_begin src/traffic/fleet_budget.cpp
+    [[        ++held_;
+]] [[]])
+
+fault(fleet_budget_returns_what_had_begun src/traffic/fleet_budget.cpp
+    [[end.after == failure_kind::none) {]] [[end.after != failure_kind::timeout) {]])
+
+fault(fleet_budget_earns_before_its_time src/traffic/fleet_budget.cpp
+    [[    if (looked_) {
+        now = std::max(now, *looked_);]] [[    if (!looked_)
+        looked_ = now;
+    {
+        now = std::max(now, *looked_);]])
+
+fault(fleet_budget_turns_time_back src/traffic/fleet_budget.cpp
+    [[        now = std::max(now, *looked_);
+]] [[]])
+
+fault(fleet_budget_never_fades src/traffic/fleet_budget.cpp
+    [[static_cast<double>(earned_) * std::exp(-x)]] [[static_cast<double>(earned_)]])
+
+fault(fleet_budget_adds_what_was_earned_long_ago src/traffic/fleet_budget.cpp
+    [[billionths(x > 0 ? all * -std::expm1(-x) / x : all)]] [[billionths(all)]])
+
+fault(fleet_budget_keeps_tokens_for_ever src/traffic/fleet_budget.cpp
+    [[    if (now < free_from || held_]] [[    if (held_ == 0 || held_]])
+
+fault(fleet_budget_takes_reserved_tokens_away src/traffic/fleet_budget.cpp
+    [[    held_ = reserved_;
+]] [[    held_ = 0;
+]])
+
+fault(fleet_budget_lets_reserved_tokens_fade src/traffic/fleet_budget.cpp
+    [[std::max(free_from, *looked_), now)]] [[free_from, now)]])
+
+fault(fleet_budget_lets_no_lease_fade src/traffic/fleet_budget.cpp
+    [[billionths(static_cast<double>(held_ - reserved_) * faded)]] [[billionths(static_cast<double>(held_ - reserved_))]])
+
+fault(fleet_budget_swaps_its_arguments src/traffic/fleet_budget.cpp
+    [[text_of(options_.capacity),
+            text_of(options_.per_second)]] [[text_of(options_.per_second),
+            text_of(options_.capacity)]])

@@ -1,0 +1,207 @@
+#include <asio_retry/traffic/fleet_budget.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace asio_retry {
+namespace {
+
+constexpr std::int64_t one_token = 1'000'000'000;
+constexpr std::int64_t most_earned = 4'000'000'000'000'000'000; // the sum of two can still be counted
+
+std::int64_t billionths(double tokens) noexcept {
+    return static_cast<std::int64_t>(std::min(std::round(tokens * one_token), 4e18));
+}
+
+fleet_budget_options const& checked(fleet_budget_options const& o) {
+    detail::demand(o.batch > 0, "fleet_budget.batch", o.batch, "must be positive");
+    detail::positive("fleet_budget.interval", o.interval);
+    detail::demand(o.greatest_interval >= o.interval, "fleet_budget.greatest_interval", o.greatest_interval,
+                   "must not be less than the interval");
+    detail::positive("fleet_budget.lease", o.lease);
+    detail::share("fleet_budget.ratio", o.ratio);
+    detail::positive("fleet_budget.window", o.window);
+    detail::demand(std::isfinite(o.capacity) && o.capacity >= 1, "fleet_budget.capacity", o.capacity,
+                   "must be finite and at least 1");
+    detail::amount("fleet_budget.per_second", o.per_second);
+    return o;
+}
+
+std::string text_of(double value) {
+    char text[32]; // the shortest digits that name the value and no other
+    return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+
+// `%.17g` names every double; what is no number, and what comes from a clock set back, does no harm.
+constexpr std::string_view lua = R"(
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
+local earned, wanted = tonumber(ARGV[1]), tonumber(ARGV[2])
+local capacity, per_second = tonumber(ARGV[3]), tonumber(ARGV[4])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens, at = tonumber(bucket[1]), tonumber(bucket[2])
+if not tokens or not at or tokens ~= tokens or at ~= at then
+  tokens, at = capacity, now
+end
+tokens = math.min(capacity, tokens + earned + per_second * math.max(0, now - at))
+local granted = math.max(0, math.min(wanted, math.floor(tokens)))
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', tokens - granted), 'at', string.format('%.6f', now))
+redis.call('EXPIRE', KEYS[1], 3600)
+return granted
+)";
+
+} // namespace
+
+fleet_budget::fleet_budget(fleet_budget_options const& options)
+    : options_(checked(options))
+    , interval_(options.interval) {}
+
+std::string_view fleet_budget::script() noexcept {
+    return lua;
+}
+
+std::vector<std::string> fleet_budget::arguments(fleet_request const& request) const {
+    return {text_of(request.earned), std::to_string(request.wanted), text_of(options_.capacity),
+            text_of(options_.per_second)};
+}
+
+std::uint32_t fleet_budget::held() const noexcept {
+    std::lock_guard const lock(mutex_);
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(held_, std::numeric_limits<std::uint32_t>::max()));
+}
+
+// --- questions
+
+std::optional<fleet_request> fleet_budget::poll(time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    look(now);
+    std::uint64_t const needed = missing();
+    if (needed == 0 || under_way_ || now < ask_again_)
+        return std::nullopt;
+    auto const wanted = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(needed + options_.batch - 1, std::numeric_limits<std::uint32_t>::max()));
+    under_way_ = question{earned_, wanted};
+    earned_ = 0;
+    return fleet_request{static_cast<double>(under_way_->earned) / one_token, wanted};
+}
+
+void fleet_budget::on_granted(std::uint32_t tokens, time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (!under_way_)
+        return;
+    look(now);
+    held_ += std::min(tokens, under_way_->wanted);
+    empty_ = tokens == 0;
+    bool const may_double = interval_ <= options_.greatest_interval / 2;
+    interval_ = !empty_ ? options_.interval : may_double ? interval_ * 2 : options_.greatest_interval;
+    end_question(now);
+}
+
+void fleet_budget::on_unavailable(time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (!under_way_)
+        return;
+    look(now);
+    earned_ = std::min(earned_ + under_way_->earned, most_earned);
+    held_ += static_cast<std::uint64_t>(earned_ / one_token);
+    earned_ %= one_token;
+    empty_ = false;
+    interval_ = options_.interval;
+    end_question(now);
+}
+
+void fleet_budget::end_question(time_point now) noexcept {
+    under_way_.reset();
+    missed_ = false;
+    answered_ = now;
+    ask_again_ = saturating_add(now, interval_);
+}
+
+/// How many more tokens than those that are held there is a use for.
+std::uint64_t fleet_budget::missing() const noexcept {
+    std::uint64_t const used = reserved_ + (missed_ ? 1 : 0);
+    return used > held_ ? used - held_ : 0;
+}
+
+// --- retries
+
+bool fleet_budget::acquire(failure_kind, time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    look(now);
+    if (empty_ && now < ask_again_ && reserved_ >= held_)
+        return false;
+    ++reserved_;
+    return true;
+}
+
+void fleet_budget::give_back(failure_kind) noexcept {
+    std::lock_guard const lock(mutex_);
+    reserved_ -= reserved_ != 0;
+}
+
+admission fleet_budget::admit(std::uint64_t number, time_point now) noexcept {
+    if (number == 1)
+        return now;
+    std::lock_guard const lock(mutex_);
+    if (held_ == 0) {
+        missed_ = true;
+        return time_point::max();
+    }
+    --held_;
+    reserved_ -= reserved_ != 0;
+    return now;
+}
+
+void fleet_budget::on_end(attempt_end const& end) noexcept {
+    if (end.outcome == attempt_end::how::succeeded) {
+        successes_.fetch_add(1, std::memory_order_relaxed);
+    } else if (end.outcome == attempt_end::how::abandoned && end.number > 1 &&
+               end.after == failure_kind::none) {
+        std::lock_guard const lock(mutex_); // it has not begun, and is asked for again or given back
+        ++held_;
+        ++reserved_;
+    }
+}
+
+// --- time
+
+/// Folds what has happened since the last look. Time that runs backwards stands still.
+void fleet_budget::look(time_point now) noexcept {
+    std::uint64_t const successes = successes_.exchange(0, std::memory_order_relaxed);
+    if (looked_) {
+        now = std::max(now, *looked_);
+        earn(successes, elapsed_between(*looked_, now));
+        return_unreserved(now);
+    }
+    looked_ = now;
+}
+
+/// The successes are taken as spread over the time that has passed.
+void fleet_budget::earn(std::uint64_t successes, duration passed) noexcept {
+    double const x = in_windows(passed);
+    double const all = options_.ratio * static_cast<double>(successes);
+    auto const left = static_cast<std::int64_t>(static_cast<double>(earned_) * std::exp(-x));
+    earned_ = std::min(left + billionths(x > 0 ? all * -std::expm1(-x) / x : all), most_earned);
+}
+
+/// They fade from the end of the lease on; or from the last look on, if they were reserved then.
+void fleet_budget::return_unreserved(time_point now) noexcept {
+    time_point const free_from = saturating_add(answered_, options_.lease);
+    if (now < free_from || held_ <= reserved_)
+        return;
+    double const faded = std::exp(-in_windows(elapsed_between(std::max(free_from, *looked_), now)));
+    earned_ = std::min(earned_ + billionths(static_cast<double>(held_ - reserved_) * faded), most_earned);
+    held_ = reserved_;
+}
+
+double fleet_budget::in_windows(duration time) const noexcept {
+    return static_cast<double>(time.count()) / static_cast<double>(options_.window.count());
+}
+
+} // namespace asio_retry
