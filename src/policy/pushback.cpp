@@ -2,6 +2,8 @@
 
 #include <asio_retry/detail/policy/refuse.hpp>
 
+#include "policy/field_text.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -10,30 +12,8 @@
 namespace asio_retry {
 namespace {
 
-bool is_digit(char c) noexcept {
-    return '0' <= c && c <= '9';
-}
-
-std::string_view without_blanks(std::string_view text) noexcept {
-    auto const first = text.find_first_not_of(" \t");
-    if (first == text.npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-/// Digits only, held at the greatest number there is.
-std::optional<std::int64_t> whole_number(std::string_view text) noexcept {
-    if (text.empty() || !std::ranges::all_of(text, is_digit))
-        return std::nullopt;
-    constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
-    std::int64_t number = 0;
-    for (char const c : text) {
-        if (number > (greatest - (c - '0')) / 10)
-            return greatest;
-        number = number * 10 + (c - '0');
-    }
-    return number;
-}
+using detail::whole_number;
+using detail::without_blanks;
 
 template <typename Unit>
 duration held_duration(std::int64_t count) noexcept {
@@ -65,12 +45,12 @@ public:
 
     int number(std::size_t digits) noexcept {
         std::string_view const text = rest_.substr(0, digits);
-        auto const value = text.size() == digits ? whole_number(text) : std::nullopt;
+        auto const value = text.size() == digits ? whole_number<int>(text) : std::nullopt;
         failed_ = failed_ || !value;
         if (failed_)
             return 0;
         rest_.remove_prefix(digits);
-        return static_cast<int>(*value);
+        return *value;
     }
 
     /// Which of `names` is there, from 1; `length` cuts them off.
@@ -190,7 +170,7 @@ pushback pushback::after(duration delay) {
 
 pushback parse_retry_after(std::string_view text, std::chrono::system_clock::time_point now) noexcept {
     text = without_blanks(text);
-    if (auto const seconds = whole_number(text))
+    if (auto const seconds = whole_number<std::int64_t>(text))
         return pushback::after(held_duration<std::chrono::seconds>(*seconds));
     if (auto const date = read_date(text, year_of(now)))
         return pushback::after(until_date(*date, now));
@@ -198,13 +178,13 @@ pushback parse_retry_after(std::string_view text, std::chrono::system_clock::tim
 }
 
 pushback parse_retry_after_ms(std::string_view text) noexcept {
-    if (auto const count = whole_number(without_blanks(text)))
+    if (auto const count = whole_number<std::int64_t>(without_blanks(text)))
         return pushback::after(held_duration<std::chrono::milliseconds>(*count));
     return pushback();
 }
 
 pushback parse_grpc_pushback(std::string_view text) noexcept {
-    auto const count = whole_number(without_blanks(text));
+    auto const count = whole_number<std::int64_t>(without_blanks(text));
     if (!count || *count > std::numeric_limits<std::int32_t>::max())
         return pushback::never();
     return pushback::after(std::chrono::milliseconds(*count));

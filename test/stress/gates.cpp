@@ -1,9 +1,11 @@
 #include <asio_retry/traffic/adaptive_throttle.hpp>
+#include <asio_retry/traffic/attempt_counter.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/cooldown.hpp>
 #include <asio_retry/traffic/fleet_budget.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>
+#include <asio_retry/traffic/overload_advisor.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/share_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
@@ -330,6 +332,44 @@ TEST(gates_of_four_threads, adaptive_throttle_counts_everything) {
         }
     });
     EXPECT_EQ(throttle.rejection(noon), 0) << "all of them were abandoned";
+}
+
+TEST(gates_of_four_threads, attempt_counter_counts_everything) {
+    attempt_counter counter(1h);
+    std::atomic<int> lost = 0;
+    on_four_threads([&](int which, random& dice) {
+        for (int i = 1; i <= rounds; ++i) {
+            (void)counter.admit(static_cast<std::uint64_t>(which) + 1, noon + i * 1us);
+            if (one_in(dice, 10))
+                lost += counter.recent(noon).count(static_cast<std::uint64_t>(which) + 1) !=
+                        static_cast<std::uint64_t>(i);
+        }
+    });
+    EXPECT_EQ(lost, 0);
+    EXPECT_EQ(to_string(counter.recent(noon + 1min)), "50000,50000,50000,50000");
+    EXPECT_EQ(to_string(counter.recent(noon + 2h)), "0");
+}
+
+TEST(gates_of_four_threads, overload_advisor_counts_everything) {
+    overload_advisor advisor({.retry_share = 0.625, .window = 1h});
+    attempt_histogram half;
+    half.add(1);
+    half.add(2);
+    std::atomic<int> impossible = 0;
+    on_four_threads([&](int which, random& dice) {
+        for (int i = 0; i < rounds; ++i) {
+            if (which == 3)
+                advisor.on_request(half, noon);
+            else
+                advisor.on_request(which == 0 ? 1 : 2, noon);
+            if (one_in(dice, 10))
+                impossible += advisor.retry_share(noon) > 1;
+        }
+    });
+    EXPECT_EQ(impossible, 0);
+    EXPECT_EQ(advisor.retry_share(noon), 0.625) << "none, all, all and a half";
+    EXPECT_EQ(advisor.advise(noon), overload_advice::do_not_retry);
+    EXPECT_EQ(advisor.retry_share(noon + 2h), 0);
 }
 
 TEST(gates_of_four_threads, cooldown_keeps_the_latest_end) {

@@ -375,8 +375,8 @@ fault(judgement_of_a_success_heeds_the_peer src/policy/failure_tables.cpp
         result.said]] [[    if (true)
         result.said]])
 
-fault(pushback_wraps_round src/policy/pushback.cpp
-    [[if (number > (greatest - (c - '0')) / 10)]] [[if (number > greatest / 5)]])
+fault(pushback_wraps_round src/policy/field_text.hpp
+    [[if (number > (greatest - digit) / 10)]] [[if (number > greatest / 5)]])
 
 fault(pushback_takes_blanks_for_a_part src/policy/pushback.cpp
     [[    text = without_blanks(text);

@@ -466,3 +466,100 @@ fault(fleet_budget_swaps_its_arguments src/traffic/fleet_budget.cpp
     [[text_of(options_.capacity),
             text_of(options_.per_second)]] [[text_of(options_.per_second),
             text_of(options_.capacity)]])
+
+# --- attempts on the wire
+
+fault(previous_attempts_are_one_more src/traffic/attempt_histogram.cpp
+    [[std::to_string(a.number - 1)]] [[std::to_string(a.number)]])
+
+fault(previous_attempts_of_a_first_one_are_sent src/traffic/attempt_histogram.cpp
+    [[return a.number > 1 ?]] [[return a.number > 0 ?]])
+
+fault(previous_attempts_wrap_round src/traffic/attempt_histogram.cpp
+    [[std::optional(held_sum(*before, 1))]] [[std::optional(*before + 1)]])
+
+fault(previous_attempts_are_garbage_where_there_are_none src/traffic/attempt_histogram.cpp
+    [[    if (text.empty())
+        return 1;
+]] [[]])
+
+fault(previous_attempts_take_blanks_for_a_part src/traffic/attempt_histogram.cpp
+    [[    text = detail::without_blanks(text);
+]] [[]])
+
+fault(histogram_wraps_round src/traffic/attempt_histogram.cpp
+    [[return a > greatest - b ? greatest : a + b;]] [[return a + b;]])
+
+fault(histogram_has_no_number_0 src/traffic/attempt_histogram.cpp
+    [[std::clamp<std::uint64_t>(number, 1, last) - 1]] [[std::min<std::uint64_t>(number - 1, last - 1)]])
+
+fault(histogram_counts_7_with_8 src/traffic/attempt_histogram.cpp
+    [[std::clamp<std::uint64_t>(number, 1, last) - 1]] [[std::clamp<std::uint64_t>(number >= 7 ? 8 : number, 1, last) - 1]])
+
+fault(histogram_has_a_share_of_first_attempts src/traffic/attempt_histogram.cpp
+    [[retries / (first + retries)]] [[retries / first]])
+
+fault(histogram_has_a_share_of_nothing src/traffic/attempt_histogram.cpp
+    [[return retries > 0 ? retries / (first + retries) : 0;]] [[return retries / (first + retries);]])
+
+fault(histogram_writes_zeros_at_the_end src/traffic/attempt_histogram.cpp
+    [[    while (last > 1 && h.count(last) == 0)
+        --last;
+]] [[]])
+
+fault(histogram_reads_a_ninth_number src/traffic/attempt_histogram.cpp
+    [[number <= attempt_histogram::buckets; ++number) {
+        auto const end]] [[number <= attempt_histogram::buckets + 1; ++number) {
+        auto const end]])
+
+fault(histogram_reads_an_empty_number src/traffic/attempt_histogram.cpp
+    [[        if (!count)
+            return std::nullopt;
+        read.add(number, *count);]] [[        if (!count && !text.substr(0, end).empty())
+            return std::nullopt;
+        read.add(number, count.value_or(0));]])
+
+fault(histogram_takes_blanks_for_a_part src/traffic/attempt_histogram.cpp
+    [[detail::whole_number<std::uint64_t>(detail::without_blanks(text.substr(0, end)))]] [[detail::whole_number<std::uint64_t>(text.substr(0, end))]])
+
+fault(counter_forgets_nothing_when_asked src/traffic/attempt_counter.cpp
+    [[    window_.advance(now);
+    attempt_histogram counted;]] [[    attempt_histogram counted;]])
+
+fault(counter_counts_all_as_of_the_past src/traffic/attempt_counter.cpp
+    [[    window_.advance(now);
+    window_.add(one);]] [[    window_.add(one);]])
+
+fault(counter_counts_8_with_7 src/traffic/attempt_counter.cpp
+    [[(number, 1, one.of.size()) - 1]] [[(number, 1, one.of.size() - 1) - 1]])
+
+fault(counter_reads_no_clock include/asio_retry/traffic/attempt_counter.hpp
+    [[bool measures_time() const noexcept override { return true; }]] [[]])
+
+fault(advisor_counts_the_first_attempt src/traffic/overload_advisor.cpp
+    [[attempt_number > 1 ? one_retry : 0]] [[attempt_number > 0 ? one_retry : 0]])
+
+fault(advisor_weighs_a_client_as_one_retry src/traffic/overload_advisor.cpp
+    [[static_cast<std::uint64_t>(std::llround(sender.retry_share() * one_retry))]] [[sender.retry_share() > 0 ? one_retry : 0]])
+
+fault(advisor_rounds_down src/traffic/overload_advisor.cpp
+    [[static_cast<std::uint64_t>(std::llround(sender.retry_share() * one_retry))]] [[static_cast<std::uint64_t>(sender.retry_share() * one_retry)]])
+
+fault(advisor_advises_without_requests src/traffic/overload_advisor.cpp
+    [[return all.requests >= options_.min_requests && all]] [[return all]])
+
+fault(advisor_needs_one_request_more src/traffic/overload_advisor.cpp
+    [[all.requests >= options_.min_requests]] [[all.requests > options_.min_requests]])
+
+fault(advisor_needs_more_than_the_share src/traffic/overload_advisor.cpp
+    [[all.share() >= options_.retry_share]] [[all.share() > options_.retry_share]])
+
+fault(advisor_forgets_nothing_when_asked src/traffic/overload_advisor.cpp
+    [[    window_.advance(now);
+    return window_.total();]] [[    return window_.total();]])
+
+fault(advisor_has_a_share_of_nothing src/traffic/overload_advisor.cpp
+    [[return requests == 0 ? 0 : ]] [[return ]])
+
+fault(field_is_a_number_with_garbage src/policy/field_text.hpp
+    [[!std::ranges::all_of(text, is_digit)]] [[!is_digit(text.front())]])

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <asio_retry/detail/traffic/slot_window.hpp>
+#include <asio_retry/retry_gate.hpp>
+#include <asio_retry/traffic/attempt_histogram.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace asio_retry {
+
+/// Counts the attempts that begin, so that a client can tell its peers how many of them are retries.
+///
+/// A gate that refuses nothing. Put it last in `all_gates`: what another one refuses then is not counted.
+/// Attempts are forgotten after `window`, in ten slots, the present one included.
+///
+/// Thread safety: any function may be called from any thread; there is a lock, held for a few additions.
+class ASIO_RETRY_DECL attempt_counter final : public retry_gate {
+public:
+    /// Throws std::invalid_argument unless the window is positive.
+    explicit attempt_counter(duration window = std::chrono::seconds(60));
+
+    /// What began within the window.
+    attempt_histogram recent(time_point now) const noexcept;
+
+    admission admit(std::uint64_t number, time_point now) noexcept override;
+    bool measures_time() const noexcept override { return true; }
+
+private:
+    struct counts {
+        counts& operator+=(counts const& other) noexcept {
+            for (std::size_t i = 0; i != of.size(); ++i)
+                of[i] += other.of[i];
+            return *this;
+        }
+        counts& operator-=(counts const& other) noexcept {
+            for (std::size_t i = 0; i != of.size(); ++i)
+                of[i] -= other.of[i];
+            return *this;
+        }
+
+        std::array<std::uint64_t, attempt_histogram::buckets> of{};
+    };
+
+    std::mutex mutable mutex_;
+    detail::slot_window<counts, 10> mutable window_;
+};
+
+} // namespace asio_retry

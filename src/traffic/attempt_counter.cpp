@@ -1,0 +1,30 @@
+#include <asio_retry/traffic/attempt_counter.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+
+namespace asio_retry {
+
+attempt_counter::attempt_counter(duration window)
+    : window_(detail::positive("attempt_counter.window", window)) {}
+
+attempt_histogram attempt_counter::recent(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    window_.advance(now);
+    attempt_histogram counted;
+    for (std::size_t i = 0; i != attempt_histogram::buckets; ++i)
+        counted.add(i + 1, window_.total().of[i]);
+    return counted;
+}
+
+admission attempt_counter::admit(std::uint64_t number, time_point now) noexcept {
+    counts one;
+    one.of[static_cast<std::size_t>(std::clamp<std::uint64_t>(number, 1, one.of.size()) - 1)] = 1;
+    std::lock_guard const lock(mutex_);
+    window_.advance(now);
+    window_.add(one);
+    return now;
+}
+
+} // namespace asio_retry

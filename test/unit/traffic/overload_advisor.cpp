@@ -1,0 +1,164 @@
+#include <asio_retry/traffic/overload_advisor.hpp>
+
+#include "support/attempt_ends.hpp"
+#include "support/gate_values.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto elsewhere = overload_advice::retry_elsewhere;
+constexpr auto do_not = overload_advice::do_not_retry;
+
+void requests_of(overload_advisor& advisor, int first, int retries, time_point now = noon) {
+    for (int i = 0; i < first; ++i)
+        advisor.on_request(1, now);
+    for (int i = 0; i < retries; ++i)
+        advisor.on_request(2, now);
+}
+
+attempt_histogram attempts(std::uint64_t first, std::uint64_t retries) {
+    attempt_histogram h;
+    h.add(1, first);
+    h.add(2, retries);
+    return h;
+}
+
+TEST(overload_advisor, advises_nothing_where_nothing_came) {
+    overload_advisor const advisor;
+    EXPECT_EQ(advisor.retry_share(noon), 0);
+    EXPECT_EQ(advisor.advise(noon), elsewhere);
+}
+
+TEST(overload_advisor, advises_against_retries_from_a_twentieth_of_a_hundred_on) {
+    overload_advisor fewer, shorter, enough;
+    requests_of(fewer, 0, 99);
+    EXPECT_EQ(fewer.advise(noon), elsewhere) << "99 say nothing";
+    requests_of(shorter, 96, 4);
+    EXPECT_EQ(shorter.retry_share(noon), 0.04);
+    EXPECT_EQ(shorter.advise(noon), elsewhere);
+    requests_of(enough, 95, 5);
+    EXPECT_EQ(enough.retry_share(noon), 0.05);
+    EXPECT_EQ(enough.advise(noon), do_not);
+}
+
+TEST(overload_advisor, every_attempt_after_the_first_is_a_retry) {
+    overload_advisor advisor;
+    for (std::uint64_t number = 0; number <= 9; ++number)
+        advisor.on_request(number, noon);
+    EXPECT_EQ(advisor.retry_share(noon), 0.8) << "0 and 1 are none";
+}
+
+TEST(overload_advisor, weighs_what_a_client_says_about_its_attempts) {
+    overload_advisor advisor({.retry_share = 0.1, .min_requests = 1});
+    advisor.on_request(attempts(1, 1), noon);
+    EXPECT_EQ(advisor.retry_share(noon), 0.5);
+    advisor.on_request(attempt_histogram(), noon);
+    EXPECT_EQ(advisor.retry_share(noon), 0.25) << "who says nothing has no retries";
+    for (int i = 0; i < 3; ++i)
+        advisor.on_request(1, noon);
+    EXPECT_EQ(advisor.retry_share(noon), 0.1);
+    EXPECT_EQ(advisor.advise(noon), do_not);
+}
+
+// What is added up is not rounded: a hundred clients that each say 0.05 reach 0.05.
+TEST(overload_advisor, reaches_the_share_that_all_clients_have) {
+    for (std::uint64_t const percent : {1u, 5u, 7u, 29u, 100u}) {
+        overload_advisor advisor({.retry_share = static_cast<double>(percent) / 100});
+        for (int i = 0; i < 100; ++i)
+            advisor.on_request(attempts(100 - percent, percent), noon);
+        EXPECT_EQ(advisor.advise(noon), do_not) << percent;
+        EXPECT_EQ(advisor.retry_share(noon), static_cast<double>(percent) / 100);
+    }
+}
+
+TEST(overload_advisor, forgets_in_ten_slots) {
+    overload_advisor advisor;
+    requests_of(advisor, 0, 50);
+    requests_of(advisor, 50, 0, noon + 1s);
+    EXPECT_EQ(advisor.advise(noon + 10s - 1ns), do_not);
+    EXPECT_EQ(advisor.retry_share(noon + 10s), 0);
+    EXPECT_EQ(advisor.advise(noon + 10s), elsewhere);
+}
+
+TEST(overload_advisor, time_that_runs_backwards_stands_still) {
+    overload_advisor advisor({.min_requests = 2});
+    advisor.on_request(1, noon);
+    advisor.on_request(2, noon - 1h);
+    EXPECT_EQ(advisor.retry_share(noon - 2h), 0.5);
+    EXPECT_EQ(advisor.advise(noon), do_not);
+}
+
+TEST(overload_advisor, decision_04_refuses_nonsense) {
+    auto const made = [](overload_advisor_options const& options) {
+        return [options] { overload_advisor{options}; };
+    };
+    std::string const share = "overload_advisor.retry_share";
+    EXPECT_THAT(made({.retry_share = 0}), refuses_option(share, "0", "must be in (0, 1]"));
+    EXPECT_THAT(made({.retry_share = -0.1}), refuses_option(share, "-0.1", "must be in (0, 1]"));
+    EXPECT_THAT(made({.retry_share = 1.5}), refuses_option(share, "1.5", "must be in (0, 1]"));
+    EXPECT_THAT(made({.retry_share = nan}), refuses_option(share, "nan", "must be in (0, 1]"));
+    EXPECT_THAT(made({.retry_share = infinity}), refuses_option(share, "inf", "must be in (0, 1]"));
+    EXPECT_THAT(made({.min_requests = 0}),
+                refuses_option("overload_advisor.min_requests", "0", "must be positive"));
+    EXPECT_THAT(made({.window = 0s}), refuses_option("overload_advisor.window", "0ns", "must be positive"));
+    EXPECT_THAT(made({.window = -1ns}), refuses_option("overload_advisor.window", "-1ns", "must be positive"));
+    EXPECT_NO_THROW(made({.retry_share = 1, .min_requests = 1, .window = 1ns})());
+}
+
+// One that keeps everything and counts anew each time.
+TEST(overload_advisor, is_what_a_plain_one_is_over_2000_random_scripts) {
+    int advised = 0, not_advised = 0;
+    for (std::uint64_t seed = 1; seed <= 2000 && !HasFailure(); ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 dice(seed);
+        overload_advisor_options options;
+        options.retry_share = static_cast<double>(1 + dice() % 100) / 100;
+        options.min_requests = 1 + dice() % 20;
+        options.window = duration(static_cast<duration::rep>(1 + dice() % 1'000'000));
+        duration const slot = std::max(options.window / 10, duration(1));
+        overload_advisor advisor(options);
+        std::vector<std::pair<time_point, unsigned>> all; // hundredths of a retry
+        time_point now(duration(static_cast<duration::rep>(dice() % 1000)) - 500ns);
+        for (int step = 0; step < 100; ++step) {
+            now += duration(static_cast<duration::rep>(dice() % (dice() % 8 == 0 ? 2'000'000 : 100'000)));
+            if (auto const what = dice() % 4; what < 2) {
+                advisor.on_request(1 + what, now);
+                all.emplace_back(now, what * 100);
+            } else if (what == 2) {
+                auto const hundredths = static_cast<unsigned>(dice() % 101);
+                advisor.on_request(attempts(100 - hundredths, hundredths), now);
+                all.emplace_back(now, hundredths);
+            }
+            auto const slot_of = [&](time_point t) {
+                return (t - time_point(-1000 * slot)) / slot; // no time here is before that
+            };
+            std::uint64_t requests = 0, hundredths = 0;
+            for (auto const& [when, of_a_retry] : all)
+                if (slot_of(when) > slot_of(now) - 10) {
+                    ++requests;
+                    hundredths += of_a_retry;
+                }
+            double const share =
+                requests == 0 ? 0 : static_cast<double>(hundredths) / 100 / static_cast<double>(requests);
+            ASSERT_DOUBLE_EQ(advisor.retry_share(now), share) << "after step " << step;
+            bool const against = requests >= options.min_requests && share >= options.retry_share;
+            ASSERT_EQ(advisor.advise(now), against ? do_not : elsewhere) << "after step " << step;
+            ++(against ? advised : not_advised);
+        }
+    }
+    EXPECT_GT(advised, 10'000);
+    EXPECT_GT(not_advised, 10'000);
+}
+
+} // namespace
+} // namespace asio_retry::test
