@@ -11,6 +11,7 @@
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/permanent.hpp>
@@ -38,7 +39,9 @@
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/cooldown.hpp>
 #include <asio_retry/traffic/fleet_budget.hpp>
+#include <asio_retry/traffic/hedge_machine.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>
+#include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/share_budget.hpp>

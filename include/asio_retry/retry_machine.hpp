@@ -230,7 +230,6 @@ private:
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          time_point now, std::exception_ptr thrown = {});
     retry_action end_without_attempt(stop_reason reason, error_code const& code, time_point now);
-    bool is_retryable(verdict const& failure) const;
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;

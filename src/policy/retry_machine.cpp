@@ -1,10 +1,9 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include <asio_retry/detail/policy/operation_story.hpp>
+#include <asio_retry/detail/policy/retryable.hpp>
 
 #include <asio_retry/retry_report.hpp>
-
-#include <boost/system/errc.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -136,7 +135,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
     };
     error stage = error::predicate_threw;
     try {
-        bool const is_final = failure.is_permanent() || !is_retryable(failure);
+        bool const is_final = failure.is_permanent() || !detail::is_retryable(settings, failure);
         pushback const said = story_ ? said_with(failure) : failure.said();
         if (is_admitted_)
             tell_failure(failure, is_final ? failure_kind::permanent : kind_of(failure, replacement.failed()),
@@ -270,19 +269,6 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
         }
     }
     return action;
-}
-
-bool retry_machine::is_retryable(verdict const& failure) const {
-    auto const& predicate = policy_.settings().retry_if;
-    if (failure.is_rejected())
-        return failure.rejected_as() != failure_kind::permanent;
-    if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
-        return (*by_code)(failure.error());
-    if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
-        return (*by_exception)(failure.exception() ? failure.exception()
-                                                   : detail::exception_of(failure.error()));
-    return std::holds_alternative<any_failure_t>(predicate) ||
-           failure.error() != boost::system::errc::operation_canceled;
 }
 
 } // namespace asio_retry

@@ -199,17 +199,17 @@ fault(machine_loses_what_a_hook_threw src/policy/retry_machine.cpp
     [[            action.thrown = std::current_exception();
 ]] [[]])
 
-fault(machine_retries_what_was_aborted src/policy/retry_machine.cpp
+fault(machine_retries_what_was_aborted src/policy/retryable.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
 
-fault(machine_retries_what_was_aborted_in_another_category src/policy/retry_machine.cpp
+fault(machine_retries_what_was_aborted_in_another_category src/policy/retryable.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != aborted_error();]])
 
-fault(machine_does_not_retry_any_failure src/policy/retry_machine.cpp
+fault(machine_does_not_retry_any_failure src/policy/retryable.cpp
     [[    return std::holds_alternative<any_failure_t>(predicate) ||
            failure]] [[    return failure]])
 
-fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retry_machine.cpp
+fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retryable.cpp
     [[    if (failure.is_rejected())
         return failure.rejected_as() != failure_kind::permanent;
 ]] [[]])

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace asio_retry {
+
+/// How long all but a few attempts take: what `q` of them do not exceed, learnt from those that were recorded.
+///
+/// For `hedge_policy`, which hedges what is slower, so that it begins about 1 - q more attempts. One for all
+/// operations that ask the same of the same peers. A histogram of 16 steps per octave: `value` is the greatest
+/// duration of the step in which the quantile is, so never below what was recorded and at most 1/16 above it.
+/// Each 8192 records all counts are halved, so that the last few ten thousand decide.
+///
+/// Thread safety: any of its functions from any thread. `record` is three atomic additions, and takes no lock;
+/// `value` reads up to 77 words.
+class ASIO_RETRY_DECL latency_quantile {
+public:
+    /// Throws std::invalid_argument unless 0 < q < 1, `initial` is not negative and `min_samples` at least 1.
+    explicit latency_quantile(double q = 0.95, duration initial = std::chrono::milliseconds(100),
+                              std::uint32_t min_samples = 20);
+    latency_quantile(latency_quantile const&) = delete;
+    latency_quantile& operator=(latency_quantile const&) = delete;
+
+    /// An attempt took that long; a negative duration counts as zero.
+    void record(duration took) noexcept;
+
+    /// The quantile; `initial` until `min_samples` have been recorded.
+    duration value() const noexcept;
+
+private:
+    static constexpr std::size_t steps = 16;   // of an octave
+    static constexpr std::size_t octaves = 60; // the first holds the durations below 16 ns, exactly
+
+    void halve() noexcept;
+
+    double const q_;
+    duration const initial_;
+    std::uint32_t const min_samples_;
+    std::atomic<bool> halving_ = false;
+    std::atomic<std::uint64_t> recorded_ = 0;
+    std::array<std::atomic<std::uint32_t>, octaves> in_octave_{};
+    std::array<std::atomic<std::uint32_t>, octaves * steps> in_step_{};
+};
+
+} // namespace asio_retry

@@ -1,0 +1,215 @@
+#include <asio_retry/traffic/hedge_machine.hpp>
+
+#include <asio_retry/detail/policy/retryable.hpp>
+#include <asio_retry/failure_class.hpp>
+
+#include <algorithm>
+#include <utility>
+
+// What attempts come to, and cancellation.
+
+namespace asio_retry {
+namespace {
+
+failure_kind kind_of(verdict const& failure, bool is_final) noexcept {
+    if (is_final)
+        return failure_kind::permanent;
+    if (failure.is_rejected())
+        return failure.rejected_as();
+    failure_kind const kind = classify(failure.error()).kind;
+    return kind == failure_kind::none ? failure_kind::transient : kind;
+}
+
+} // namespace
+
+// --- the end of an attempt
+
+bool hedge_machine::on_success(std::uint64_t number, time_point now) {
+    hedged_attempt& one = take(number);
+    if (phase_ == phase::closed || phase_ == phase::over) {
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
+        return false;
+    }
+    end_attempt(number, attempt_end::how::succeeded, failure_kind::none, one.heeded, now);
+    record(one, now);
+    end(phase::closed, stop_reason::succeeded, number, error_code());
+    return true;
+}
+
+bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, time_point now) {
+    assert(!failure.succeeded());
+    using how = attempt_end::how;
+    take(number);
+    if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
+        end_attempt(number, how::failed, failure_kind::timeout, said_with(number, failure), now);
+        thrown_ = verdict::timed_out(failure).exception();
+        return false;
+    }
+    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
+        end_attempt(number, how::abandoned, failure_kind::none, pushback(), now);
+        return false;
+    }
+    bool is_final = failure.is_permanent();
+    std::exception_ptr thrown;
+    try {
+        is_final = is_final || !detail::is_retryable(common(), failure);
+    } catch (...) {
+        is_final = true;
+        thrown = std::current_exception();
+    }
+    pushback const said = said_with(number, failure);
+    end_attempt(number, how::failed, kind_of(failure, is_final), said, now);
+    ++failures_;
+    if (said.forbids() && common().forbids_outer)
+        *common().forbids_outer = true;
+    if (stopping_ == stopping::cancelled) // by the predicate
+        return false;
+    if (thrown) {
+        end(phase::closed, stop_reason::not_retryable, 0, error::predicate_threw, std::move(thrown));
+        return false;
+    }
+    if (is_final && is_stopping()) {
+        end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+        return false;
+    }
+    if (is_final) {
+        bool const is_marked =
+            failure.is_permanent() && !common().is_nested; // or the outer retry has to see it
+        end(phase::closed, stop_reason::not_retryable, number, is_marked ? failure.error() : error_code(),
+            is_marked ? failure.exception() : nullptr);
+        return true;
+    }
+    plan_after_failure(said, now);
+    return phase_ == phase::open && conclude_failure(number, failure);
+}
+
+/// The next attempt begins at once, or when the peer allows it.
+void hedge_machine::plan_after_failure(pushback said, time_point now) {
+    if (said.forbids() || said.delay() > common().pushback_limit) {
+        no_more_ = true;
+        reason_ = stop_reason::pushback;
+    } else if (said) {
+        not_before_ = std::max(not_before_, saturating_add(now, said.delay()));
+    }
+    if (is_stopping())
+        return;
+    next_at_ = std::max(now, not_before_);
+    if (!may_begin(next_at_)) {
+        if (!no_more_)
+            reason_ = next_at_ >= deadline_ ? stop_reason::deadline : stop_reason::attempts;
+        return;
+    }
+    if (take_lease(now) && next_at_ <= now)
+        make_ready(now);
+}
+
+/// Returns whether the operation ends with this failure. Otherwise its result is destroyed, and what could be
+/// delivered without it is kept: nothing of a rejected value.
+bool hedge_machine::conclude_failure(std::uint64_t number, verdict const& failure) {
+    if (running_ == 0 && !is_ready_ && !may_begin(next_at_) && !is_stopping()) {
+        end(phase::closed, reason_, number, error_code());
+        return true;
+    }
+    error_ = failure.is_rejected() ? error_code() : failure.error();
+    thrown_ = failure.exception();
+    return false;
+}
+
+bool hedge_machine::on_exception(std::uint64_t number, error_code const& code, std::exception_ptr thrown,
+                                 time_point now) {
+    take(number);
+    if (phase_ == phase::closed || phase_ == phase::over) {
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
+        return false;
+    }
+    end_attempt(number, attempt_end::how::failed, failure_kind::permanent, at(number).heeded, now);
+    end(phase::closed, stop_reason::not_retryable, 0, code, std::move(thrown));
+    return false;
+}
+
+void hedge_machine::on_dropped(std::uint64_t number) noexcept {
+    take(number);
+    end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), {});
+}
+
+void hedge_machine::fail(error_code const& code, std::exception_ptr thrown) noexcept {
+    if (phase_ == phase::open)
+        end(phase::closed, stop_reason::not_retryable, 0, code, std::move(thrown));
+}
+
+hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
+    hedged_attempt& one = at(number);
+    assert(one.is_running);
+    one.is_running = false;
+    --running_;
+    return one;
+}
+
+void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
+                                pushback said, time_point now) noexcept {
+    auto const& gate = common().gate;
+    if (!gate)
+        return;
+    failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
+    gate->on_end({outcome, kind, after, number, now, elapsed_between(at(number).began, now), said});
+}
+
+/// The verdict's own comes after what the attempt heeded.
+pushback hedge_machine::said_with(std::uint64_t number, verdict const& failure) const noexcept {
+    hedged_attempt const& one = attempts_[number - 1];
+    if (one.forbidden && *one.forbidden)
+        return pushback::never();
+    return failure.said() ? failure.said() : one.heeded;
+}
+
+std::shared_ptr<std::atomic<bool>> hedge_machine::forbidden(std::uint64_t number) noexcept {
+    auto& shared = at(number).forbidden;
+    try {
+        if (!shared)
+            shared = std::make_shared<std::atomic<bool>>(false);
+    } catch (...) { // nobody will be told
+    }
+    return shared;
+}
+
+void hedge_machine::record(hedged_attempt& one, time_point now) noexcept {
+    if (auto const& observed = policy_.settings().observed; observed && !std::exchange(one.is_recorded, true))
+        observed->record(elapsed_between(one.began, now));
+}
+
+// --- cancellation
+
+bool hedge_machine::is_stopping() noexcept {
+    if (stopping_ == stopping::no && probe_ && probe_->stops(begun_ <= 1 && failures_ == 0))
+        stopping_ = stopping::drained;
+    return stopping_ != stopping::no;
+}
+
+void hedge_machine::cancel(bool told) noexcept {
+    stopping_ = stopping::cancelled;
+    was_told_ = was_told_ || told;
+}
+
+bool hedge_machine::cancel_total() noexcept {
+    bool const counts = begun_ <= 1 && failures_ == 0;
+    if (counts)
+        cancel(false);
+    return counts;
+}
+
+void hedge_machine::cancel_by_scope() noexcept {
+    stopping_ = stopping::cancelled;
+    has_to_stop_ = has_to_stop_ || !was_told_;
+}
+
+void hedge_machine::drain() noexcept {
+    if (stopping_ == stopping::no)
+        stopping_ = stopping::drained;
+}
+
+void hedge_machine::begin_now(time_point now) noexcept {
+    if (phase_ == phase::open && running_ == 0 && begun_ > 0)
+        next_at_ = now;
+}
+
+} // namespace asio_retry

@@ -1,0 +1,96 @@
+#include <asio_retry/traffic/latency_quantile.hpp>
+
+#include "traffic/option_rules.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace asio_retry {
+namespace {
+
+constexpr std::uint64_t records_between_halvings = 8192;
+
+/// Which octave of 16 steps, and which step in it: a duration below 16 ns is a step of its own, above that its
+/// four bits after the first one count.
+constexpr std::pair<std::size_t, std::size_t> place_of(duration took) noexcept {
+    auto const ns = static_cast<std::uint64_t>(std::max(took, duration::zero()).count());
+    if (ns < 16)
+        return {0, ns};
+    auto const octave = static_cast<std::size_t>(std::bit_width(ns)) - 4;
+    return {octave, (ns >> (octave - 1)) - 16};
+}
+
+constexpr duration greatest_in(std::size_t octave, std::size_t step) noexcept {
+    if (octave == 0)
+        return duration(static_cast<duration::rep>(step));
+    return duration(static_cast<duration::rep>(((step + 17) << (octave - 1)) - 1));
+}
+
+static_assert(place_of(duration::max()) == std::pair<std::size_t, std::size_t>(59, 15));
+static_assert(greatest_in(59, 15) == duration::max());
+
+} // namespace
+
+latency_quantile::latency_quantile(double q, duration initial, std::uint32_t min_samples)
+    : q_(q)
+    , initial_(detail::non_negative("initial", initial))
+    , min_samples_(min_samples) {
+    detail::demand(0 < q && q < 1, "q", q, "must be in (0, 1)");
+    detail::demand(min_samples > 0, "min_samples", min_samples, "must be at least 1");
+}
+
+void latency_quantile::record(duration took) noexcept {
+    auto const [octave, step] = place_of(took);
+    in_step_[octave * steps + step].fetch_add(1, std::memory_order_relaxed);
+    in_octave_[octave].fetch_add(1, std::memory_order_relaxed);
+    if ((recorded_.fetch_add(1, std::memory_order_relaxed) + 1) % records_between_halvings == 0)
+        halve();
+}
+
+/// What an odd count leaves over goes to the next one, so that rare durations are neither forgotten nor kept
+/// for ever. Records only add meanwhile; one thread at a time subtracts.
+void latency_quantile::halve() noexcept {
+    if (halving_.exchange(true, std::memory_order_acquire))
+        return;
+    std::uint32_t left_over = 0;
+    for (std::size_t octave = 0; octave < octaves; ++octave) {
+        std::uint32_t taken = 0;
+        for (std::size_t step = 0; step < steps; ++step) {
+            auto& count = in_step_[octave * steps + step];
+            std::uint32_t const before = count.load(std::memory_order_relaxed);
+            std::uint32_t const kept = (before + left_over) / 2;
+            left_over = (before + left_over) % 2;
+            count.fetch_sub(before - kept, std::memory_order_relaxed);
+            taken += before - kept;
+        }
+        in_octave_[octave].fetch_sub(taken, std::memory_order_relaxed);
+    }
+    halving_.store(false, std::memory_order_release);
+}
+
+duration latency_quantile::value() const noexcept {
+    if (recorded_.load(std::memory_order_relaxed) < min_samples_)
+        return initial_;
+    std::array<std::uint32_t, octaves> counts; // looked at once: others record meanwhile
+    std::uint64_t all = 0;
+    for (std::size_t octave = 0; octave < octaves; ++octave)
+        all += counts[octave] = in_octave_[octave].load(std::memory_order_relaxed);
+    if (all == 0)
+        return initial_;
+    auto rank = static_cast<std::uint64_t>(std::ceil(q_ * static_cast<double>(all)));
+    std::size_t octave = 0;
+    while (octave + 1 < octaves && rank > counts[octave])
+        rank -= counts[octave++];
+    std::size_t step = 0;
+    for (; step + 1 < steps; ++step) {
+        std::uint32_t const here = in_step_[octave * steps + step].load(std::memory_order_relaxed);
+        if (rank <= here)
+            break;
+        rank -= here;
+    }
+    return greatest_in(octave, step);
+}
+
+} // namespace asio_retry

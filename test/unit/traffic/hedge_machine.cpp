@@ -1,0 +1,328 @@
+#include <asio_retry/traffic/hedge_machine.hpp>
+
+#include "support/hedge_script.hpp"
+#include "support/message_of.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+verdict aborted() {
+    return verdict::failure(aborted_error());
+}
+
+// The first attempt begins at once; if it answers in time, that is all.
+TEST(hedge_machine, one_that_is_fast_enough_needs_no_hedge) {
+    hedge_script script(hedge_policy(10ms));
+    EXPECT_EQ(script.start(), "begin 1, wait until 10");
+    EXPECT_EQ(script.succeed(1, 9), "deliver 1 succeeded, done");
+    EXPECT_TRUE(script.kept);
+    EXPECT_FALSE(script.delivered.error.failed());
+}
+
+// Each time that the delay has passed without a result another begins, up to the cap.
+TEST(hedge_machine, begins_another_each_time_that_the_delay_has_passed) {
+    hedge_script script(hedge_policy(10ms).max_attempts(3));
+    script.start();
+    EXPECT_EQ(script.go_on(9), "wait until 10");
+    EXPECT_EQ(script.go_on(10), "begin 2, wait until 20");
+    EXPECT_EQ(script.go_on(25), "begin 3, wait");
+    EXPECT_EQ(script.go_on(1000), "wait");
+}
+
+// With a delay of zero all of them begin at once.
+TEST(hedge_machine, without_delay_all_begin_at_once) {
+    hedge_script script(hedge_policy(0ms).max_attempts(4));
+    EXPECT_EQ(script.start(), "begin 1, begin 2, begin 3, begin 4, wait");
+}
+
+// The losers are told to stop, and the result is delivered when the last of them has ended.
+TEST(decision_30, the_result_is_delivered_after_the_losers_have_ended) {
+    hedge_script script(hedge_policy(10ms).max_attempts(3));
+    script.start();
+    script.go_on(10);
+    script.go_on(20);
+    EXPECT_EQ(script.succeed(2, 21), "stop, wait");
+    EXPECT_TRUE(script.kept);
+    EXPECT_EQ(script.fail(3, 22, aborted()), "wait");
+    EXPECT_FALSE(script.kept);
+    EXPECT_EQ(script.succeed(1, 23), "deliver 2 succeeded, done") << "which came too late";
+    EXPECT_FALSE(script.kept);
+}
+
+TEST(hedge_machine, delivers_at_once_if_it_is_told_to) {
+    hedge_script script(hedge_policy(10ms).deliver_at_once());
+    script.start();
+    script.go_on(10);
+    EXPECT_EQ(script.succeed(2, 11), "stop, deliver 2 succeeded, wait");
+    EXPECT_EQ(script.fail(1, 500, aborted()), "done");
+    EXPECT_FALSE(script.kept);
+}
+
+// After a failure the next begins at once, and the time counts from there.
+TEST(decision_30, a_retryable_failure_starts_the_next_at_once) {
+    hedge_script script(hedge_policy(10ms).max_attempts(3));
+    script.start();
+    EXPECT_EQ(script.fail(1, 4), "begin 2, wait until 14");
+    EXPECT_FALSE(script.kept) << "its result is destroyed";
+    EXPECT_EQ(script.go_on(14), "begin 3, wait");
+    EXPECT_EQ(script.fail(3, 15), "wait");
+    EXPECT_EQ(script.fail(2, 16, verdict::failure(timed_out_error())), "deliver 2 attempts, done")
+        << "the last failure";
+    EXPECT_TRUE(script.kept);
+    EXPECT_FALSE(script.delivered.error.failed()) << "its own";
+}
+
+TEST(decision_30, a_fatal_failure_ends_it) {
+    hedge_script script(hedge_policy(10ms).max_attempts(3));
+    script.start();
+    script.go_on(10);
+    EXPECT_EQ(script.fail(1, 11, aborted()), "stop, wait") << "that nobody asked for: the socket was closed";
+    EXPECT_TRUE(script.kept);
+    EXPECT_EQ(script.succeed(2, 12), "deliver 1 not_retryable, done") << "too late";
+    EXPECT_FALSE(script.kept);
+}
+
+TEST(hedge_machine, a_permanent_failure_ends_it_with_what_is_inside) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    EXPECT_EQ(script.fail(1, 1, verdict::failure(std::make_exception_ptr(permanent(timed_out_error())))),
+              "deliver 1 not_retryable, done");
+    EXPECT_EQ(script.delivered.error, timed_out_error());
+}
+
+TEST(hedge_machine, the_predicate_says_what_ends_it) {
+    hedge_script script(hedge_policy(10ms).retry_if([](error_code ec) { return ec == timed_out_error(); }));
+    script.start();
+    EXPECT_EQ(script.fail(1, 1), "deliver 1 not_retryable, done");
+    hedge_script all(hedge_policy(10ms).retry_if(any_failure));
+    all.start();
+    EXPECT_EQ(all.fail(1, 1, aborted()), "begin 2, wait");
+}
+
+// A value that fail_if rejects is a failure like any other; one that is permanent is delivered.
+TEST(hedge_machine, rejected_values_are_failures) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    EXPECT_EQ(script.fail(1, 1, verdict::rejected()), "begin 2, wait");
+    EXPECT_EQ(script.fail(2, 2, verdict::rejected()), "deliver 2 attempts, done");
+    EXPECT_TRUE(script.kept);
+    hedge_script other(hedge_policy(10ms));
+    other.start();
+    judgement fatal{true, {failure_kind::permanent, effect::possible}, {}};
+    EXPECT_EQ(other.fail(1, 1, verdict::rejected(fatal)), "deliver 1 not_retryable, done");
+}
+
+// --- limits of time
+
+TEST(hedge_machine, the_limit_tells_all_to_stop) {
+    hedge_script script(hedge_policy(10ms).max_attempts(3).total_timeout(15ms));
+    EXPECT_EQ(script.start(), "begin 1, wait until 10");
+    EXPECT_EQ(script.go_on(10), "begin 2, wait until 15") << "the third would begin too late";
+    EXPECT_EQ(script.go_on(15), "stop, wait");
+    EXPECT_EQ(script.fail(1, 16, aborted()), "wait");
+    EXPECT_EQ(script.fail(2, 17, aborted()), "deliver 0 deadline, done");
+    EXPECT_EQ(script.delivered.error, timed_out_error());
+}
+
+// What the attempt threw because it was told is nested in the exception.
+TEST(hedge_machine, the_limits_exception_has_that_of_the_attempt_inside) {
+    hedge_script script(hedge_policy(10ms).max_attempts(1).total_timeout(15ms));
+    script.start();
+    script.go_on(15);
+    script.fail(1, 16, verdict::failure(std::make_exception_ptr(std::runtime_error("broken"))));
+    ASSERT_TRUE(script.delivered.thrown);
+    try {
+        std::rethrow_exception(script.delivered.thrown);
+    } catch (std::exception const& caught) {
+        EXPECT_THROW(std::rethrow_if_nested(caught), std::runtime_error);
+    }
+}
+
+TEST(decision_12, a_success_wins_over_a_limit_and_a_cancellation) {
+    hedge_script limited(hedge_policy(10ms).total_timeout(15ms));
+    limited.start();
+    limited.go_on(10);
+    EXPECT_EQ(limited.go_on(15), "stop, wait");
+    EXPECT_EQ(limited.succeed(1, 16), "wait") << "the other has been told";
+    EXPECT_TRUE(limited.kept);
+    EXPECT_EQ(limited.fail(2, 17, aborted()), "deliver 1 succeeded, done");
+    hedge_script cancelled(hedge_policy(10ms));
+    cancelled.start();
+    cancelled.machine.cancel(true);
+    EXPECT_EQ(cancelled.go_on(1), "wait");
+    EXPECT_EQ(cancelled.succeed(1, 2), "deliver 1 succeeded, done");
+}
+
+TEST(hedge_machine, a_deadline_that_has_passed_lets_no_attempt_begin) {
+    hedge_script script(hedge_policy(10ms).deadline(noon));
+    EXPECT_EQ(script.start(), "deliver 0 deadline, done");
+    EXPECT_EQ(script.delivered.error, timed_out_error());
+    hedge_script inherited(hedge_policy(10ms));
+    inherited.machine.inherit_deadline(noon + 5ms);
+    EXPECT_EQ(inherited.start(), "begin 1, wait until 5");
+    EXPECT_EQ(inherited.machine.attempt_at(1).deadline, noon + 5ms);
+}
+
+// --- cancellation
+
+TEST(hedge_machine, nothing_begins_after_a_cancellation) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    script.machine.cancel(true);
+    EXPECT_EQ(script.go_on(10), "wait") << "those that run have been told";
+    EXPECT_EQ(script.fail(1, 11), "deliver 0 cancelled, done");
+    EXPECT_EQ(script.delivered.error, aborted_error());
+    hedge_script before(hedge_policy(10ms));
+    before.machine.cancel(true);
+    EXPECT_EQ(before.start(), "deliver 0 cancelled, done");
+}
+
+// A milder type is passed on as it is. If one succeeds then the others are told with terminal.
+TEST(hedge_machine, losers_are_told_even_after_a_milder_cancellation) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    script.go_on(10);
+    script.machine.cancel(false);
+    EXPECT_EQ(script.go_on(11), "wait");
+    EXPECT_EQ(script.succeed(2, 12), "stop, wait");
+}
+
+TEST(hedge_machine, total_counts_only_while_the_first_alone_has_begun) {
+    hedge_script one(hedge_policy(10ms));
+    one.start();
+    EXPECT_TRUE(one.machine.cancel_total());
+    EXPECT_EQ(one.fail(1, 1), "deliver 0 cancelled, done");
+    hedge_script two(hedge_policy(10ms));
+    two.start();
+    two.go_on(10);
+    EXPECT_FALSE(two.machine.cancel_total());
+    EXPECT_EQ(two.succeed(1, 11), "stop, wait");
+    hedge_script failed(hedge_policy(10ms));
+    failed.start();
+    failed.machine.heed(1, pushback::after(5ms));
+    failed.fail(1, 1);
+    EXPECT_FALSE(failed.machine.cancel_total());
+}
+
+TEST(hedge_machine, a_scope_tells_all) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    script.go_on(10);
+    script.machine.cancel_by_scope();
+    EXPECT_EQ(script.go_on(11), "stop, wait");
+    script.machine.cancel_by_scope();
+    EXPECT_EQ(script.go_on(11), "wait") << "once";
+    EXPECT_EQ(script.fail(1, 12), "wait");
+    EXPECT_EQ(script.fail(2, 12), "deliver 0 cancelled, done");
+}
+
+TEST(hedge_machine, a_drain_lets_those_that_run_end) {
+    hedge_script script(hedge_policy(10ms).max_attempts(3));
+    script.start();
+    script.go_on(10);
+    script.machine.drain();
+    EXPECT_EQ(script.go_on(20), "wait");
+    EXPECT_EQ(script.fail(1, 21), "wait");
+    EXPECT_EQ(script.fail(2, 22), "deliver 0 cancelled, done");
+    EXPECT_EQ(script.delivered.error, aborted_error());
+}
+
+// --- callables
+
+TEST(hedge_machine, the_hook_is_told_each_attempt_but_the_first) {
+    std::vector<std::uint64_t> told;
+    hedge_script script(
+        hedge_policy(10ms).max_attempts(3).on_hedge([&](std::uint64_t n) { told.push_back(n); }));
+    script.start();
+    EXPECT_TRUE(told.empty());
+    script.go_on(10);
+    script.fail(1, 11);
+    EXPECT_THAT(told, ElementsAre(2, 3));
+}
+
+TEST(decision_21, what_the_hook_or_the_predicate_throws_ends_the_hedge) {
+    hedge_script hook(hedge_policy(10ms).on_hedge([](std::uint64_t) { throw std::runtime_error("hook"); }));
+    hook.start();
+    EXPECT_EQ(hook.go_on(10), "stop, wait");
+    EXPECT_EQ(hook.fail(1, 11, aborted()), "deliver 0 not_retryable, done");
+    EXPECT_EQ(hook.delivered.error, error::hook_threw);
+    EXPECT_EQ(message_of(hook.delivered.thrown), "hook");
+    hedge_script predicate(
+        hedge_policy(10ms).retry_if([](error_code) -> bool { throw std::runtime_error("predicate"); }));
+    predicate.start();
+    EXPECT_EQ(predicate.fail(1, 1), "deliver 0 not_retryable, done");
+    EXPECT_EQ(predicate.delivered.error, error::predicate_threw);
+    EXPECT_EQ(message_of(predicate.delivered.thrown), "predicate");
+}
+
+TEST(hedge_machine, a_callable_may_cancel) {
+    hedge_machine* machine = nullptr;
+    hedge_script hook(hedge_policy(10ms).on_hedge([&](std::uint64_t) { machine->cancel(true); }));
+    machine = &hook.machine;
+    hook.start();
+    EXPECT_EQ(hook.go_on(10), "wait") << "the second does not begin";
+    EXPECT_EQ(hook.fail(1, 11), "deliver 0 cancelled, done");
+    hedge_script predicate(hedge_policy(10ms).retry_if([&](error_code) {
+        machine->cancel(true);
+        return true;
+    }));
+    machine = &predicate.machine;
+    predicate.start();
+    EXPECT_EQ(predicate.fail(1, 1), "deliver 0 cancelled, done");
+}
+
+// --- attempts that are lost
+
+TEST(hedge_machine, one_that_never_completes_is_hedged) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    EXPECT_EQ(script.drop(1, 1), "wait until 10");
+    EXPECT_EQ(script.go_on(10), "begin 2, wait");
+    EXPECT_EQ(script.succeed(2, 11), "deliver 2 succeeded, done");
+}
+
+TEST(hedge_machine, when_all_are_lost_there_is_nothing_to_deliver) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    script.go_on(10);
+    EXPECT_EQ(script.drop(1, 11), "wait");
+    EXPECT_EQ(script.drop(2, 11), "abandon");
+}
+
+TEST(hedge_machine, a_failure_is_delivered_though_another_attempt_was_lost) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    EXPECT_EQ(script.fail(1, 1), "begin 2, wait");
+    EXPECT_EQ(script.drop(2, 2), "deliver 0 attempts, done");
+    EXPECT_EQ(script.delivered.error, script.refused_connection().error());
+    hedge_script won(hedge_policy(10ms));
+    won.start();
+    won.go_on(10);
+    won.succeed(1, 11);
+    EXPECT_EQ(won.drop(2, 12), "deliver 1 succeeded, done");
+}
+
+TEST(hedge_machine, what_the_operation_needs_may_fail) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    script.machine.fail(no_memory_error(), nullptr);
+    EXPECT_EQ(script.go_on(1), "stop, wait");
+    EXPECT_EQ(script.fail(1, 2), "deliver 0 not_retryable, done");
+    EXPECT_EQ(script.delivered.error, no_memory_error());
+    hedge_script crowded(hedge_policy(10ms));
+    crowded.machine.refuse(no_buffer_space_error());
+    EXPECT_EQ(crowded.go_on(0), "deliver 0 budget, done");
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,319 @@
+#include <asio_retry/traffic/hedge_machine.hpp>
+
+#include "support/hedge_script.hpp"
+#include "support/recording_gate.hpp"
+#include "support/split_mix_64.hpp"
+
+#include <asio_retry/traffic/retry_budget.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+struct guarded_hedge {
+    explicit guarded_hedge(hedge_policy const& policy = hedge_policy(10ms))
+        : script(policy.gate(gate)) {}
+    std::shared_ptr<recording_gate> gate = std::make_shared<recording_gate>();
+    hedge_script script;
+};
+
+// Each further attempt costs one token; the winner succeeded and losers are abandoned, when they end.
+TEST(decision_30, each_extra_attempt_costs_a_token) {
+    guarded_hedge hedge;
+    hedge.script.start();
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1"));
+    hedge.script.go_on(10);
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "acquire transient", "admit 2"));
+    hedge.gate->told.clear();
+    hedge.script.succeed(2, 11);
+    EXPECT_THAT(hedge.gate->told, ElementsAre("succeeded 2"));
+    hedge.script.succeed(1, 12);
+    EXPECT_THAT(hedge.gate->told, ElementsAre("succeeded 2", "abandoned 1"));
+    EXPECT_TRUE(hedge.gate->is_balanced());
+    EXPECT_EQ(hedge.gate->ends[0].after, failure_kind::transient);
+    EXPECT_EQ(hedge.gate->ends[0].took, 1ms);
+    EXPECT_EQ(hedge.gate->ends[1].after, failure_kind::none);
+}
+
+TEST(hedge_machine_gates, the_others_failed) {
+    guarded_hedge hedge;
+    hedge.script.start();
+    hedge.script.fail(1, 1);
+    hedge.script.fail(2, 2, verdict::failure(aborted_error()));
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "failed 1 transient", "acquire transient", "admit 2",
+                                              "failed 2 permanent"));
+}
+
+// A budget that refuses harms nobody who runs.
+TEST(decision_27, where_the_budget_refuses_those_in_flight_go_on) {
+    guarded_hedge hedge;
+    hedge.gate->grants = {false};
+    hedge.script.start();
+    EXPECT_EQ(hedge.script.go_on(10), "wait");
+    EXPECT_EQ(hedge.script.go_on(50), "wait") << "and it is not asked again";
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "no lease transient"));
+    EXPECT_EQ(hedge.script.succeed(1, 60), "deliver 1 succeeded, done");
+    guarded_hedge failed;
+    failed.gate->grants = {false};
+    failed.script.start();
+    EXPECT_EQ(failed.script.fail(1, 1), "deliver 1 budget, done");
+    EXPECT_TRUE(failed.script.kept);
+}
+
+TEST(hedge_machine_gates, an_attempt_that_may_not_begin_is_given_back) {
+    guarded_hedge hedge;
+    hedge.gate->refusals = {std::nullopt, 1ms};
+    hedge.script.start();
+    EXPECT_EQ(hedge.script.go_on(10), "wait");
+    EXPECT_THAT(hedge.gate->told,
+                ElementsAre("admit 1", "acquire transient", "refuse 2", "give_back transient"));
+    EXPECT_EQ(hedge.script.fail(1, 11), "deliver 1 refused, done") << "with its own error";
+    EXPECT_FALSE(hedge.script.delivered.error.failed());
+}
+
+TEST(hedge_machine_gates, a_first_attempt_that_may_not_begin_ends_it) {
+    guarded_hedge hedge;
+    hedge.gate->refusals = {1ms};
+    EXPECT_EQ(hedge.script.start(), "deliver 0 refused, done");
+    EXPECT_EQ(hedge.script.delivered.error, error::circuit_open);
+}
+
+TEST(hedge_machine_gates, those_that_a_limit_stops_took_too_long) {
+    guarded_hedge hedge(hedge_policy(10ms).total_timeout(5ms));
+    hedge.script.start();
+    hedge.script.go_on(5);
+    hedge.script.fail(1, 6, verdict::failure(aborted_error()));
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "failed 1 timeout"));
+}
+
+TEST(hedge_machine_gates, those_that_the_caller_cancels_are_abandoned) {
+    guarded_hedge hedge;
+    hedge.script.start();
+    hedge.script.machine.cancel(true);
+    hedge.script.fail(1, 6);
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "abandoned 1"));
+}
+
+TEST(hedge_machine_gates, a_hook_that_throws_or_cancels_costs_nothing) {
+    guarded_hedge thrown(hedge_policy(10ms).on_hedge([](std::uint64_t) { throw std::runtime_error("no"); }));
+    thrown.script.start();
+    thrown.script.go_on(10);
+    thrown.script.fail(1, 11);
+    EXPECT_THAT(thrown.gate->told, ElementsAre("admit 1", "acquire transient", "admit 2", "abandoned 2",
+                                               "give_back transient", "abandoned 1"));
+    EXPECT_TRUE(thrown.gate->is_balanced());
+}
+
+TEST(hedge_machine_gates, one_that_measures_no_time_is_told_none) {
+    auto const gate = std::make_shared<recording_gate>(false);
+    hedge_script script(hedge_policy(10ms).gate(gate));
+    script.start();
+    EXPECT_THAT(gate->asked_at, ElementsAre(time_point()));
+    EXPECT_FALSE(script.machine.measures_successes());
+    hedge_script other(hedge_policy(10ms).gate(std::make_shared<recording_gate>()));
+    EXPECT_TRUE(other.machine.measures_successes());
+}
+
+// --- what peers say
+
+TEST(hedge_machine_pushback, never_lets_no_further_attempt_begin) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.script.start();
+    hedge.script.go_on(10);
+    hedge.script.machine.heed(1, pushback::never());
+    EXPECT_EQ(hedge.script.fail(1, 11), "wait") << "the second goes on";
+    EXPECT_EQ(hedge.script.go_on(30), "wait");
+    EXPECT_EQ(hedge.gate->ends[0].said, pushback::never());
+    EXPECT_EQ(hedge.script.fail(2, 31), "deliver 2 pushback, done");
+}
+
+TEST(hedge_machine_pushback, the_next_begins_when_the_peer_allows_it) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.script.start();
+    hedge.script.machine.heed(1, pushback::after(50ms));
+    EXPECT_EQ(hedge.script.fail(1, 1), "wait until 51");
+    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "failed 1 transient", "acquire transient"))
+        << "before the wait";
+    EXPECT_EQ(hedge.script.go_on(50), "wait until 51");
+    EXPECT_EQ(hedge.script.go_on(51), "begin 2, wait until 61");
+    hedge.script.machine.heed(2, pushback::after(50ms));
+    EXPECT_EQ(hedge.script.fail(2, 52), "wait until 102");
+    hedge.script.machine.begin_now(hedge_script::at(60));
+    EXPECT_EQ(hedge.script.go_on(60), "begin 3, wait");
+}
+
+TEST(hedge_machine_pushback, a_hedge_is_not_early_either) {
+    hedge_script script(hedge_policy(10ms).max_attempts(4));
+    script.start();
+    script.go_on(10);
+    script.machine.heed(1, pushback::after(50ms));
+    EXPECT_EQ(script.fail(1, 11), "wait until 61");
+    EXPECT_EQ(script.fail(2, 12), "wait until 61") << "it said nothing, but the first did";
+}
+
+TEST(hedge_machine_pushback, too_long_is_never) {
+    hedge_script script(hedge_policy(10ms).pushback_limit(40ms));
+    script.start();
+    script.machine.heed(1, pushback::after(41ms));
+    EXPECT_EQ(script.fail(1, 1), "deliver 1 pushback, done");
+    hedge_script late(hedge_policy(10ms).total_timeout(30ms));
+    late.start();
+    late.machine.heed(1, pushback::after(30ms));
+    EXPECT_EQ(late.fail(1, 1), "deliver 1 deadline, done") << "with its own error, now";
+}
+
+// After a wait the last result is gone: where the next may not begin, its error is delivered, or the refusal.
+TEST(decision_20, what_a_refused_hedge_delivers_after_a_wait) {
+    guarded_hedge hedge;
+    hedge.gate->refusals = {std::nullopt, 1ms};
+    hedge.script.start();
+    hedge.script.machine.heed(1, pushback::after(5ms));
+    hedge.script.fail(1, 1);
+    EXPECT_FALSE(hedge.script.kept);
+    EXPECT_EQ(hedge.script.go_on(6), "deliver 0 refused, done");
+    EXPECT_EQ(hedge.script.delivered.error, hedge_script::refused_connection().error());
+    guarded_hedge rejected;
+    rejected.gate->refusals = {std::nullopt, 1ms};
+    rejected.script.start();
+    rejected.script.machine.heed(1, pushback::after(5ms));
+    rejected.script.fail(1, 1, verdict::rejected());
+    EXPECT_EQ(rejected.script.go_on(6), "deliver 0 refused, done");
+    EXPECT_EQ(rejected.script.delivered.error, error::circuit_open);
+}
+
+TEST(hedge_machine_pushback, what_is_nested_passes_never_on) {
+    auto const outer_forbidden = std::make_shared<std::atomic<bool>>(false);
+    struct monitor final : health_monitor {
+        std::shared_ptr<std::atomic<bool>> shared;
+        void on_healthy() noexcept override {}
+        std::shared_ptr<std::atomic<bool>> forbidden() override { return shared; }
+    } outer;
+    outer.shared = outer_forbidden;
+    hedge_script script(hedge_policy(10ms).nested_in({1, noon + 1s, &outer}));
+    EXPECT_EQ(script.start(), "begin 1, wait until 10");
+    *script.machine.forbidden(1) = true; // a retry inside the attempt was told
+    EXPECT_EQ(script.fail(1, 1), "deliver 1 pushback, done");
+    EXPECT_TRUE(*outer_forbidden);
+}
+
+// --- the quantile
+
+TEST(hedge_machine_quantile, hedges_what_is_slower_and_learns_from_all_but_those_that_failed) {
+    auto const seen = std::make_shared<latency_quantile>(0.5, 10ms, 1);
+    hedge_script script{hedge_policy(seen)};
+    EXPECT_EQ(script.start(), "begin 1, wait until 10");
+    script.go_on(10);
+    script.succeed(2, 12);
+    EXPECT_GE(seen->value(), 2ms) << "the winner's time";
+    EXPECT_LT(seen->value(), 3ms);
+    auto const losers = std::make_shared<latency_quantile>(0.9, 10ms, 1);
+    hedge_script other{hedge_policy(losers)};
+    other.start();
+    other.go_on(10);
+    other.succeed(2, 12);
+    EXPECT_GE(losers->value(), 12ms) << "how long the first had run when it was told";
+    other.fail(1, 500);
+    EXPECT_LT(losers->value(), 13ms);
+    hedge_script third{hedge_policy(losers)};
+    EXPECT_EQ(third.start(), "begin 1, wait until 12");
+}
+
+TEST(hedge_machine_quantile, failures_and_what_the_caller_cancels_say_nothing) {
+    auto const seen = std::make_shared<latency_quantile>(0.5, 10ms, 1);
+    hedge_script failed{hedge_policy(seen)};
+    failed.start();
+    failed.fail(1, 1);
+    failed.fail(2, 2);
+    hedge_script cancelled{hedge_policy(seen)};
+    cancelled.start();
+    cancelled.machine.cancel_by_scope();
+    cancelled.go_on(1);
+    cancelled.fail(1, 2);
+    EXPECT_EQ(seen->value(), 10ms) << "nothing has been recorded";
+    hedge_script limited{hedge_policy(seen).total_timeout(5ms)};
+    limited.start();
+    limited.go_on(5);
+    EXPECT_GE(seen->value(), 5ms);
+    EXPECT_LT(seen->value(), 6ms);
+}
+
+// --- whatever happens, all that is granted is used or given back
+
+TEST(hedge_machine_gates, nothing_leaks_over_any_interleaving) {
+    split_mix_64 chance{17};
+    auto const below = [&](std::uint64_t n) { return chance() % n; };
+    for (int round = 0; round < 20'000; ++round) {
+        auto const policy =
+            hedge_policy(std::chrono::milliseconds(below(3) * 10)).max_attempts(1 + static_cast<int>(below(4)));
+        auto operation = std::make_unique<guarded_hedge>(policy);
+        guarded_hedge& hedge = *operation;
+        for (int i = 0; i < 4; ++i) {
+            hedge.gate->grants.push_back(below(4) != 0);
+            hedge.gate->refusals.push_back(below(5) == 0 ? std::optional<duration>(1ms) : std::nullopt);
+        }
+        auto& machine = hedge.script.machine;
+        int delivered = 0;
+        std::string told = hedge.script.start();
+        for (int now = 4; now < 160; now += 4) {
+            delivered += told.find("deliver") != std::string::npos;
+            if (told.ends_with("done") || told.ends_with("abandon"))
+                break;
+            std::uint64_t const number = 1 + below(4);
+            bool const runs = number <= machine.begun() && machine.is_running(number);
+            switch (below(9)) {
+            case 0:
+                machine.cancel(below(2) == 0);
+                break;
+            case 1:
+                machine.cancel_by_scope();
+                break;
+            case 2:
+                machine.drain();
+                break;
+            case 3:
+            case 4:
+                if (runs)
+                    machine.on_success(number, hedge_script::at(now));
+                break;
+            case 5:
+            case 6:
+                if (runs) {
+                    machine.heed(number, below(3) == 0 ? pushback::after(5ms) : pushback());
+                    machine.on_failure(number,
+                                       below(3) == 0 ? verdict::failure(aborted_error())
+                                                     : hedge_script::refused_connection(),
+                                       hedge_script::at(now));
+                }
+                break;
+            case 7:
+                if (runs)
+                    machine.on_dropped(number);
+                break;
+            case 8:
+                break;
+            }
+            told = hedge.script.go_on(now);
+        }
+        EXPECT_LE(delivered, 1);
+        if (told.ends_with("done") || told.ends_with("abandon")) {
+            ASSERT_TRUE(hedge.gate->is_balanced()) << round;
+        }
+        auto const gate = hedge.gate;
+        operation.reset();
+        ASSERT_TRUE(gate->is_balanced()) << round;
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test
