@@ -16,7 +16,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
     --output FOLDER    for the results, build/bench/results by default
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, into build/services, as `test` does
+  install-services     only get the servers that tests start, into build/services, and hiredis, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
@@ -85,9 +85,16 @@ install_tools() {
 # Servers that tests start themselves, each in a folder of its own. They are unpacked and not installed: to install
 # one would start it for the whole machine.
 install_services() {
-    PATH=$PATH:/usr/sbin:$PWD/build/services/usr/sbin
+    PATH=$PATH:/usr/sbin:$PWD/build/services/usr/sbin:$PWD/build/services/usr/bin
+    failed=0
     is_command nginx ||
-        { install_missing libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g && unpack nginx build/services; }
+        (install_missing libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g && unpack nginx build/services) || failed=1
+    # redis-server is a link to a program of redis-tools
+    (install_missing libhiredis-dev) || failed=1
+    is_command redis-server ||
+        (install_missing libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0 &&
+            unpack redis-tools build/services && unpack redis-server build/services) || failed=1
+    return $failed
 }
 
 # unpack PACKAGE FOLDER
@@ -175,7 +182,7 @@ demo)
     ;;
 test)
     install_tools
-    (install_services) || say "a server cannot be had: going on without it, its test is skipped"
+    (install_services) || say "what a test needs cannot be had: going on without it, the test is skipped"
     build test
     say "running the tests"
     ctest --preset test "$@"

@@ -49,6 +49,7 @@ struct fleet_request {
 ///
 /// - **Need** is that more is reserved than held, or that a retry came before its token since the last answer,
 ///   as hedges and retries without a delay do. Then `poll` asks for what is missing and `batch - 1` besides.
+///   So a process gets a batch or some more in each interval: one that retries often needs a greater batch.
 /// - **The store is empty**, when it grants nothing: the interval doubles, and until it is over no more is
 ///   reserved than is held.
 /// - **The store is unavailable**: what was told is had again, and whole tokens of what has been earned here
