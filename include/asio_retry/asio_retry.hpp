@@ -40,6 +40,7 @@
 #include <asio_retry/traffic/cooldown.hpp>
 #include <asio_retry/traffic/fleet_budget.hpp>
 #include <asio_retry/traffic/hedge_machine.hpp>
+#include <asio_retry/traffic/idempotency_key.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>

@@ -563,3 +563,29 @@ fault(advisor_has_a_share_of_nothing src/traffic/overload_advisor.cpp
 
 fault(field_is_a_number_with_garbage src/policy/field_text.hpp
     [[!std::ranges::all_of(text, is_digit)]] [[!is_digit(text.front())]])
+
+# --- idempotency_key
+
+fault(key_is_of_version_1 src/traffic/idempotency_key.cpp
+    [[ | 0x4000;]] [[ | 0x1000;]])
+
+fault(key_keeps_bits_of_its_version src/traffic/idempotency_key.cpp
+    [[(high & ~std::uint64_t(0xf000))]] [[high]])
+
+fault(key_keeps_bits_of_its_variant src/traffic/idempotency_key.cpp
+    [[(low & (~std::uint64_t(0) >> 2))]] [[low]])
+
+fault(key_has_one_bit_less src/traffic/idempotency_key.cpp
+    [[(~std::uint64_t(0) >> 2)]] [[(~std::uint64_t(0) >> 3)]])
+
+fault(key_has_half_of_its_randomness src/traffic/idempotency_key.cpp
+    [[low = entropy_seed();]] [[low = high;]])
+
+fault(key_has_its_halves_the_other_way_round src/traffic/idempotency_key.cpp
+    [[{high_, low_})]] [[{low_, high_})]])
+
+fault(key_has_a_dash_elsewhere src/traffic/idempotency_key.cpp
+    [[at == 13 ||]] [[at == 12 ||]])
+
+fault(key_is_not_quoted src/traffic/idempotency_key.cpp
+    [[return '"' + key.to_string() + '"';]] [[return key.to_string();]])
