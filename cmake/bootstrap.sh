@@ -16,7 +16,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
     --output FOLDER    for the results, build/bench/results by default
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, into build/services, and hiredis, as `test` does
+  install-services     only get the servers that tests start, into build/services, hiredis and SQLite, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
@@ -89,6 +89,7 @@ install_services() {
     failed=0
     is_command nginx ||
         (install_missing libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g && unpack nginx build/services) || failed=1
+    (install_missing libsqlite3-dev) || failed=1
     # redis-server is a link to a program of redis-tools
     (install_missing libhiredis-dev) || failed=1
     is_command redis-server ||
