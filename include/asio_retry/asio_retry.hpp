@@ -6,6 +6,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/backoff_ticker.hpp>
+#include <asio_retry/before_retry.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/fail_if.hpp>

@@ -17,3 +17,24 @@ fault(erased_operation_judges_nothing include/asio_retry/detail/attempt/erased_o
     [[            return operation_form<Callable>::rejects(get<Callable>(memory), values...);]] [[            static_cast<void>(memory);
             (static_cast<void>(values), ...);
             return false;]])
+
+# --- a step before each retry
+
+fault(step_comes_before_the_first_attempt include/asio_retry/detail/attempt/stepped_form.hpp
+    [[                if (which.number == 1)
+                    return inner::call(operation, which);]] [[                if (which.number == 0)
+                    return inner::call(operation, which);]])
+fault(step_comes_before_the_first_plain_attempt include/asio_retry/detail/attempt/stepped_form.hpp
+    [[            if (which.number != 1)
+                if (error_code const failure = do_step]] [[            if (which.number != 0)
+                if (error_code const failure = do_step]])
+fault(step_may_fail include/asio_retry/detail/attempt/stepped_form.hpp
+    [[        if (failure.failed())
+            co_return]] [[        if (!failure.failed() && failure.failed())
+            co_return]])
+fault(step_may_throw_in_its_completion include/asio_retry/detail/attempt/stepped_form.hpp
+    [[    if (thrown)
+        std::rethrow_exception(thrown);]] [[    static_cast<void>(thrown);]])
+fault(step_takes_the_health_of_the_operation include/asio_retry/before_retry.hpp
+    [[        inner::prepare(operation.operation_, machine);]] [[        static_cast<void>(operation);
+        machine.expect_health_marks();]])

@@ -174,6 +174,10 @@ consteval call_shape call_shape_of() {
         return call_shape::none;
 }
 
+/// Whether such an operation may complete after its call has returned.
+template <typename Form>
+inline constexpr bool is_asynchronous = Form::takes_token || Form::returns_operation || Form::returns_awaitable;
+
 template <typename F>
 inline constexpr bool is_callable_as_rvalue =
     std::disjunction_v<std::is_invocable<F>, std::is_invocable<F, attempt const&, signature_probe>,

@@ -56,9 +56,6 @@ struct given_back<boost::system::result<void>> {
 };
 
 template <typename Form>
-inline constexpr bool is_asynchronous = Form::takes_token || Form::returns_operation || Form::returns_awaitable;
-
-template <typename Form>
 auto assert_blocking() {
     static_assert(
         !is_asynchronous<Form>,

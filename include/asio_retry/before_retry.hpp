@@ -1,0 +1,71 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/stepped_form.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// An operation with a step before each of its retries. Made by `before_retry`.
+template <typename Operation, typename Step>
+class stepped_operation {
+public:
+    stepped_operation(Operation operation, Step step)
+        : operation_(std::move(operation))
+        , step_(std::move(step)) {}
+
+private:
+    friend struct detail::operation_form<stepped_operation>;
+
+    Operation operation_;
+    Step step_;
+};
+
+/// Does `step` before each retry of the operation: renews a token, chooses another endpoint, closes what is
+/// half open. `async_retry(before_retry(operation, step), policy)`.
+///
+/// The step is a part of the attempt that follows it: it comes after the wait, the same limits and the same
+/// cancellation hold for both, and where it fails the attempt has failed with its error, and the operation is
+/// not called. There is none before the first attempt.
+///
+/// `operation` and `step` are of any form that `async_retry` takes, each by itself, with or without an
+/// `attempt`; the value of a step is not used. With a plain step a plain operation stays one, for `retry` too;
+/// any other is awaited in a coroutine, in which an operation that takes a completion token may complete with
+/// an exception_ptr and at most one value.
+///
+/// Lifetimes: both are moved or copied, and called as lvalues. Completion signature: that of the operation.
+/// Executor, per-operation cancellation and thread safety: those of an operation that returns an awaitable.
+/// Errors: that of the step is delivered as the operation would deliver it, as an error code or thrown.
+///
+/// Throws std::invalid_argument for an empty operation or step, as a std::function or a pointer may be.
+template <typename Operation, typename Step>
+stepped_operation<std::decay_t<Operation>, std::decay_t<Step>> before_retry(Operation&& operation,
+                                                                            Step&& step) {
+    detail::refuse_if_empty("before_retry.operation", operation);
+    detail::refuse_if_empty("before_retry.step", step);
+    return {std::forward<Operation>(operation), std::forward<Step>(step)};
+}
+
+template <typename Operation, typename Step>
+struct detail::operation_form<stepped_operation<Operation, Step>> : detail::stepped_form<Operation, Step> {
+    using base = detail::stepped_form<Operation, Step>;
+    using inner = typename base::inner;
+    using stepped = stepped_operation<Operation, Step>;
+
+    static auto call(stepped& operation, attempt const& which) {
+        return base::call(operation.operation_, operation.step_, which);
+    }
+
+    static void prepare(stepped& operation, retry_machine& machine) {
+        inner::prepare(operation.operation_, machine);
+    }
+
+    template <typename... Values>
+    static judgement rejects(stepped& operation, Values const&... values) {
+        return inner::rejects(operation.operation_, values...);
+    }
+};
+
+} // namespace asio_retry
