@@ -40,7 +40,8 @@ struct observation {
 /// `backoff_ticker`, which makes no attempts, is not either.
 ///
 /// Thread safety: called from every thread that runs an operation, without a lock. An override may do anything
-/// but throw, and may cancel the operation or start another.
+/// but throw, and may cancel the operation or start another; one started at every end should be posted, as it
+/// may end before `on_event` returns.
 class ASIO_RETRY_DECL retry_observer {
 public:
     virtual ~retry_observer();

@@ -121,12 +121,13 @@ void retry_metrics::add_gauge(std::string name, std::function<double()> value) {
         detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name: letters, digits, _ and :");
     if (!value)
         detail::refuse_empty("retry_metrics.gauge");
+    auto shared = std::make_shared<std::function<double()> const>(std::move(value));
     std::lock_guard const lock(mutex_);
     bool const is_taken =
         is_own(name) || std::ranges::any_of(gauges_, [&](auto const& g) { return g.first == name; });
     if (is_taken)
         detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name that is not taken");
-    gauges_.emplace_back(std::move(name), std::move(value));
+    gauges_.emplace_back(std::move(name), std::move(shared));
 }
 
 std::string retry_metrics::prometheus(std::string_view labels) const {
@@ -162,7 +163,7 @@ std::string retry_metrics::prometheus(std::string_view labels) const {
     lengths_.write(text, lengths_name);
     for (auto const& [name, value] : gauges) {
         text.begin_family(name, "gauge", {});
-        text.sample(name, value());
+        text.sample(name, (*value)());
     }
     return std::move(text).take();
 }

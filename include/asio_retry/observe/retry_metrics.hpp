@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -46,7 +47,7 @@ public:
     retry_counts counts() const noexcept;
 
     /// A number that belongs into the same text, such as the balance of a budget: `value` is called, without a
-    /// lock, whenever the text is written, and what it throws comes out there.
+    /// lock, whenever the text is written, on every thread that writes it, and what it throws comes out there.
     ///
     /// Throws std::invalid_argument for an empty function, and for a name that is none of Prometheus or is
     /// taken.
@@ -81,7 +82,7 @@ private:
     histogram delays_, lengths_;
 
     std::mutex mutable mutex_; // of the gauges
-    std::vector<std::pair<std::string, std::function<double()>>> gauges_;
+    std::vector<std::pair<std::string, std::shared_ptr<std::function<double()> const>>> gauges_;
 };
 
 } // namespace asio_retry

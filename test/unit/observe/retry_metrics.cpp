@@ -213,6 +213,12 @@ TEST_F(metrics, have_gauges) {
     EXPECT_EQ(parsed.value("tiny", {{"a", "b"}}), 1e-300);
 }
 
+TEST_F(metrics, a_gauge_keeps_what_it_remembers) {
+    observed->add_gauge("texts", [count = 0.]() mutable { return ++count; });
+    EXPECT_EQ(parse().value("texts"), 1);
+    EXPECT_EQ(parse().value("texts"), 2);
+}
+
 TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
     auto const one = [] { return 1.; };
     observed->add_gauge("mine", one);
