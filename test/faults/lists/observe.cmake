@@ -18,6 +18,9 @@ fault(metrics_do_not_cumulate src/observe/retry_metrics.cpp
 fault(metrics_let_a_gauge_take_the_name_of_a_bucket src/observe/retry_metrics.cpp
     [[rest.empty() || rest == "_bucket" ||]] [[rest.empty() ||]])
 
+fault(metrics_ask_a_copy_of_a_gauge src/observe/retry_metrics.cpp
+    [[text.sample(name, (*value)());]] [[text.sample(name, std::function<double()>(*value)());]])
+
 fault(metrics_have_gauges_of_one_name src/observe/retry_metrics.cpp
     [[is_own(name) || std::ranges::any_of(]] [[is_own(name) && std::ranges::any_of(]])
 
@@ -53,3 +56,47 @@ fault(exposition_writes_infinity_as_c_does src/observe/exposition.cpp
 
 fault(exposition_has_no_comma_after_common_labels src/observe/exposition.cpp
     [[!common_.empty() && !labels.empty() ? "," : ""]] [[""]])
+
+# --- what observers are told
+
+fault(story_begins_twice src/policy/machine_story.cpp
+    [[ || (story_ && story_->number != 0) || !story())]] [[ || !story())]])
+
+fault(story_has_the_number_of_another src/policy/machine_story.cpp
+    [[return last.fetch_add(1, std::memory_order_relaxed) + 1;]] [[return last.load(std::memory_order_relaxed) + 1;]])
+
+fault(story_has_no_beginnings_of_attempts_before_they_are_cancelled src/policy/machine_story.cpp
+    [[    if (has_observer()) {
+        observation event;
+        event.what = observation::kind::attempt_began;]] [[    if (has_observer() && !cancelled()) {
+        observation event;
+        event.what = observation::kind::attempt_began;]])
+
+fault(story_calls_what_is_abandoned_a_success src/policy/machine_story.cpp
+    [[outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;]] [[kind;]])
+
+fault(story_refuses_the_attempt_before src/policy/machine_story.cpp
+    [[    event.what = observation::kind::refused;
+    event.attempt = attempts_ + 1;]] [[    event.what = observation::kind::refused;
+    event.attempt = attempts_;]])
+
+fault(story_keeps_refused_leases_to_itself src/policy/machine_story.cpp
+    [[    observe_refusal(error_code(), kind_, now);
+]] [[]])
+
+fault(story_goes_back_in_time src/policy/machine_story.cpp
+    [[    event.now = story_->seen;]] [[    event.now = now;]])
+
+fault(story_lasts_since_the_last_event src/policy/machine_story.cpp
+    [[elapsed_between(story_->began, std::max(story_->seen, now));]] [[elapsed_between(story_->seen, std::max(story_->seen, now));]])
+
+fault(story_ends_twice src/policy/machine_story.cpp
+    [[    story_->number = 0;
+]] [[]])
+
+fault(story_ends_in_an_attempt src/policy/machine_story.cpp
+    [[    if (is_admitted_)
+        tell_abandoned(now);
+    give_lease_back();]] [[    if (is_admitted_ && policy_.settings().gate)
+        tell_abandoned(now);
+    give_lease_back();]])
