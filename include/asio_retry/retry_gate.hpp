@@ -26,8 +26,9 @@ struct attempt_end {
                                              ///< one, and for a retry that did not begin after all: it is
                                              ///< given back, or asked for again
     std::uint64_t number = 1;
-    time_point now{}; ///< without meaning if abandoned, or if it succeeded and no gate measures time
-    duration took{};  ///< the same; since the `now` of its `admit`
+    time_point now{}; ///< of an abandoned one, the `now` of its `admit`; without meaning if no gate measures
+                      ///< time, unless it failed
+    duration took{};  ///< since the `now` of its `admit`; without meaning if abandoned, and as `now`
     pushback said;    ///< what the peer said about trying again
 };
 

@@ -131,8 +131,10 @@ void retry_machine::end_attempt(attempt_end::how outcome, failure_kind kind, err
     failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // else what it cost is given back
     has_begun_ = false;
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
-    if (auto const& gate = policy_.settings().gate)
-        gate->on_end({outcome, kind, after, number, now, took, said});
+    if (auto const& gate = policy_.settings().gate) {
+        time_point const when = outcome == attempt_end::how::abandoned ? began_ : now;
+        gate->on_end({outcome, kind, after, number, when, took, said});
+    }
     if (!has_observer())
         return;
     observation event;

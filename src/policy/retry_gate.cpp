@@ -34,6 +34,7 @@ public:
                 attempt_end unbegun;
                 unbegun.outcome = attempt_end::how::abandoned;
                 unbegun.number = number;
+                unbegun.now = now;
                 while (i > 0)
                     gates_[--i]->on_end(unbegun);
                 return answer;

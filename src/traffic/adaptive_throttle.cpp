@@ -54,7 +54,7 @@ admission adaptive_throttle::admit(std::uint64_t, time_point now) noexcept {
 void adaptive_throttle::on_end(attempt_end const& end) noexcept {
     std::lock_guard const lock(mutex_);
     if (end.outcome == attempt_end::how::abandoned) {
-        window_.subtract({.requests = 1}); // it has no time
+        window_.subtract({.requests = 1}, end.now);
         return;
     }
     if (end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent) {

@@ -81,17 +81,17 @@ admission circuit_breaker::admit(std::uint64_t, time_point now) noexcept {
 
 void circuit_breaker::on_end(attempt_end const& end) noexcept {
     std::lock_guard const lock(mutex_);
-    if (end.outcome == attempt_end::how::abandoned) {
-        if (state_ == breaker_state::half_open && !places_.empty())
-            places_.erase(places_.begin()); // it has no time
-        return;
-    }
-    time_point const began = saturating_add(end.now, -end.took);
+    bool const is_abandoned = end.outcome == attempt_end::how::abandoned;
+    time_point const began = is_abandoned ? end.now : saturating_add(end.now, -end.took);
     if (began < heard_from_)
+        return;
+    if (state_ == breaker_state::half_open)
+        free_place(began);
+    if (is_abandoned)
         return;
     bool const failed = is_breaker_failure(end);
     if (state_ == breaker_state::half_open)
-        return on_probe_end(failed, began, end.now);
+        return on_probe_end(failed, end.now);
     if (state_ != breaker_state::closed)
         return;
     window_.add(failed, end.took > options_.slow, end.now);
@@ -108,10 +108,13 @@ bool circuit_breaker::take_place(time_point now) noexcept {
     return true;
 }
 
-void circuit_breaker::on_probe_end(bool failed, time_point began, time_point now) noexcept {
-    auto const later = std::ranges::upper_bound(places_, began);
+void circuit_breaker::free_place(time_point taken) noexcept {
+    auto const later = std::ranges::upper_bound(places_, taken);
     if (later != places_.begin()) // or its place has been taken from it
         places_.erase(std::prev(later));
+}
+
+void circuit_breaker::on_probe_end(bool failed, time_point now) noexcept {
     if (failed) {
         double const longer = static_cast<double>(open_length_.count()) * options_.growth;
         open_length_ = longer < static_cast<double>(options_.open_cap.count())

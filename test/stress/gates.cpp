@@ -309,10 +309,8 @@ TEST(gates_of_four_threads, circuit_breaker_always_comes_back) {
             if (one_in(dice, 50))
                 continue; // it hangs for good
             opened += breaker.state(now) != breaker_state::closed;
-            breaker.on_end(ended(one_in(dice, 5)   ? abandoned
-                                 : one_in(dice, 2) ? failed
-                                                   : succeeded,
-                                 1, now + 1ms, 1ms));
+            breaker.on_end(one_in(dice, 5) ? ended(abandoned, 1, now)
+                                           : ended(one_in(dice, 2) ? failed : succeeded, 1, now + 1ms, 1ms));
         }
     });
     EXPECT_GT(opened, 0);
@@ -328,7 +326,7 @@ TEST(gates_of_four_threads, adaptive_throttle_counts_everything) {
     on_four_threads([&](int, random&) {
         for (int i = 0; i < rounds; ++i) {
             (void)throttle.admit(1, noon);
-            throttle.on_end(ended(abandoned));
+            throttle.on_end(ended(abandoned, 1, noon));
         }
     });
     EXPECT_EQ(throttle.rejection(noon), 0) << "all of them were abandoned";

@@ -34,6 +34,14 @@ inline attempt_end failure(failure_kind kind, time_point now = {}, duration took
     return end;
 }
 
+/// Let in at `when`.
+inline attempt_end abandoned_since(time_point when) {
+    attempt_end end;
+    end.outcome = attempt_end::how::abandoned;
+    end.now = when;
+    return end;
+}
+
 inline attempt_end abandoned(std::uint64_t number = 1, failure_kind after = failure_kind::none) {
     attempt_end end;
     end.outcome = attempt_end::how::abandoned;

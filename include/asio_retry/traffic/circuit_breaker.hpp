@@ -41,7 +41,7 @@ enum class breaker_state : unsigned char {
 /// so. While it is open it says until when. Then it is half-open: at most `probes` attempts run or have
 /// succeeded; when so many have succeeded it closes and forgets what was, and one failure opens it again, for
 /// longer. A probe that is abandoned frees its place, and one that has not ended after `open_cap` does too.
-/// What began before it was half-open says nothing any more, whenever it ends.
+/// What began before it was half-open says nothing any more, whenever and however it ends.
 ///
 /// One breaker per peer, in `keyed_gates` if there are many: one for all would keep everybody from all of them
 /// because of one. It is not a budget: put one before it, with `all_gates`.
@@ -69,7 +69,8 @@ private:
     void half_open() noexcept;
     void close() noexcept;
     bool take_place(time_point now) noexcept;
-    void on_probe_end(bool failed, time_point began, time_point now) noexcept;
+    void free_place(time_point taken) noexcept;
+    void on_probe_end(bool failed, time_point now) noexcept;
     bool has_to_open() const noexcept;
 
     circuit_breaker_options const options_;

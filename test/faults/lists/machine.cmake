@@ -284,5 +284,8 @@ fault(machine_keeps_the_refusal_of_another_attempt src/policy/machine_story.cpp
 fault(machine_ends_with_a_refusal_that_is_no_error src/policy/machine_story.cpp
     [[answer.refusal.failed() ? answer.refusal : detail::attempt_refused_error()]] [[answer.refusal]])
 
+fault(machine_says_when_an_attempt_was_abandoned src/policy/machine_story.cpp
+    [[outcome == attempt_end::how::abandoned ? began_ : now;]] [[now;]])
+
 fault(machine_says_that_a_retry_began_which_did_not src/policy/machine_story.cpp
     [[has_begun_ ? kind_ : failure_kind::none;]] [[kind_;]])

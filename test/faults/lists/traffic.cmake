@@ -181,7 +181,7 @@ fault(throttle_takes_answers_for_failures src/traffic/adaptive_throttle.cpp
     [[end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent]] [[end.outcome == attempt_end::how::succeeded]])
 
 fault(throttle_counts_what_was_abandoned src/traffic/adaptive_throttle.cpp
-    [[        window_.subtract({.requests = 1}); // it has no time
+    [[        window_.subtract({.requests = 1}, end.now);
 ]] [[]])
 
 fault(throttle_does_not_look_at_the_time src/traffic/adaptive_throttle.cpp
@@ -210,7 +210,10 @@ fault(slots_turn_time_back include/asio_retry/detail/traffic/slot_window.hpp
 ]])
 
 fault(slots_of_what_is_abandoned_are_the_newest_alone include/asio_retry/detail/traffic/slot_window.hpp
-    [[age < SlotCount; ++age)]] [[age < 1; ++age)]])
+    [[std::int64_t slot = slot_of(then);]] [[std::int64_t slot = std::max(slot_of(then), newest_);]])
+
+fault(slots_of_what_is_abandoned_are_those_of_its_time_alone include/asio_retry/detail/traffic/slot_window.hpp
+    [[for (; slot <= newest_; ++slot)]] [[for (std::int64_t last = slot; slot <= last; ++slot)]])
 
 # --- circuit_breaker
 
@@ -246,8 +249,24 @@ fault(breaker_hears_from_the_first_probe_on src/traffic/circuit_breaker.cpp
     [[    heard_from_ = open_until_;]] [[    heard_from_ = open_until_ + duration(2);]])
 
 fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
-    [[            places_.erase(places_.begin()); // it has no time
-]] [[            (void)0;
+    [[    if (state_ == breaker_state::half_open)
+        free_place(began);]] [[    if (state_ == breaker_state::half_open && !is_abandoned)
+        free_place(began);]])
+
+fault(breaker_frees_a_place_for_what_is_abandoned_from_before src/traffic/circuit_breaker.cpp
+    [[    if (began < heard_from_)
+        return;
+]] [[    if (began < heard_from_) {
+        if (is_abandoned && !places_.empty())
+            places_.erase(places_.begin());
+        return;
+    }
+]])
+
+fault(throttle_takes_away_others_for_what_is_forgotten include/asio_retry/detail/traffic/slot_window.hpp
+    [[        if (slot <= newest_ - static_cast<std::int64_t>(SlotCount))
+            return;
+]] [[        slot = std::max(slot, newest_ - static_cast<std::int64_t>(SlotCount) + 1);
 ]])
 
 fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp

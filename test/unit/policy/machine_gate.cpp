@@ -165,6 +165,25 @@ TEST(retry_machine, tells_limits_from_cancellations) {
     EXPECT_THAT(exhausted.told(), ElementsAre("admit 1", "abandoned 1"));
 }
 
+// So a gate knows which attempt it was, though nobody may know when it ended.
+TEST(retry_machine, an_abandoned_attempt_says_when_it_was_let_in) {
+    gated_script cancelled;
+    cancelled->start();
+    cancelled->fail();
+    cancelled->wake(100ms);
+    cancelled->machine.cancel();
+    cancelled->fail(150ms);
+    ASSERT_THAT(cancelled.gate->ends, SizeIs(2));
+    EXPECT_EQ(cancelled.gate->ends[1].outcome, attempt_end::how::abandoned);
+    EXPECT_EQ(cancelled.gate->ends[1].now, cancelled->begin + 100ms);
+
+    gated_script dropped;
+    dropped->start();
+    dropped.destroy();
+    ASSERT_THAT(dropped.gate->ends, SizeIs(1));
+    EXPECT_EQ(dropped.gate->ends[0].now, dropped.gate->asked_at[0]);
+}
+
 // Whatever becomes of the operation, what was let in ends and what was taken is given back.
 TEST(retry_machine, decision_26_its_destructor_leaves_nothing_behind) {
     gated_script running;

@@ -37,6 +37,7 @@ struct telling_gate final : retry_gate {
         return refuses_until ? admission(*refuses_until, error::cooling_down) : admission(now);
     }
     void on_end(attempt_end const& end) noexcept override {
+        EXPECT_EQ(end.now, end.outcome == attempt_end::how::abandoned ? noon : time_point());
         told.push_back(name + (end.outcome == attempt_end::how::abandoned ? " abandoned " : " ended ") +
                        std::to_string(end.number));
     }

@@ -76,12 +76,25 @@ TEST(adaptive_throttle, an_abandoned_attempt_was_no_request) {
     adaptive_throttle throttle({.seed = 1});
     (void)throttle.admit(1, noon);
     (void)throttle.admit(1, noon + 5s);
-    throttle.on_end(abandoned());
+    throttle.on_end(abandoned_since(noon + 5s));
     EXPECT_EQ(throttle.rejection(noon + 5s), 0.5);
-    throttle.on_end(abandoned());
+    throttle.on_end(abandoned_since(noon));
     EXPECT_EQ(throttle.rejection(noon + 5s), 0);
-    throttle.on_end(abandoned());
-    EXPECT_EQ(throttle.rejection(noon + 5s), 0) << "also if that was long ago";
+    throttle.on_end(abandoned_since(noon));
+    EXPECT_EQ(throttle.rejection(noon + 5s), 0);
+}
+
+// A thousand callers that have hung for longer than the window may go away at once.
+TEST(adaptive_throttle, an_abandoned_attempt_that_is_forgotten_takes_no_other_one_away) {
+    adaptive_throttle throttle({.seed = 1});
+    (void)throttle.admit(1, noon);
+    (void)throttle.admit(1, noon + 20s);
+    throttle.on_end(abandoned_since(noon));
+    EXPECT_EQ(throttle.rejection(noon + 20s), 0.5);
+    (void)throttle.admit(1, noon + 19s);
+    throttle.on_end(abandoned_since(noon + 19s));
+    throttle.on_end(abandoned_since(noon + 20s));
+    EXPECT_EQ(throttle.rejection(noon + 20s), 0) << "one that came late was counted later";
 }
 
 TEST(adaptive_throttle, remembers_its_window) {

@@ -182,11 +182,34 @@ TEST(circuit_breaker, an_abandoned_probe_frees_its_place) {
     for (int i = 0; i < 10; ++i) {
         EXPECT_TRUE(admits(breaker, noon + 5s));
         EXPECT_FALSE(admits(breaker, noon + 5s));
-        breaker.on_end(abandoned());
+        breaker.on_end(abandoned_since(noon + 5s));
     }
     EXPECT_TRUE(admits(breaker, noon + 5s));
     succeed(breaker, 1, noon + 6s, 1s);
     EXPECT_EQ(breaker.state(noon + 6s), breaker_state::closed);
+}
+
+// A thousand callers that hung since before the outage may go away while it is half-open.
+TEST(circuit_breaker, an_attempt_from_before_that_is_abandoned_frees_no_probes_place) {
+    circuit_breaker breaker({.probes = 1});
+    EXPECT_TRUE(admits(breaker, noon - 1s));
+    open(breaker);
+    EXPECT_TRUE(admits(breaker, noon + 5s));
+    breaker.on_end(abandoned_since(noon - 1s));
+    EXPECT_FALSE(admits(breaker, noon + 6s));
+    breaker.on_end(abandoned_since(noon + 5s));
+    EXPECT_TRUE(admits(breaker, noon + 6s));
+}
+
+TEST(circuit_breaker, an_abandoned_probe_frees_its_own_place) {
+    circuit_breaker breaker({.open_cap = 60s, .probes = 2});
+    open(breaker);
+    EXPECT_TRUE(admits(breaker, noon + 5s));
+    EXPECT_TRUE(admits(breaker, noon + 15s));
+    breaker.on_end(abandoned_since(noon + 15s));
+    EXPECT_TRUE(admits(breaker, noon + 20s));
+    EXPECT_FALSE(admits(breaker, noon + 65s - 1ns));
+    EXPECT_TRUE(admits(breaker, noon + 65s)) << "the first has hung for so long";
 }
 
 TEST(circuit_breaker, a_hung_probe_loses_its_place_after_the_cap) {

@@ -58,22 +58,20 @@ public:
     void end(attempt_end const& e) {
         if (isolated)
             return;
-        if (e.outcome == attempt_end::how::abandoned) {
-            if (probing && !probes.empty())
-                probes.erase(probes.begin());
-            return;
-        }
-        time_point const began = e.now - e.took;
+        time_point const began = e.outcome == attempt_end::how::abandoned ? e.now : e.now - e.took;
         bool const failed = e.outcome == attempt_end::how::failed && e.kind != failure_kind::permanent &&
                             e.kind != failure_kind::throttled;
         if (began < known_from)
             return;
-        if (probing) {
+        if (probing)
             for (auto i = probes.size(); i-- > 0;)
                 if (probes[i] <= began) {
                     probes.erase(probes.begin() + static_cast<std::ptrdiff_t>(i));
                     break;
                 }
+        if (e.outcome == attempt_end::how::abandoned)
+            return;
+        if (probing) {
             if (failed) {
                 length = std::min<duration>(
                     options.open_cap,
@@ -219,7 +217,7 @@ private:
 
     attempt_end draw_end(duration took) {
         if (one_in(10))
-            return abandoned();
+            return abandoned_since(now - took);
         if (!sick && !one_in(10))
             return success(now, took);
         constexpr failure_kind kinds[] = {failure_kind::permanent, failure_kind::transient,

@@ -36,11 +36,14 @@ public:
         total_ += counts;
     }
 
-    /// Takes `counts` out of the newest slot that has them, if any has.
-    void subtract(Counts const& counts) noexcept {
-        for (std::size_t age = 0; age < SlotCount; ++age)
-            if (Counts& slot = at(newest_ - static_cast<std::int64_t>(age)); slot.has(counts)) {
-                slot -= counts;
+    /// Takes back what was added at `then`, unless that is forgotten.
+    void subtract(Counts const& counts, time_point then) noexcept {
+        std::int64_t slot = slot_of(then);
+        if (slot <= newest_ - static_cast<std::int64_t>(SlotCount))
+            return;
+        for (; slot <= newest_; ++slot) // it may have been added late
+            if (at(slot).has(counts)) {
+                at(slot) -= counts;
                 total_ -= counts;
                 return;
             }
