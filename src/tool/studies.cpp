@@ -2,6 +2,7 @@
 
 #include "amplification_study.hpp"
 #include "ethernet_study.hpp"
+#include "fleet_study.hpp"
 #include "load_study.hpp"
 #include "metastable_study.hpp"
 #include "pushback_study.hpp"
@@ -45,6 +46,11 @@ constexpr study all_studies[] = {
      "300 in a second, and how long after an outage of 300 s nearly all of them are accepted again. The\n"
      "settings are the window and the greatest share that is refused.",
      report_throttle},
+    {"fleet", "one budget for many processes, and one for each",
+     "Thousands of processes of few requests each, of three attempts, of which one in a hundred fails, and\n"
+     "all of them for a minute: how many attempts their peer gets in that minute with a fleet_budget, whose\n"
+     "store is asked, and with budgets of their own; and how often the store is asked.",
+     report_fleet},
     {"ethernet", "stations that share a wire",
      "A batch of n stations that send in the same slot, and again after each collision with a truncated\n"
      "binary backoff, until each has been alone in a slot: how many slots and attempts that takes.",

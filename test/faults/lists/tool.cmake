@@ -94,3 +94,9 @@ fault(amplification_study_has_a_layer_less src/tool/amplification_study.cpp
 
 fault(study_report_has_a_number_for_what_never_happens src/tool/study_report_formats.cpp
     [[std::isnan(row.figures[i]) ? json::value(nullptr) :]] [[false ? json::value(nullptr) :]])
+
+fault(fleet_study_has_a_store_without_a_bound src/tool/simulated_store.hpp
+    [[std::min(capacity_, tokens_ + request.earned + per_second_ * passed);]] [[tokens_ + 7000 + request.earned + per_second_ * passed;]])
+
+fault(fleet_study_grants_nothing src/tool/simulated_store.hpp
+    [[std::min<double>(request.wanted, std::floor(tokens_));]] [[0;]])
