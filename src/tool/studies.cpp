@@ -3,6 +3,7 @@
 #include "amplification_study.hpp"
 #include "ethernet_study.hpp"
 #include "fleet_study.hpp"
+#include "hedging_study.hpp"
 #include "load_study.hpp"
 #include "metastable_study.hpp"
 #include "pushback_study.hpp"
@@ -51,6 +52,12 @@ constexpr study all_studies[] = {
      "all of them for a minute: how many attempts their peer gets in that minute with a fleet_budget, whose\n"
      "store is asked, and with budgets of their own; and how often the store is asked.",
      report_fleet},
+    {"hedging", "what a second attempt beside a slow one is worth, and costs",
+     "Operations of which a thousand begin in a second, whose attempts take 1 to 8 ms, but for some that are\n"
+     "much slower: how long operations take with a second attempt after 10 ms, or after the quantile 0.95 of\n"
+     "what was seen, and how many attempts they are. When everything is slow a budget keeps hedges from\n"
+     "doubling the load.",
+     report_hedging},
     {"ethernet", "stations that share a wire",
      "A batch of n stations that send in the same slot, and again after each collision with a truncated\n"
      "binary backoff, until each has been alone in a slot: how many slots and attempts that takes.",
