@@ -70,8 +70,8 @@ namespace asio_retry {
 /// `terminal` only, unless it asks for more, and of what the coroutine that awaits the operation lets through.
 /// A request is remembered from when it is made: each attempt has a cancellation state of its own, and what it
 /// does to that, such as to reset it in order to clean up, changes neither the outcome nor the state of the
-/// caller. (Attempts that nothing can interrupt, neither the caller's slot nor a time limit, share the
-/// caller's.)
+/// caller. (Attempts that nothing can interrupt, neither the caller's slot nor a time limit nor a scope,
+/// share the caller's.)
 ///
 /// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt, whatever it
 /// made of that, with the exception that it threw nested in a thrown one; `operation_aborted` when cancelled;
@@ -118,10 +118,8 @@ auto async_retry(Context& context, Operation&& operation, retry_policy policy, T
 /// `no_buffer_space`.
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    return detail::initiate(
-        detail::given_executor_source<retry_scope::executor_type, detail::scope_membership>{
-            scope.get_executor(), {state_of(scope)}},
-        std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
+    return detail::initiate(detail::scope_source{state_of(scope)}, std::forward<Operation>(operation),
+                            std::move(policy), std::forward<Token>(token));
 }
 
 /// A nested retry, inside the attempt `outer` of another: it has no more time than that attempt's operation,

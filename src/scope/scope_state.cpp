@@ -133,10 +133,12 @@ void scope_state::link(scope_member& member) {
         members_.push_back(member);
 }
 
-bool scope_state::unlink(scope_member& member) noexcept {
+bool scope_state::unlink(scope_member& member, bool waits) noexcept {
     std::lock_guard const lock(*mutex_);
-    if (member.request_ != scope_request::none)
+    if (member.request_ != scope_request::none) {
+        member.waits_to_leave_ = waits;
         return false;
+    }
     if (member.is_linked())
         members_.erase(members_.iterator_to(member));
     return true;
@@ -148,21 +150,25 @@ scope_request scope_state::take_request(scope_member& member) noexcept {
     auto const request = std::exchange(member.request_, scope_request::none);
     if (request == scope_request::none)
         return request;
+    member.waits_to_leave_ = false;
     members_.push_back(member);
     return std::max(request, standing_.load());
 }
 
-void scope_state::miss_request(scope_member& member) noexcept {
+bool scope_state::miss_request(scope_member& member) noexcept {
     std::lock_guard const lock(*mutex_);
     member.request_ = scope_request::none;
     members_.push_back(member);
     for (scope_state* scope = this; scope; scope = scope->parent_.get())
         scope->missed_ = true;
+    return std::exchange(member.waits_to_leave_, false);
 }
 
 /// It takes room everywhere or nowhere.
-bool scope_state::enter() {
+bool scope_state::enter(scope_member* member) {
     std::lock_guard const lock(*mutex_);
+    if (member && !stopped())
+        members_.push_back(*member);
     bool has_room = true;
     for (scope_state* scope = this; scope; scope = scope->parent_.get())
         has_room = has_room && scope->pending_ < scope->max_pending_;
@@ -185,6 +191,16 @@ boost::intrusive::list<scope_join> scope_state::leave(bool had_room) noexcept {
         }
     }
     return ended;
+}
+
+bool scope_state::leave_unjoined(bool had_room) noexcept {
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        if (!scope->joins_.empty() && scope->is_last())
+            return false;
+    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+        (had_room ? scope->pending_ : scope->without_room_) -= 1;
+    return true;
 }
 
 void scope_state::count_stopped_attempt() noexcept {

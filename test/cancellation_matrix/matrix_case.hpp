@@ -116,8 +116,9 @@ struct matrix_case {
     }
     bool in_flight() const { return at.where == place::in_attempt || at_limit(); }
 
-    /// The coroutine that awaits the operation makes its attempts itself: one thread runs the context.
-    bool direct() const { return shape == form::awaitable_operation && by_coroutine() && !scoped; }
+    /// The coroutine that awaits the operation makes its attempts itself, in a scope as outside: one thread
+    /// runs the context.
+    bool direct() const { return shape == form::awaitable_operation && by_coroutine(); }
 
     /// Nothing between the operation and its context: no strand, of the caller's or of the attempts', and no
     /// executor that was erased twice.

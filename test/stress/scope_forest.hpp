@@ -6,10 +6,12 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/append.hpp>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -271,13 +273,15 @@ private:
 
     void start(retry_scope& scope) {
         asio::io_context& io = some_context(scope);
-        switch (below(4)) {
+        switch (below(5)) {
         case 0:
             return start_plain(scope, io);
         case 1:
             return start_posting(scope, io);
         case 2:
             return start_on_timer(scope, io);
+        case 3:
+            return start_awaited(scope, io);
         default:
             return start_coroutine(scope, io);
         }
@@ -344,6 +348,25 @@ private:
         if (below(2) == 0)
             return async_retry(scope, operation, some_policy(), note_ending());
         async_retry(scope, operation, some_policy(), asio::bind_executor(asio::make_strand(io), note_ending()));
+    }
+
+    /// In a scope of its own, by a coroutine that begins another when it has the result, and then ends it.
+    void start_awaited(retry_scope& scope, asio::io_context& io) {
+        asio::co_spawn(asio::make_strand(io),
+                       await_retries(std::make_shared<retry_scope>(scope), below(300), below(4), some_policy()),
+                       note_ending());
+    }
+
+    static asio::awaitable<void> await_retries(scope_handle in, std::size_t pause, std::size_t failures,
+                                               retry_policy policy) {
+        auto const operation = [&]() -> asio::awaitable<error_code> {
+            asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(pause));
+            if (pause % 3 != 0)
+                co_await timer.async_wait(asio::use_awaitable);
+            co_return failures-- == 0 ? error_code() : error_code(asio::error::connection_refused);
+        };
+        for (int i = 0; i != 2; ++i)
+            co_await async_retry(*in, operation, policy, asio::as_tuple(asio::use_awaitable));
     }
 
     retry_policy some_policy() {

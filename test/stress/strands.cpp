@@ -83,7 +83,7 @@ private:
     }
 
     void start(strand const& where, signal const& cancelling, int number) {
-        switch (number % 8) {
+        switch (number % 9) {
         case 0:
         case 1:
             return start_timers(where, cancelling, number % 2 ? policy_ : policy_.attempt_timeout(30us));
@@ -94,6 +94,9 @@ private:
             return start_awaitables(number % 3 ? policy_ : policy_.attempt_timeout(30us));
         case 5:
             return start_join(where, cancelling, number % 3);
+        case 6:
+            return start_coroutine_in_scope(where, cancelling,
+                                            number % 2 ? policy_ : policy_.attempt_timeout(30us));
         default:
             return start_ticker(where, cancelling, number % 5);
         }
@@ -123,6 +126,14 @@ private:
         asio::steady_timer timer(co_await asio::this_coro::executor, 20us);
         co_await timer.async_wait(asio::use_awaitable);
         throw std::runtime_error("failure");
+    }
+
+    void start_coroutine_in_scope(strand const& where, signal const& cancelling, retry_policy const& policy) {
+        asio::co_spawn(where, session_in(make_scope(), policy), handler(where, cancelling));
+    }
+
+    static asio::awaitable<void> session_in(scope in, retry_policy policy) {
+        co_await async_retry(*in, failing, policy);
     }
 
     static asio::awaitable<void> session(retry_policy policy) { co_await async_retry(failing, policy); }

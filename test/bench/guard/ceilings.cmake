@@ -4,6 +4,9 @@ ceiling(first_try_awaitable 2040)
 ceiling(first_try_cancellable 2480)
 ceiling(first_try_limited 3110)
 ceiling(first_try_limited_strand 3660)
+# 7261 and 8001 while the attempts of an operation in a scope had a coroutine of their own.
+ceiling(first_try_scoped 3020)
+ceiling(first_try_scoped_limited 3730)
 # 5892, and 5476 before: a failure asks for the cap of its part of a chain and for the first ceiling that is not zero, and
 # whether its error is an abort in any category.
 ceiling(zero_delay_callback 6190)

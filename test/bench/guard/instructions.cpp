@@ -5,6 +5,7 @@
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -26,6 +27,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -156,6 +158,27 @@ void limited_awaitables(Executor (*executor_of)(asio::io_context&)) {
     });
 }
 
+asio::awaitable<void> await_all_in(retry_scope& scope, retry_policy policy, std::size_t calls) {
+    auto const executor = co_await asio::this_coro::executor;
+    io_executor const io = *executor.target<io_executor>();
+    for (std::size_t i = 0; i != calls; ++i) {
+        awaitable_attempts operation{{io, 0, {}}};
+        auto [error] =
+            co_await async_retry(scope, std::move(operation), policy, asio::as_tuple(asio::use_awaitable));
+        if (error)
+            throw boost::system::system_error(error);
+    }
+}
+
+void scoped_awaitables(retry_policy const& policy) {
+    std::optional<retry_scope> scope;
+    limited_chains([&](asio::io_context& io) {
+        if (!scope)
+            scope.emplace(io);
+        asio::co_spawn(io, await_all_in(*scope, policy, count / chains), rethrow);
+    });
+}
+
 /// What one would write instead: the attempt, and a timer that is kept.
 asio::awaitable<void> await_all_by_hand(io_executor executor, std::size_t calls) {
     asio::steady_timer limit(co_await asio::this_coro::executor);
@@ -221,6 +244,8 @@ std::map<std::string, workload_to_count> const workloads{
     {"first_try_limited_by_hand", {count, [] { limited_by_hand(own); }}},
     {"first_try_limited_strand", {count, [] { limited_awaitables(strand_of); }}},
     {"first_try_limited_strand_by_hand", {count, [] { limited_by_hand(strand_of); }}},
+    {"first_try_scoped", {count, [] { scoped_awaitables(succeeds.policy()); }}},
+    {"first_try_scoped_limited", {count, [] { scoped_awaitables(limited_policy()); }}},
     {"zero_delay_callback", {count, [] { callbacks(fails_thrice, fails_thrice.policy()); }}},
     {"five_waits_callback", {count, five_waits_callback}},
     {"five_waits_awaitable", {count, five_waits_awaitable}},

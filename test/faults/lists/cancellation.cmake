@@ -163,39 +163,38 @@ fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/oper
 
 # --- the operation that a coroutine awaits directly
 
-fault(awaiting_does_not_listen include/asio_retry/detail/operation/awaited_retry.hpp
-    [[            if (slot_.is_connected())
-                slot_.template emplace<slot_handler>(this);
-]] [[]])
+fault(awaiting_does_not_listen include/asio_retry/detail/operation/slot_listener.hpp
+    [[        if (is_connected())
+            slot_.template emplace<emitted>(this);]] [[]])
 
-fault(awaiting_leaves_its_handler_in_the_slot include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_leaves_its_handler_in_the_slot include/asio_retry/detail/operation/slot_listener.hpp
     [[        if (listens_)
             slot_.clear();]] [[]])
 
-fault(awaiting_forgets_what_came_before include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_forgets_what_came_before include/asio_retry/detail/operation/awaited_core.hpp
     [[            note(entry.state().cancelled());]] [[            static_cast<void>(entry);]])
 
-fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (is_attempting_)
             tell_attempt(type);
         else]] [[        if (!is_attempting_)]])
 
-fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/detail/operation/awaited_core.hpp
     [[        entry_.renew();]] [[        if (machine_.current_attempt().number == 1)
             entry_.renew();]])
 
-fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operation/awaited_core.hpp
     [[        entry_.let_nothing_throw();
         if (signal_]] [[        if (signal_]])
 
-fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation/awaited_core.hpp
     [[            entry_.give_back();]] [[            static_cast<void>(entry_);]])
 
-fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/operation/awaited_core.hpp
     [[        machine_.on_attempt_limit();
 ]] [[]])
 
-fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_core.hpp
     [[limit == time_point::max() || limit_.arm(scheduler(), limit)]] [[limit == limit || limit_.arm(scheduler(), limit)]])
 
 fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
@@ -206,11 +205,11 @@ fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation
 fault(virtual_time_has_several_threads src/time/retry_scheduler.cpp
     [[ || impl_->has_virtual_time]] [[]])
 
-fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_ignores_partial include/asio_retry/detail/operation/awaited_core.hpp
     [[constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;]]
     [[constexpr auto stopping = asio::cancellation_type::terminal;]])
 
-fault(awaiting_obeys_every_total include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_obeys_every_total include/asio_retry/detail/operation/awaited_core.hpp
     [[machine_.cancel_total();]] [[(machine_.cancel(), true);]])
 
 # --- what the unit tests of awaited operations notice
@@ -225,19 +224,42 @@ fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/c
     [[        if (scheduler_->cancel(*this))
             go_on_later();]] [[        static_cast<void>(scheduler_);]])
 
-fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (signal_.is_telling() || !is_home())]] [[        if (!is_home())]])
 
-fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (signal_.is_telling() || !is_home())]] [[        if (signal_.is_telling())]])
 
-fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/operation/awaited_retry.hpp
+fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/operation/awaited_core.hpp
     [[        return limit_.disarm();]] [[        limit_.disarm();
         return true;]])
 
 fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
-    [[    if (policy.settings().limits_attempts() && !runs_one_at_a_time(entry.executor())) {]]
-    [[    if (policy.settings().limits_attempts() && false) {]])
+    [[ && !runs_one_at_a_time(entry.executor()))]] [[ && false)]])
+
+fault(awaiting_in_a_scope_goes_on_before_the_notice include/asio_retry/detail/operation/awaited_core.hpp
+    [[            if (!membership_.leave())
+                return pause_for(pause::leaving);
+]] [[            membership_.leave();
+]])
+
+fault(awaiting_ends_a_drain_like_a_cancellation include/asio_retry/detail/operation/awaited_core.hpp
+    [[        if (request != scope_request::cancel)
+            return wait_.cut_short();
+]] [[]])
+
+fault(awaiting_does_not_count_what_its_scope_stops include/asio_retry/detail/operation/awaited_core.hpp
+    [[            membership_.count_stopped_attempt();]] [[            static_cast<void>(membership_);]])
+
+fault(awaiting_needs_no_room include/asio_retry/detail/operation/awaited_core.hpp
+    [[has_no_room = !membership_.has_room() &&]] [[has_no_room = false &&]])
+
+fault(awaiting_leaves_no_time_for_a_join include/asio_retry/detail/operation/coroutine_membership.hpp
+    [[        if (!ended_on_ || presence_->end_unjoined())
+            return;]] [[        return;]])
+
+fault(awaiting_has_no_work_on_the_context_of_its_scope include/asio_retry/detail/operation/awaited_context.hpp
+    [[        if (&get(own) != &asio::query(own, asio::execution::context))]] [[        if (&get(own) == nullptr)]])
 
 fault(awaiting_knows_no_strand include/asio_retry/detail/operation/awaited_context.hpp
     [[ : executor_home(executor).is_strand();]] [[ : false;]])

@@ -61,6 +61,12 @@ struct at_hand {
     }
 };
 
+/// On a strand, where nothing is spawned for the operation.
+void spawn_in_scope(at_hand& s, held_handler done, retry_policy policy) {
+    auto operation = [&s]() -> asio::awaitable<void> { co_await s.hopping()(asio::use_awaitable); };
+    asio::co_spawn(asio::make_strand(s.io), async_retry(s.scope, operation, std::move(policy)), done);
+}
+
 struct program {
     std::string name;
     std::function<void(at_hand&, held_handler)> begin;
@@ -156,6 +162,30 @@ std::vector<program> programs() {
              auto operation = [&s]() -> asio::awaitable<void> { co_await s.hopping()(asio::use_awaitable); };
              asio::co_spawn(s.io, async_retry(operation, hourly().backoff(constant(1ns)).max_attempts(3)),
                             done);
+         }},
+        {"awaited_in_a_scope",
+         [](at_hand& s, auto done) {
+             spawn_in_scope(s, done, hourly().backoff(constant(1ns)).max_attempts(3));
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"awaited_in_a_scope_under_a_limit",
+         [](at_hand& s, auto done) {
+             spawn_in_scope(s, done, hourly().attempt_timeout(1ns));
+             async_hops(s.io, s.hops, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"awaited_in_a_scope_and_joined",
+         [](at_hand& s, auto done) {
+             spawn_in_scope(s, done, hourly());
+             s.scope.async_join([](error_code) {});
+             async_hops(s.io, s.hops + 1, [&s](error_code) { s.scope.cancel(); });
+         }},
+        {"awaited_in_a_scope_and_drained",
+         [](at_hand& s, auto done) {
+             spawn_in_scope(s, done, hourly());
+             async_hops(s.io, s.hops, [&s](error_code) {
+                 s.scope.async_drain(1h, [](error_code, std::size_t) {});
+                 s.scope.retry_now();
+             });
          }},
         {"nested_under_limits",
          [](at_hand& s, auto done) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <asio_retry/detail/handler/runs_here.hpp>
-
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
@@ -52,11 +50,7 @@ private:
                 return false;
             executor_ = executor;
             runs_here_ = [](void const* at) noexcept -> bool {
-                auto const& found = *static_cast<Executor const*>(at);
-                if constexpr (std::same_as<Executor, io>)
-                    return runs_here(found);
-                else
-                    return found.running_in_this_thread();
+                return static_cast<Executor const*>(at)->running_in_this_thread();
             };
             is_strand_ = detail::is_strand<Executor>;
         }

@@ -4,6 +4,7 @@
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
 #include <asio_retry/detail/operation/awaited_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
+#include <asio_retry/detail/operation/coroutine_membership.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -14,10 +15,31 @@
 
 namespace asio_retry::detail {
 
+/// What is retried, and is counted in its scope as long as there is anything of it.
+template <typename Token, typename Callable, typename Source>
+struct counted_callable {
+    [[no_unique_address]] awaited_presence<typename awaiting_token<Token>::executor_type,
+                                           typename Source::waits_on> presence;
+    Callable callable;
+
+    template <typename Operation>
+    counted_callable(std::in_place_t, Operation&& operation)
+        : callable(std::forward<Operation>(operation)) {}
+};
+
+/// In a coroutine of its own. No part of the other: a frame keeps every temporary.
+template <typename Token, typename Callable, typename Source>
+auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
+    using signature = typename operation_form<Callable>::signature;
+    Token token;
+    return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
+                                                  std::move(callable), std::move(policy));
+}
+
 /// The retry of an awaitable operation inside the coroutine that awaits it: there is nothing to spawn, and
 /// nothing to allocate but the frame of the attempt.
 template <typename Token, typename Callable, typename Source>
-auto await_retry(Callable callable, retry_policy policy, Source source)
+auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy policy, Source source)
     -> asio::awaitable<typename awaiting_token<Token>::style::template yields<
                            typename completion<typename operation_form<Callable>::signature>::arguments>,
                        typename awaiting_token<Token>::executor_type> {
@@ -27,20 +49,15 @@ auto await_retry(Callable callable, retry_policy policy, Source source)
 
     coroutine_entry<executor_type> entry;
     co_await entry.find();
-    if (policy.settings().limits_attempts() && !runs_one_at_a_time(entry.executor())) {
-        Token token;
-        auto elsewhere = asio::async_initiate<Token, typename form::signature>(
-            source.template initiation<typename form::signature>(), token, std::move(callable),
-            std::move(policy));
-        co_return co_await std::move(elsewhere);
-    }
+    if ((Source::is_scoped || policy.settings().limits_attempts()) && !runs_one_at_a_time(entry.executor()))
+        co_return co_await retry_elsewhere<Token>(source, kept.callable, policy);
 
-    awaited_retry<Callable, executor_type, decltype(source.awaited_executor())> retry(
-        callable, std::move(policy), entry, source.awaited_executor());
+    awaited_retry<Callable, executor_type, typename Source::waits_on> retry(
+        kept.callable, std::move(policy), entry, source.where_to_wait(), kept.presence);
     for (auto step = retry.start(); step != retry_step::complete;) {
-        if (step == retry_step::wait) {
-            co_await retry.async_wait();
-            step = retry.on_wait_ended();
+        if (step == retry_step::pause) {
+            co_await retry.async_pause();
+            step = retry.on_pause_ended();
             continue;
         }
         try {
@@ -53,8 +70,6 @@ auto await_retry(Callable callable, retry_policy policy, Source source)
         } catch (...) {
             retry.on_exception(std::current_exception());
         }
-        while (!retry.is_settled())
-            co_await retry.async_settle();
         step = retry.on_attempt_ended();
     }
     co_return awaiting_token<Token>::style::yield(retry.take_result());

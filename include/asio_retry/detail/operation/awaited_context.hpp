@@ -3,12 +3,17 @@
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
-#include <asio_retry/detail/handler/working_executor.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
+
+#include <optional>
 
 namespace asio_retry::detail {
 
@@ -19,27 +24,53 @@ struct own_executor {};
 template <typename WaitsOn>
 class awaited_context {
 public:
-    explicit awaited_context(WaitsOn const& waits_on)
-        : elsewhere_(waits_on) {}
+    template <typename Executor>
+    awaited_context(WaitsOn const& waits_on, Executor const&)
+        : work_(asio::prefer(waits_on, asio::execution::outstanding_work.tracked)) {}
 
     template <typename Executor>
     asio::execution_context& get(Executor const&) const {
-        return asio::query(elsewhere_.get(), asio::execution::context);
+        return asio::query(work_, asio::execution::context);
     }
 
 private:
-    working_executor<WaitsOn> elsewhere_;
+    tracked_executor<WaitsOn> work_;
 };
 
 template <>
 class awaited_context<own_executor> {
 public:
-    explicit awaited_context(own_executor) noexcept {}
+    template <typename Executor>
+    awaited_context(own_executor, Executor const&) noexcept {}
 
     template <typename Executor>
     asio::execution_context& get(Executor const& own) const {
         return asio::query(own, asio::execution::context);
     }
+};
+
+/// On the context of a scope, which is seldom elsewhere.
+template <>
+class awaited_context<scope_handle> {
+public:
+    /// `scope` must outlive it.
+    template <typename Executor>
+    awaited_context(scope_handle const& scope, Executor const& own)
+        : scope_(scope) {
+        if (&get(own) != &asio::query(own, asio::execution::context))
+            work_.emplace(asio::prefer(scope->executor(), asio::execution::outstanding_work.tracked));
+    }
+
+    template <typename Executor>
+    asio::execution_context& get(Executor const&) const noexcept {
+        return asio::query(scope_->executor(), asio::execution::context);
+    }
+
+    scope_handle const& scope() const noexcept { return scope_; }
+
+private:
+    scope_handle const& scope_;
+    std::optional<tracked_executor<asio::any_io_executor>> work_;
 };
 
 /// Whether what is queued on the executor never meets a coroutine that runs there.

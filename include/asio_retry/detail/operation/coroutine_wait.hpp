@@ -12,7 +12,6 @@
 
 #include <exception>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -25,27 +24,8 @@ public:
     explicit coroutine_wait(Executor const& executor) noexcept
         : executor_(executor) {}
 
-    /// Waits until `expiry`, or only lets other handlers run if there is none. The coroutine goes on, with a
-    /// failure, if it cannot be suspended: an exception would lose it.
-    auto async_wait(retry_scheduler& scheduler, std::optional<time_point> expiry) {
-        scheduler_ = &scheduler;
-        return asio::async_initiate<asio::deferred_t const, void()>(
-            [this, expiry](auto handler) {
-                resume_.hold(std::move(handler));
-                try {
-                    if (!expiry)
-                        return post();
-                    if (!scheduler_->schedule(*this, *expiry))
-                        on_shutdown();
-                } catch (...) {
-                    failure_ = std::current_exception();
-                    on_turn(turn());
-                }
-            },
-            asio::deferred);
-    }
-
-    /// Suspends the coroutine and then calls a function, which sees to it that it goes on.
+    /// Suspends the coroutine and then calls a function, which sees to it that it goes on. If that throws it
+    /// goes on with a failure: an exception would lose it.
     template <typename Then>
     auto async_suspend(Then then) {
         return asio::async_initiate<asio::deferred_t const, void()>(
@@ -59,6 +39,13 @@ public:
                 }
             },
             asio::deferred);
+    }
+
+    /// Goes on at `expiry`. If this throws, nothing happened.
+    void wait_until(retry_scheduler& scheduler, time_point expiry) {
+        scheduler_ = &scheduler;
+        if (!scheduler_->schedule(*this, expiry))
+            on_shutdown();
     }
 
     /// Goes on in a turn of the executor. If this throws, nothing happened.

@@ -69,8 +69,10 @@ constexpr auto default_token_of() {
 /// On the executor of the handler.
 struct handler_executor_source {
     using executor_type = void;
+    using waits_on = own_executor;
+    static constexpr bool is_scoped = false;
 
-    static own_executor awaited_executor() noexcept { return {}; }
+    static own_executor where_to_wait() noexcept { return {}; }
 
     template <typename Signature>
     auto initiation() const {
@@ -97,10 +99,12 @@ struct handler_executor_source {
 template <typename Executor, typename Membership>
 struct given_executor_source {
     using executor_type = Executor;
+    using waits_on = Executor;
+    static constexpr bool is_scoped = false;
     Executor executor;
     Membership membership;
 
-    Executor awaited_executor() const { return executor; }
+    Executor const& where_to_wait() const noexcept { return executor; }
 
     template <typename Signature>
     struct initiation_type {
@@ -138,10 +142,21 @@ struct given_executor_source {
     }
 };
 
-template <typename Source>
-inline constexpr bool is_scoped_source = false;
-template <typename Executor>
-inline constexpr bool is_scoped_source<given_executor_source<Executor, scope_membership>> = true;
+/// On the executor of a scope, and in that.
+struct scope_source {
+    using executor_type = asio::any_io_executor;
+    using waits_on = scope_handle;
+    static constexpr bool is_scoped = true;
+    scope_handle scope;
+
+    scope_handle const& where_to_wait() const noexcept { return scope; }
+
+    template <typename Signature>
+    auto initiation() const {
+        return given_executor_source<executor_type, scope_membership>{scope->executor(), {scope}}
+            .template initiation<Signature>();
+    }
+};
 
 /// Whether the token makes an awaitable like the one that the operation returns, so that one coroutine can
 /// await both.
@@ -153,16 +168,6 @@ inline constexpr bool can_await_directly = [] {
     else
         return false;
 }();
-
-/// What is kept of the operation: one that is awaited loses its type, so that the coroutine has none of its
-/// own.
-template <typename Form, typename Token, typename Operation>
-decltype(auto) to_keep(Operation&& operation) {
-    if constexpr (can_await_directly<Form, Token>)
-        return erased_operation_of<Form>(std::forward<Operation>(operation));
-    else
-        return std::forward<Operation>(operation);
-}
 
 template <typename Source, typename Operation, typename Token>
 auto initiate(Source const& source, Operation&& operation, retry_policy policy, Token&& token) {
@@ -176,13 +181,15 @@ auto initiate(Source const& source, Operation&& operation, retry_policy policy, 
     } else {
         using signature = typename form::signature;
         refuse_if_empty("async_retry.operation", operation);
-        if constexpr (can_await_directly<form, Token> && !is_scoped_source<Source>)
-            return await_retry<std::decay_t<Token>, erased_operation_of<form>>(
-                to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy), source);
-        else
-            return asio::async_initiate<Token, signature>(
-                source.template initiation<signature>(), token,
-                to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy));
+        if constexpr (can_await_directly<form, Token>) { // it loses its type, so that the coroutine has none
+            using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
+            return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
+                               source);
+        } else {
+            return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
+                                                          std::forward<Operation>(operation),
+                                                          std::move(policy));
+        }
     }
 }
 

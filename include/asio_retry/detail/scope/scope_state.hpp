@@ -45,6 +45,7 @@ private:
     virtual void on_notice_failed() = 0;
 
     scope_request request_ = scope_request::none;
+    bool waits_to_leave_ = false; // until it has been told
 };
 
 class scope_state;
@@ -81,20 +82,25 @@ public:
     /// @{
     void link(scope_member& member);
 
-    /// Returns false if there is a request, which the member has to wait for and to take.
-    bool unlink(scope_member& member) noexcept;
+    /// Returns false if there is a request, which the member has to wait for and to take. `waits`: it does
+    /// nothing else until then.
+    bool unlink(scope_member& member, bool waits = false) noexcept;
 
     scope_request take_request(scope_member& member) noexcept;
 
-    /// The member cannot take the request; it will be told again by the next one.
-    void miss_request(scope_member& member) noexcept;
+    /// The member cannot take the request; it will be told again by the next one. Returns whether it does
+    /// nothing but wait for that.
+    bool miss_request(scope_member& member) noexcept;
 
-    /// Counts an operation in this scope and those above it, from the initiation until the handler has run.
-    /// Returns false if one of them has no room for it.
-    bool enter();
+    /// Counts an operation in this scope and those above it, from the initiation until the handler has run; and
+    /// links it, if it is given. Returns false if one of them has no room for it.
+    bool enter(scope_member* member = nullptr);
 
     /// Returns the joins that this ends.
     boost::intrusive::list<scope_join> leave(bool had_room) noexcept;
+
+    /// Returns false, and does nothing, if that would end a join.
+    bool leave_unjoined(bool had_room) noexcept;
 
     /// The scope made the member stop an attempt.
     void count_stopped_attempt() noexcept;
@@ -129,6 +135,7 @@ private:
     scope_state* next_below(scope_state const& top, bool skips_children) noexcept;
     static void tell(scope_member& member);
     bool end_join(scope_join& join, error_code const& error) noexcept;
+    bool is_last() const noexcept { return pending_ + without_room_ == 1; }
 
     std::atomic<std::size_t> owners_ = 0;
     boost::asio::any_io_executor const executor_;
@@ -149,9 +156,9 @@ private:
 /// Keeps an operation counted in its scope.
 class scope_presence {
 public:
-    explicit scope_presence(scope_handle scope)
+    explicit scope_presence(scope_handle scope, scope_member* member = nullptr)
         : scope_(std::move(scope))
-        , has_room_(scope_->enter()) {}
+        , has_room_(scope_->enter(member)) {}
     scope_presence(scope_presence&&) noexcept = default;
     scope_presence& operator=(scope_presence&&) = delete;
     ~scope_presence() {
@@ -160,6 +167,14 @@ public:
         auto ended = scope_->leave(has_room_);
         scope_.reset(); // who joins may destroy its context
         scope_state::finish(ended);
+    }
+
+    /// Ends it, unless a join waits for that.
+    bool end_unjoined() noexcept {
+        bool const ends = scope_->leave_unjoined(has_room_);
+        if (ends)
+            scope_.reset();
+        return ends;
     }
 
     scope_state& scope() const noexcept { return *scope_; }

@@ -1,0 +1,271 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/coroutine_entry.hpp>
+#include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/operation/attempt_signal.hpp>
+#include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/operation/coroutine_limit.hpp>
+#include <asio_retry/detail/operation/coroutine_membership.hpp>
+#include <asio_retry/detail/operation/coroutine_wait.hpp>
+#include <asio_retry/detail/operation/slot_listener.hpp>
+#include <asio_retry/detail/time/lazy_scheduler.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace asio_retry::detail {
+
+enum class retry_step { attempt, pause, complete };
+
+/// What a coroutine that awaits the attempts of a retry does between them, but for what depends on the
+/// operation: its pauses, and what interrupts an attempt.
+///
+/// Attempts that somebody may interrupt, the caller, a time limit or a scope, are given a cancellation of their
+/// own in place of the coroutine's: what an attempt makes of that, such as to reset it in order to clean up,
+/// must not make the operation forget that it was cancelled.
+template <typename Executor, typename WaitsOn>
+class awaited_core {
+    using membership = coroutine_membership<awaited_core, Executor, WaitsOn>;
+
+public:
+    static constexpr bool is_scoped = membership::is_scoped;
+
+    Executor const& executor() const noexcept { return entry_.executor(); }
+
+    /// @name Time and randomness
+    /// @{
+    time_point now() { return scheduler().now(); }
+    random& get_random() {
+        scheduler();
+        return scheduler_.get_random();
+    }
+
+    /// The time, for a machine that needs it even if nothing fails.
+    time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
+    /// @}
+
+    /// The coroutine stands still until there is something for it to do.
+    auto async_pause() {
+        return wait_.async_suspend([this] { begin_pause(); });
+    }
+
+    // --- what interrupts an attempt, or a pause; what is told may go on, and end *this
+
+    /// Its time limit, where the executor runs functions.
+    void on_limit() {
+        if (std::exchange(awaits_notice_, false))
+            return wait_.go_on();
+        machine_.on_attempt_limit();
+        tell_attempt(asio::cancellation_type::terminal);
+    }
+    void on_limit_dropped() noexcept {
+        if (awaits_notice_)
+            wait_.drop();
+    }
+
+    /// Its scope, in the same place.
+    void on_scope_notice() {
+        scope_request const request = membership_.take_request();
+        if (pause_ == pause::leaving)
+            return wait_.go_on();
+        if (request == scope_request::drain)
+            machine_.drain();
+        if (request != scope_request::cancel)
+            return wait_.cut_short();
+        if (is_attempting_ && !machine_.tells_attempt())
+            membership_.count_stopped_attempt();
+        machine_.cancel();
+        stop(asio::cancellation_type::terminal);
+    }
+    void on_scope_notice_lost() noexcept {
+        membership_.take_request();
+        if (pause_ == pause::leaving)
+            wait_.drop();
+    }
+
+    /// On any thread, while the coroutine waits for a notice that cannot be queued.
+    void on_scope_notice_failed() { wait_.go_on_later(); }
+
+    /// Its caller.
+    void on_cancelled(asio::cancellation_type_t type) {
+        if (note(type))
+            stop(type);
+    }
+
+protected:
+    enum class pause : unsigned char {
+        none,
+        waiting,  ///< for the next attempt
+        settling, ///< the attempt has ended where it may not go on, or before a notice has arrived
+        leaving,  ///< it is over but for a notice of its scope
+    };
+
+    /// What it refers to must outlive it.
+    awaited_core(retry_policy&& policy, coroutine_entry<Executor>& entry, WaitsOn const& waits_on,
+                 awaited_presence<Executor, WaitsOn>& presence)
+        : entry_(entry)
+        , context_(waits_on, entry.executor())
+        , machine_(std::move(policy))
+        , wait_(entry.executor())
+        , limit_(*this)
+        , caller_(*this, entry.state().slot())
+        , membership_(*this, presence)
+        , is_interruptible_(is_scoped || caller_.is_connected() || machine_.limits_attempts()) {
+        if (caller_.is_connected())
+            note(entry.state().cancelled());
+    }
+    awaited_core(awaited_core const&) = delete;
+    awaited_core& operator=(awaited_core const&) = delete;
+    ~awaited_core() = default;
+
+    retry_machine& machine() noexcept { return machine_; }
+    std::exception_ptr const& failure() const noexcept { return wait_.failure(); }
+    pause what_paused() const noexcept { return pause_; }
+
+    void take_over() {
+        if (is_interruptible_)
+            entry_.take_over(signal_.slot());
+        caller_.listen();
+    }
+
+    /// Whether the first attempt may begin. `has_no_room`: it could, but for the scope.
+    bool may_start(time_point& now, bool& has_no_room) {
+        if (retry_scheduler::any_seeded())
+            scheduler();
+        if constexpr (is_scoped)
+            membership_.begin(context_.scope(), machine_);
+        now = time_for(machine_);
+        bool const may = machine_.may_start(now);
+        if constexpr (is_scoped)
+            has_no_room = !membership_.has_room() && (may || machine_.was_refused());
+        return may && !has_no_room;
+    }
+
+    retry_step begin_attempt(time_point now) {
+        wait_.leave();
+        pause_ = pause::none;
+        if (!is_interruptible_)
+            return retry_step::attempt;
+        entry_.renew();
+        is_attempting_ = true;
+        time_point const limit = machine_.limits_attempts() ? machine_.attempt_limit(now) : time_point::max();
+        if (limit == time_point::max() || limit_.arm(scheduler(), limit))
+            return retry_step::attempt;
+        // The context is being destroyed, and with it, as soon as it waits, the coroutine.
+        entry_.let_nothing_throw();
+        expiry_ = limit;
+        has_expiry_ = true;
+        return pause_for(pause::waiting);
+    }
+
+    /// Whether the coroutine may go on where the attempt ended. Not inside what tells it to stop, whose slot is
+    /// being used; not on another executor, where none of the policy's callables may be called; and not before
+    /// the notice of a time limit has arrived that is under way.
+    bool is_settled(bool calls_nothing) {
+        if (!is_interruptible_)
+            return calls_nothing || is_home();
+        entry_.let_nothing_throw();
+        if (signal_.is_telling() || !is_home())
+            return false;
+        is_attempting_ = false;
+        return limit_.disarm();
+    }
+
+    void give_up_attempt() noexcept { is_attempting_ = false; }
+
+    retry_step wait(duration delay, time_point now) {
+        has_expiry_ = delay != duration::zero();
+        expiry_ = saturating_add(now, delay);
+        return pause_for(pause::waiting);
+    }
+
+    retry_step pause_for(pause what) noexcept {
+        pause_ = what;
+        return retry_step::pause;
+    }
+
+    retry_step end() noexcept {
+        if constexpr (is_scoped) {
+            if (!membership_.leave())
+                return pause_for(pause::leaving);
+            membership_.end();
+        }
+        if (is_interruptible_)
+            entry_.give_back();
+        return retry_step::complete;
+    }
+
+private:
+    void begin_pause() {
+        switch (pause_) {
+        case pause::none:
+            return;
+        case pause::waiting:
+            return has_expiry_ ? wait_.wait_until(scheduler(), expiry_) : wait_.post();
+        case pause::settling:
+            if (signal_.is_telling())
+                return signal_.hold_back();
+            if (!is_home())
+                return wait_.post();
+            awaits_notice_ = true;
+            return;
+        case pause::leaving:
+            if constexpr (is_scoped)
+                if (membership_.leave_or_wait())
+                    wait_.go_on();
+            return;
+        }
+    }
+
+    retry_scheduler& scheduler() {
+        if (!scheduler_.is_found())
+            scheduler_.find_in(context_.get(executor()), own_context(executor()));
+        return scheduler_.get();
+    }
+
+    bool is_home() const noexcept { return wait_.came_back() || executor_home(executor()).is_here(); }
+
+    /// Returns whether the operation is to stop.
+    bool note(asio::cancellation_type_t type) noexcept {
+        constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+        if ((type & stopping) != asio::cancellation_type::none) {
+            machine_.cancel();
+            return true;
+        }
+        return (type & asio::cancellation_type::total) != asio::cancellation_type::none &&
+               machine_.cancel_total();
+    }
+
+    void stop(asio::cancellation_type_t type) {
+        if (is_attempting_)
+            tell_attempt(type);
+        else
+            wait_.cut_short();
+    }
+
+    void tell_attempt(asio::cancellation_type_t type) {
+        signal_.tell(type, [this] { wait_.go_on_later(); });
+    }
+
+    coroutine_entry<Executor>& entry_;
+    [[no_unique_address]] awaited_context<WaitsOn> context_;
+    lazy_scheduler scheduler_;
+    retry_machine machine_;
+    coroutine_wait<Executor> wait_;
+    coroutine_limit<awaited_core> limit_;
+    attempt_signal signal_;
+    slot_listener<awaited_core> caller_;
+    [[no_unique_address]] membership membership_;
+    bool const is_interruptible_;
+    bool is_attempting_ = false;
+    bool awaits_notice_ = false; // of a time limit
+    pause pause_ = pause::none;
+    bool has_expiry_ = false; // the wait; otherwise it only lets others run
+    time_point expiry_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Keeps an operation that a coroutine awaits counted in its scope: nothing, outside one.
+template <typename Executor, typename WaitsOn>
+class awaited_presence {};
+
+/// In one, until the coroutine that goes on with the result waits for something else.
+template <typename Executor>
+class awaited_presence<Executor, scope_handle> {
+public:
+    awaited_presence() noexcept = default;
+    awaited_presence(awaited_presence&&) noexcept = default;
+    awaited_presence& operator=(awaited_presence&&) = delete;
+    ~awaited_presence() {
+        if (!ended_on_ || presence_->end_unjoined())
+            return;
+        try {
+            asio::post(*ended_on_, [counted = std::move(*presence_)] {});
+        } catch (...) { // it has ended here
+        }
+    }
+
+    void begin(scope_handle const& scope, scope_member& member) { presence_.emplace(scope, &member); }
+    scope_state& scope() const noexcept { return presence_->scope(); }
+    bool has_room() const noexcept { return presence_->has_room(); }
+
+    /// The operation has come to its end, and goes on there.
+    void end_on(Executor const& executor) noexcept {
+        if (presence_)
+            ended_on_ = &executor;
+    }
+
+private:
+    std::optional<scope_presence> presence_;
+    Executor const* ended_on_ = nullptr; // otherwise the coroutine is being destroyed
+};
+
+/// The part of an operation, inside the frame of the coroutine that awaits it, which its scope knows: nothing,
+/// outside one.
+template <typename Retry, typename Executor, typename WaitsOn>
+class coroutine_membership {
+public:
+    static constexpr bool is_scoped = false;
+
+    coroutine_membership(Retry&, awaited_presence<Executor, WaitsOn>&) noexcept {}
+};
+
+/// In one it tells `Retry` on its executor that there is a request, in `on_scope_notice()`, where one function
+/// runs at a time, or in `on_scope_notice_lost()` that it cannot.
+///
+/// The frame may be destroyed while the notice is queued, which therefore has memory of its own.
+template <typename Retry, typename Executor>
+class coroutine_membership<Retry, Executor, scope_handle> final : scope_member, cancellation_probe {
+public:
+    static constexpr bool is_scoped = true;
+
+    coroutine_membership(Retry& retry, awaited_presence<Executor, scope_handle>& presence) noexcept
+        : retry_(retry)
+        , presence_(presence) {}
+
+    ~coroutine_membership() {
+        while (!leave()) {
+            notice* const made = notice_.load(std::memory_order_acquire);
+            if (made && made->abandon()) {
+                take_request();
+                scope().unlink(*this);
+                return;
+            }
+            std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
+        }
+        delete notice_.load(std::memory_order_relaxed);
+    }
+
+    void begin(scope_handle const& scope, retry_machine& machine) {
+        presence_.begin(scope, *this);
+        is_in_ = true;
+        machine.watch(*this);
+        machine.inherit_deadline(scope->deadline());
+    }
+    bool has_room() const noexcept { return presence_.has_room(); }
+
+    /// The operation has come to its end.
+    void end() noexcept { presence_.end_on(retry_.executor()); }
+
+    /// Returns false while a notice is under way.
+    bool leave() noexcept { return leave(false); }
+
+    /// The same of a coroutine that does nothing but wait for the notice then.
+    bool leave_or_wait() noexcept { return leave(true); }
+
+    scope_request take_request() noexcept { return scope().take_request(*this); }
+    void count_stopped_attempt() noexcept { scope().count_stopped_attempt(); }
+
+private:
+    /// One for the life of the membership. Queued when that ends, it has nobody to tell.
+    class notice {
+    public:
+        explicit notice(coroutine_membership& of) noexcept
+            : of_(of) {}
+
+        void queue() noexcept { state_.store(state::queued, std::memory_order_relaxed); }
+
+        /// Returns false if it was abandoned.
+        bool unqueue() noexcept { return exchange(state::queued, state::idle); }
+
+        /// Returns false unless it is queued.
+        bool abandon() noexcept { return exchange(state::queued, state::abandoned); }
+
+        struct turn {};
+        template <typename>
+        using turn_allocator = std::allocator<void>;
+        turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
+        void on_turn(turn) {
+            if (arrives())
+                of_.retry_.on_scope_notice();
+        }
+        void on_turn_dropped(turn) noexcept {
+            if (arrives())
+                of_.retry_.on_scope_notice_lost();
+        }
+
+    private:
+        enum class state { idle, queued, abandoned };
+
+        bool arrives() noexcept {
+            bool const is_awaited = unqueue();
+            if (!is_awaited)
+                delete this;
+            return is_awaited;
+        }
+        bool exchange(state from, state to) noexcept {
+            return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+        }
+
+        coroutine_membership& of_;
+        std::atomic<state> state_ = state::idle;
+    };
+
+    scope_state& scope() const noexcept { return presence_.scope(); }
+
+    bool leave(bool waits) noexcept {
+        if (is_in_ && scope().unlink(*this, waits))
+            is_in_ = false;
+        return !is_in_;
+    }
+
+    bool stops(bool) const noexcept override { return scope().stopped(); }
+    bool tells_attempt() const noexcept override { return scope().cancelled(); }
+
+    void on_scope_notice() override {
+        notice* made = notice_.load(std::memory_order_acquire);
+        if (!made) {
+            made = new notice(*this);
+            notice_.store(made, std::memory_order_release);
+        }
+        Executor const executor = retry_.executor();
+        made->queue(); // from here on *this may end
+        try {
+            post_turn<typename notice::turn>(executor, executor, *made);
+        } catch (...) {
+            if (made->unqueue())
+                throw;
+            delete made;
+        }
+    }
+
+    void on_notice_failed() override {
+        if (scope().miss_request(*this))
+            retry_.on_scope_notice_failed();
+    }
+
+    Retry& retry_;
+    awaited_presence<Executor, scope_handle>& presence_;
+    std::atomic<notice*> notice_ = nullptr;
+    bool is_in_ = false;
+};
+
+} // namespace asio_retry::detail
