@@ -1,5 +1,8 @@
 #include <asio_retry/traffic/overload_advisor.hpp>
 
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/attempt_counter.hpp>
+
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
 
@@ -7,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
@@ -158,6 +162,78 @@ TEST(overload_advisor, is_what_a_plain_one_is_over_2000_random_scripts) {
     }
     EXPECT_GT(advised, 10'000);
     EXPECT_GT(not_advised, 10'000);
+}
+
+/// Services that call one another, one request after the other, each with retries of its own; the last rejects
+/// everything, and says not to retry if it asks an advisor.
+class rejecting_chain {
+public:
+    rejecting_chain(int retrying_layers, bool asks, bool tells_histograms = false)
+        : layers_(retrying_layers)
+        , asks_(asks)
+        , counter_(tells_histograms ? std::make_shared<attempt_counter>() : nullptr) {}
+
+    double hits_per_request(int requests) {
+        for (int i = 0; i < requests; ++i, now_ += 10ms)
+            (void)answer_of(0, 1);
+        return static_cast<double>(hits_) / requests;
+    }
+
+private:
+    judgement answer_of(int layer, std::uint64_t attempt_number) {
+        return layer == layers_ ? rejection(attempt_number) : passed_on(layer);
+    }
+
+    judgement rejection(std::uint64_t attempt_number) {
+        ++hits_;
+        if (counter_)
+            advisor_.on_request(*parse_attempt_histogram(to_string(counter_->recent(now_))), now_);
+        else
+            advisor_.on_request(attempt_number, now_);
+        judgement said = judge_http(503);
+        if (asks_ && advisor_.advise(now_) == do_not)
+            said.said = pushback::never();
+        return said;
+    }
+
+    judgement passed_on(int layer) {
+        retry_policy const four = retry_policy().max_attempts(4).backoff(constant(1ms));
+        retry_machine machine(layer + 1 == layers_ ? four.gate(counter_) : four);
+        judgement said;
+        for (retry_action action = machine.start(now_); action.what != retry_action::kind::complete;) {
+            if (action.what == retry_action::kind::wait) {
+                now_ += action.delay;
+                action = machine.on_wait_over(now_);
+                continue;
+            }
+            said = answer_of(layer + 1, machine.current_attempt().number);
+            action = machine.on_failure(verdict::rejected(said), now_, dice_);
+        }
+        return said;
+    }
+
+    int const layers_;
+    bool const asks_;
+    std::shared_ptr<attempt_counter> const counter_; // of the last layer that retries
+    overload_advisor advisor_;
+    time_point now_ = noon;
+    random dice_{1};
+    int hits_ = 0;
+};
+
+TEST(overload_advisor, scheme_G2_G3_its_advice_goes_up_through_layers_that_retry) {
+    EXPECT_LE(rejecting_chain(2, true).hits_per_request(5000), 1.15);
+    EXPECT_LE(rejecting_chain(3, true).hits_per_request(5000), 1.4);
+}
+
+TEST(overload_advisor, scheme_G2_G3_histograms_of_the_senders_serve_as_well) {
+    EXPECT_LE(rejecting_chain(2, true, true).hits_per_request(5000), 1.15);
+    EXPECT_LE(rejecting_chain(3, true, true).hits_per_request(5000), 1.4);
+}
+
+TEST(overload_advisor, without_its_advice_layers_multiply) {
+    EXPECT_EQ(rejecting_chain(2, false).hits_per_request(20), 16);
+    EXPECT_EQ(rejecting_chain(3, false).hits_per_request(20), 64);
 }
 
 } // namespace
