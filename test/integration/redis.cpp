@@ -127,7 +127,8 @@ TEST_F(redis_script, adds_what_was_earned_and_grants_whole_tokens) {
     EXPECT_EQ(redis.ask(hundred, {2.5, 5}), 3u);
     EXPECT_EQ(redis.left(), 0.25);
     EXPECT_EQ(redis.ask(hundred, {1e-9, 1}), 0u);
-    EXPECT_EQ(redis.left(), 0.25 + 1e-9) << "every digit of it";
+    EXPECT_EQ(redis.ask(hundred, {1.0 / 3, 1}), 0u);
+    EXPECT_EQ(redis.left(), 0.25 + 1e-9 + 1.0 / 3) << "every digit of it";
 }
 
 TEST_F(redis_script, has_no_more_than_the_capacity) {
