@@ -2,6 +2,7 @@
 
 /// All of the library but `policy_json.hpp`, for which Boost.JSON has to be linked.
 
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>

@@ -163,7 +163,7 @@ pushback hedge_machine::said_with(std::uint64_t number, verdict const& failure) 
 }
 
 std::shared_ptr<std::atomic<bool>> hedge_machine::forbidden(std::uint64_t number) noexcept {
-    auto& shared = at(number).forbidden;
+    auto& shared = attempts_[number - 1].forbidden;
     try {
         if (!shared)
             shared = std::make_shared<std::atomic<bool>>(false);

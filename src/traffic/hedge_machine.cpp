@@ -39,7 +39,9 @@ void hedge_machine::start(time_point now) {
 }
 
 void hedge_machine::refuse(error_code const& code) noexcept {
-    if (phase_ == phase::open)
+    if (is_stopping())
+        end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+    else
         end(phase::closed, stop_reason::budget, 0, code);
 }
 
@@ -52,9 +54,7 @@ hedge_action hedge_machine::next(time_point now) {
         if (is_ready_)
             return launch(now);
         action.what = is_lost_ ? kind::abandon : kind::wait;
-        action.until = deadline_;
-        if (stopping_ == stopping::no && may_begin(next_at_))
-            action.until = std::min(action.until, next_at_);
+        action.until = expiry();
         return action;
     }
     drop_ready();
@@ -77,12 +77,23 @@ hedge_action hedge_machine::next(time_point now) {
         return action;
     }
     phase_ = phase::over;
-    action.what = kind::deliver;
+    return delivery();
+}
+
+hedge_action hedge_machine::delivery() const {
+    hedge_action action;
+    action.what = hedge_action::kind::deliver;
     action.attempt = result_;
     action.reason = reason_;
     action.error = error_;
-    action.thrown = std::move(thrown_);
+    action.thrown = thrown_;
     return action;
+}
+
+time_point hedge_machine::expiry() const noexcept {
+    if (phase_ != phase::open)
+        return time_point::max();
+    return stopping_ == stopping::no && may_begin(next_at_) ? std::min(deadline_, next_at_) : deadline_;
 }
 
 /// While there is no result: whether there is a reason to end without one, or to begin another attempt.

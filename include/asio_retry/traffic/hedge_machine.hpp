@@ -84,6 +84,12 @@ public:
     /// What to do.
     hedge_action next(time_point now);
 
+    /// When `next` wants to be asked, unless an attempt ends before; time_point::max() if only then.
+    time_point expiry() const noexcept;
+
+    /// What `next` has said, for whoever cannot deliver at once. Precondition: it has answered `deliver`.
+    hedge_action delivery() const;
+
     /// @name What an attempt came to
     /// Each is told once for every attempt that began. They return whether its result has to be kept, because
     /// it will be delivered; any other is to be destroyed.
@@ -117,6 +123,9 @@ public:
     /// The attempts that run may go on; no further one begins.
     void drain() noexcept;
 
+    /// Whether all that run have been told.
+    bool was_told() const noexcept { return was_told_; }
+
     /// Ends a wait during which nothing runs.
     void begin_now(time_point now) noexcept;
     /// @}
@@ -124,11 +133,17 @@ public:
     /// @name The attempts
     /// @{
     attempt attempt_at(std::uint64_t number) const noexcept { return {number, deadline_, nullptr}; }
-    void heed(std::uint64_t number, pushback said) noexcept { at(number).heeded = said; }
+    void heed(std::uint64_t number, pushback said) noexcept { attempts_[number - 1].heeded = said; }
     std::shared_ptr<std::atomic<bool>> forbidden(std::uint64_t number) noexcept; ///< null without memory
     std::uint64_t begun() const noexcept { return begun_; }
     std::uint64_t running() const noexcept { return running_; }
     bool is_running(std::uint64_t number) const noexcept { return attempts_[number - 1].is_running; }
+
+    /// Whether the result of an attempt still matters. Where it does not, it is as if the attempt was dropped.
+    bool wants_results() const noexcept { return phase_ < phase::closed; }
+
+    /// Whether there is something to deliver though nobody answers any more.
+    bool has_end() const noexcept { return phase_ != phase::open || failures_ > 0; }
     /// @}
 
     /// Whether successes have to be told the time.

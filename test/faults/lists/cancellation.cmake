@@ -90,8 +90,8 @@ fault(scope_counts_what_has_ended src/scope/scope_state.cpp
     [[--(had_room ? scope->pending_ : scope->without_room_);]]
     [[--(had_room && scope == this ? scope->pending_ : scope->without_room_);]])
 
-fault(operation_does_not_ask_its_scope src/operation/operation_membership.cpp
-    [[    operation_.machine().watch(*this);
+fault(operation_does_not_ask_its_scope include/asio_retry/detail/operation/operation_membership.hpp
+    [[        operation_.machine().watch(*this);
 ]] [[]])
 
 # --- the operation

@@ -5,6 +5,7 @@
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/recycling_allocator.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -26,29 +27,42 @@ public:
     /// If this throws, nothing is left behind.
     template <typename... Args>
     static Operation* create(Handler&& handler, Args&&... args) {
+        return create_with(0, std::move(handler), std::forward<Args>(args)...);
+    }
+
+    /// How many operations take as much room as `bytes`.
+    static constexpr std::size_t room_for(std::size_t bytes) noexcept {
+        return (bytes + sizeof(Operation) - 1) / sizeof(Operation);
+    }
+
+    /// The same with room behind the operation for what it keeps there, as for `more` operations.
+    template <typename... Args>
+    static Operation* create_with(std::size_t more, Handler&& handler, Args&&... args) {
         allocator memory = allocator_for(handler);
         struct unless_built {
             allocator& memory;
             Operation* place;
+            std::size_t count;
             ~unless_built() {
                 if (place)
-                    traits::deallocate(memory, place, 1);
+                    traits::deallocate(memory, place, count);
             }
-        } guard{memory, traits::allocate(memory, 1)};
+        } guard{memory, traits::allocate(memory, 1 + more), 1 + more};
         ::new (static_cast<void*>(guard.place)) Operation(std::move(handler), std::forward<Args>(args)...);
         return std::exchange(guard.place, nullptr);
     }
 
     /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
-    static Handler dissolve(Operation* operation, Handler& handler) {
+    static Handler dissolve(Operation* operation, Handler& handler, std::size_t more = 0) {
         struct on_exit {
             Operation* operation;
             allocator memory;
+            std::size_t count;
             ~on_exit() {
                 operation->~Operation();
-                traits::deallocate(memory, operation, 1);
+                traits::deallocate(memory, operation, count);
             }
-        } guard{operation, allocator_for(handler)};
+        } guard{operation, allocator_for(handler), 1 + more};
         return Handler(std::move(handler));
     }
 

@@ -16,6 +16,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -64,6 +65,29 @@ constexpr auto default_token_of() {
     }
 }
 
+// --- what is made of it
+
+/// What a policy makes of an operation: how it is initiated, and what its messages call it.
+template <typename Policy>
+struct operation_kind;
+
+template <>
+struct operation_kind<retry_policy> {
+    static constexpr std::string_view operation_field = "async_retry.operation";
+
+    template <typename Form>
+    static constexpr void assert_usable() noexcept {}
+
+    template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
+    static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
+                         Membership&& membership) {
+        using shell =
+            typename shell_of<operation_form<Callable>, WaitsOn, Handler, Membership, HasStrand>::type;
+        retry_operation<Callable, shell>::initiate(std::move(handler), std::move(callable), std::move(policy),
+                                                   waits_on, std::move(membership));
+    }
+};
+
 // --- where to wait
 
 /// On the executor of the handler.
@@ -76,7 +100,7 @@ struct handler_executor_source {
 
     template <typename Signature>
     auto initiation() const {
-        return [](auto&& handler, auto&& callable, retry_policy policy) {
+        return [](auto&& handler, auto&& callable, auto policy) {
             using handler_type = std::decay_t<decltype(handler)>;
             using callable_type = std::decay_t<decltype(callable)>;
             using io_executor = asio::associated_executor_t<handler_type>;
@@ -86,9 +110,8 @@ struct handler_executor_source {
                           "give one: async_retry(executor, operation, policy, token)");
             handler_type own_handler(std::forward<decltype(handler)>(handler));
             handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
-            using shell = typename shell_of<operation_form<callable_type>, handler_executor<io_executor>,
-                                            handler_type, no_membership>::type;
-            retry_operation<callable_type, shell>::initiate(
+            constexpr bool has_strand = wants_strand<operation_form<callable_type>>;
+            operation_kind<decltype(policy)>::template initiate<has_strand>(
                 std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
                 std::move(policy), io, no_membership());
         };
@@ -114,22 +137,22 @@ struct given_executor_source {
 
         executor_type get_executor() const noexcept { return executor; }
 
-        template <typename Handler, typename Callable>
-        void operator()(Handler&& handler, Callable&& callable, retry_policy policy) const {
+        template <typename Handler, typename Callable, typename Policy>
+        void operator()(Handler&& handler, Callable&& callable, Policy policy) const {
             using callable_type = std::decay_t<Callable>;
             using form = operation_form<callable_type>;
             // Not compiled twice for each callable: only where that has lost its type.
             if constexpr (wants_strand<form> && is_erased<callable_type>)
                 if (runs_one_at_a_time(asio::get_associated_executor(handler, executor)))
-                    return make<shell_of<form, Executor, std::decay_t<Handler>, Membership, false>>(
-                        std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
-            make<shell_of<form, Executor, std::decay_t<Handler>, Membership>>(
-                std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
+                    return make<false>(std::forward<Handler>(handler), std::forward<Callable>(callable),
+                                       std::move(policy));
+            make<wants_strand<form>>(std::forward<Handler>(handler), std::forward<Callable>(callable),
+                                     std::move(policy));
         }
 
-        template <typename Shell, typename Handler, typename Callable>
-        void make(Handler&& handler, Callable&& callable, retry_policy&& policy) const {
-            retry_operation<std::decay_t<Callable>, typename Shell::type>::initiate(
+        template <bool HasStrand, typename Handler, typename Callable, typename Policy>
+        void make(Handler&& handler, Callable&& callable, Policy&& policy) const {
+            operation_kind<Policy>::template initiate<HasStrand>(
                 std::decay_t<Handler>(std::forward<Handler>(handler)),
                 std::decay_t<Callable>(std::forward<Callable>(callable)), std::move(policy), executor,
                 Membership(membership));
@@ -169,8 +192,18 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
-template <typename Source, typename Operation, typename Token>
-auto initiate(Source const& source, Operation&& operation, retry_policy policy, Token&& token) {
+/// What is kept of the operation: one that is awaited loses its type, so that the coroutine has none of its
+/// own.
+template <typename Form, typename Token, typename Operation>
+decltype(auto) to_keep(Operation&& operation) {
+    if constexpr (can_await_directly<Form, Token>)
+        return erased_operation_of<Form>(std::forward<Operation>(operation));
+    else
+        return std::forward<Operation>(operation);
+}
+
+template <typename Source, typename Operation, typename Policy, typename Token>
+auto initiate(Source const& source, Operation&& operation, Policy policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
     form::assert_usable();
     if constexpr (!form::is_usable) {
@@ -180,15 +213,18 @@ auto initiate(Source const& source, Operation&& operation, retry_policy policy, 
                         default_token_of<form, typename Source::executor_type>());
     } else {
         using signature = typename form::signature;
-        refuse_if_empty("async_retry.operation", operation);
-        if constexpr (can_await_directly<form, Token>) { // it loses its type, so that the coroutine has none
+        operation_kind<Policy>::template assert_usable<form>();
+        refuse_if_empty(operation_kind<Policy>::operation_field, operation);
+        constexpr bool retries = std::is_same_v<Policy, retry_policy>;
+        if constexpr (retries &&
+                      can_await_directly<form, Token>) { // it loses its type, so that the coroutine has none
             using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
             return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
                                source);
         } else {
-            return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
-                                                          std::forward<Operation>(operation),
-                                                          std::move(policy));
+            return asio::async_initiate<Token, signature>(
+                source.template initiation<signature>(), token,
+                to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy));
         }
     }
 }

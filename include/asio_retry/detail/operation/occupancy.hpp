@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace asio_retry::detail {
 
@@ -36,24 +37,27 @@ constexpr operation_event operator~(operation_event events) noexcept {
 ///
 /// An attempt that ends while another thread is telling it to stop waits for that, as for a mutex: its I/O
 /// object may end with it, and is being used.
-class occupancy {
+template <typename Event>
+class basic_occupancy {
+    using word = std::underlying_type_t<Event>;
+
 public:
     /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to.
-    bool enter(operation_event event = operation_event::nothing) noexcept {
-        std::uint16_t state = 0;
-        while (!state_.compare_exchange_weak(
-            state, static_cast<std::uint16_t>(state == 0 ? occupied : state | bits_of(event)),
-            std::memory_order_acq_rel, std::memory_order_acquire)) {
+    bool enter(Event event = Event::nothing) noexcept {
+        word state = 0;
+        while (!state_.compare_exchange_weak(state,
+                                             static_cast<word>(state == 0 ? occupied : state | bits_of(event)),
+                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
         }
         return state == 0;
     }
 
     /// The same, for whoever carries the operation on, once nobody tells the attempt to stop.
-    bool enter_after_telling(operation_event event) noexcept {
-        std::uint16_t state = 0;
-        while (!state_.compare_exchange_weak(
-            state, static_cast<std::uint16_t>(state == 0 ? occupied : state | bits_of(event)),
-            std::memory_order_acq_rel, std::memory_order_acquire)) {
+    bool enter_after_telling(Event event) noexcept {
+        word state = 0;
+        while (!state_.compare_exchange_weak(state,
+                                             static_cast<word>(state == 0 ? occupied : state | bits_of(event)),
+                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
             while ((state & telling) != 0) {
                 state_.wait(state, std::memory_order_acquire);
                 state = state_.load(std::memory_order_acquire);
@@ -64,7 +68,7 @@ public:
 
     /// The same, for whoever has carried the operation on since its last occupant initiated something: where
     /// nothing else may notify it, only that occupant can still be there, and nobody enters at the same time.
-    bool enter_as_successor(operation_event event) noexcept {
+    bool enter_as_successor(Event event) noexcept {
         if (state_.load(std::memory_order_acquire) != 0)
             return enter_after_telling(event);
         state_.store(occupied, std::memory_order_relaxed);
@@ -78,45 +82,51 @@ public:
     }
 
     void end_telling() noexcept {
-        state_.fetch_and(static_cast<std::uint16_t>(~telling), std::memory_order_release);
+        state_.fetch_and(static_cast<word>(~telling), std::memory_order_release);
         state_.notify_all();
     }
 
     /// Whether this is left for the occupant.
-    bool has(operation_event event) const noexcept {
+    bool has(Event event) const noexcept {
         return (state_.load(std::memory_order_acquire) & bits_of(event)) != 0;
     }
 
     /// The occupant leaves something for itself.
-    void add(operation_event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_relaxed); }
+    void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_relaxed); }
 
     /// The occupant takes back one event; false if it did not happen.
-    bool take(operation_event event) noexcept {
+    bool take(Event event) noexcept {
         return (state_.fetch_and(bits_of(~event), std::memory_order_acq_rel) & bits_of(event)) != 0;
     }
 
+    /// The occupant takes back those of `events` that happened.
+    Event take_those(Event events) noexcept {
+        auto const kept = static_cast<word>(~bits_of(events));
+        return static_cast<Event>(state_.fetch_and(kept, std::memory_order_acq_rel) & bits_of(events));
+    }
+
     /// The occupant takes everything that happened.
-    operation_event take_all() noexcept {
-        return static_cast<operation_event>(state_.exchange(occupied, std::memory_order_acq_rel) & ~occupied);
+    Event take_all() noexcept {
+        return static_cast<Event>(state_.exchange(occupied, std::memory_order_acq_rel) & ~occupied);
     }
 
     /// Lets others in and returns nothing, or stays and returns what happened meanwhile.
-    [[nodiscard]] operation_event leave() noexcept {
-        std::uint16_t state = occupied;
+    [[nodiscard]] Event leave() noexcept {
+        word state = occupied;
         if (state_.compare_exchange_strong(state, 0, std::memory_order_acq_rel, std::memory_order_acquire))
-            return operation_event::nothing;
+            return Event::nothing;
         return take_all();
     }
 
 private:
-    static constexpr std::uint16_t bits_of(operation_event events) noexcept {
-        return static_cast<std::uint16_t>(events);
-    }
+    static constexpr word bits_of(Event events) noexcept { return static_cast<word>(events); }
 
-    static constexpr std::uint16_t occupied = 1 << 15;
-    static constexpr std::uint16_t telling = 1 << 14;
+    static constexpr word occupied = word(1) << (8 * sizeof(word) - 1);
+    static constexpr word telling = word(1) << (8 * sizeof(word) - 2);
 
-    std::atomic<std::uint16_t> state_ = occupied; // by the initiating function
+    std::atomic<word> state_ = occupied; // by the initiating function
 };
+
+using occupancy = basic_occupancy<operation_event>;
 
 } // namespace asio_retry::detail

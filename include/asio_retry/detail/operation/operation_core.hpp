@@ -18,7 +18,10 @@
 
 namespace asio_retry::detail {
 
-class operation_membership;
+template <typename Operation>
+class basic_membership;
+class operation_core;
+using operation_membership = basic_membership<operation_core>;
 
 /// What a queued turn of an operation is for.
 enum class operation_turn : unsigned char {

@@ -9,14 +9,19 @@
 namespace asio_retry::detail {
 
 /// The part of an operation that its scope knows.
-class ASIO_RETRY_DECL operation_membership final : scope_member, cancellation_probe {
+template <typename Operation>
+class basic_membership final : scope_member, cancellation_probe {
 public:
-    operation_membership(operation_core& operation, scope_handle&& scope)
+    basic_membership(Operation& operation, scope_handle&& scope)
         : operation_(operation)
         , presence_(std::move(scope)) {}
-    ~operation_membership() = default;
+    ~basic_membership() = default;
 
-    void link();
+    void link() {
+        presence_.scope().link(*this);
+        operation_.machine().watch(*this);
+        operation_.machine().inherit_deadline(presence_.scope().deadline());
+    }
     bool has_room() const noexcept { return presence_.has_room(); }
 
     /// Returns false while a notice is under way.
@@ -29,13 +34,17 @@ public:
     scope_presence take_presence() noexcept { return std::move(presence_); }
 
 private:
-    bool stops(bool total_counts) const noexcept override;
-    bool tells_attempt() const noexcept override;
-    void on_scope_notice() override;
-    void on_notice_failed() override;
+    bool stops(bool) const noexcept override { return presence_.scope().stopped(); }
+    bool tells_attempt() const noexcept override { return presence_.scope().cancelled(); }
+    void on_scope_notice() override { operation_.post_scope_notice(); }
+    void on_notice_failed() override { operation_.on_scope_notice_failed(); }
 
-    operation_core& operation_;
+    Operation& operation_;
     scope_presence presence_;
 };
+
+using operation_membership = basic_membership<operation_core>;
+
+extern template class ASIO_RETRY_DECL basic_membership<operation_core>;
 
 } // namespace asio_retry::detail

@@ -21,11 +21,87 @@
 
 namespace asio_retry::detail {
 
+/// An operation that takes turns on its executor and may belong to a scope: what that takes of its handler.
+/// `Turn` is what a turn of `Core` is for.
+template <typename Core, typename Turn, typename WaitsOn, typename Handler, typename Membership,
+          bool WantsStrand>
+    requires membership<Membership, Core>
+class turning_operation : public handler_operation<Core, WaitsOn, Handler, WantsStrand> {
+    using base = handler_operation<Core, WaitsOn, Handler, WantsStrand>;
+
+public:
+    using typename base::handler_allocator;
+
+    // --- its turns on the executor
+
+    struct own_turn {
+        Turn what;
+    };
+    struct notice {
+        Turn what;
+    };
+    template <typename Which>
+    using turn_allocator =
+        std::conditional_t<std::is_same_v<Which, notice>, std::allocator<void>, handler_allocator>;
+
+    handler_allocator get_turn_allocator(own_turn) const noexcept { return this->get_handler_allocator(); }
+    std::allocator<void> get_turn_allocator(notice) const noexcept { return {}; }
+    void on_turn(own_turn turn) { Core::on_turn(turn.what); }
+    void on_turn(notice turn) { Core::on_turn(turn.what); }
+    void on_turn_dropped(own_turn turn) noexcept { Core::on_turn_dropped(turn.what); }
+    void on_turn_dropped(notice turn) noexcept { Core::on_turn_dropped(turn.what); }
+
+protected:
+    template <typename... Args>
+    turning_operation(Handler&& handler, WaitsOn const& waits_on, Membership&& membership, Args&&... args)
+        : base(std::move(handler), waits_on, std::forward<Args>(args)...)
+        , part_(*this, std::move(membership)) {}
+    ~turning_operation() = default;
+
+    auto take_presence() noexcept { return part_.take_presence(); }
+
+    /// Calls the handler that `take_handler` hands over, in a turn of its own or at once where that may be.
+    template <typename Arguments, typename TakeHandler>
+    void hand_over(Arguments&& result, TakeHandler take_handler) {
+        // Until the completion is queued: a context without work would stop.
+        [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
+        auto presence = take_presence();
+        auto const executor = this->get_executors().waits_on();
+        Handler handler = take_handler();
+        immediate_delivery<typename base::executors::io_executor, Handler> delivery(handler, executor);
+        std::apply(
+            [&](auto&&... values) {
+                delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
+            },
+            std::move(result));
+    }
+
+private:
+    void post(Turn turn) final {
+        auto const& on = this->get_executors();
+        if (comes_from_any_thread(turn))
+            post_turn(on.get(), on.waits_on(), *this, notice{turn});
+        else
+            post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
+    }
+    asio::execution_context& context() const final {
+        return asio::query(this->get_executors().waits_on(), asio::execution::context);
+    }
+    asio::io_context* own_context() const noexcept final {
+        return detail::own_context(this->get_operation_executor());
+    }
+    basic_membership<Core>* membership() noexcept final { return part_.get(); }
+    void forget_caller() noexcept final { this->disconnect_slot(); }
+
+    [[no_unique_address]] typename Membership::template part<Core> part_;
+};
+
 /// A retrying operation, but for what it retries: its handler, executors and result. One for all operations of
 /// these types.
 template <typename Signature, typename WaitsOn, typename Handler, membership Membership, bool WantsStrand>
-class operation_shell : public handler_operation<operation_core, WaitsOn, Handler, WantsStrand> {
-    using base = handler_operation<operation_core, WaitsOn, Handler, WantsStrand>;
+class operation_shell
+    : public turning_operation<operation_core, operation_turn, WaitsOn, Handler, Membership, WantsStrand> {
+    using base = turning_operation<operation_core, operation_turn, WaitsOn, Handler, Membership, WantsStrand>;
     using completion = detail::completion<Signature>;
 
 public:
@@ -48,30 +124,10 @@ public:
         operation_core::on_attempt_completed(completion::is_failure(*result_));
     }
 
-    // --- its turns on the executor
-
-    struct own_turn {
-        operation_turn what;
-    };
-    struct notice {
-        operation_turn what;
-    };
-    template <typename Turn>
-    using turn_allocator =
-        std::conditional_t<std::is_same_v<Turn, notice>, std::allocator<void>, handler_allocator>;
-
-    handler_allocator get_turn_allocator(own_turn) const noexcept { return this->get_handler_allocator(); }
-    std::allocator<void> get_turn_allocator(notice) const noexcept { return {}; }
-    void on_turn(own_turn turn) { operation_core::on_turn(turn.what); }
-    void on_turn(notice turn) { operation_core::on_turn(turn.what); }
-    void on_turn_dropped(own_turn turn) noexcept { operation_core::on_turn_dropped(turn.what); }
-    void on_turn_dropped(notice turn) noexcept { operation_core::on_turn_dropped(turn.what); }
-
 protected:
     operation_shell(Handler&& handler, retry_policy&& policy, WaitsOn const& waits_on, Membership&& membership,
                     bool judges_results)
-        : base(std::move(handler), waits_on, std::move(policy), judges_results)
-        , part_(*this, std::move(membership)) {}
+        : base(std::move(handler), waits_on, std::move(membership), std::move(policy), judges_results) {}
 
     ~operation_shell() = default;
 
@@ -103,30 +159,14 @@ private:
     void amend_result(retry_action const& action) final { completion::amend(*result_, action); }
     void drop_result() noexcept final { result_.reset(); }
 
-    void post(operation_turn turn) final {
-        auto const& on = this->get_executors();
-        if (comes_from_any_thread(turn))
-            post_turn(on.get(), on.waits_on(), *this, notice{turn});
-        else
-            post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
-    }
-    asio::execution_context& context() const final {
-        return asio::query(this->get_executors().waits_on(), asio::execution::context);
-    }
-    asio::io_context* own_context() const noexcept final {
-        return detail::own_context(this->get_operation_executor());
-    }
-    operation_membership* membership() noexcept final { return part_.get(); }
-    void forget_caller() noexcept final { this->disconnect_slot(); }
-
     void dissolve() noexcept final {
-        [[maybe_unused]] auto const presence = part_.take_presence();
+        [[maybe_unused]] auto const presence = this->take_presence();
         take_handler();
     }
 
     void deliver() final {
         [[maybe_unused]] auto const presence =
-            part_.take_presence(); // counted in the scope until the handler has run
+            this->take_presence(); // counted in the scope until the handler has run
         arguments result = take_result();
         std::apply(take_handler(), std::move(result));
     }
@@ -141,21 +181,9 @@ private:
     }
 
     void deliver_later() final {
-        // Until the completion is queued: a context without work would stop.
-        [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
-        auto presence = part_.take_presence();
-        auto const executor = this->get_executors().waits_on();
-        arguments result = take_result();
-        Handler handler = take_handler();
-        immediate_delivery<typename base::executors::io_executor, Handler> delivery(handler, executor);
-        std::apply(
-            [&](auto&&... values) {
-                delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
-            },
-            std::move(result));
+        this->hand_over(take_result(), [this] { return take_handler(); });
     }
 
-    [[no_unique_address]] typename Membership::part part_;
     late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
 };
 

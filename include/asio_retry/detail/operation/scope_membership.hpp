@@ -10,17 +10,17 @@
 
 namespace asio_retry::detail {
 
-// Chooses types, no more: what happens is in operation_membership.cpp.
+// Chooses types, no more: what happens is in operation_membership.hpp.
 
 /// Whether an operation belongs to a scope, and what it keeps of that: a part, and a presence until its handler
 /// has been called.
-template <typename T>
-concept membership =
-    std::constructible_from<typename T::part, operation_core&, T> && requires(typename T::part& part) {
-        { T::is_scoped } -> std::convertible_to<bool>;
-        { part.get() } noexcept -> std::same_as<operation_membership*>;
-        { part.take_presence() } noexcept -> std::same_as<typename T::presence>;
-    };
+template <typename T, typename Operation = operation_core>
+concept membership = std::constructible_from<typename T::template part<Operation>, Operation&, T> &&
+                     requires(typename T::template part<Operation>& part) {
+                         { T::is_scoped } -> std::convertible_to<bool>;
+                         { part.get() } noexcept -> std::same_as<basic_membership<Operation>*>;
+                         { part.take_presence() } noexcept -> std::same_as<typename T::presence>;
+                     };
 
 /// An operation outside any scope.
 struct no_membership {
@@ -33,10 +33,11 @@ struct no_membership {
         }
     };
 
+    template <typename Operation>
     class part {
     public:
-        part(operation_core&, no_membership&&) noexcept {}
-        operation_membership* get() noexcept { return nullptr; }
+        part(Operation&, no_membership&&) noexcept {}
+        basic_membership<Operation>* get() noexcept { return nullptr; }
         presence take_presence() noexcept { return {}; }
     };
 };
@@ -56,15 +57,16 @@ struct scope_membership {
         }
     };
 
+    template <typename Operation>
     class part {
     public:
-        part(operation_core& operation, scope_membership&& membership)
+        part(Operation& operation, scope_membership&& membership)
             : member_(operation, std::move(membership.scope)) {}
-        operation_membership* get() noexcept { return &member_; }
+        basic_membership<Operation>* get() noexcept { return &member_; }
         presence take_presence() noexcept { return {member_.take_presence()}; }
 
     private:
-        operation_membership member_;
+        basic_membership<Operation> member_;
     };
 };
 

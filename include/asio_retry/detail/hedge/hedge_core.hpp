@@ -1,0 +1,150 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/hedge/hedge_event.hpp>
+#include <asio_retry/detail/operation/occupancy.hpp>
+#include <asio_retry/detail/operation/operation_membership.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/time/lazy_scheduler.hpp>
+#include <asio_retry/detail/time/wait_node.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/traffic/hedge_machine.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <exception>
+#include <span>
+
+namespace asio_retry::detail {
+
+class hedge_core;
+extern template class ASIO_RETRY_DECL basic_membership<hedge_core>;
+
+/// An attempt of a hedged operation, but for what depends on its types.
+struct hedge_slot {
+    /// How it ended; known to whoever was told that it did.
+    enum class fate : unsigned char { none, completed, dropped, lost };
+
+    unsigned char number = 0;
+    fate outcome = fate::none;
+    bool is_success = false;          // unless `fail_if` has to judge it
+    asio::cancellation_signal signal; // of the attempt while it runs
+};
+
+/// A hedged operation, but for what depends on its types: it carries out what its hedge_machine decides.
+///
+/// One thread at a time is in; whoever finds it occupied leaves what happened with the occupant. It ends when
+/// nobody can notify it any more: no attempt runs, or it delivers at once; no timer, no notice of a scope is
+/// under way. Until then each of these keeps it.
+class ASIO_RETRY_DECL hedge_core : private wait_node {
+public:
+    /// @name For the attempts
+    /// @{
+    void on_attempt_ended(hedge_slot& slot); // its result is in place
+    void on_attempt_dropped(hedge_slot& slot) noexcept;
+    void on_attempt_lost(hedge_slot& slot) noexcept; // it failed before it began, for want of memory
+    /// @}
+
+    hedge_machine& machine() noexcept { return machine_; }
+
+    /// @name Its turns on the executor
+    /// @{
+    void on_turn(hedge_turn turn);
+    void on_turn_dropped(hedge_turn turn) noexcept;
+    /// @}
+
+    /// @name For its scope
+    /// @{
+    void post_scope_notice() { post(hedge_turn::scope_notice); }
+    void on_scope_notice_failed();
+    /// @}
+
+protected:
+    hedge_core(hedge_policy const& policy, std::span<hedged_attempt> attempts) noexcept
+        : machine_(policy, attempts) {}
+    hedge_core(hedge_core const&) = delete;
+    hedge_core& operator=(hedge_core const&) = delete;
+    ~hedge_core() = default;
+
+    /// From the initiating function.
+    void start(bool is_scoped);
+
+    /// Instead, with the exception that is being handled.
+    void fail();
+
+    /// The caller cancels, on the executor.
+    void on_cancelled(asio::cancellation_type_t type);
+
+    /// Lets others in, before the handler of an operation is called of which attempts still run.
+    void leave();
+    void on_handler_returned();
+
+    // --- what depends on types
+
+    virtual hedge_slot& slot(unsigned number) noexcept = 0;
+    virtual void start_attempt(hedge_slot& slot) = 0; ///< throws what the user's operation throws
+    virtual void tell_attempt(hedge_slot& slot, asio::cancellation_type_t type) = 0;
+    virtual void on_attempt_over(hedge_slot& slot) noexcept = 0;
+
+    /// Of the result in place. Throws what the predicate of `fail_if` throws.
+    virtual judgement judge_values(hedge_slot& slot) = 0;
+    virtual bool has_failed(hedge_slot& slot) noexcept = 0;
+    virtual verdict judge(hedge_slot& slot) = 0;
+    virtual void put_failure(hedge_slot& slot, error_code const& code, std::exception_ptr const& thrown) = 0;
+    virtual void drop_result(hedge_slot& slot) noexcept = 0;
+
+    virtual void post(hedge_turn turn) = 0;
+    virtual asio::execution_context& context() const = 0;
+    virtual asio::io_context* own_context() const noexcept = 0;
+    virtual basic_membership<hedge_core>* membership() noexcept = 0;
+    virtual void forget_caller() noexcept = 0; ///< its slot
+
+    /// The first two and the last destroy the operation; the third lets others in and calls the handler.
+    virtual void deliver(hedge_action const& action) = 0;
+    virtual void deliver_later(hedge_action const& action) = 0;
+    virtual void deliver_and_stay(hedge_action const& action) = 0;
+    virtual void dissolve() noexcept = 0;
+
+private:
+    class telling_frame;
+
+    /// Where the occupant stands.
+    enum class place : unsigned char { initiation, cancellation, executor };
+
+    retry_scheduler& scheduler();
+    time_point now() { return scheduler().now(); }
+
+    bool enter(place where, hedge_event event) noexcept;
+    void see_to(hedge_event events);
+    void carry_on(std::exception_ptr& thrown);
+    void initiate(unsigned number);
+    void end_attempts(hedge_event events);
+    void end_attempt(hedge_slot& slot);
+    bool judge_attempt(hedge_slot& slot);
+    void tell_all(asio::cancellation_type_t type, std::exception_ptr& thrown);
+    void obey(scope_request request);
+
+    bool arm(time_point expiry);
+    bool disarm() noexcept;
+    bool on_expiry() override;
+    void on_shutdown() noexcept override;
+
+    void finish();
+    void rest() noexcept;
+
+    hedge_machine machine_;
+    lazy_scheduler scheduler_;
+    basic_occupancy<hedge_event> occupancy_;
+    place place_ = place::initiation;
+    bool is_armed_ = false;  // the node is scheduled, or its notice is under way
+    bool is_linked_ = false; // to its scope
+    bool has_result_ = false;
+    bool is_delivered_ = false;
+    bool is_called_ = false; // the handler has returned
+    bool is_abandoned_ = false;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/handler/operation_block.hpp>
+#include <asio_retry/detail/hedge/hedge_shell.hpp>
+#include <asio_retry/detail/hedge/hedge_slots.hpp>
+#include <asio_retry/detail/operation/initiate_retry.hpp>
+#include <asio_retry/hedge_policy.hpp>
+
+#include <boost/asio/bind_allocator.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Behind a hedged operation, in its block of memory: what its machine keeps of each attempt, and the attempts.
+template <typename Slot>
+struct hedge_room {
+    static constexpr std::size_t alignment = std::max(alignof(Slot), alignof(hedged_attempt));
+
+    std::byte* memory;
+    std::size_t count;
+
+    static constexpr std::size_t records(std::size_t count) noexcept {
+        return (count * sizeof(hedged_attempt) + alignment - 1) / alignment * alignment;
+    }
+    static constexpr std::size_t size(std::size_t count) noexcept {
+        return records(count) + count * sizeof(Slot);
+    }
+    hedged_attempt* attempts() const noexcept { return reinterpret_cast<hedged_attempt*>(memory); }
+    Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + records(count)); }
+};
+
+/// A hedged operation and what it calls: one block of memory, at one address until its last attempt has ended.
+template <typename Callable, typename Shell>
+class hedge_operation final : public Shell {
+    using form = operation_form<Callable>;
+    using handler_type = typename Shell::handler_type;
+    using block = operation_block<hedge_operation, handler_type>;
+    using attempt_type = hedge_attempt<hedge_operation, Shell, form>;
+    using room = hedge_room<attempt_type>;
+    friend block;
+
+public:
+    template <typename... Args>
+    static void initiate(handler_type&& handler, Callable&& callable, hedge_policy const& policy,
+                         Args&&... args) {
+        block::create_with(more_for(policy), std::move(handler), std::move(callable), policy,
+                           std::forward<Args>(args)...)
+            ->start();
+    }
+
+    template <typename... Token>
+    decltype(auto) call(attempt_type& which, Token&&... token) {
+        return form::call(callable_, which.monitor.monitored(this->machine(), which.number),
+                          std::forward<Token>(token)...);
+    }
+
+private:
+    template <typename... Args>
+    hedge_operation(handler_type&& handler, Callable&& callable, hedge_policy const& policy, Args&&... args)
+        : Shell(std::move(handler), policy, make_records(policy), std::forward<Args>(args)...)
+        , callable_(std::move(callable)) {
+        room const in = own_room();
+        for (std::size_t i = 0; i < in.count; ++i)
+            (::new (static_cast<void*>(in.slots() + i)) attempt_type(*this))->number =
+                static_cast<unsigned char>(i + 1);
+    }
+    ~hedge_operation() { std::destroy_n(own_room().slots(), own_room().count); }
+
+    static std::size_t count_of(hedge_policy const& policy) noexcept {
+        return static_cast<std::size_t>(policy.settings().max_attempts());
+    }
+    static std::size_t more_for(hedge_policy const& policy) noexcept {
+        return block::room_for(room::size(count_of(policy)));
+    }
+    room room_for(hedge_policy const& policy) noexcept {
+        return {reinterpret_cast<std::byte*>(this) + sizeof(hedge_operation), count_of(policy)};
+    }
+    room own_room() noexcept { return room_for(this->machine().policy()); }
+
+    std::span<hedged_attempt> make_records(hedge_policy const& policy) noexcept {
+        room const in = room_for(policy);
+        std::uninitialized_default_construct_n(in.attempts(), in.count);
+        return {in.attempts(), in.count};
+    }
+
+    static attempt_type& typed(hedge_slot& one) noexcept { return static_cast<attempt_type&>(one); }
+
+    hedge_slot& slot(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
+    void start_attempt(hedge_slot& one) override { typed(one).start(*this); }
+    void tell_attempt(hedge_slot& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
+    void on_attempt_over(hedge_slot& one) noexcept override { typed(one).be_over(); }
+
+    judgement judge_values([[maybe_unused]] hedge_slot& one) override {
+        if constexpr (form::judges_results)
+            return completion<typename form::signature>::template rejects<form>(callable_, *typed(one).kept);
+        else
+            return {};
+    }
+    bool has_failed(hedge_slot& one) noexcept override {
+        return completion<typename form::signature>::is_failure(*typed(one).kept);
+    }
+    verdict judge(hedge_slot& one) override {
+        return completion<typename form::signature>::verdict_on(*typed(one).kept);
+    }
+    void put_failure(hedge_slot& one, error_code const& code, std::exception_ptr const& thrown) override {
+        typed(one).kept.emplace(completion<typename form::signature>::failed(code, thrown));
+        one.is_success = false;
+    }
+    void drop_result(hedge_slot& one) noexcept override { typed(one).kept.reset(); }
+
+    typename Shell::arguments& result_of(std::uint64_t attempt) noexcept override {
+        return *own_room().slots()[attempt - 1].kept;
+    }
+    handler_type take_handler() override {
+        return block::dissolve(this, this->handler(), more_for(this->machine().policy()));
+    }
+
+    alignas(room::alignment) alignas(Callable) Callable callable_; // as is what follows
+};
+
+template <typename Allocator>
+inline constexpr bool is_the_librarys_own = std::is_same_v<Allocator, std::allocator<void>>;
+template <typename T>
+inline constexpr bool is_the_librarys_own<asio::recycling_allocator<T>> = true;
+
+template <>
+struct operation_kind<hedge_policy> {
+    static constexpr std::string_view operation_field = "async_hedge.operation";
+
+    template <typename Form>
+    static constexpr void assert_usable() {
+        static_assert(!Form::is_reported, "async_hedge: with_report is for async_retry");
+    }
+
+    /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.
+    template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
+    static void initiate(Handler&& handler, Callable&& callable, hedge_policy const& policy,
+                         WaitsOn const& waits_on, Membership&& membership) {
+        using allocator = typename operation_block<int, Handler>::handler_allocator;
+        if constexpr (!is_the_librarys_own<allocator>)
+            if (policy.settings().deliver_at_once)
+                return make<HasStrand>(asio::bind_allocator(std::allocator<void>(), std::move(handler)),
+                                       std::move(callable), policy, waits_on, std::move(membership));
+        make<HasStrand>(std::move(handler), std::move(callable), policy, waits_on, std::move(membership));
+    }
+
+private:
+    template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
+    static void make(Handler&& handler, Callable&& callable, hedge_policy const& policy,
+                     WaitsOn const& waits_on, Membership&& membership) {
+        using form = operation_form<Callable>;
+        using shell = hedge_shell<typename form::signature, WaitsOn, Handler, Membership, HasStrand>;
+        hedge_operation<Callable, shell>::initiate(std::move(handler), std::move(callable), policy, waits_on,
+                                                   std::move(membership));
+    }
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <asio_retry/detail/hedge/hedge_core.hpp>
+#include <asio_retry/detail/operation/operation_shell.hpp>
+#include <asio_retry/hedge_policy.hpp>
+
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// A hedged operation, but for what it calls: its handler, executors and delivery. One for all operations of
+/// these types.
+template <typename Signature, typename WaitsOn, typename Handler, typename Membership, bool WantsStrand>
+class hedge_shell
+    : public turning_operation<hedge_core, hedge_turn, WaitsOn, Handler, Membership, WantsStrand> {
+    using base = turning_operation<hedge_core, hedge_turn, WaitsOn, Handler, Membership, WantsStrand>;
+    using completion = detail::completion<Signature>;
+
+public:
+    using arguments = typename completion::arguments;
+
+protected:
+    hedge_shell(Handler&& handler, hedge_policy const& policy, std::span<hedged_attempt> attempts,
+                WaitsOn const& waits_on, Membership&& membership)
+        : base(std::move(handler), waits_on, std::move(membership), policy, attempts) {}
+    ~hedge_shell() = default;
+
+    /// In the initiating function.
+    void start() {
+        try {
+            this->connect_slot();
+        } catch (...) {
+            return this->fail();
+        }
+        hedge_core::start(Membership::is_scoped);
+    }
+
+private:
+    /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
+    virtual Handler take_handler() = 0;
+
+    virtual arguments& result_of(std::uint64_t attempt) noexcept = 0;
+
+    void dissolve() noexcept final {
+        [[maybe_unused]] auto const presence = this->take_presence();
+        take_handler();
+    }
+
+    void deliver(hedge_action const& action) final {
+        [[maybe_unused]] auto const presence =
+            this->take_presence(); // counted in the scope until the handler has run
+        arguments result = take_result(action);
+        std::apply(take_handler(), std::move(result));
+    }
+
+    void deliver_later(hedge_action const& action) final {
+        this->hand_over(take_result(action), [this] { return take_handler(); });
+    }
+
+    /// The operation stays until its last attempt has ended, and counts in its scope.
+    void deliver_and_stay(hedge_action const& action) final {
+        struct on_exit {
+            hedge_shell* self;
+            ~on_exit() { self->on_handler_returned(); }
+        } const guard{this};
+        Handler handler(std::move(this->handler()));
+        arguments result = [&] {
+            try {
+                return result_for(action);
+            } catch (...) {
+                this->leave();
+                throw;
+            }
+        }();
+        this->leave();
+        std::apply(std::move(handler), std::move(result));
+    }
+
+    arguments take_result(hedge_action const& action) {
+        try {
+            return result_for(action);
+        } catch (...) {
+            take_handler();
+            throw;
+        }
+    }
+
+    arguments result_for(hedge_action const& action) {
+        if (action.attempt == 0)
+            return completion::failed(action.error, action.thrown);
+        arguments result = std::move(result_of(action.attempt));
+        if (action.error.failed() || action.thrown)
+            set_failure(std::get<0>(result), action.error, action.thrown);
+        return result;
+    }
+};
+
+} // namespace asio_retry::detail

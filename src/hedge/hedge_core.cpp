@@ -1,0 +1,241 @@
+#include <asio_retry/detail/hedge/hedge_core.hpp>
+
+#include <asio_retry/detail/handler/attempt_frame.hpp>
+#include <asio_retry/error.hpp>
+
+#include <new>
+#include <utility>
+
+namespace asio_retry::detail {
+
+template class basic_membership<hedge_core>;
+
+using enum hedge_event;
+
+retry_scheduler& hedge_core::scheduler() {
+    if (!scheduler_.is_found())
+        scheduler_.find_in(context(), own_context());
+    return scheduler_.get();
+}
+
+// --- the start
+
+void hedge_core::start(bool is_scoped) {
+    try {
+        if (is_scoped) {
+            membership()->link();
+            is_linked_ = true;
+        }
+        if (is_scoped && !membership()->has_room())
+            machine_.refuse(no_buffer_space_error());
+        else
+            machine_.start(now());
+        if (machine_.next(now()).what != hedge_action::kind::begin)
+            has_result_ = true;
+    } catch (...) {
+        return fail();
+    }
+    if (has_result_)
+        return finish();
+    initiate(1);
+    hedge_slot& first = slot(1);
+    if (first.is_success && occupancy_.take(ended(1))) { // what has to be decided is decided on the executor
+        end_attempt(first);
+        std::exception_ptr thrown;
+        return carry_on(thrown);
+    }
+    try {
+        arm(machine_.expiry());
+    } catch (...) {
+        machine_.fail(code_of(std::current_exception()), std::current_exception());
+        occupancy_.add(called);
+    }
+    leave();
+}
+
+void hedge_core::fail() {
+    machine_.fail(code_of(std::current_exception()), std::current_exception());
+    machine_.next({});
+    has_result_ = true;
+    finish();
+}
+
+// --- what it does for its machine
+
+void hedge_core::see_to(hedge_event events) {
+    std::exception_ptr thrown; // by who was told to stop
+    if ((events & timer_expired) != nothing)
+        is_armed_ = false;
+    if ((events & handler_returned) != nothing)
+        is_called_ = true;
+    if ((events & scope_noticed) != nothing)
+        obey(membership()->take_request());
+    end_attempts(events);
+    carry_on(thrown);
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+void hedge_core::obey(scope_request request) {
+    switch (request) {
+    case scope_request::none:
+        return;
+    case scope_request::retry_now:
+        return machine_.begin_now(now());
+    case scope_request::drain:
+        return machine_.drain();
+    case scope_request::cancel:
+        if (machine_.running() > 0 && !machine_.was_told())
+            membership()->count_stopped_attempt();
+        return machine_.cancel_by_scope();
+    }
+}
+
+/// The last access to *this, unless somebody has left something meanwhile.
+void hedge_core::carry_on(std::exception_ptr& thrown) {
+    using kind = hedge_action::kind;
+    for (;;) {
+        if (is_abandoned_ || (has_result_ && !is_delivered_))
+            return finish();
+        try {
+            bool const needs_time = machine_.wants_results() || machine_.measures_successes();
+            hedge_action const action = machine_.next(needs_time ? now() : time_point());
+            switch (action.what) {
+            case kind::begin:
+                initiate(static_cast<unsigned>(action.attempt));
+                end_attempts(occupancy_.take_those(all_attempts));
+                break;
+            case kind::stop:
+                tell_all(asio::cancellation_type::terminal, thrown);
+                end_attempts(occupancy_.take_those(all_attempts));
+                break;
+            case kind::wait:
+                if (!arm(action.until) && machine_.running() == 0) {
+                    is_abandoned_ = true; // the context is being destroyed
+                    break;
+                }
+                return leave();
+            case kind::deliver:
+                has_result_ = true;
+                break;
+            case kind::abandon:
+                is_abandoned_ = true;
+                break;
+            case kind::done:
+                return finish();
+            }
+        } catch (...) { // want of memory, or an executor that takes nothing
+            machine_.fail(code_of(std::current_exception()), std::current_exception());
+        }
+    }
+}
+
+/// One that throws, and has not kept its handler, has failed.
+void hedge_core::initiate(unsigned number) {
+    hedge_slot& one = slot(number);
+    attempt_frame const frame(this);
+    try {
+        start_attempt(one);
+    } catch (...) {
+        if (!occupancy_.has(ended(number)) || one.outcome == hedge_slot::fate::completed)
+            return;
+        try {
+            put_failure(one, completion_code_of(std::current_exception()), std::current_exception());
+            one.outcome = hedge_slot::fate::completed;
+        } catch (...) { // there are no values to complete with
+        }
+    }
+}
+
+void hedge_core::end_attempts(hedge_event events) {
+    for (unsigned number = 1; number <= machine_.begun(); ++number)
+        if ((events & ended(number)) != nothing)
+            end_attempt(slot(number));
+}
+
+void hedge_core::end_attempt(hedge_slot& one) {
+    using fate = hedge_slot::fate;
+    on_attempt_over(one);
+    bool keeps = false;
+    if (one.outcome == fate::dropped || !machine_.wants_results()) {
+        machine_.on_dropped(one.number);
+    } else {
+        try {
+            if (one.outcome == fate::lost)
+                put_failure(one, no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
+            keeps = judge_attempt(one);
+        } catch (...) {
+            if (machine_.is_running(one.number))
+                machine_.on_exception(one.number, code_of(std::current_exception()), std::current_exception(),
+                                      {});
+        }
+    }
+    if (!keeps && one.outcome != fate::dropped)
+        drop_result(one);
+}
+
+/// Returns whether the result is the one to be delivered.
+bool hedge_core::judge_attempt(hedge_slot& one) {
+    bool const failed = has_failed(one);
+    judgement judged;
+    if (!failed && !one.is_success) {
+        try {
+            judged = judge_values(one);
+        } catch (...) {
+            return machine_.on_exception(one.number, error::predicate_threw, std::current_exception(), now());
+        }
+    }
+    if (!failed && !judged.failed)
+        return machine_.on_success(one.number, machine_.measures_successes() ? now() : time_point());
+    return machine_.on_failure(one.number, failed ? judge(one) : verdict::rejected(judged), now());
+}
+
+// --- its timer
+
+/// Returns false when the context is being destroyed.
+bool hedge_core::arm(time_point expiry) {
+    if (is_armed_ && (this->expiry() == expiry || !disarm()))
+        return true; // or its notice is under way, after which there is time to look again
+    if (expiry == time_point::max())
+        return true;
+    is_armed_ = scheduler().schedule(*this, expiry);
+    return is_armed_;
+}
+
+/// Returns false while its notice is under way.
+bool hedge_core::disarm() noexcept {
+    if (is_armed_ && scheduler_.get().cancel(*this))
+        is_armed_ = false;
+    return !is_armed_;
+}
+
+// --- the end
+
+void hedge_core::finish() {
+    if (!disarm() || (is_linked_ && !membership()->unlink()))
+        return leave(); // the turn of the notice that is under way comes back here
+    is_linked_ = false;
+    if (is_abandoned_) {
+        forget_caller();
+        return dissolve();
+    }
+    if (is_delivered_) {
+        if (is_called_ && machine_.running() == 0)
+            return dissolve();
+        return leave();
+    }
+    if (place_ != place::executor && (place_ == place::cancellation || machine_.running() > 0)) {
+        occupancy_.add(called);
+        return leave();
+    }
+    forget_caller();
+    hedge_action const action = machine_.delivery();
+    if (place_ == place::initiation)
+        return deliver_later(action);
+    if (machine_.running() == 0)
+        return deliver(action);
+    is_delivered_ = true;
+    deliver_and_stay(action);
+}
+
+} // namespace asio_retry::detail

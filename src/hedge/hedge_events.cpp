@@ -1,0 +1,226 @@
+#include <asio_retry/detail/hedge/hedge_core.hpp>
+
+#include <asio_retry/detail/handler/attempt_frame.hpp>
+#include <asio_retry/error.hpp>
+
+#include <exception>
+
+// What happens to a hedged operation meanwhile.
+
+namespace asio_retry::detail {
+
+using enum hedge_event;
+
+/// While this thread tells the attempts to stop, which may end them here and now.
+class hedge_core::telling_frame : attempt_frame {
+public:
+    explicit telling_frame(hedge_core& operation) noexcept
+        : attempt_frame(&operation)
+        , occupied_(operation.occupancy_)
+        , is_outermost_(occupied_.begin_telling()) {}
+    telling_frame(telling_frame const&) = delete;
+    telling_frame& operator=(telling_frame const&) = delete;
+    ~telling_frame() {
+        if (is_outermost_)
+            occupied_.end_telling();
+    }
+
+private:
+    basic_occupancy<hedge_event>& occupied_;
+    bool const is_outermost_;
+};
+
+bool hedge_core::enter(place where, hedge_event event) noexcept {
+    bool const entered = occupancy_.enter(event);
+    if (entered)
+        place_ = where;
+    return entered;
+}
+
+// --- the attempts
+
+/// Where this thread starts an attempt or tells some to stop, that is seen to afterwards.
+void hedge_core::on_attempt_ended(hedge_slot& one) {
+    one.outcome = hedge_slot::fate::completed;
+    if (attempt_frame::find(this))
+        return occupancy_.add(ended(one.number));
+    if (!occupancy_.enter_after_telling(ended(one.number)))
+        return;
+    place_ = place::executor;
+    see_to(ended(one.number));
+}
+
+/// Its handler was destroyed, most likely with its context: nothing of the user's is called from here.
+void hedge_core::on_attempt_dropped(hedge_slot& one) noexcept {
+    one.outcome = hedge_slot::fate::dropped;
+    if (attempt_frame::find(this))
+        return occupancy_.add(ended(one.number));
+    if (!enter(place::cancellation, ended(one.number)))
+        return;
+    on_attempt_over(one);
+    machine_.on_dropped(one.number);
+    rest();
+}
+
+void hedge_core::on_attempt_lost(hedge_slot& one) noexcept {
+    one.outcome = hedge_slot::fate::lost;
+    if (attempt_frame::find(this))
+        return occupancy_.add(ended(one.number));
+    if (!enter(place::cancellation, ended(one.number)))
+        return;
+    occupancy_.add(ended(one.number));
+    leave();
+}
+
+/// An emission is a loop over signals, any of which may end its attempt, throw, or cancel again.
+void hedge_core::tell_all(asio::cancellation_type_t type, std::exception_ptr& thrown) {
+    telling_frame const frame(*this);
+    for (unsigned number = 1; number <= machine_.begun(); ++number) {
+        if (!machine_.is_running(number) || occupancy_.has(ended(number)))
+            continue;
+        try {
+            tell_attempt(slot(number), type);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+    }
+}
+
+// --- those who cancel
+
+void hedge_core::on_cancelled(asio::cancellation_type_t type) {
+    constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    if ((type & stopping) != asio::cancellation_type::none)
+        machine_.cancel((type & asio::cancellation_type::terminal) != asio::cancellation_type::none);
+    else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
+             !machine_.cancel_total())
+        return;
+    // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
+    bool const entered = enter(place::cancellation, nothing);
+    std::exception_ptr thrown;
+    tell_all(type, thrown);
+    occupancy_.add(called);
+    if (entered)
+        leave();
+    if (thrown)
+        std::rethrow_exception(thrown);
+}
+
+void hedge_core::on_scope_notice_failed() {
+    if (!enter(place::cancellation, scope_noticed))
+        return; // whoever is in sees to it
+    occupancy_.add(scope_noticed);
+    try {
+        return post(hedge_turn::continuation);
+    } catch (...) {
+        occupancy_.take(scope_noticed);
+    }
+    membership()->miss_request();
+    if (is_abandoned_ || has_result_)
+        finish();
+    else
+        leave();
+}
+
+// --- turns
+
+void hedge_core::on_turn(hedge_turn turn) {
+    switch (turn) {
+    case hedge_turn::continuation:
+        place_ = place::executor;
+        return leave();
+    case hedge_turn::timer_notice:
+        if (enter(place::executor, timer_expired))
+            see_to(timer_expired);
+        return;
+    case hedge_turn::scope_notice:
+        if (enter(place::executor, scope_noticed))
+            see_to(scope_noticed);
+        return;
+    }
+}
+
+void hedge_core::on_turn_dropped(hedge_turn turn) noexcept {
+    hedge_event events = nothing;
+    switch (turn) {
+    case hedge_turn::continuation:
+        events = occupancy_.take_all();
+        break;
+    case hedge_turn::timer_notice:
+        if (!enter(place::cancellation, timer_expired))
+            return;
+        is_armed_ = false;
+        break;
+    case hedge_turn::scope_notice:
+        if (!enter(place::cancellation, scope_noticed))
+            return;
+        events = scope_noticed;
+        break;
+    }
+    if ((events & scope_noticed) != nothing)
+        membership()->take_request();
+    if ((events & timer_expired) != nothing)
+        is_armed_ = false;
+    if ((events & handler_returned) != nothing)
+        is_called_ = true;
+    for (unsigned number = 1; number <= machine_.begun(); ++number)
+        if ((events & ended(number)) != nothing) {
+            on_attempt_over(slot(number));
+            machine_.on_dropped(number);
+        }
+    place_ = place::cancellation;
+    rest();
+}
+
+/// Lets others in.
+void hedge_core::leave() {
+    hedge_event const events = occupancy_.leave();
+    if (events == nothing)
+        return;
+    if (place_ == place::executor)
+        return see_to(events);
+    occupancy_.add(events);
+    try {
+        post(hedge_turn::continuation);
+    } catch (...) {
+        place_ = place::executor;
+        see_to(occupancy_.take_all());
+    }
+}
+
+/// Somebody who would have carried the operation on is gone. If nobody else will it is abandoned, unless there
+/// is something to deliver, for which the scheduler gives it a turn; but not if that is going as well.
+void hedge_core::rest() noexcept {
+    try {
+        if (is_abandoned_ || (is_delivered_ && machine_.running() == 0))
+            return finish();
+        if (machine_.running() > 0 || is_armed_)
+            return leave();
+        if (machine_.has_end() && !is_delivered_ && arm(now()))
+            return leave();
+    } catch (...) { // want of memory
+    }
+    is_abandoned_ = true;
+    finish();
+}
+
+bool hedge_core::on_expiry() {
+    return post_or_end([this] { post(hedge_turn::timer_notice); },
+                       [this] { on_turn(hedge_turn::timer_notice); });
+}
+
+void hedge_core::on_shutdown() noexcept {
+    if (!enter(place::cancellation, timer_expired))
+        return;
+    is_armed_ = false;
+    if (machine_.running() == 0 && !is_delivered_)
+        is_abandoned_ = true;
+    rest();
+}
+
+void hedge_core::on_handler_returned() {
+    if (enter(place::executor, handler_returned))
+        see_to(handler_returned);
+}
+
+} // namespace asio_retry::detail
