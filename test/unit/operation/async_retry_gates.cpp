@@ -86,6 +86,17 @@ public:
     void run() { time_->run(); }
     duration elapsed() const { return time_->now() - begin; }
     void advance(duration by) { time_->advance(by); }
+
+    /// Through whatever the form has for it; false if it has nothing.
+    bool cancel() {
+        if (scope_)
+            scope_->cancel();
+        else if (form_ == form::awaited_by_who_can_be_cancelled)
+            signal_.emit(asio::cancellation_type::terminal);
+        else
+            return false;
+        return true;
+    }
     void destroy() {
         time_.reset();
         io_.reset();
@@ -138,6 +149,9 @@ TEST_P(async_retry_gate, refuses_a_first_attempt) {
     operation.start(every_100ms());
     EXPECT_THAT(operation.completions, IsEmpty()) << "what follows belongs on the executor";
     EXPECT_THAT(operation.reasons, IsEmpty());
+    if (GetParam() != form::awaited && GetParam() != form::awaited_by_who_can_be_cancelled) {
+        EXPECT_THAT(operation.gate->told, ElementsAre("refuse 1")) << "asked in the initiating function";
+    }
     operation.run();
     EXPECT_THAT(operation.completions, ElementsAre(error_code(error::circuit_open)));
     EXPECT_THAT(operation.reasons, ElementsAre(stop_reason::refused));
@@ -169,6 +183,52 @@ TEST_P(async_retry_gate, is_waited_for_before_the_first_attempt_and_before_a_ret
                             "acquire transient", "refuse 2", "admit 2", "succeeded 2"));
     EXPECT_EQ(operation.elapsed(), 5100ms + 100ms + 100ms + 1100ms);
     EXPECT_TRUE(operation.gate->is_balanced());
+}
+
+TEST_P(async_retry_gate, decision_13_a_wait_for_it_ends_where_it_is_cancelled) {
+    struct waits {
+        char const* for_what;
+        std::vector<std::optional<duration>> refusals;
+        bool refuses_lease;
+    } const all[] = {{"the first attempt", {5s}, false},
+                     {"a lease", {}, true},
+                     {"a retry that has its lease", {let_in, 5s}, false}};
+    for (waits const& w : all) {
+        SCOPED_TRACE(w.for_what);
+        gated_operation each(GetParam());
+        each.played = script::failures(5);
+        each.gate->refusals.assign(w.refusals.begin(), w.refusals.end());
+        if (w.refuses_lease)
+            each.gate->grants.assign(50, false);
+        each.start(every_100ms().wait_when_refused());
+        each.advance(250ms);
+        EXPECT_THAT(each.completions, IsEmpty());
+        if (!each.cancel())
+            continue;
+        each.advance(0ms);
+        EXPECT_THAT(each.completions, ElementsAre(aborted()));
+        EXPECT_THAT(each.reasons, ElementsAre(stop_reason::cancelled));
+        each.expect_over();
+    }
+}
+
+TEST_P(async_retry_gate, a_wait_for_it_keeps_within_the_limits_of_time) {
+    retry_policy const waiting = every_100ms().wait_when_refused();
+    for (retry_policy const& policy :
+         {waiting.total_timeout(1s), waiting.max_elapsed(1s), waiting.total_timeout(1s).clamp()}) {
+        gated_operation each(GetParam());
+        each.played = script::failures(5);
+        each.gate->refusals = {let_in};
+        each.gate->grants.assign(50, false);
+        each.start(policy);
+        each.run();
+        ASSERT_THAT(each.completions, testing::SizeIs(1));
+        EXPECT_THAT(each.completions, ElementsAre(refused()));
+        EXPECT_THAT(each.reasons, ElementsAre(testing::AnyOf(stop_reason::deadline, stop_reason::elapsed)));
+        EXPECT_LE(each.elapsed(), 1s);
+        EXPECT_EQ(each.played.attempts, 1u) << "refusals are no attempts";
+        each.expect_over();
+    }
 }
 
 TEST_P(async_retry_gate, decision_25_a_context_that_is_destroyed_leaves_nothing_behind) {
@@ -293,7 +353,6 @@ TEST(async_retry_gates, a_scope_without_room_does_not_wait_for_the_gate) {
     EXPECT_TRUE(gate->is_balanced());
 }
 
-// What judges values says what they mean, and what the peer said.
 TEST(async_retry_gates, a_client_that_only_reconnects_needs_a_budget_that_fills_by_itself) {
     auto const dials_in_an_hour = [](double per_second) {
         asio::io_context io;
@@ -316,6 +375,7 @@ TEST(async_retry_gates, a_client_that_only_reconnects_needs_a_budget_that_fills_
     EXPECT_GT(dials_in_an_hour(0.1), 100);
 }
 
+// What judges values says what they mean, and what the peer said.
 TEST(async_retry_gates, a_judgement_reaches_the_gate) {
     asio::io_context io;
     virtual_time time(io);

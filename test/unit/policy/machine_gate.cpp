@@ -306,6 +306,26 @@ TEST(retry_machine, what_gates_and_observers_need_is_small) {
     EXPECT_LE(sizeof(retry_machine), 104u);
 }
 
+// It is asked last, so that nobody pays for a retry that limits or the peer forbid.
+TEST(retry_machine, asks_for_no_retry_that_is_not_made) {
+    auto const story_of = [](retry_policy const& policy, pushback said = {}) {
+        gated_script script(policy);
+        script->start();
+        script->machine.heed(said);
+        EXPECT_EQ(script->fail(50ms).what, retry_action::kind::complete);
+        return script.told();
+    };
+    auto const once = ElementsAre("admit 1", "failed 1 transient");
+    EXPECT_THAT(story_of(endless_every_100ms().max_attempts(1)), once);
+    EXPECT_THAT(story_of(endless_every_100ms().max_elapsed(100ms)), once);
+    EXPECT_THAT(story_of(endless_every_100ms().deadline(time_point(1h) + 100ms)), once);
+    EXPECT_THAT(story_of(endless_every_100ms(), pushback::never()), once);
+    EXPECT_THAT(story_of(endless_every_100ms(), pushback::after(61s)), once);
+    EXPECT_THAT(story_of(endless_every_100ms().backoff([](std::uint64_t) -> duration { throw 7; })), once);
+    EXPECT_THAT(story_of(endless_every_100ms().retry_if([](error_code) { return false; })),
+                ElementsAre("admit 1", "failed 1 permanent"));
+}
+
 // A budget that grants no retry ends the operation before a wait, as ever.
 TEST(retry_machine, decision_27_a_refused_lease_ends_the_operation) {
     gated_script script;
