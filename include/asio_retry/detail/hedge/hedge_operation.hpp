@@ -67,7 +67,7 @@ public:
 private:
     template <typename... Args>
     hedge_operation(handler_type&& handler, Callable&& callable, hedge_policy const& policy, Args&&... args)
-        : Shell(std::move(handler), policy, make_records(policy), std::forward<Args>(args)...)
+        : Shell(std::move(handler), policy, make_records(this, policy), std::forward<Args>(args)...)
         , callable_(std::move(callable)) {
         room const in = own_room();
         for (std::size_t i = 0; i < in.count; ++i)
@@ -82,13 +82,14 @@ private:
     static std::size_t more_for(hedge_policy const& policy) noexcept {
         return block::room_for(room::size(count_of(policy)));
     }
-    room room_for(hedge_policy const& policy) noexcept {
-        return {reinterpret_cast<std::byte*>(this) + sizeof(hedge_operation), count_of(policy)};
+    static room room_for(void* operation, hedge_policy const& policy) noexcept {
+        return {static_cast<std::byte*>(operation) + sizeof(hedge_operation), count_of(policy)};
     }
-    room own_room() noexcept { return room_for(this->machine().policy()); }
+    room own_room() noexcept { return room_for(this, this->machine().policy()); }
 
-    std::span<hedged_attempt> make_records(hedge_policy const& policy) noexcept {
-        room const in = room_for(policy);
+    /// Before there is an operation, whose memory it is.
+    static std::span<hedged_attempt> make_records(void* operation, hedge_policy const& policy) noexcept {
+        room const in = room_for(operation, policy);
         std::uninitialized_default_construct_n(in.attempts(), in.count);
         return {in.attempts(), in.count};
     }
