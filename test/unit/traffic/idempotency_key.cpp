@@ -67,6 +67,15 @@ TEST(idempotency_key, scheme_G7_random_ones_differ_and_use_all_bits) {
     EXPECT_EQ(highest, "ffffffff-ffff-4fff-bfff-ffffffffffff");
 }
 
+TEST(idempotency_key, halves_of_random_ones_are_drawn_apart) {
+    int alike = 0;
+    for (int i = 0; i < 1000; ++i) {
+        std::string const key = idempotency_key::random().to_string();
+        alike += key.substr(15, 3) == key.substr(33, 3); // the last twelve bits of each half
+    }
+    EXPECT_LT(alike, 100);
+}
+
 // There is no state that a copy of the process would have too.
 TEST(idempotency_key, random_ones_of_forked_processes_differ) {
     (void)idempotency_key::random();

@@ -76,12 +76,17 @@ TEST(overload_advisor, weighs_what_a_client_says_about_its_attempts) {
 
 // What is added up is not rounded: a hundred clients that each say 0.05 reach 0.05.
 TEST(overload_advisor, reaches_the_share_that_all_clients_have) {
-    for (std::uint64_t const percent : {1u, 5u, 7u, 29u, 100u}) {
-        overload_advisor advisor({.retry_share = static_cast<double>(percent) / 100});
+    struct sender {
+        std::uint64_t first, retries;
+    };
+    for (auto const [first, retries] :
+         {sender{99, 1}, sender{95, 5}, sender{71, 29}, sender{119, 41}, sender{0, 1}}) {
+        double const share = static_cast<double>(retries) / static_cast<double>(first + retries);
+        overload_advisor advisor({.retry_share = share});
         for (int i = 0; i < 100; ++i)
-            advisor.on_request(attempts(100 - percent, percent), noon);
-        EXPECT_EQ(advisor.advise(noon), do_not) << percent;
-        EXPECT_EQ(advisor.retry_share(noon), static_cast<double>(percent) / 100);
+            advisor.on_request(attempts(first, retries), noon);
+        EXPECT_EQ(advisor.advise(noon), do_not) << share;
+        EXPECT_EQ(advisor.retry_share(noon), share);
     }
 }
 
