@@ -11,11 +11,11 @@
 namespace asio_retry {
 namespace {
 
-constexpr std::int64_t one_token = 1'000'000'000;
+constexpr std::int64_t whole_token = 1'000'000'000;
 constexpr std::int64_t most_earned = 4'000'000'000'000'000'000; // the sum of two can still be counted
 
-std::int64_t billionths(double tokens) noexcept {
-    return static_cast<std::int64_t>(std::min(std::round(tokens * one_token), 4e18));
+std::int64_t counted_of(double tokens) noexcept {
+    return static_cast<std::int64_t>(std::min(std::round(tokens * whole_token), 4e18));
 }
 
 fleet_budget_options const& checked(fleet_budget_options const& o) {
@@ -88,7 +88,7 @@ std::optional<fleet_request> fleet_budget::poll(time_point now) noexcept {
         std::min<std::uint64_t>(needed + options_.batch - 1, std::numeric_limits<std::uint32_t>::max()));
     under_way_ = question{earned_, wanted};
     earned_ = 0;
-    return fleet_request{static_cast<double>(under_way_->earned) / one_token, wanted};
+    return fleet_request{static_cast<double>(under_way_->earned) / whole_token, wanted};
 }
 
 void fleet_budget::on_granted(std::uint32_t tokens, time_point now) noexcept {
@@ -109,8 +109,8 @@ void fleet_budget::on_unavailable(time_point now) noexcept {
         return;
     look(now);
     earned_ = std::min(earned_ + under_way_->earned, most_earned);
-    held_ += static_cast<std::uint64_t>(earned_ / one_token);
-    earned_ %= one_token;
+    held_ += static_cast<std::uint64_t>(earned_ / whole_token);
+    earned_ %= whole_token;
     empty_ = false;
     interval_ = options_.interval;
     end_question(now);
@@ -187,7 +187,7 @@ void fleet_budget::earn(std::uint64_t successes, duration passed) noexcept {
     double const x = in_windows(passed);
     double const all = options_.ratio * static_cast<double>(successes);
     auto const left = static_cast<std::int64_t>(static_cast<double>(earned_) * std::exp(-x));
-    earned_ = std::min(left + billionths(x > 0 ? all * -std::expm1(-x) / x : all), most_earned);
+    earned_ = std::min(left + counted_of(x > 0 ? all * -std::expm1(-x) / x : all), most_earned);
 }
 
 /// They fade from the end of the lease on; or from the last look on, if they were reserved then.
@@ -196,7 +196,7 @@ void fleet_budget::return_unreserved(time_point now) noexcept {
     if (now < free_from || held_ <= reserved_)
         return;
     double const faded = std::exp(-in_windows(elapsed_between(std::max(free_from, *looked_), now)));
-    earned_ = std::min(earned_ + billionths(static_cast<double>(held_ - reserved_) * faded), most_earned);
+    earned_ = std::min(earned_ + counted_of(static_cast<double>(held_ - reserved_) * faded), most_earned);
     held_ = reserved_;
 }
 

@@ -425,7 +425,7 @@ fault(fleet_budget_loses_what_it_told_in_vain src/traffic/fleet_budget.cpp
     [[std::min(earned_ + under_way_->earned, most_earned);]] [[earned_;]])
 
 fault(fleet_budget_has_what_it_holds_twice src/traffic/fleet_budget.cpp
-    [[    earned_ %= one_token;
+    [[    earned_ %= whole_token;
 ]] [[]])
 
 fault(fleet_budget_takes_an_unavailable_store_for_empty src/traffic/fleet_budget.cpp
@@ -465,7 +465,7 @@ fault(fleet_budget_never_fades src/traffic/fleet_budget.cpp
     [[static_cast<double>(earned_) * std::exp(-x)]] [[static_cast<double>(earned_)]])
 
 fault(fleet_budget_adds_what_was_earned_long_ago src/traffic/fleet_budget.cpp
-    [[billionths(x > 0 ? all * -std::expm1(-x) / x : all)]] [[billionths(all)]])
+    [[counted_of(x > 0 ? all * -std::expm1(-x) / x : all)]] [[counted_of(all)]])
 
 fault(fleet_budget_keeps_tokens_for_ever src/traffic/fleet_budget.cpp
     [[    if (now < free_from || held_]] [[    if (held_ == 0 || held_]])
@@ -479,7 +479,7 @@ fault(fleet_budget_lets_reserved_tokens_fade src/traffic/fleet_budget.cpp
     [[std::max(free_from, *looked_), now)]] [[free_from, now)]])
 
 fault(fleet_budget_lets_no_lease_fade src/traffic/fleet_budget.cpp
-    [[billionths(static_cast<double>(held_ - reserved_) * faded)]] [[billionths(static_cast<double>(held_ - reserved_))]])
+    [[counted_of(static_cast<double>(held_ - reserved_) * faded)]] [[counted_of(static_cast<double>(held_ - reserved_))]])
 
 fault(fleet_budget_swaps_its_arguments src/traffic/fleet_budget.cpp
     [[text_of(options_.capacity),
