@@ -10,8 +10,6 @@ namespace asio_retry::detail {
 
 template class basic_membership<hedge_core>;
 
-using enum hedge_event;
-
 retry_scheduler& hedge_core::scheduler() {
     if (!scheduler_.is_found())
         scheduler_.find_in(context(), own_context());
@@ -48,7 +46,7 @@ void hedge_core::start(bool is_scoped) {
         arm(machine_.expiry());
     } catch (...) {
         machine_.fail(code_of(std::current_exception()), std::current_exception());
-        occupancy_.add(called);
+        occupancy_.add(hedge_event::called);
     }
     leave();
 }
@@ -64,11 +62,11 @@ void hedge_core::fail() {
 
 void hedge_core::see_to(hedge_event events) {
     std::exception_ptr thrown; // by who was told to stop
-    if ((events & timer_expired) != nothing)
+    if ((events & hedge_event::timer_expired) != hedge_event::nothing)
         is_armed_ = false;
-    if ((events & handler_returned) != nothing)
+    if ((events & hedge_event::handler_returned) != hedge_event::nothing)
         is_called_ = true;
-    if ((events & scope_noticed) != nothing)
+    if ((events & hedge_event::scope_noticed) != hedge_event::nothing)
         obey(membership()->take_request());
     end_attempts(events);
     carry_on(thrown);
@@ -103,11 +101,11 @@ void hedge_core::carry_on(std::exception_ptr& thrown) {
             switch (action.what) {
             case kind::begin:
                 initiate(static_cast<unsigned>(action.attempt));
-                end_attempts(occupancy_.take_those(all_attempts));
+                end_attempts(occupancy_.take_those(hedge_event::all_attempts));
                 break;
             case kind::stop:
                 tell_all(asio::cancellation_type::terminal, thrown);
-                end_attempts(occupancy_.take_those(all_attempts));
+                end_attempts(occupancy_.take_those(hedge_event::all_attempts));
                 break;
             case kind::wait:
                 if (!arm(action.until) && machine_.running() == 0) {
@@ -149,7 +147,7 @@ void hedge_core::initiate(unsigned number) {
 
 void hedge_core::end_attempts(hedge_event events) {
     for (unsigned number = 1; number <= machine_.begun(); ++number)
-        if ((events & ended(number)) != nothing)
+        if ((events & ended(number)) != hedge_event::nothing)
             end_attempt(slot(number));
 }
 
@@ -225,7 +223,7 @@ void hedge_core::finish() {
         return leave();
     }
     if (place_ != place::executor && (place_ == place::cancellation || machine_.running() > 0)) {
-        occupancy_.add(called);
+        occupancy_.add(hedge_event::called);
         return leave();
     }
     forget_caller();

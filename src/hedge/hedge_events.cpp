@@ -9,8 +9,6 @@
 
 namespace asio_retry::detail {
 
-using enum hedge_event;
-
 /// While this thread tells the attempts to stop, which may end them here and now.
 class hedge_core::telling_frame : attempt_frame {
 public:
@@ -96,10 +94,10 @@ void hedge_core::on_cancelled(asio::cancellation_type_t type) {
              !machine_.cancel_total())
         return;
     // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
-    bool const entered = enter(place::cancellation, nothing);
+    bool const entered = enter(place::cancellation, hedge_event::nothing);
     std::exception_ptr thrown;
     tell_all(type, thrown);
-    occupancy_.add(called);
+    occupancy_.add(hedge_event::called);
     if (entered)
         leave();
     if (thrown)
@@ -107,13 +105,13 @@ void hedge_core::on_cancelled(asio::cancellation_type_t type) {
 }
 
 void hedge_core::on_scope_notice_failed() {
-    if (!enter(place::cancellation, scope_noticed))
+    if (!enter(place::cancellation, hedge_event::scope_noticed))
         return; // whoever is in sees to it
-    occupancy_.add(scope_noticed);
+    occupancy_.add(hedge_event::scope_noticed);
     try {
         return post(hedge_turn::continuation);
     } catch (...) {
-        occupancy_.take(scope_noticed);
+        occupancy_.take(hedge_event::scope_noticed);
     }
     membership()->miss_request();
     if (is_abandoned_ || has_result_)
@@ -130,41 +128,41 @@ void hedge_core::on_turn(hedge_turn turn) {
         place_ = place::executor;
         return leave();
     case hedge_turn::timer_notice:
-        if (enter(place::executor, timer_expired))
-            see_to(timer_expired);
+        if (enter(place::executor, hedge_event::timer_expired))
+            see_to(hedge_event::timer_expired);
         return;
     case hedge_turn::scope_notice:
-        if (enter(place::executor, scope_noticed))
-            see_to(scope_noticed);
+        if (enter(place::executor, hedge_event::scope_noticed))
+            see_to(hedge_event::scope_noticed);
         return;
     }
 }
 
 void hedge_core::on_turn_dropped(hedge_turn turn) noexcept {
-    hedge_event events = nothing;
+    hedge_event events = hedge_event::nothing;
     switch (turn) {
     case hedge_turn::continuation:
         events = occupancy_.take_all();
         break;
     case hedge_turn::timer_notice:
-        if (!enter(place::cancellation, timer_expired))
+        if (!enter(place::cancellation, hedge_event::timer_expired))
             return;
         is_armed_ = false;
         break;
     case hedge_turn::scope_notice:
-        if (!enter(place::cancellation, scope_noticed))
+        if (!enter(place::cancellation, hedge_event::scope_noticed))
             return;
-        events = scope_noticed;
+        events = hedge_event::scope_noticed;
         break;
     }
-    if ((events & scope_noticed) != nothing)
+    if ((events & hedge_event::scope_noticed) != hedge_event::nothing)
         membership()->take_request();
-    if ((events & timer_expired) != nothing)
+    if ((events & hedge_event::timer_expired) != hedge_event::nothing)
         is_armed_ = false;
-    if ((events & handler_returned) != nothing)
+    if ((events & hedge_event::handler_returned) != hedge_event::nothing)
         is_called_ = true;
     for (unsigned number = 1; number <= machine_.begun(); ++number)
-        if ((events & ended(number)) != nothing) {
+        if ((events & ended(number)) != hedge_event::nothing) {
             on_attempt_over(slot(number));
             machine_.on_dropped(number);
         }
@@ -175,7 +173,7 @@ void hedge_core::on_turn_dropped(hedge_turn turn) noexcept {
 /// Lets others in.
 void hedge_core::leave() {
     hedge_event const events = occupancy_.leave();
-    if (events == nothing)
+    if (events == hedge_event::nothing)
         return;
     if (place_ == place::executor)
         return see_to(events);
@@ -210,7 +208,7 @@ bool hedge_core::on_expiry() {
 }
 
 void hedge_core::on_shutdown() noexcept {
-    if (!enter(place::cancellation, timer_expired))
+    if (!enter(place::cancellation, hedge_event::timer_expired))
         return;
     is_armed_ = false;
     if (machine_.running() == 0 && !is_delivered_)
@@ -219,8 +217,8 @@ void hedge_core::on_shutdown() noexcept {
 }
 
 void hedge_core::on_handler_returned() {
-    if (enter(place::executor, handler_returned))
-        see_to(handler_returned);
+    if (enter(place::executor, hedge_event::handler_returned))
+        see_to(hedge_event::handler_returned);
 }
 
 } // namespace asio_retry::detail

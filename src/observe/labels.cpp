@@ -1,4 +1,5 @@
 #include "observe/exposition.hpp"
+#include "policy/field_text.hpp"
 #include "text/shown_text.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
@@ -13,9 +14,6 @@ namespace {
 
 constexpr bool is_letter(char c) noexcept {
     return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
-}
-constexpr bool is_digit(char c) noexcept {
-    return '0' <= c && c <= '9';
 }
 
 /// How many bytes the first character has; 0 for what is no UTF-8 (RFC 3629, section 4).

@@ -9,10 +9,10 @@
 namespace asio_retry {
 namespace {
 
-constexpr auto greatest = std::numeric_limits<std::uint64_t>::max();
+constexpr auto greatest_count = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t held_sum(std::uint64_t a, std::uint64_t b) noexcept {
-    return a > greatest - b ? greatest : a + b;
+    return a > greatest_count - b ? greatest_count : a + b;
 }
 
 std::size_t bucket_of(std::uint64_t number) noexcept {

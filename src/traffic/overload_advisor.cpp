@@ -7,7 +7,7 @@
 namespace asio_retry {
 namespace {
 
-constexpr std::uint64_t one_retry = 1'000'000'000;
+constexpr std::uint64_t whole_retry = 1'000'000'000;
 
 overload_advisor_options const& checked(overload_advisor_options const& o) {
     detail::share("overload_advisor.retry_share", o.retry_share);
@@ -23,11 +23,11 @@ overload_advisor::overload_advisor(overload_advisor_options const& options)
     , window_(options.window) {}
 
 void overload_advisor::on_request(std::uint64_t attempt_number, time_point now) noexcept {
-    count(attempt_number > 1 ? one_retry : 0, now);
+    count(attempt_number > 1 ? whole_retry : 0, now);
 }
 
 void overload_advisor::on_request(attempt_histogram const& sender, time_point now) noexcept {
-    count(static_cast<std::uint64_t>(std::llround(sender.retry_share() * one_retry)), now);
+    count(static_cast<std::uint64_t>(std::llround(sender.retry_share() * whole_retry)), now);
 }
 
 double overload_advisor::retry_share(time_point now) const noexcept {
@@ -42,7 +42,7 @@ overload_advice overload_advisor::advise(time_point now) const noexcept {
 }
 
 double overload_advisor::counts::share() const noexcept {
-    return requests == 0 ? 0 : static_cast<double>(billionths) / one_retry / static_cast<double>(requests);
+    return requests == 0 ? 0 : static_cast<double>(billionths) / whole_retry / static_cast<double>(requests);
 }
 
 void overload_advisor::count(std::uint64_t billionths, time_point now) noexcept {

@@ -507,7 +507,7 @@ fault(previous_attempts_take_blanks_for_a_part src/traffic/attempt_histogram.cpp
 ]] [[]])
 
 fault(histogram_wraps_round src/traffic/attempt_histogram.cpp
-    [[return a > greatest - b ? greatest : a + b;]] [[return a + b;]])
+    [[return a > greatest_count - b ? greatest_count : a + b;]] [[return a + b;]])
 
 fault(histogram_has_no_number_0 src/traffic/attempt_histogram.cpp
     [[std::clamp<std::uint64_t>(number, 1, last) - 1]] [[std::min<std::uint64_t>(number - 1, last - 1)]])
@@ -556,13 +556,13 @@ fault(counter_reads_no_clock include/asio_retry/traffic/attempt_counter.hpp
     [[bool measures_time() const noexcept override { return true; }]] [[]])
 
 fault(advisor_counts_the_first_attempt src/traffic/overload_advisor.cpp
-    [[attempt_number > 1 ? one_retry : 0]] [[attempt_number > 0 ? one_retry : 0]])
+    [[attempt_number > 1 ? whole_retry : 0]] [[attempt_number > 0 ? whole_retry : 0]])
 
 fault(advisor_weighs_a_client_as_one_retry src/traffic/overload_advisor.cpp
-    [[static_cast<std::uint64_t>(std::llround(sender.retry_share() * one_retry))]] [[sender.retry_share() > 0 ? one_retry : 0]])
+    [[static_cast<std::uint64_t>(std::llround(sender.retry_share() * whole_retry))]] [[sender.retry_share() > 0 ? whole_retry : 0]])
 
 fault(advisor_rounds_down src/traffic/overload_advisor.cpp
-    [[static_cast<std::uint64_t>(std::llround(sender.retry_share() * one_retry))]] [[static_cast<std::uint64_t>(sender.retry_share() * one_retry)]])
+    [[static_cast<std::uint64_t>(std::llround(sender.retry_share() * whole_retry))]] [[static_cast<std::uint64_t>(sender.retry_share() * whole_retry)]])
 
 fault(advisor_advises_without_requests src/traffic/overload_advisor.cpp
     [[return all.requests >= options_.min_requests && all]] [[return all]])
