@@ -97,7 +97,7 @@ void operation_core::on_attempt_completed(bool has_failed) {
     if (attempt_frame* const frame = attempt_frame::find(this))
         frame->completed = true;
     else if (state_.enter_after(attempt_ended))
-        end_attempt();
+        is_success_ && !state_.is_interruptible() ? succeed() : end_attempt(); // there may be nothing to clear
 }
 
 void operation_core::on_coroutine_lost() noexcept {
