@@ -29,7 +29,12 @@
 namespace boost::asio::detail {
 template <typename T, typename Blocking>
 class promise_executor; // what use_future gives its handlers: a system_executor that also catches exceptions
-}
+#if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
+template <typename Executor>
+class awaitable_frame_base; // what coroutine_entry.hpp looks for, which may be gone one day
+struct awaitable_thread_entry_point;
+#endif
+} // namespace boost::asio::detail
 
 namespace asio_retry {
 namespace asio = boost::asio;

@@ -1,10 +1,22 @@
 #pragma once
 
+#include <asio_retry/detail/handler/asio.hpp>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_state.hpp>
 
+#include <concepts>
 #include <utility>
+
+// The cancellation of a coroutine is in the frame at the bottom of its stack, and Asio has no public way to put
+// another in its place: reset_cancellation_state makes a new state on the same slot, which is the caller's, and
+// a slot can be bound to nothing but a coroutine that is spawned. That costs 4400 instructions for an attempt.
+// The names that are used here instead have been the same from Boost 1.81 to 1.92. Where Asio lacks one of them
+// every attempt is spawned, and so it is with ASIO_RETRY_SPAWN_ATTEMPTS, which has to be defined in the whole
+// program or nowhere.
+
+#if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
 
 namespace asio_retry::detail {
 
@@ -19,6 +31,14 @@ template <typename Executor>
 class boost::asio::detail::awaitable_thread<asio_retry::detail::entry_key<Executor>> {
 public:
     using entry = awaitable_frame<awaitable_thread_entry_point, Executor>;
+
+    template <typename Entry>
+    static constexpr bool knows = requires(Entry& in) {
+        { in.u_.executor_ } -> std::same_as<Executor&>;
+        { in.parent_cancellation_slot_ } -> std::same_as<cancellation_slot&>;
+        { in.cancellation_state_ } -> std::same_as<cancellation_state&>;
+        { in.throw_if_cancelled_ } -> std::same_as<bool&>;
+    };
 
     static Executor const& executor(entry const& in) noexcept { return in.u_.executor_; }
     static cancellation_slot& parent_slot(entry& in) noexcept { return in.parent_cancellation_slot_; }
@@ -37,6 +57,17 @@ class coroutine_entry {
     using frame = boost::asio::detail::awaitable_frame_base<Executor>;
 
 public:
+    /// Whether Asio has what this needs.
+    template <typename Thread = thread, typename Frame = frame, typename Entry = typename key::entry>
+    static constexpr bool is_possible() {
+        if constexpr (requires { sizeof(Frame); } && key::template knows<Entry>)
+            return attached_to<Frame>::template is_to<Thread>() && requires(Thread& attached) {
+                { attached.entry_point() } -> std::same_as<Entry*>;
+            };
+        else
+            return false;
+    }
+
     coroutine_entry() noexcept = default;
     coroutine_entry(coroutine_entry const&) = delete;
     coroutine_entry& operator=(coroutine_entry const&) = delete;
@@ -73,8 +104,15 @@ public:
     }
 
 private:
-    struct attached_to : frame {
-        static thread* of(frame* coroutine) noexcept { return coroutine->*&attached_to::attached_thread_; }
+    template <typename Frame>
+    struct attached_to : Frame {
+        template <typename Thread>
+        static constexpr bool is_to() {
+            return requires(Frame& coroutine) {
+                { coroutine.*&attached_to::attached_thread_ } -> std::same_as<Thread*&>;
+            };
+        }
+        static thread* of(Frame* coroutine) noexcept { return coroutine->*&attached_to::attached_thread_; }
     };
 
     /// Is told the frame of the coroutine, which goes on at once.
@@ -82,7 +120,7 @@ private:
         coroutine_entry* self;
 
         thread* operator()(frame* coroutine) const noexcept {
-            thread* const attached = attached_to::of(coroutine);
+            thread* const attached = attached_to<frame>::of(coroutine);
             self->entry_ = attached->entry_point();
             return attached;
         }
@@ -94,4 +132,21 @@ private:
     bool throws_ = false;
 };
 
+template <typename Executor>
+inline constexpr bool has_coroutine_entry = coroutine_entry<Executor>::is_possible();
+
 } // namespace asio_retry::detail
+
+#else
+
+namespace asio_retry::detail {
+
+template <typename Executor>
+class coroutine_entry;
+
+template <typename Executor>
+inline constexpr bool has_coroutine_entry = false;
+
+} // namespace asio_retry::detail
+
+#endif

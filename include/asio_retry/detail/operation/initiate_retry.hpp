@@ -192,6 +192,15 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
+/// And does: all that it needs of Asio is there.
+template <typename Form, typename Token>
+inline constexpr bool awaits_directly = [] {
+    if constexpr (can_await_directly<Form, Token>)
+        return has_coroutine_entry<typename awaiting_token<std::decay_t<Token>>::executor_type>;
+    else
+        return false;
+}();
+
 /// What is kept of the operation: one that is awaited loses its type, so that the coroutine has none of its
 /// own.
 template <typename Form, typename Token, typename Operation>
@@ -216,8 +225,7 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
         operation_kind<Policy>::template assert_usable<form>();
         refuse_if_empty(operation_kind<Policy>::operation_field, operation);
         constexpr bool retries = std::is_same_v<Policy, retry_policy>;
-        if constexpr (retries &&
-                      can_await_directly<form, Token>) { // it loses its type, so that the coroutine has none
+        if constexpr (retries && awaits_directly<form, Token>) {
             using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
             return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
                                source);
