@@ -9,6 +9,7 @@
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,31 @@ TEST(retry_observer, is_told_of_refusals) {
                             "retry_decided 1", "attempt_began 2", "attempt_ended 2", "ended succeeded"));
     EXPECT_EQ(script.observer->events.at(1).error, error::circuit_open);
     EXPECT_EQ(script.observer->events.at(4).failure, failure_kind::transient);
+}
+
+// Some forms ask first whether the operation may start, and tell it to when it may not.
+TEST(retry_observer, is_told_of_one_start) {
+    observed_script script;
+    script->machine.cancel();
+    EXPECT_FALSE(script->machine.may_start(script->begin));
+    script->start();
+    EXPECT_THAT(script.told(), ElementsAre("started", "ended cancelled"));
+}
+
+// Where the gate lets it in and cancels it the attempt has been about to begin.
+TEST(retry_observer, is_told_that_an_attempt_began_which_its_gate_cancels) {
+    struct cancelling final : retry_gate {
+        admission admit(std::uint64_t, time_point now) noexcept override {
+            machine->cancel();
+            return now;
+        }
+        retry_machine* machine = nullptr;
+    };
+    auto const gate = std::make_shared<cancelling>();
+    observed_script script(endless_every_100ms().gate(gate));
+    gate->machine = &script->machine;
+    script->start();
+    EXPECT_THAT(script.told(), ElementsAre("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
 }
 
 // It may cancel the operation whatever it is told.

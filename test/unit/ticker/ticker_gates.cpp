@@ -10,8 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -109,6 +111,41 @@ TEST_F(ticker_gate, a_wait_for_it_may_be_cancelled) {
     EXPECT_THAT(ends, ElementsAre(aborted()));
     tick();
     EXPECT_THAT(ticks, ElementsAre(0ms, 500ms)) << "the next wait takes its place";
+}
+
+// As a hook of the policy may; what it takes meanwhile is given back.
+TEST_F(ticker_gate, may_stop_reset_hurry_or_destroy_the_ticker_that_asks) {
+    struct meddling final : retry_gate {
+        bool acquire(failure_kind, time_point) noexcept override {
+            leases += grants;
+            if (auto const once = std::exchange(deed, nullptr))
+                once();
+            return grants;
+        }
+        void give_back(failure_kind) noexcept override { --leases; }
+        std::function<void()> deed;
+        bool grants = true;
+        int leases = 0;
+    };
+    std::function<void()> const deeds[] = {[this] { ticker->stop(); }, [this] { ticker->reset(); },
+                                           [this] { ticker->retry_now(); }, [this] { ticker.reset(); }};
+    for (auto const& deed : deeds)
+        for (bool const waits : {false, true})
+            for (bool const grants : {false, true}) {
+                auto const own = std::make_shared<meddling>();
+                own->grants = grants;
+                retry_policy const policy = retry_policy().max_attempts(3).max_elapsed(10s).gate(own);
+                ticker.emplace(io, waits ? policy.wait_when_refused() : policy);
+                ticks.clear();
+                ends.clear();
+                tick();
+                own->deed = deed;
+                for (int i = 0; i != 5 && ticker && ends.empty(); ++i)
+                    tick();
+                EXPECT_THAT(ends, testing::SizeIs(1)) << "by then it is over";
+                ticker.reset();
+                EXPECT_EQ(own->leases, static_cast<int>(ticks.size()) - 1);
+            }
 }
 
 TEST_F(ticker_gate, decision_25_a_context_that_is_destroyed_while_it_waits_leaves_nothing_behind) {

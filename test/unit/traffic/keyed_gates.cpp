@@ -8,9 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -71,6 +74,26 @@ TEST(keyed_gates, both_making_and_looking_may_ask_for_gates) {
     EXPECT_EQ(gates.size(), 1u);
     gates.for_each([&](std::string const& key, retry_budget&) { (void)gates.at(key + "'"); });
     EXPECT_EQ(gates.size(), 2u);
+}
+
+// One that logs its end, say, with how many there are.
+TEST(keyed_gates, what_is_forgotten_may_ask_for_gates_as_it_goes) {
+    struct last_words final : retry_gate {
+        explicit last_words(std::function<void()> f)
+            : say(std::move(f)) {}
+        ~last_words() override { say(); }
+        std::function<void()> say;
+    };
+    std::vector<std::size_t> sizes;
+    keyed_gates<last_words>* self = nullptr;
+    keyed_gates<last_words> gates(
+        [&] { return std::make_shared<last_words>([&] { sizes.push_back(self ? self->size() : 0); }); }, 1);
+    self = &gates;
+    (void)gates.at("a");
+    (void)gates.at("b");
+    (void)gates.at("c");
+    EXPECT_THAT(sizes, ElementsAre(1, 1));
+    self = nullptr;
 }
 
 TEST(keyed_gates, what_making_throws_leaves_no_trace) {
