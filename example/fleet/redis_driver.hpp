@@ -18,6 +18,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,8 @@ private:
         for (std::string& argument : budget_->arguments(request))
             words.push_back(std::move(argument));
         redis_reply const reply = co_await connection_->command(std::move(words));
+        if (reply->type != REDIS_REPLY_INTEGER)
+            throw std::runtime_error("the script answers with an integer");
         co_return static_cast<std::uint32_t>(reply->integer);
     }
 

@@ -1,6 +1,7 @@
 #include "redis_process.hpp"
 
 #include <asio_retry/permanent.hpp>
+#include <asio_retry/random.hpp>
 #include <asio_retry/retry.hpp>
 
 #include <boost/asio/buffer.hpp>
@@ -11,6 +12,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
@@ -26,6 +28,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using boost::system::error_code;
 using namespace std::chrono_literals;
 
 std::filesystem::path make_folder() {
@@ -35,9 +38,24 @@ std::filesystem::path make_folder() {
     return name;
 }
 
+/// Not of those that systems give to clients: while the server is down one of them could take it, or be
+/// connected to itself.
 unsigned short free_port() {
     asio::io_context io;
-    return tcp::acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)).local_endpoint().port();
+    asio_retry::random dice(
+        static_cast<std::uint64_t>(::getpid()) ^
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    for (int i = 0; i != 1000; ++i) {
+        tcp::endpoint const candidate(asio::ip::address_v4::loopback(),
+                                      static_cast<unsigned short>(dice.uniform(10'000, 29'999)));
+        tcp::acceptor acceptor(io);
+        error_code taken;
+        acceptor.open(candidate.protocol());
+        acceptor.bind(candidate, taken);
+        if (!taken)
+            return candidate.port();
+    }
+    throw std::runtime_error("there is no free port");
 }
 
 } // namespace
