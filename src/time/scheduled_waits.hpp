@@ -25,7 +25,8 @@ namespace asio_retry::detail {
 ///
 /// A mutex guards all of it. Where several threads run the context a wait begins without it, if the timer fires
 /// early enough: it arrives, and whoever takes the mutex next puts it into the wheel. So that none is
-/// overlooked, who adds one looks at the timer afterwards, and who disarms that looks for arrivals afterwards.
+/// overlooked, who adds one looks at the timer afterwards, and a timer that is disarmed calls its handler at
+/// once, which looks for arrivals.
 class scheduled_waits {
 public:
     scheduled_waits(boost::asio::execution_context& context, bool has_one_thread)
@@ -189,17 +190,10 @@ private:
 
     // Precondition for the next ones: the mutex is held.
 
-    /// No wait is left, unless one has just arrived.
-    void disarm() noexcept {
-        timer_.disarm();
-        waits_.admit();
-        arm();
-    }
-
     void take_back(wait_node& node) noexcept {
         waits_.erase(node);
         if (waits_.empty() && !waits_.any_ended_early())
-            disarm();
+            timer_.disarm();
         else if (waits_.size() == few)
             arm(); // from here on they are exact
     }
@@ -269,7 +263,7 @@ private:
         if (waits_.any_ended_early())
             arm_for(at_once);
         else if (waits_.empty())
-            disarm();
+            timer_.disarm();
         else
             arm();
     }

@@ -61,7 +61,7 @@ fault(machine_always_obeys_total include/asio_retry/retry_machine.hpp
 # --- the scheduler
 
 fault(scheduler_leaves_its_timer_armed src/time/scheduled_waits.hpp
-    [[            disarm();
+    [[            timer_.disarm();
         else if (waits_.size() == few)]] [[            return;
         else if (waits_.size() == few)]])
 

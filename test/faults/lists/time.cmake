@@ -166,11 +166,11 @@ fault(scheduler_does_not_arm_ahead src/time/scheduled_waits.hpp
 
 fault(scheduler_does_not_arm_for_the_rest src/time/scheduled_waits.hpp
     [[        else if (waits_.empty())
-            disarm();
+            timer_.disarm();
         else
             arm();
     }]] [[        else if (waits_.empty())
-            disarm();
+            timer_.disarm();
     }]])
 
 fault(scheduler_does_not_pause_without_memory src/time/scheduled_waits.hpp
@@ -203,8 +203,9 @@ fault(scheduler_loses_the_rest_of_a_turn src/time/scheduled_waits.hpp
             return;]])
 
 fault(scheduler_takes_the_last_wait_back_with_the_timer_armed_for_it src/time/scheduled_waits.hpp
-    [[        timer_.disarm();
-        waits_.admit();]] [[        waits_.admit();]])
+    [[        if (waits_.empty() && !waits_.any_ended_early())
+            timer_.disarm();
+        else if]] [[        if]])
 
 fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
     [[        std::unique_lock lock(mutex_);
@@ -359,3 +360,17 @@ fault(timer_allocates_to_be_armed src/time/timer_memory.hpp
 
 fault(scheduler_of_a_context_that_is_gone src/time/retry_scheduler.cpp
     [[latest.context != &context || latest.destroyed != destroyed]] [[latest.context != &context]])
+
+# --- what two threads do at the same time
+
+noticed_by(interleaved_waits)
+
+fault(scheduler_does_not_look_at_the_timer_again src/time/scheduled_waits.hpp
+    [[        if (!timer_.fires_by(expiry)) { // any more]] [[        if (false) {]])
+
+fault(timer_forgets_to_look_for_arrivals src/time/scheduled_waits.hpp
+    [[    void on_timer() {
+        take_turn]] [[    void on_timer() {
+        if (waits_.empty())
+            return timer_.on_fired();
+        take_turn]])
