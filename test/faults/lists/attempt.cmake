@@ -21,9 +21,9 @@ fault(erased_operation_judges_nothing include/asio_retry/detail/attempt/erased_o
 # --- a step before each retry
 
 fault(step_comes_before_the_first_attempt include/asio_retry/detail/attempt/stepped_form.hpp
-    [[                if (which.number == 1)
-                    return inner::call(operation, which);]] [[                if (which.number == 0)
-                    return inner::call(operation, which);]])
+    [[    if (which.number != 1) {
+        error_code const failure = co_await]] [[    if (which.number != 0) {
+        error_code const failure = co_await]])
 fault(step_comes_before_the_first_plain_attempt include/asio_retry/detail/attempt/stepped_form.hpp
     [[            if (which.number != 1)
                 if (error_code const failure = do_step]] [[            if (which.number != 0)
