@@ -8,12 +8,14 @@
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
+#include <asio_retry/cancellation_probe.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/hedge_policy.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/permanent.hpp>
@@ -22,6 +24,7 @@
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry.hpp>
+#include <asio_retry/retry_action.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>

@@ -1,24 +1,33 @@
 #pragma once
 
+#include <asio_retry/detail/policy/shared_value.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
 namespace asio_retry {
 
-/// Learns from an attempt what its operation cannot see: that what it set up works, and what its peer said.
+/// What a nested retry tells the attempt that it runs in.
+struct nested_marks {
+    std::atomic<bool> forbidden = false; ///< it was told never to retry
+    std::atomic<bool> sent = false;      ///< it may have sent something
+};
+
+/// Learns from an attempt what its operation cannot see: that what it set up works, that it has sent something,
+/// and what its peer said.
 class health_monitor {
 public:
     virtual void on_healthy() noexcept = 0;
 
+    virtual void on_sent() noexcept {}
+
     /// The peer said this about trying again.
     virtual void on_pushback(pushback) noexcept {}
 
-    /// Set by a nested retry that is told never to retry; null if nobody would look.
-    virtual std::shared_ptr<std::atomic<bool>> forbidden() { return nullptr; }
+    /// For a nested retry; null if nobody would look.
+    virtual detail::shared_value<nested_marks> marks() { return {}; }
 
 protected:
     ~health_monitor() = default;
@@ -35,7 +44,7 @@ struct attempt {
     /// When the whole operation must be over; time_point::max() if it has no deadline.
     time_point deadline = time_point::max();
 
-    /// For `mark_healthy` and `heed`; null outside a retry.
+    /// For the functions below; null outside a retry.
     health_monitor* monitor = nullptr;
 
     /// What the attempt set up works from now on, for `retry_policy::reset_after`: a connection has been
@@ -44,6 +53,14 @@ struct attempt {
     void mark_healthy() const noexcept {
         if (monitor)
             monitor->on_healthy();
+    }
+
+    /// The attempt is about to send what must not be done twice, for `retry_policy::retry_sent` and
+    /// `retry_event::sent`. An operation that takes an attempt says so; any other has sent from its beginning.
+    /// A nested retry says it to the attempt that it runs in. Preconditions: as those of `mark_healthy`.
+    void mark_sent() const noexcept {
+        if (monitor)
+            monitor->on_sent();
     }
 
     /// What the peer said to the attempt about trying again: obeyed by the retry if the attempt fails. The last

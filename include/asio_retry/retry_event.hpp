@@ -2,6 +2,8 @@
 
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/stop_reason.hpp>
 
 #include <cstdint>
@@ -9,14 +11,19 @@
 
 namespace asio_retry {
 
-/// What the hooks of a policy are told.
+/// What the hooks and the predicates of a policy are told.
 struct retry_event {
     std::uint64_t attempt = 0;    ///< number of the attempt that just ended; 0 if none was made
     error_code error;             ///< its error; for an exception the code in it, or error::operation_threw
     std::exception_ptr exception; ///< its exception, nested in `timed_out` if it took too long; null if it
                                   ///< failed with an error code
-    duration delay{};             ///< on_retry: the wait that follows; on_give_up: zero
-    stop_reason reason{};         ///< on_give_up: why no attempt follows; without meaning in on_retry
+    duration delay{};             ///< on_retry: the wait that follows; else zero
+    stop_reason reason{};         ///< on_give_up and on_success: why no attempt follows; else without meaning
+    duration elapsed{};           ///< since the initiation
+    duration took{};        ///< what the attempt took; zero if the operation ends without one, as in a wait
+    interruption stopped{}; ///< what told the attempt to stop
+    effect sent{};          ///< `none` if the peer has surely done nothing: the attempt has not said that it
+                            ///< sent anything, or the error says so; see `attempt::mark_sent`
 };
 
 } // namespace asio_retry

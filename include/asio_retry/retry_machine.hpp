@@ -1,11 +1,13 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
+#include <asio_retry/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
+#include <asio_retry/retry_action.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -18,39 +20,11 @@
 #include <utility>
 
 namespace asio_retry::detail {
+struct attempt_facts;
 struct operation_story;
-}
+} // namespace asio_retry::detail
 
 namespace asio_retry {
-
-/// What whoever runs a retry_machine has to do next.
-struct retry_action {
-    enum class kind {
-        attempt,  ///< make an attempt now
-        wait,     ///< wait for `delay`, then ask `on_wait_over`; a delay of zero lets others run first
-        complete, ///< the operation is over
-    };
-
-    kind what = kind::complete;
-    duration delay{};
-    stop_reason reason = stop_reason::succeeded; ///< of a completion
-    error_code error; ///< of a completion: to be delivered in place of the last attempt's own error, if set
-    std::exception_ptr thrown; ///< of a completion: what a callback threw, or the exception inside a permanent
-                               ///< error; to be delivered instead of `error`
-};
-
-/// A source of cancellation that cannot call retry_machine::cancel in time and is asked instead.
-class cancellation_probe {
-public:
-    /// Whether the operation is to stop; `total_counts` says whether a `total` cancellation is reason enough.
-    virtual bool stops(bool total_counts) const noexcept = 0;
-
-    /// Whether a running attempt is told too; it may be let finish.
-    virtual bool tells_attempt() const noexcept { return true; }
-
-protected:
-    ~cancellation_probe() = default;
-};
 
 /// Decides: the only place that does, for every form of retry.
 ///
@@ -90,8 +64,11 @@ public:
         measures_time_ = is_told_ = true;
     }
 
-    /// The attempts say themselves when they are healthy.
-    void expect_health_marks() noexcept { marks_health_ = policy_.settings().reset_after.has_value(); }
+    /// The attempts say themselves when they are healthy, and when they have sent something.
+    void expect_marks() noexcept {
+        marks_health_ = policy_.settings().reset_after.has_value();
+        marks_sent_ = true;
+    }
 
     /// The attempts are none, but ticks: the gate is asked for retries alone, and nobody observes.
     void expect_ticks() noexcept { makes_attempts_ = false; }
@@ -108,9 +85,14 @@ public:
 
     /// Whether it has to be told that of a success.
     bool is_observed() const noexcept {
-        return is_told_ && (observer_ || policy_.settings().gate_measures_time || policy_.settings().observer);
+        retry_settings const& settings = policy_.settings();
+        return is_told_ &&
+               (observer_ || settings.gate_measures_time || settings.observer || settings.on_success);
     }
     /// @}
+
+    /// Whether a success calls a hook, which belongs on the executor.
+    bool hears_success() const noexcept { return is_told_ && policy_.settings().on_success; }
 
     /// Whether a refusal is answered with a wait, for whose delay there has to be randomness.
     bool waits_when_refused() const noexcept { return is_told_ && policy_.settings().wait_when_refused; }
@@ -140,9 +122,7 @@ public:
 
     /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
     retry_action on_success(time_point now = {}) noexcept {
-        if (is_told_)
-            tell_success(now);
-        return retry_action();
+        return is_told_ ? tell_success(now) : retry_action();
     }
 
     /// An attempt failed at `now`. Precondition: !failure.succeeded().
@@ -197,11 +177,14 @@ public:
             healthy_since_ = now;
     }
 
+    /// The running attempt may have done something at the peer.
+    ASIO_RETRY_DECL void on_sent() noexcept;
+
     /// The running attempt was told this about trying again. Forgets it without memory for it.
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
 
-    /// To be set by a retry nested in the running attempt that is told never to retry; null without memory.
-    ASIO_RETRY_DECL std::shared_ptr<std::atomic<bool>> forbidden() noexcept;
+    /// For a retry nested in the running attempt; null without memory.
+    ASIO_RETRY_DECL detail::shared_value<nested_marks> marks_of_nested() noexcept;
 
     /// The attempt that is running or ran last.
     attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }
@@ -216,6 +199,8 @@ private:
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
         healthy_since_ = marks_health_ ? time_point::max() : now;
+        began_ = now;
+        has_sent_ = false;
         if (is_told_)
             tell_attempt(now);
     }
@@ -231,6 +216,12 @@ private:
                          time_point now, std::exception_ptr thrown = {});
     retry_action end_without_attempt(stop_reason reason, error_code const& code, time_point now);
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
+    // What the hooks and the predicates are told.
+    detail::attempt_facts facts(time_point now) const noexcept;
+    void call_on_retry(verdict const& failure, duration delay, time_point now) const;
+    void call_on_give_up(stop_reason reason, verdict const& failure, time_point now) const;
+    void call_on_success(time_point now) const;
+
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;
@@ -243,7 +234,7 @@ private:
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;
     ASIO_RETRY_DECL void tell_attempt(time_point now) noexcept;
-    ASIO_RETRY_DECL void tell_success(time_point now) noexcept;
+    ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     ASIO_RETRY_DECL void end_story() noexcept;
     void tell_start(time_point now) noexcept;
     void tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept;
@@ -275,7 +266,7 @@ private:
     cancellation_probe const* probe_ = nullptr;
     detail::machine_observer* observer_ = nullptr;
     detail::operation_story* story_ = nullptr;     // its own; made when it is needed
-    time_point began_{};                           // the attempt; for gates and observers
+    time_point began_{};                           // the attempt, or what would have been one
     time_point healthy_since_ = time_point::max(); // of the running attempt; or the end of a clamped wait
     stopping stopping_ : 2 = stopping::no;
     bool limits_attempts_ : 1 = false;
@@ -294,6 +285,9 @@ private:
     bool is_refused_ : 1 = false;                // and the gate has not been asked again
     bool has_begun_ : 1 = false;                 // the attempt that is admitted
     failure_kind kind_ : 3 = failure_kind::none; // of the last failure, which a lease is for
+    bool marks_sent_ : 1 = false;
+    bool has_sent_ : 1 = false;                            // the attempt, as it says itself
+    interruption interrupted_by_ : 2 = interruption::none; // the last attempt
 };
 
 } // namespace asio_retry

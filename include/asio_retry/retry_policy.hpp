@@ -4,6 +4,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/detail/policy/thrown_predicate.hpp>
 #include <asio_retry/retry_settings.hpp>
 
 #include <concepts>
@@ -86,6 +87,10 @@ public:
     /// delay is accepted, and allows a retry only after a delay that is drawn shorter.
     ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
 
+    /// The waits of the operation are no longer than this together: one that would make them longer does not
+    /// begin, and the operation ends at once with its last error, reason `elapsed`.
+    ASIO_RETRY_DECL retry_policy max_waited(duration greatest) const;
+
     /// Cancels an attempt that takes longer; unless it succeeds all the same it counts as failed with
     /// `timed_out`, whatever its own error, and may be retried.
     ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
@@ -108,11 +113,11 @@ public:
 
     /// @name What to retry
     /// @{
-    /// `predicate(error_code)` or `predicate(std::exception_ptr)` says whether a failure is to be retried. The
-    /// first kind, and what could be called with either, is given the code inside a `system_error`, or
-    /// `error::operation_threw` for any other exception; the second is given a `system_error` where the failure
-    /// is an error code. Permanent errors are never retried, and no predicate is asked. A second predicate
-    /// replaces the first.
+    /// `predicate(error_code)`, `predicate(std::exception_ptr)` or `predicate(retry_event const&)` says whether
+    /// a failure is to be retried. The first kind, and what could be called with another too, is given the code
+    /// inside a `system_error`, or `error::operation_threw` for any other exception; the second is given a
+    /// `system_error` where the failure is an error code; the third all that hooks are told but the delay.
+    /// Permanent errors are never retried, and no predicate is asked. A second predicate replaces the first.
     ///
     /// About an attempt that its time limit ended a predicate is asked with `timed_out`; what the attempt threw
     /// itself is then nested in the exception (std::rethrow_if_nested), so that an attempt can say whether it
@@ -131,13 +136,32 @@ public:
             return retry_if_code({"retry_if", std::forward<Predicate>(predicate)});
         } else {
             constexpr bool takes_exception = std::predicate<callable&, std::exception_ptr const&>;
-            static_assert(
-                takes_exception,
-                "retry_if: the predicate must take an error_code or a std::exception_ptr and return bool");
+            constexpr bool takes_event = std::predicate<callable&, retry_event const&>;
+            static_assert(takes_exception || takes_event,
+                          "retry_if: the predicate must take an error_code, a std::exception_ptr or a "
+                          "retry_event const& and return bool");
             if constexpr (takes_exception)
                 return retry_if_exception({"retry_if", std::forward<Predicate>(predicate)});
+            else if constexpr (takes_event)
+                return retry_if_event({"retry_if", std::forward<Predicate>(predicate)});
         }
     }
+
+    /// `predicate(E const&)` says whether an exception of type E, or derived from it, is to be retried;
+    /// everything else is as by default. One nested in another, as in that of a time limit, is not looked at.
+    template <typename E, typename Predicate>
+    retry_policy retry_if(Predicate&& predicate) const {
+        constexpr bool takes_it = std::predicate<std::decay_t<Predicate>&, E const&>;
+        static_assert(takes_it, "retry_if<E>: the predicate must take an E const& and return bool");
+        if constexpr (takes_it)
+            return retry_if_typed({"retry_if", detail::thrown_predicate<E, std::decay_t<Predicate>>(
+                                                   "retry_if", std::forward<Predicate>(predicate))});
+    }
+
+    /// With false a failure is retried only while nothing was sent, whatever cut the attempt short: see
+    /// `attempt::mark_sent`. One whose error says that the peer has done nothing, as `classify` has it, counts
+    /// as not sent. For what must not be done twice.
+    ASIO_RETRY_DECL retry_policy retry_sent(bool allowed) const;
 
     /// Lets a `total` cancellation end the operation after a failed attempt too; it is ignored there by
     /// default, because a failed attempt may have had side effects.
@@ -201,6 +225,16 @@ public:
             return with_on_retry({"on_retry", std::forward<Hook>(hook)});
     }
 
+    /// `hook(retry_event const&)` is called exactly once when the operation succeeds, reason `succeeded`. A
+    /// second hook replaces the first.
+    template <typename Hook>
+    retry_policy on_success(Hook&& hook) const {
+        constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
+        static_assert(takes_event, "on_success: the hook must take a retry_event const&");
+        if constexpr (takes_event)
+            return with_on_success({"on_success", std::forward<Hook>(hook)});
+    }
+
     /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without
     /// success, cancellation included. A second hook replaces the first.
     template <typename Hook>
@@ -233,8 +267,11 @@ private:
     ASIO_RETRY_DECL retry_policy retry_if_any() const;
     ASIO_RETRY_DECL retry_policy retry_if_code(retry_settings::code_predicate predicate) const;
     ASIO_RETRY_DECL retry_policy retry_if_exception(retry_settings::exception_predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy retry_if_event(retry_settings::event_predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy retry_if_typed(retry_settings::typed_predicate predicate) const;
     ASIO_RETRY_DECL retry_policy with_classifier(retry_settings::classifier classifier) const;
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
+    ASIO_RETRY_DECL retry_policy with_on_success(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_reason_of_give_up(detail::shared_function<void(stop_reason)> hook) const;
 

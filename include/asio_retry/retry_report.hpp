@@ -3,12 +3,12 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/stop_reason.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <string_view>
 #include <vector>
 
 namespace asio_retry::detail {
@@ -17,24 +17,14 @@ class report_recorder;
 
 namespace asio_retry {
 
-/// What told an attempt to stop before it had ended by itself.
-enum class interruption {
-    none,            ///< nothing did: the error is the attempt's own
-    attempt_timeout, ///< it took longer than attempt_timeout
-    deadline,        ///< total_timeout, the deadline or that of the scope was reached
-    cancellation,    ///< the caller or a scope cancelled the operation
-};
-
-/// The enumerator's name, for logs.
-ASIO_RETRY_DECL std::string_view to_string(interruption what) noexcept;
-
 /// A failed attempt, as a retry_report remembers it.
 struct failed_attempt {
     std::uint64_t number = 0;
     error_code error; ///< as the policy was told; timed_out for one that took too long
     interruption stopped = interruption::none;
-    duration ended_after{}; ///< since the initiation of the operation
-    duration delay{};       ///< the wait that was decided on; zero if none followed
+    duration ended_after{};       ///< since the initiation of the operation
+    duration delay{};             ///< the wait that was decided on; zero if none followed
+    std::exception_ptr exception; ///< null if it failed with an error code
 };
 
 /// What became of an operation: filled in while it runs, for an operation made by `with_report`.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
@@ -11,7 +12,6 @@
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_observer.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -34,6 +34,9 @@ inline constexpr any_failure_t any_failure{};
 struct retry_settings {
     using code_predicate = detail::shared_function<bool(error_code const&)>;
     using exception_predicate = detail::shared_function<bool(std::exception_ptr const&)>;
+    using event_predicate = detail::shared_function<bool(retry_event const&)>;
+    /// Of exceptions of one type: none for any other failure.
+    using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
     using hook = detail::shared_function<void(retry_event const&)>;
     using classifier = detail::shared_function<failure_class(error_code const&)>;
 
@@ -46,6 +49,7 @@ struct retry_settings {
     asio_retry::jitter jitter;
     std::optional<std::uint64_t> max_attempts = 3; ///< none: unlimited
     std::optional<duration> max_elapsed;
+    std::optional<duration> max_waited;
     std::optional<duration> attempt_timeout;
     std::optional<duration> total_timeout;
     std::optional<time_point> deadline;
@@ -54,7 +58,10 @@ struct retry_settings {
     bool allow_total_cancellation = false;
     bool retry_when_nested = false;
     bool is_nested = false; ///< by `nested_in`
-    std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t> retry_if;
+    std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t, event_predicate,
+                 typed_predicate>
+        retry_if;
+    bool retry_sent = true;
     classifier classify; ///< none: the function of that name
     duration pushback_limit = std::chrono::minutes(1);
     over_limit over_pushback_limit = over_limit::stop;
@@ -63,9 +70,10 @@ struct retry_settings {
     bool gate_measures_time = false; ///< what the gate has said when it was given
     hook on_retry;
     hook on_give_up;
+    hook on_success;
     std::shared_ptr<retry_gate> gate;
     std::shared_ptr<retry_observer> observer;
-    std::shared_ptr<std::atomic<bool>> forbids_outer; ///< of a nested one: set when it is told never to retry
+    detail::shared_value<nested_marks> outer; ///< of a nested one: what it tells the attempt that it runs in
 
     /// Whether a running attempt may have to be cut short.
     bool limits_attempts() const noexcept { return attempt_timeout || total_timeout || deadline; }
@@ -73,7 +81,12 @@ struct retry_settings {
     /// Whether the decision depends on how long the operation has taken, or somebody wants to know.
     bool measures_time() const noexcept {
         return max_elapsed || reset_after || limits_attempts() || gate_measures_time || wait_when_refused ||
-               observer;
+               observer || tells_events();
+    }
+
+    /// Whether somebody wants to know what a retry_event says.
+    bool tells_events() const noexcept {
+        return on_retry || on_give_up || on_success || std::holds_alternative<event_predicate>(retry_if);
     }
 
 private:

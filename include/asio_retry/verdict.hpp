@@ -52,6 +52,7 @@ public:
     static verdict rejected(judgement const& why = {}) noexcept {
         verdict v = failure(make_error_code(asio_retry::error::result_rejected));
         v.rejected_ = why.what.kind;
+        v.rejected_effect_ = why.what.effect;
         v.said_ = why.said;
         return v;
     }
@@ -65,6 +66,9 @@ public:
 
     /// What `fail_if` made of a rejected value; none for every other failure.
     failure_kind rejected_as() const noexcept { return rejected_; }
+
+    /// What the attempt may have done at the peer, of a rejected value.
+    asio_retry::effect rejected_effect() const noexcept { return rejected_effect_; }
 
     /// What the peer said about trying again, by a judgement of `fail_if`.
     pushback const& said() const noexcept { return said_; }
@@ -84,6 +88,7 @@ private:
     bool failed_ = false;
     bool permanent_ = false;
     failure_kind rejected_ = failure_kind::none;
+    asio_retry::effect rejected_effect_ = asio_retry::effect::possible;
     error_code error_;
     std::exception_ptr exception_;
     pushback said_;

@@ -114,7 +114,7 @@ void operation_core::on_coroutine_lost() noexcept {
 void operation_core::end_attempt() {
     state_.end_attempt();
     clear_attempt();
-    if (!state_.is_in_initiation() || is_success_)
+    if (!state_.is_in_initiation() || (is_success_ && !machine_.hears_success()))
         return conclude_attempt();
     state_.occupancy.add(attempt_ended); // to be decided on the executor
     leave();
@@ -147,7 +147,9 @@ void operation_core::conclude_attempt() {
 /// There is nothing to decide.
 void operation_core::succeed() {
     try {
-        machine_.on_success(machine_.is_observed() ? now() : time_point());
+        retry_action const action = machine_.on_success(machine_.is_observed() ? now() : time_point());
+        if (action.error.failed())
+            amend_result(action);
     } catch (...) {
         return fail();
     }

@@ -36,7 +36,7 @@ void retry_machine::tell_start(time_point now) noexcept {
     if (!policy_.settings().observer || !makes_attempts_ || (story_ && story_->number != 0) || !story())
         return;
     story_->number = next_operation();
-    story_->began = now;
+    story_->initiated = now;
     observation event;
     event.what = observation::kind::started;
     observe(event, now);
@@ -86,8 +86,10 @@ void retry_machine::tell_attempt(time_point now) noexcept {
         story_->thrown = nullptr;
         story_->has_failure = false;
         story_->heeded = pushback();
-        story_->forbidden.reset();
+        story_->marks = {};
     }
+    if (auto const& outer = policy_.settings().outer; outer && !marks_sent_)
+        outer->sent = true;
     if (observer_)
         observer_->on_attempt(attempts_, now);
 }
@@ -97,22 +99,38 @@ void retry_machine::heed(pushback said) noexcept {
         story_->heeded = said;
 }
 
-std::shared_ptr<std::atomic<bool>> retry_machine::forbidden() noexcept {
+void retry_machine::on_sent() noexcept {
+    has_sent_ = true;
+    if (auto const& outer = policy_.settings().outer)
+        outer->sent = true;
+}
+
+detail::shared_value<nested_marks> retry_machine::marks_of_nested() noexcept {
     try {
-        if (story() && !story_->forbidden)
-            story_->forbidden = std::make_shared<std::atomic<bool>>(false);
+        if (story() && !story_->marks)
+            story_->marks = detail::shared_value<nested_marks>::make();
     } catch (...) { // nobody will be told
     }
-    return story_ ? story_->forbidden : nullptr;
+    return story_ ? story_->marks : detail::shared_value<nested_marks>();
 }
 
 // --- its end
 
-void retry_machine::tell_success(time_point now) noexcept {
+retry_action retry_machine::tell_success(time_point now) noexcept {
     if (is_admitted_)
         end_attempt(attempt_end::how::succeeded, failure_kind::none, error_code(),
                     story_ ? story_->heeded : pushback(), now);
     tell_end(stop_reason::succeeded, error_code(), now);
+    retry_action action;
+    if (policy_.settings().on_success) {
+        try {
+            call_on_success(now);
+        } catch (...) {
+            action.error = error::hook_threw;
+            action.thrown = std::current_exception();
+        }
+    }
+    return action;
 }
 
 void retry_machine::tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept {
@@ -224,7 +242,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
     event.what = observation::kind::ended;
     event.attempt = attempts_;
     event.error = error;
-    event.took = elapsed_between(story_->began, std::max(story_->seen, now));
+    event.took = elapsed_between(story_->initiated, std::max(story_->seen, now));
     event.reason = reason;
     observe(event, now);
     story_->number = 0;

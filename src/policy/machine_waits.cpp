@@ -57,6 +57,11 @@ std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration l
         at_edge_ = is_last;
         healthy_since_ = saturating_add(now, delay);
     }
+    if (policy_.settings().max_waited) {
+        if (!story())
+            return stop_reason::elapsed; // nobody could count them
+        story_->waited = sum(story_->waited, delay);
+    }
     return std::nullopt;
 }
 
@@ -66,6 +71,11 @@ std::pair<duration, stop_reason> retry_machine::longest_wait(time_point now) con
         result.first = now > deadline_ ? -elapsed_between(deadline_, now) : elapsed_between(now, deadline_);
     if (auto const& max_elapsed = policy_.settings().max_elapsed) {
         duration const left = *max_elapsed - elapsed_between(started_, now);
+        if (left < result.first)
+            result = {left, stop_reason::elapsed};
+    }
+    if (auto const& max_waited = policy_.settings().max_waited) {
+        duration const left = *max_waited - (story_ ? story_->waited : duration::zero());
         if (left < result.first)
             result = {left, stop_reason::elapsed};
     }
@@ -118,7 +128,7 @@ verdict retry_machine::last_failure() const {
 pushback retry_machine::said_with(verdict const& failure) const noexcept {
     if (!story_)
         return failure.said();
-    if (story_->forbidden && *story_->forbidden)
+    if (story_->marks && story_->marks->forbidden)
         return pushback::never();
     return failure.said() ? failure.said() : story_->heeded;
 }

@@ -41,7 +41,8 @@ void report_recorder::on_failure(verdict const& failure, interruption stopped, t
                            timed_out ? timed_out_error() : failure.error(),
                            stopped,
                            report_->elapsed,
-                           {}});
+                           {},
+                           failure.exception()});
 }
 
 void report_recorder::on_wait(duration delay, time_point now) noexcept {

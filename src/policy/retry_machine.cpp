@@ -47,6 +47,7 @@ bool retry_machine::may_start_at(time_point now) noexcept {
 }
 
 retry_action retry_machine::begin(time_point now, random* source) {
+    began_ = now;
     if (may_start(now))
         return make_attempt(now);
     if (cancelled())
@@ -61,6 +62,7 @@ retry_action retry_machine::refuse(error_code const& code, time_point now) {
 }
 
 retry_action retry_machine::end_without_attempt(stop_reason reason, error_code const& code, time_point now) {
+    interrupted_by_ = interruption::none;
     return give_up(reason, verdict::failure(code), code, now);
 }
 
@@ -117,12 +119,19 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
     if (stable_for && says_so && !hung && healthy_since_ <= now &&
         elapsed_between(healthy_since_, now) >= *stable_for) {
         failures_ = 0;
-        if (story_)
+        if (policy_.settings().tells_events() && story())
+            story_->initiated = std::min(story_->initiated, started_);
+        if (story_) {
             story_->refusals = 0;
+            story_->waited = duration::zero();
+        }
         started_ = now;
         at_edge_ = false;
     }
     ++failures_;
+    interrupted_by_ = interrupted_by;
+    if (story_ && story_->marks && story_->marks->sent && policy_.settings().outer)
+        policy_.settings().outer->sent = true;
 }
 
 retry_action retry_machine::retry_or_end(verdict const& failure, error_code const& replacement, time_point now,
@@ -135,13 +144,13 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
     };
     error stage = error::predicate_threw;
     try {
-        bool const is_final = failure.is_permanent() || !detail::is_retryable(settings, failure);
+        bool const is_final = failure.is_permanent() || !detail::is_retryable(settings, failure, facts(now));
         pushback const said = story_ ? said_with(failure) : failure.said();
         if (is_admitted_)
             tell_failure(failure, is_final ? failure_kind::permanent : kind_of(failure, replacement.failed()),
                          now);
-        if (said.forbids() && settings.forbids_outer)
-            *settings.forbids_outer = true;
+        if (said.forbids() && settings.outer)
+            settings.outer->forbidden = true;
         if (failure.is_permanent()) {
             if (settings.is_nested && replacement && !cancelled()) {
                 permanent_error const timed_out = marked(failure);
@@ -172,7 +181,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
                 return end_for(*reason);
         if (settings.clamp)
             count_length(now);
-        if (deadline_ != time_point::max() || settings.max_elapsed)
+        if (deadline_ != time_point::max() || settings.max_elapsed || settings.max_waited)
             if (auto const reason = limit_wait(delay, least, now))
                 return end_for(*reason);
         if (cancelled())
@@ -182,7 +191,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
 
         stage = error::hook_threw;
         if (settings.on_retry)
-            settings.on_retry(retry_event{attempts_, failure.error(), failure.exception(), delay, {}});
+            call_on_retry(failure, delay, now);
         if (cancelled())
             return end_for(stop_reason::cancelled);
         if (is_told_)
@@ -205,6 +214,7 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
 retry_action retry_machine::go_on(time_point now, random* source) {
     if (observer_)
         observer_->on_wait_over(now);
+    began_ = now;
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
     if (now > deadline_ && !at_edge_)
@@ -260,9 +270,9 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     action.reason = reason;
     action.error = replacement;
     action.thrown = std::move(thrown);
-    if (auto const& hook = policy_.settings().on_give_up) {
+    if (policy_.settings().on_give_up) {
         try {
-            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});
+            call_on_give_up(reason, failure, now);
         } catch (...) {
             action.error = error::hook_threw;
             action.thrown = std::current_exception();

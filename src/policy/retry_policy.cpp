@@ -25,7 +25,7 @@ retry_policy retry_policy::changed(Change change) const {
     retry_policy result;
     result.settings_ = detail::shared_value<retry_settings>::make(settings(), [&](retry_settings& s) {
         change(s);
-        s.needs_ = {s.limits_attempts(), s.measures_time(), s.gate || s.observer};
+        s.needs_ = {s.limits_attempts(), s.measures_time(), s.gate || s.observer || s.on_success || s.outer};
     });
     return result;
 }
@@ -56,6 +56,11 @@ retry_policy retry_policy::unlimited_attempts() const {
 retry_policy retry_policy::max_elapsed(duration greatest) const {
     detail::non_negative("max_elapsed", greatest);
     return changed([&](retry_settings& s) { s.max_elapsed = greatest; });
+}
+
+retry_policy retry_policy::max_waited(duration greatest) const {
+    detail::non_negative("max_waited", greatest);
+    return changed([&](retry_settings& s) { s.max_waited = greatest; });
 }
 
 retry_policy retry_policy::attempt_timeout(duration greatest) const {
@@ -93,7 +98,7 @@ retry_policy retry_policy::nested_in(attempt const& outer) const {
             s.max_attempts = 1;
         s.is_nested = true;
         if (outer.monitor)
-            s.forbids_outer = outer.monitor->forbidden();
+            s.outer = outer.monitor->marks();
     });
 }
 
@@ -140,6 +145,22 @@ retry_policy retry_policy::retry_if_code(retry_settings::code_predicate predicat
 
 retry_policy retry_policy::retry_if_exception(retry_settings::exception_predicate predicate) const {
     return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+}
+
+retry_policy retry_policy::retry_if_event(retry_settings::event_predicate predicate) const {
+    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+}
+
+retry_policy retry_policy::retry_if_typed(retry_settings::typed_predicate predicate) const {
+    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+}
+
+retry_policy retry_policy::retry_sent(bool allowed) const {
+    return changed([&](retry_settings& s) { s.retry_sent = allowed; });
+}
+
+retry_policy retry_policy::with_on_success(retry_settings::hook hook) const {
+    return changed([&](retry_settings& s) { s.on_success = std::move(hook); });
 }
 
 retry_policy retry_policy::with_on_retry(retry_settings::hook hook) const {

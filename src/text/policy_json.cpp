@@ -2,6 +2,7 @@
 
 #include "text/build.hpp"
 #include "text/number.hpp"
+#include "text/setting_forms.hpp"
 #include "text/shown_text.hpp"
 #include "text/term.hpp"
 
@@ -101,6 +102,13 @@ void add_named(term& to, json::object const& values, text_position const& at, in
             to.arguments.push_back(argument_from(view_of(key), value, within(at, view_of(key)), depth));
 }
 
+/// Whether true and false are the argument of a setting, and not whether there is the setting.
+bool is_flag(std::string_view name) {
+    auto const* const setting = find_item(setting_forms, name);
+    return setting && setting->parameters.front().kind == parameter_kind::a_flag &&
+           !setting->parameters.front().name.empty();
+}
+
 term term_from(std::string_view name, json::value const& from, text_position const& at, int depth) {
     check_depth(depth, at);
     term read{std::string(name), {}, at, at};
@@ -108,10 +116,10 @@ term term_from(std::string_view name, json::value const& from, text_position con
         add_named(read, *named, at, depth);
     else if (auto const* in_order = from.if_array())
         add_in_order(read, *in_order, at, depth);
-    else if (auto const* flag = from.if_bool(); flag && !*flag)
-        fail_expecting_json(at, "true or no such key", from);
-    else if (!flag)
+    else if (!from.is_bool() || is_flag(name))
         read.arguments.push_back(argument_from("", from, at, depth));
+    else if (!from.get_bool())
+        fail_expecting_json(at, "true or no such key", from);
     return read;
 }
 

@@ -129,6 +129,7 @@ std::vector<term> terms_of(retry_policy const& policy) {
     else
         list.add("unlimited_attempts");
     list.add_if(s.max_elapsed, "max_elapsed");
+    list.add_if(s.max_waited, "max_waited");
     list.add_if(s.attempt_timeout, "attempt_timeout");
     list.add_if(s.total_timeout, "total_timeout");
     if (s.deadline)
@@ -145,9 +146,12 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_stand_in_if(s.is_nested, "nested_in", "attempt");
     bool const any = std::holds_alternative<any_failure_t>(s.retry_if);
     list.add_if(any, "any_failure");
+    if (!s.retry_sent)
+        list.add("retry_sent", false);
     list.add_stand_in_if(s.retry_if.index() != 0 && !any, "retry_if");
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
+    list.add_stand_in_if(static_cast<bool>(s.on_success), "on_success");
     list.add_stand_in_if(s.gate != nullptr, "gate", "gate");
     list.add_stand_in_if(static_cast<bool>(s.classify), "classify");
     list.add_stand_in_if(s.observer != nullptr, "observe", "observer");

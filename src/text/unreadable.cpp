@@ -13,10 +13,16 @@ struct unreadable_item {
     std::string_view name, kind;
 };
 
-constexpr unreadable_item unreadable_items[] = {
-    {"custom_backoff", "a callable"},  {"custom_jitter", "a callable"}, {"retry_if", "a callable"},
-    {"on_retry", "a callable"},        {"on_give_up", "a callable"},    {"gate", "a gate"},
-    {"nested_in", "an outer attempt"}, {"classify", "a callable"},      {"observe", "an observer"}};
+constexpr unreadable_item unreadable_items[] = {{"custom_backoff", "a callable"},
+                                                {"custom_jitter", "a callable"},
+                                                {"retry_if", "a callable"},
+                                                {"on_retry", "a callable"},
+                                                {"on_give_up", "a callable"},
+                                                {"on_success", "a callable"},
+                                                {"gate", "a gate"},
+                                                {"nested_in", "an outer attempt"},
+                                                {"classify", "a callable"},
+                                                {"observe", "an observer"}};
 
 } // namespace
 

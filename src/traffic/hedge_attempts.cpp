@@ -52,7 +52,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     bool is_final = failure.is_permanent();
     std::exception_ptr thrown;
     try {
-        is_final = is_final || !detail::is_retryable(common(), failure);
+        is_final = is_final || !detail::is_retryable(common(), failure, {.number = number});
     } catch (...) {
         is_final = true;
         thrown = std::current_exception();
@@ -60,8 +60,8 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     pushback const said = said_with(number, failure);
     end_attempt(number, how::failed, kind_of(failure, is_final), said, now);
     ++failures_;
-    if (said.forbids() && common().forbids_outer)
-        *common().forbids_outer = true;
+    if (said.forbids() && common().outer)
+        common().outer->forbidden = true;
     if (stopping_ == stopping::cancelled) // by the predicate
         return false;
     if (thrown) {
@@ -157,16 +157,16 @@ void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, 
 /// The verdict's own comes after what the attempt heeded.
 pushback hedge_machine::said_with(std::uint64_t number, verdict const& failure) const noexcept {
     hedged_attempt const& one = attempts_[number - 1];
-    if (one.forbidden && *one.forbidden)
+    if (one.marks && one.marks->forbidden)
         return pushback::never();
     return failure.said() ? failure.said() : one.heeded;
 }
 
-std::shared_ptr<std::atomic<bool>> hedge_machine::forbidden(std::uint64_t number) noexcept {
-    auto& shared = attempts_[number - 1].forbidden;
+detail::shared_value<nested_marks> hedge_machine::marks_of_nested(std::uint64_t number) noexcept {
+    auto& shared = attempts_[number - 1].marks;
     try {
         if (!shared)
-            shared = std::make_shared<std::atomic<bool>>(false);
+            shared = detail::shared_value<nested_marks>::make();
     } catch (...) { // nobody will be told
     }
     return shared;

@@ -122,6 +122,10 @@ retry_policy draw_policy() {
     if (is_set())
         policy = policy.reset_after(*any_delay());
     if (is_set())
+        policy = policy.max_waited(*any_delay());
+    if (is_set())
+        policy = policy.retry_sent(is_set());
+    if (is_set())
         policy = policy.retry_if(any_failure);
     if (is_set())
         policy = policy.clamp();

@@ -43,7 +43,7 @@ struct hedge_action {
 struct hedged_attempt {
     time_point began{};
     pushback heeded;
-    std::shared_ptr<std::atomic<bool>> forbidden; // by a retry nested in it; null if there is none
+    detail::shared_value<nested_marks> marks; // of a retry nested in it; null if there is none
     bool is_running = false;
     bool is_recorded = false; // in the quantile
 };
@@ -134,7 +134,7 @@ public:
     /// @{
     attempt attempt_at(std::uint64_t number) const noexcept { return {number, deadline_, nullptr}; }
     void heed(std::uint64_t number, pushback said) noexcept { attempts_[number - 1].heeded = said; }
-    std::shared_ptr<std::atomic<bool>> forbidden(std::uint64_t number) noexcept; ///< null without memory
+    detail::shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept; ///< null without memory
     std::uint64_t begun() const noexcept { return begun_; }
     std::uint64_t running() const noexcept { return running_; }
     bool is_running(std::uint64_t number) const noexcept { return attempts_[number - 1].is_running; }

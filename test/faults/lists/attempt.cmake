@@ -37,4 +37,4 @@ fault(step_may_throw_in_its_completion include/asio_retry/detail/attempt/stepped
         std::rethrow_exception(thrown);]] [[    static_cast<void>(thrown);]])
 fault(step_takes_the_health_of_the_operation include/asio_retry/before_retry.hpp
     [[        inner::prepare(operation.operation_, machine);]] [[        static_cast<void>(operation);
-        machine.expect_health_marks();]])
+        machine.expect_marks();]])

@@ -21,16 +21,16 @@ fault(machine_starts_although_cancelled include/asio_retry/retry_machine.hpp
     [[may_start_at(now)) && !cancelled() &&]] [[may_start_at(now)) &&]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/policy/retry_machine.cpp
-    [[        observer_->on_wait_over(now);
-    if (cancelled())]] [[        observer_->on_wait_over(now);
-    if (false)]])
+    [[    began_ = now;
+    if (cancelled())
+        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    if (now > deadline_]] [[    began_ = now;
+    if (now > deadline_]])
 
 fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine.cpp
-    [[        observer_->on_wait_over(now);
-    if (cancelled())
-        return end_without_attempt(stop_reason::cancelled]] [[        observer_->on_wait_over(now);
-    if (cancelled())
-        return end_without_attempt(stop_reason::attempts]])
+    [[        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    if (now > deadline_]] [[        return end_without_attempt(stop_reason::attempts, aborted_error(), now);
+    if (now > deadline_]])
 
 fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
     [[        if (cancelled())
@@ -45,9 +45,8 @@ fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
             tell_retry]])
 
 fault(machine_gives_up_twice src/policy/retry_machine.cpp
-    [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]]
-    [[            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});
-            hook(retry_event{attempts_, failure.error(), failure.exception(), duration::zero(), reason});]])
+    [[            call_on_give_up(reason, failure, now);]] [[            call_on_give_up(reason, failure, now);
+            call_on_give_up(reason, failure, now);]])
 
 fault(policy_does_not_allow_total src/policy/retry_policy.cpp
     [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])

@@ -53,8 +53,8 @@ fault(machine_takes_a_marked_attempt_for_hung src/policy/retry_machine.cpp
     [[interrupted_by == interruption::attempt_timeout && !marks_health_;]] [[interrupted_by == interruption::attempt_timeout;]])
 
 fault(machine_does_not_start_its_time_over src/policy/retry_machine.cpp
-    [[            story_->refusals = 0;
-        started_ = now;]] [[            story_->refusals = 0;]])
+    [[        started_ = now;
+        at_edge_ = false;]] [[        at_edge_ = false;]])
 
 fault(machine_stays_at_the_edge_after_a_reset src/policy/retry_machine.cpp
     [[        started_ = now;
@@ -112,7 +112,7 @@ fault(machine_leaves_a_quick_attempt_no_time src/policy/machine_waits.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
 
 fault(machine_tells_of_another_delay src/policy/retry_machine.cpp
-    [[failure.error(), failure.exception(), delay, {}});]] [[failure.error(), failure.exception(), ceiling, {}});]])
+    [[            call_on_retry(failure, delay, now);]] [[            call_on_retry(failure, ceiling, now);]])
 
 fault(machine_retries_when_a_hook_threw src/policy/retry_machine.cpp
     [[        stage = error::hook_threw;
@@ -169,10 +169,12 @@ fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cp
     [[        story_->heeded = pushback();]] [[]])
 
 fault(machine_keeps_never_to_itself src/policy/retry_machine.cpp
-    [[            *settings.forbids_outer = true;]] [[            *settings.forbids_outer = false;]])
+    [[            settings.outer->forbidden = true;]] [[            settings.outer->forbidden = false;]])
 
 fault(machine_prefers_the_limit_of_waits src/policy/machine_waits.cpp
-    [[        if (left < result.first)]] [[        if (left <= result.first)]])
+    [[elapsed_between(started_, now);
+        if (left < result.first)]] [[elapsed_between(started_, now);
+        if (left <= result.first)]])
 
 fault(machine_counts_elapsed_time_from_the_last_attempt src/policy/machine_waits.cpp
     [[*max_elapsed - elapsed_between(started_, now);]] [[*max_elapsed - elapsed_between(healthy_since_, now);]])
@@ -206,13 +208,55 @@ fault(machine_retries_what_was_aborted_in_another_category src/policy/retryable.
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != aborted_error();]])
 
 fault(machine_does_not_retry_any_failure src/policy/retryable.cpp
-    [[    return std::holds_alternative<any_failure_t>(predicate) ||
-           failure]] [[    return failure]])
+    [[    bool operator()(any_failure_t) const { return true; }]] [[    bool operator()(any_failure_t) const { return is_retryable_by_default(failure); }]])
 
 fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retryable.cpp
-    [[    if (failure.is_rejected())
-        return failure.rejected_as() != failure_kind::permanent;
+    [[    bool const is_worth_it = failure.is_rejected()]]
+    [[    bool const is_worth_it = failure.is_rejected() && settings.retry_if.index() == 0]])
+
+# --- what hooks and predicates are told, and what follows
+
+fault(event_counts_from_the_last_outage src/policy/machine_events.cpp
+    [[story_ ? std::min(story_->initiated, started_) : started_]] [[started_]])
+fault(event_has_a_wait_that_took_something src/policy/retry_machine.cpp
+    [[    began_ = now;
+    if (cancelled())]] [[    if (cancelled())]])
+fault(event_keeps_what_stopped_an_attempt_before src/policy/retry_machine.cpp
+    [[    interrupted_by_ = interruption::none;
 ]] [[]])
+fault(event_does_not_know_what_stopped_the_attempt src/policy/retry_machine.cpp
+    [[    interrupted_by_ = interrupted_by;
+]] [[]])
+fault(attempts_have_sent_for_ever include/asio_retry/retry_machine.hpp
+    [[        has_sent_ = false;
+]] [[]])
+fault(attempts_that_cannot_say_so_have_not_sent src/policy/machine_events.cpp
+    [[(has_sent_ || !marks_sent_)]] [[has_sent_]])
+fault(sent_is_not_passed_on src/policy/retry_machine.cpp
+    [[        policy_.settings().outer->sent = true;]] [[        policy_.settings().outer->sent = false;]])
+fault(sent_is_kept_to_itself src/policy/machine_story.cpp
+    [[    has_sent_ = true;
+    if (auto const& outer = policy_.settings().outer)
+        outer->sent = true;]] [[    has_sent_ = true;]])
+fault(sent_is_not_said_by_those_that_cannot src/policy/machine_story.cpp
+    [[outer && !marks_sent_)]] [[outer && marks_sent_ && !marks_sent_)]])
+fault(sent_is_retried src/policy/retryable.cpp
+    [[return is_worth_it && (settings.retry_sent ||]] [[return is_worth_it && (true ||]])
+fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
+    [[    if (failure.is_rejected())
+        return failure.rejected_effect();]] [[    if (!failure.succeeded())
+        return effect::possible;]])
+fault(predicate_of_a_type_is_asked_about_none src/policy/retryable.cpp
+    [[        return answer ? *answer : is_retryable_by_default(failure);]] [[        return answer ? *answer : false;]])
+fault(waits_are_not_added_up src/policy/machine_waits.cpp
+    [[        story_->waited = sum(story_->waited, delay);]] [[        story_->waited = delay;]])
+fault(waits_are_added_up_for_ever src/policy/retry_machine.cpp
+    [[            story_->waited = duration::zero();
+]] [[]])
+fault(success_hook_may_throw src/policy/machine_story.cpp
+    [[            action.error = error::hook_threw;]] [[            action.error = error_code();]])
+fault(success_has_no_time include/asio_retry/retry_machine.hpp
+    [[ || settings.observer || settings.on_success);]] [[ || settings.observer);]])
 
 # --- the report
 
@@ -261,7 +305,7 @@ fault(report_is_never_over src/policy/report_recorder.cpp
     [[    report_->ended = true;
 ]] [[]])
 
-fault(report_names_another_interruption src/policy/retry_report.cpp
+fault(report_names_another_interruption src/policy/interruption.cpp
     [[    case interruption::deadline:
         return "deadline";]] [[    case interruption::deadline:
         return "attempt_timeout";]])

@@ -88,7 +88,7 @@ fault(story_goes_back_in_time src/policy/machine_story.cpp
     [[    event.now = story_->seen;]] [[    event.now = now;]])
 
 fault(story_lasts_since_the_last_event src/policy/machine_story.cpp
-    [[elapsed_between(story_->began, std::max(story_->seen, now));]] [[elapsed_between(story_->seen, std::max(story_->seen, now));]])
+    [[elapsed_between(story_->initiated, std::max(story_->seen, now));]] [[elapsed_between(story_->seen, std::max(story_->seen, now));]])
 
 fault(story_ends_twice src/policy/machine_story.cpp
     [[    story_->number = 0;

@@ -168,7 +168,7 @@ fault(json_has_profiles_in_the_order_of_their_keys src/text/policy_json.cpp
     return others;]])
 
 fault(json_takes_false_for_true src/text/policy_json.cpp
-    [[flag && !*flag)]] [[flag && !flag)]])
+    [[    else if (!from.get_bool())]] [[    else if (!from.is_bool())]])
 
 fault(json_has_a_status_code_ok src/text/policy_json.cpp
     [[if (found == end || found == std::begin(grpc_status_codes))]] [[if (found == end)]])

@@ -222,7 +222,7 @@ TEST(peers, a_schedule_repeats_its_last_delay) {
 TEST(peers, reset_after_zero_starts_over_once_an_attempt_was_healthy) {
     machine_script script(
         retry_policy().backoff(exponential(100ms)).jitter(no_jitter()).max_attempts(3).reset_after(0s));
-    script.machine.expect_health_marks();
+    script.machine.expect_marks();
     script.start();
     for (int outage = 0; outage != 4; ++outage) {
         script.machine.on_healthy(script.begin);

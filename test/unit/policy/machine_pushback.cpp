@@ -137,7 +137,7 @@ struct machine_monitor final : health_monitor {
         : machine(m) {}
     void on_healthy() noexcept override {}
     void on_pushback(pushback said) noexcept override { machine.heed(said); }
-    std::shared_ptr<std::atomic<bool>> forbidden() override { return machine.forbidden(); }
+    detail::shared_value<nested_marks> marks() override { return machine.marks_of_nested(); }
     retry_machine& machine;
 };
 

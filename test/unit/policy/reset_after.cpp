@@ -89,7 +89,7 @@ TEST(reset_after, total_timeout_does_not_start_over) {
 
 TEST(reset_after, health_counts_from_the_first_mark_of_the_attempt) {
     machine_script script(doubling_for_ever().reset_after(10s));
-    script.machine.expect_health_marks();
+    script.machine.expect_marks();
     script.start();
     EXPECT_THAT(script.fail(1h), is_wait(100ms));
     script.wake(1h);
@@ -120,7 +120,7 @@ TEST(reset_after, an_attempt_that_timed_out_is_no_good_connection) {
     EXPECT_THAT(script.expire(61s, 121s), is_wait(200ms));
 
     machine_script marking(doubling_for_ever().attempt_timeout(60s).reset_after(30s));
-    marking.machine.expect_health_marks();
+    marking.machine.expect_marks();
     marking.start();
     marking.fail();
     marking.wake(1s);

@@ -184,7 +184,7 @@ TEST(decision_41, with_clamp_a_last_attempt_is_left_what_the_longest_one_took) {
         for (bool const marks_health : {false, true}) {
             machine_script script(limited);
             if (marks_health)
-                script.machine.expect_health_marks();
+                script.machine.expect_marks();
             script.start();
             EXPECT_THAT(script.fail(1s), is_wait(3s));
             EXPECT_THAT(script.wake(4s), is_attempt());

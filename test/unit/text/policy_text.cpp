@@ -156,8 +156,11 @@ TEST(policy_text, every_setting_is_written_and_read) {
 // What peers and gates may do to an operation is written where it is not the default.
 TEST(policy_text, what_is_heeded_is_written_and_read) {
     EXPECT_EQ(to_string(retry_policy().pushback_limit(1min).pushback_spread(0.1)), default_policy);
+    EXPECT_EQ(to_string(retry_policy().retry_sent(false).retry_sent(true)), default_policy);
     for (auto const& [policy, items] :
          {std::pair(retry_policy().wait_when_refused(), "wait_when_refused()"),
+          std::pair(retry_policy().max_waited(90s), "max_waited(90s)"),
+          std::pair(retry_policy().retry_sent(false), "retry_sent(false)"),
           std::pair(retry_policy().pushback_limit(30s), "pushback_limit(30s)"),
           std::pair(retry_policy().pushback_limit(1min, over_limit::clamp), "pushback_limit(1min, clamp=true)"),
           std::pair(retry_policy().pushback_limit(5s, over_limit::ignore).pushback_spread(0.25),
@@ -170,10 +173,13 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
         EXPECT_EQ(a.over_pushback_limit, b.over_pushback_limit);
         EXPECT_EQ(a.pushback_spread, b.pushback_spread);
         EXPECT_EQ(a.wait_when_refused, b.wait_when_refused);
+        EXPECT_EQ(a.max_waited, b.max_waited);
+        EXPECT_EQ(a.retry_sent, b.retry_sent);
     }
     for (char const* wrong :
          {"pushback_limit(-1s)", "pushback_spread(2)", "pushback_limit(1s, clamp=true, ignore=true)",
-          "classify(<callable>)", "observe(<observer>)"})
+          "classify(<callable>)", "observe(<observer>)", "max_waited(-1s)", "retry_sent()",
+          "on_success(<callable>)"})
         EXPECT_THROW(parse_policy(wrong), policy_syntax_error) << wrong;
 }
 

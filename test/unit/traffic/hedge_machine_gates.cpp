@@ -193,18 +193,18 @@ TEST(decision_20, what_a_refused_hedge_delivers_after_a_wait) {
 }
 
 TEST(hedge_machine_pushback, what_is_nested_passes_never_on) {
-    auto const outer_forbidden = std::make_shared<std::atomic<bool>>(false);
+    auto const outer_forbidden = detail::shared_value<nested_marks>::make();
     struct monitor final : health_monitor {
-        std::shared_ptr<std::atomic<bool>> shared;
+        detail::shared_value<nested_marks> shared;
         void on_healthy() noexcept override {}
-        std::shared_ptr<std::atomic<bool>> forbidden() override { return shared; }
+        detail::shared_value<nested_marks> marks() override { return shared; }
     } outer;
     outer.shared = outer_forbidden;
     hedge_script script(hedge_policy(10ms).nested_in({1, noon + 1s, &outer}));
     EXPECT_EQ(script.start(), "begin 1, wait until 10");
-    *script.machine.forbidden(1) = true; // a retry inside the attempt was told
+    script.machine.marks_of_nested(1)->forbidden = true; // a retry inside the attempt was told
     EXPECT_EQ(script.fail(1, 1), "deliver 1 pushback, done");
-    EXPECT_TRUE(*outer_forbidden);
+    EXPECT_TRUE(outer_forbidden->forbidden);
 }
 
 // --- the quantile

@@ -4,7 +4,6 @@
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_machine.hpp>
 
-#include <atomic>
 #include <memory>
 #include <type_traits>
 
@@ -31,8 +30,9 @@ private:
         if (machine_.measures_time()) // else nothing depends on it, and there may be no scheduler yet
             machine_.on_healthy(clock_.now());
     }
+    void on_sent() noexcept override { machine_.on_sent(); }
     void on_pushback(pushback said) noexcept override { machine_.heed(said); }
-    std::shared_ptr<std::atomic<bool>> forbidden() override { return machine_.forbidden(); }
+    detail::shared_value<nested_marks> marks() override { return machine_.marks_of_nested(); }
 
     retry_machine& machine_;
     Clock& clock_;

@@ -269,7 +269,7 @@ struct operation_form {
     /// Tells the machine, before the start, what the operation asks of it.
     static void prepare(F&, retry_machine& machine) {
         if constexpr (takes_attempt)
-            machine.expect_health_marks();
+            machine.expect_marks();
     }
 
     /// Whether a successful result may be a failure all the same; `fail_if` says when, and which.

@@ -32,7 +32,7 @@ public:
 private:
     void on_healthy() noexcept override {}
     void on_pushback(pushback said) noexcept override { machine_->heed(current_.number, said); }
-    std::shared_ptr<std::atomic<bool>> forbidden() override { return machine_->forbidden(current_.number); }
+    shared_value<nested_marks> marks() override { return machine_->marks_of_nested(current_.number); }
 
     hedge_machine* machine_ = nullptr;
     attempt current_;

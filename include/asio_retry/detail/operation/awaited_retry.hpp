@@ -65,7 +65,7 @@ public:
     void on_exception(std::exception_ptr const& thrown) { result_.emplace(completion::from_exception(thrown)); }
 
     retry_step on_attempt_ended() {
-        if (!this->is_settled(is_success()))
+        if (!this->is_settled(is_success() && !machine().hears_success()))
             return this->pause_for(pause::settling);
         if (this->failure())
             return fail(this->failure());
@@ -121,7 +121,7 @@ private:
     }
 
     retry_step succeed() {
-        machine().on_success(machine().is_observed() ? this->now() : time_point());
+        completion::amend(*result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
         return this->end();
     }
 

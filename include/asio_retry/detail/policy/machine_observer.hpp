@@ -2,14 +2,11 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <cstdint>
-
-namespace asio_retry {
-enum class interruption;
-}
 
 namespace asio_retry::detail {
 

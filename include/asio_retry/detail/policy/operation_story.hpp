@@ -1,10 +1,10 @@
 #pragma once
 
+#include <asio_retry/attempt.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/pushback.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -24,12 +24,14 @@ struct operation_story {
 
     // Of the running attempt.
     pushback heeded;
-    std::shared_ptr<std::atomic<bool>> forbidden; // by a retry nested in it; null if there is none
+    shared_value<nested_marks> marks; // of a retry nested in it; null if there is none
+
+    duration waited{}; // since the last reset; for max_waited
 
     // For the observer.
     std::uint64_t number = 0; // of the operation; 0 before the start, after the end, and without an observer
-    time_point began{};
-    time_point seen{}; // when something happened last
+    time_point initiated = time_point::max(); // for hooks too, from the first reset on
+    time_point seen{};                        // when something happened last
 };
 
 } // namespace asio_retry::detail

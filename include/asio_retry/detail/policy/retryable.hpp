@@ -1,12 +1,31 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/interruption.hpp>
+#include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/verdict.hpp>
 
+#include <cstdint>
+
 namespace asio_retry::detail {
 
+/// What is known of an attempt that ended, beside its failure.
+struct attempt_facts {
+    std::uint64_t number = 0;
+    duration elapsed{};
+    duration took{};
+    interruption stopped = interruption::none;
+    bool may_have_sent = true; ///< as far as it has said itself
+};
+
+/// What the hooks and predicates are told. Throws what the policy's own `classify` throws.
+ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
+                                     attempt_facts const& facts);
+
 /// Whether a failure that is not permanent is one to retry. Throws what the predicate throws.
-ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure);
+ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure,
+                                  attempt_facts const& facts);
 
 } // namespace asio_retry::detail

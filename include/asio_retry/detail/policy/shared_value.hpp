@@ -6,14 +6,19 @@
 
 namespace asio_retry::detail {
 
-/// A value that nobody changes any more and that all copies of this share, or none; in one word, for there is
-/// one in every operation.
+/// A value that all copies of this share, or none; in one word, for there is one in every operation.
 template <typename T>
 class shared_value {
 public:
     shared_value() noexcept = default;
 
-    /// Makes a value and lets `change` change it.
+    static shared_value make() {
+        shared_value made;
+        made.shared_ = new counted();
+        return made;
+    }
+
+    /// Makes a copy and lets `change` change it.
     template <typename Change>
     static shared_value make(T const& from, Change change) {
         shared_value made;
@@ -38,13 +43,16 @@ public:
             delete shared_;
     }
 
-    T const* get() const noexcept { return shared_ ? &shared_->value : nullptr; }
+    T* get() const noexcept { return shared_ ? &shared_->value : nullptr; }
+    T* operator->() const noexcept { return get(); }
+    explicit operator bool() const noexcept { return shared_ != nullptr; }
 
 private:
     struct counted {
+        counted() = default;
         explicit counted(T const& from)
             : value(from) {}
-        T value;
+        T value{};
         std::atomic<std::size_t> owners = 1;
     };
 

@@ -1,4 +1,4 @@
-#include <asio_retry/retry_report.hpp>
+#include <asio_retry/interruption.hpp>
 
 namespace asio_retry {
 

@@ -1,0 +1,18 @@
+#pragma once
+
+namespace asio_retry {
+
+/// A source of cancellation that cannot call retry_machine::cancel in time and is asked instead.
+class cancellation_probe {
+public:
+    /// Whether the operation is to stop; `total_counts` says whether a `total` cancellation is reason enough.
+    virtual bool stops(bool total_counts) const noexcept = 0;
+
+    /// Whether a running attempt is told too; it may be let finish.
+    virtual bool tells_attempt() const noexcept { return true; }
+
+protected:
+    ~cancellation_probe() = default;
+};
+
+} // namespace asio_retry
