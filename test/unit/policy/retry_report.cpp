@@ -5,6 +5,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/machine_script.hpp"
+#include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -13,6 +14,8 @@
 
 #include <exception>
 #include <future>
+#include <memory>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -83,6 +86,34 @@ TEST_F(retry_report_test, of_exhausted_attempts) {
     EXPECT_EQ(report.elapsed, 100ms);
     EXPECT_THAT(report.history, ElementsAre(failed_attempt{1, refused(), interruption::none, 0ms, 100ms},
                                             failed_attempt{2, refused(), interruption::none, 100ms, 0ms}));
+}
+
+TEST_F(retry_report_test, of_what_a_gate_refuses) {
+    auto const gate = std::make_shared<recording_gate>();
+    auto const play = [&] {
+        played = script::failures(9);
+        async_retry(io, with_report(scripted(), report), endless_every_100ms().gate(gate), record.handler());
+        time.run();
+    };
+    gate->refusals = {duration::max()};
+    play();
+    EXPECT_EQ(report.reason, stop_reason::refused);
+    EXPECT_EQ(report.attempts, 0u);
+    EXPECT_TRUE(report.history.empty());
+    EXPECT_EQ(record.error, error::circuit_open);
+
+    gate->refusals = {std::nullopt, duration::max()};
+    play();
+    EXPECT_EQ(report.reason, stop_reason::refused);
+    EXPECT_EQ(report.attempts, 1u);
+    EXPECT_EQ(report.last_error, refused());
+    EXPECT_EQ(report.waited, 100ms);
+
+    gate->grants = {false};
+    play();
+    EXPECT_EQ(report.reason, stop_reason::budget);
+    EXPECT_EQ(report.attempts, 1u);
+    EXPECT_EQ(report.waited, 0ms);
 }
 
 // The first and the last k, whatever k is.
