@@ -49,6 +49,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         end_attempt(number, how::abandoned, failure_kind::none, pushback(), now);
         return false;
     }
+    ++failures_;
     bool is_final = failure.is_permanent();
     std::exception_ptr thrown;
     try {
@@ -59,7 +60,6 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     }
     pushback const said = said_with(number, failure);
     end_attempt(number, how::failed, kind_of(failure, is_final), said, now);
-    ++failures_;
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;
     if (stopping_ == stopping::cancelled) // by the predicate

@@ -18,7 +18,7 @@ namespace {
 std::vector<scenario> all_scenarios() {
     std::vector<scenario> all;
     for (auto const& some : {plain(), forms(), futures(), limits(), cancellations(), scopes(), coroutines(),
-                             executors(), tickers()})
+                             executors(), tickers(), hedges()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

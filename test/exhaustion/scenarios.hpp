@@ -76,5 +76,6 @@ std::vector<scenario> scopes();
 std::vector<scenario> coroutines();
 std::vector<scenario> executors();
 std::vector<scenario> tickers();
+std::vector<scenario> hedges();
 
 } // namespace asio_retry::test
