@@ -1,0 +1,297 @@
+#include <asio_retry/async_hedge.hpp>
+
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/many_attempts.hpp"
+#include "support/recording_gate.hpp"
+
+#include <boost/asio.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+// --- scopes
+
+struct hedge_in_scope : testing::Test {
+    asio::io_context io;
+    virtual_time time{io};
+    retry_scope scope{io};
+    many_attempts attempts{io};
+    completion_record record;
+
+    void start(hedge_policy const& policy = hedge_policy(10ms)) {
+        async_hedge(scope, std::ref(attempts), policy, record.handler());
+    }
+    void poll() {
+        io.restart();
+        io.poll();
+    }
+};
+
+TEST_F(hedge_in_scope, a_join_waits_for_losers_that_end_later) {
+    attempts.on_cancel = nullptr;
+    start(hedge_policy(10ms).deliver_at_once());
+    bool joined = false;
+    scope.async_join([&](error_code) { joined = true; });
+    time.advance(10ms);
+    attempts.complete(2, {}, 2);
+    poll();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_EQ(scope.pending(), 1u);
+    EXPECT_FALSE(joined);
+    attempts.complete(1, aborted());
+    poll();
+    EXPECT_TRUE(joined);
+}
+
+TEST_F(hedge_in_scope, a_drain_lets_attempts_end_and_begins_none) {
+    start(hedge_policy(10ms).max_attempts(3));
+    time.advance(10ms);
+    std::size_t cancelled = 99;
+    scope.async_drain(1h, [&](error_code, std::size_t n) { cancelled = n; });
+    time.advance(50ms);
+    EXPECT_EQ(attempts.started, 2u);
+    attempts.complete(1, refused());
+    poll();
+    EXPECT_EQ(record.count, 0);
+    attempts.complete(2, {}, 2);
+    poll();
+    EXPECT_EQ(record.value, 2);
+    EXPECT_EQ(cancelled, 0u);
+}
+
+TEST_F(hedge_in_scope, a_drain_that_takes_too_long_cancels_and_counts_the_operation_once) {
+    start(hedge_policy(10ms));
+    time.advance(10ms);
+    std::size_t cancelled = 99;
+    scope.async_drain(1s, [&](error_code, std::size_t n) { cancelled = n; });
+    time.run();
+    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(cancelled, 1u);
+}
+
+TEST_F(hedge_in_scope, retry_now_ends_a_wait_but_hedges_nothing) {
+    async_hedge(
+        scope,
+        [&](attempt a, auto token) {
+            a.heed(pushback::after(1s));
+            return attempts(a, std::move(token));
+        },
+        hedge_policy(10ms), record.handler());
+    scope.retry_now();
+    poll();
+    EXPECT_EQ(attempts.started, 1u);
+    attempts.complete(1, refused());
+    poll();
+    scope.retry_now();
+    poll();
+    EXPECT_EQ(attempts.started, 2u);
+    attempts.complete(2, {}, 2);
+    poll();
+    EXPECT_EQ(record.value, 2);
+}
+
+TEST_F(hedge_in_scope, its_room_and_deadline_are_those_of_the_scope) {
+    scope.max_pending(1);
+    start();
+    completion_record second;
+    async_hedge(scope, std::ref(attempts), hedge_policy(10ms), second.handler());
+    poll();
+    EXPECT_EQ(second.error, no_buffer_space_error());
+    scope.cancel();
+    poll();
+    EXPECT_EQ(record.error, aborted());
+    retry_scope limited(io, time.now() + 15ms);
+    completion_record third;
+    async_hedge(limited, std::ref(attempts), hedge_policy(10ms), third.handler());
+    time.run();
+    EXPECT_EQ(third.error, timed_out());
+}
+
+// --- contexts that are destroyed
+
+TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_once_and_calls_none) {
+    for (int point = 0; point < 6; ++point)
+        for (bool at_once : {false, true}) {
+            auto const alive = std::make_shared<int>();
+            auto const gate = std::make_shared<recording_gate>();
+            int called = 0;
+            {
+                asio::io_context io;
+                std::vector<std::shared_ptr<asio::steady_timer>> timers;
+                std::optional<virtual_time> time(std::in_place, io);
+                bool const succeeds = point >= 3;
+                auto operation = [&, alive](attempt a, auto token) {
+                    return asio::async_initiate<decltype(token), void(error_code)>(
+                        [&](auto handler, bool succeed) {
+                            if (succeed)
+                                return asio::post(io, asio::append(std::move(handler), error_code()));
+                            auto const timer =
+                                std::make_shared<asio::steady_timer>(io, asio::steady_timer::time_point::max());
+                            // deaf: it is not told through the slot
+                            timer->async_wait(asio::bind_cancellation_slot(
+                                asio::cancellation_slot(),
+                                [timer, handler = std::move(handler)](error_code ec) mutable {
+                                    std::move(handler)(ec);
+                                }));
+                        },
+                        token, succeeds && a.number == 2);
+                };
+                hedge_policy policy = hedge_policy(10ms).max_attempts(3).gate(gate);
+                if (at_once)
+                    policy = policy.deliver_at_once();
+                if (point == 5)
+                    policy = policy.total_timeout(5ms);
+                async_hedge(io, operation, policy, [alive, &called](error_code) { ++called; });
+                if (point == 1 || point >= 3)
+                    time->advance(10ms);
+                if (point == 2)
+                    time->advance(30ms);
+                if (point == 4) {
+                    io.restart();
+                    io.poll();
+                }
+                time.reset();
+            }
+            EXPECT_EQ(alive.use_count(), 1) << point;
+            EXPECT_EQ(called, at_once && point >= 3 ? 1 : 0) << point;
+            EXPECT_TRUE(gate->is_balanced()) << point;
+        }
+}
+
+// --- memory
+
+template <typename T>
+struct counting_allocator {
+    using value_type = T;
+    int* live;
+    int* made;
+
+    counting_allocator(int* l, int* m) noexcept
+        : live(l)
+        , made(m) {}
+    template <typename U>
+    counting_allocator(counting_allocator<U> const& other) noexcept
+        : live(other.live)
+        , made(other.made) {}
+
+    T* allocate(std::size_t n) {
+        ++*live;
+        ++*made;
+        return std::allocator<T>().allocate(n);
+    }
+    void deallocate(T* p, std::size_t n) noexcept {
+        --*live;
+        std::allocator<T>().deallocate(p, n);
+    }
+    template <typename U>
+    bool operator==(counting_allocator<U> const& other) const noexcept {
+        return live == other.live;
+    }
+};
+
+/// A handler with memory of its own.
+struct counting_handler {
+    using allocator_type = counting_allocator<void>;
+    allocator_type memory;
+    std::function<void()> then;
+
+    allocator_type get_allocator() const noexcept { return memory; }
+    void operator()(error_code, int) const { then(); }
+};
+
+TEST(hedge_lifetimes, an_operation_is_one_block_of_the_handlers_memory) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    int live = 0, made = 0, live_at_the_end = -1;
+    async_hedge(io, std::ref(attempts), hedge_policy(10ms).max_attempts(16),
+                counting_handler{{&live, &made}, [&] { live_at_the_end = live; }});
+    EXPECT_EQ(made, 1);
+    time.advance(150ms);
+    EXPECT_EQ(attempts.started, 16u);
+    EXPECT_EQ(made, 1);
+    attempts.complete_here(7, {}, 7);
+    time.run();
+    EXPECT_EQ(live_at_the_end, 0) << "given back before the handler is called";
+}
+
+// The handler's memory may go with the handler: what stays is not in it.
+TEST(hedge_lifetimes, losers_that_end_later_use_none_of_the_handlers_memory) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    attempts.on_cancel = nullptr;
+    int live = 0, made = 0, calls = 0;
+    async_hedge(io, std::ref(attempts), hedge_policy(10ms).deliver_at_once(),
+                counting_handler{{&live, &made}, [&] { ++calls; }});
+    time.advance(10ms);
+    attempts.complete(2, {}, 2);
+    io.restart();
+    io.poll();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(made, 0);
+    attempts.complete(1, aborted());
+    time.run();
+    EXPECT_EQ(calls, 1);
+}
+
+// --- executors
+
+TEST(hedge_lifetimes, everything_runs_on_the_executor_of_the_handler) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    auto const strand = asio::make_strand(io);
+    int on_strand = 0;
+    auto const here = [&] { on_strand += strand.running_in_this_thread(); };
+    auto operation = [&](attempt a, auto token) {
+        if (a.number > 1)
+            here();
+        return attempts(a, std::move(token));
+    };
+    auto const policy =
+        hedge_policy(10ms).max_attempts(3).on_hedge([&](std::uint64_t) { here(); }).retry_if([&](error_code) {
+            here();
+            return true;
+        });
+    async_hedge(io, operation, policy, asio::bind_executor(strand, [&](error_code, int) { here(); }));
+    time.advance(10ms);
+    attempts.complete(1, refused());
+    time.run();
+    EXPECT_EQ(attempts.started, 3u);
+    attempts.complete(3, {}, 3);
+    time.run();
+    EXPECT_EQ(on_strand, 6) << "two hooks, two attempts, the predicate and the handler";
+}
+
+TEST(hedge_lifetimes, a_handler_that_throws_leaves_nothing_behind) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    attempts.on_cancel = nullptr;
+    async_hedge(io, std::ref(attempts), hedge_policy(10ms).deliver_at_once(),
+                [](error_code, int) { throw std::runtime_error("handler"); });
+    time.advance(10ms);
+    attempts.complete(2, {}, 2);
+    io.restart();
+    EXPECT_THROW(io.poll(), std::runtime_error);
+    attempts.complete(1, {}, 1);
+    time.run();
+    EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+} // namespace
+} // namespace asio_retry::test
