@@ -151,7 +151,10 @@ void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, 
     if (!gate)
         return;
     failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
-    gate->on_end({outcome, kind, after, number, now, elapsed_between(at(number).began, now), said});
+    time_point const began = attempts_[number - 1].began;
+    bool const is_abandoned = outcome == attempt_end::how::abandoned; // nobody may know when
+    gate->on_end({outcome, kind, after, number, is_abandoned ? began : now,
+                  is_abandoned ? duration::zero() : elapsed_between(began, now), said});
 }
 
 /// The verdict's own comes after what the attempt heeded.

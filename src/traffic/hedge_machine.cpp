@@ -167,6 +167,7 @@ void hedge_machine::make_ready(time_point now) {
         }
     }
     is_ready_ = true;
+    admitted_at_ = now;
     if (number == 1 || !policy_.settings().on_hedge)
         return;
     try {
@@ -183,7 +184,7 @@ hedge_action hedge_machine::launch(time_point now) {
     has_lease_ = false; // spent
     hedged_attempt& one = at(++begun_);
     one = hedged_attempt();
-    one.began = now;
+    one.began = admitted_at_;
     one.is_running = true;
     ++running_;
     if (begun_ < settings.max_attempts()) {
@@ -206,6 +207,7 @@ void hedge_machine::drop_ready() noexcept {
         attempt_end unbegun;
         unbegun.outcome = attempt_end::how::abandoned;
         unbegun.number = begun_ + 1u;
+        unbegun.now = admitted_at_;
         gate->on_end(unbegun);
     }
     give_lease_back();

@@ -189,7 +189,8 @@ private:
     time_point deadline_ = time_point::max();
     time_point next_at_ = time_point::max(); // when another attempt may begin
     time_point not_before_ = time_point::min();
-    error_code error_; // to deliver; or of the last failure, or the refusal of the first attempt
+    time_point admitted_at_{}; // the attempt that is ready or began last
+    error_code error_;         // to deliver; or of the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;

@@ -125,6 +125,22 @@ TEST(hedge_machine_gates, one_that_measures_no_time_is_told_none) {
     EXPECT_TRUE(other.machine.measures_successes());
 }
 
+TEST(hedge_machine_gates, an_abandoned_attempt_says_when_it_was_let_in) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3).on_hedge([](std::uint64_t number) {
+        if (number == 3)
+            throw std::runtime_error("no");
+    }));
+    hedge.script.start();
+    hedge.script.go_on(10);
+    hedge.script.go_on(20);
+    hedge.script.fail(1, 30);
+    hedge.script.fail(2, 30);
+    ASSERT_EQ(hedge.gate->ends.size(), 3u);
+    EXPECT_EQ(hedge.gate->ends[0].now, noon + 20ms) << "the third, which never began";
+    EXPECT_EQ(hedge.gate->ends[1].now, noon);
+    EXPECT_EQ(hedge.gate->ends[2].now, noon + 10ms);
+}
+
 // --- what peers say
 
 TEST(hedge_machine_pushback, never_lets_no_further_attempt_begin) {
