@@ -1,0 +1,132 @@
+# Mistakes in attempts beside one another.
+
+noticed_by(tests_of_hedge)
+
+# --- what decides
+
+fault(hedge_never_begins_another src/traffic/hedge_machine.cpp
+    [[is_ready_ && begun_ > 0 && now >= next_at_)]] [[is_ready_ && begun_ > 0 && now == time_point::max())]])
+
+fault(hedge_begins_too_many src/traffic/hedge_machine.cpp
+    [[return !no_more_ && begun_ < policy_.settings().max_attempts() && when < deadline_;]]
+    [[return !no_more_ && begun_ <= policy_.settings().max_attempts() && when < deadline_;]])
+
+fault(hedge_begins_after_its_deadline src/traffic/hedge_machine.cpp
+    [[max_attempts() && when < deadline_;]] [[max_attempts();]])
+
+fault(hedge_ignores_what_a_peer_said src/traffic/hedge_machine.cpp
+    [[next_at_ = std::max(saturating_add(now, delay), not_before_);]] [[next_at_ = saturating_add(now, delay);]])
+
+fault(hedge_goes_on_after_a_refusal src/traffic/hedge_machine.cpp
+    [[    if (!has_lease_) {
+        no_more_ = true;
+]] [[    if (!has_lease_) {
+]])
+
+fault(hedge_keeps_the_lease_of_a_refused_attempt src/traffic/hedge_machine.cpp
+    [[            give_lease_back();
+            no_more_ = true;]] [[            no_more_ = true;]])
+
+fault(hedge_forgets_an_attempt_that_did_not_begin src/traffic/hedge_machine.cpp
+    [[        gate->on_end(unbegun);
+]] [[]])
+
+fault(hedge_does_not_tell_losers src/traffic/hedge_machine.cpp
+    [[        has_to_stop_ = !was_told_;]] [[        has_to_stop_ = false;]])
+
+fault(hedge_tells_again src/traffic/hedge_machine.cpp
+    [[        was_told_ = true;
+]] [[]])
+
+fault(hedge_records_no_losers src/traffic/hedge_machine.cpp
+    [[        if (reason_ != stop_reason::cancelled)
+            for]] [[        if (reason_ == stop_reason::cancelled)
+            for]])
+
+fault(hedge_waits_though_it_delivers_at_once src/traffic/hedge_machine.cpp
+    [[    if (running_ > 0 && !policy_.settings().deliver_at_once) {]] [[    if (running_ > 0) {]])
+
+fault(hedge_delivers_before_losers_have_ended src/traffic/hedge_machine.cpp
+    [[    if (running_ > 0 && !policy_.settings().deliver_at_once) {]] [[    if (false) {]])
+
+fault(hedge_lets_two_win src/traffic/hedge_attempts.cpp
+    [[    hedged_attempt& one = take(number);
+    if (phase_ == phase::closed || phase_ == phase::over) {]] [[    hedged_attempt& one = take(number);
+    if (phase_ == phase::over) {]])
+
+fault(hedge_retries_what_is_fatal src/traffic/hedge_attempts.cpp
+    [[    if (is_final) {
+        bool const]] [[    if (is_final && failure.is_permanent()) {
+        bool const]])
+
+fault(hedge_calls_a_loser_failed src/traffic/hedge_attempts.cpp
+    [[    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
+        end_attempt(number, how::abandoned, failure_kind::none]]
+    [[    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
+        end_attempt(number, how::failed, failure_kind::transient]])
+
+fault(hedge_obeys_total_later src/traffic/hedge_attempts.cpp
+    [[    bool const counts = begun_ <= 1 && failures_ == 0;]] [[    bool const counts = failures_ == 0;]])
+
+fault(hedge_records_what_failed src/traffic/hedge_attempts.cpp
+    [[    ++failures_;
+    bool is_final]] [[    ++failures_;
+    record(at(number), now);
+    bool is_final]])
+
+fault(quantile_is_below_the_truth src/traffic/latency_quantile.cpp
+    [[((step + 17) << (octave - 1)) - 1)]] [[((step + 16) << (octave - 1)) - 1)]])
+
+fault(quantile_never_forgets src/traffic/latency_quantile.cpp
+    [[        halve();
+]] [[        return;
+]])
+
+fault(quantile_forgets_what_is_rare src/traffic/latency_quantile.cpp
+    [[left_over = (before + left_over) % 2;]] [[left_over = 0;]])
+
+# --- what carries it out
+
+fault(hedge_delivers_inside_emit src/hedge/hedge_core.cpp
+    [[(place_ == place::cancellation || machine_.running() > 0)) {]] [[machine_.running() > 0) {]])
+
+fault(hedge_leaves_its_timer src/hedge/hedge_core.cpp
+    [[    if (expiry == time_point::max())
+        return true;
+    is_armed_]] [[    is_armed_]])
+
+fault(hedge_keeps_results_of_losers src/hedge/hedge_core.cpp
+    [[    if (!keeps && one.outcome != fate::dropped)
+        drop_result(one);
+]] [[]])
+
+fault(hedge_goes_while_its_handler_runs src/hedge/hedge_core.cpp
+    [[        if (is_called_ && machine_.running() == 0)]] [[        if (machine_.running() == 0)]])
+
+fault(hedge_counts_no_stopped_attempt src/hedge/hedge_core.cpp
+    [[            membership()->count_stopped_attempt();
+]] [[            static_cast<void>(0);
+]])
+
+fault(hedge_forgets_attempts_that_ended_while_told src/hedge/hedge_events.cpp
+    [[    if (attempt_frame::find(this))
+        return occupancy_.add(ended(one.number));
+    if (!occupancy_.enter_after_telling]] [[    if (attempt_frame::find(this))
+        return;
+    if (!occupancy_.enter_after_telling]])
+
+fault(hedge_tells_no_more_after_one_that_threw src/hedge/hedge_events.cpp
+    [[            thrown = std::current_exception();
+        }
+    }]] [[            thrown = std::current_exception();
+            return;
+        }
+    }]])
+
+fault(hedge_is_abandoned_with_its_first_lost_attempt src/hedge/hedge_events.cpp
+    [[        if (machine_.running() > 0 || is_armed_)
+            return leave();]] [[]])
+
+fault(hedge_abandons_a_result_with_the_last_loser src/hedge/hedge_events.cpp
+    [[        if (machine_.has_end() && !is_delivered_ && arm(now()))
+            return leave();]] [[]])
