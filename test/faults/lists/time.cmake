@@ -197,11 +197,6 @@ fault(scheduler_does_not_say_that_it_lacks_memory src/time/retry_scheduler.cpp
         throw std::bad_alloc();
 ]] [[]])
 
-fault(scheduler_loses_the_rest_of_a_turn src/time/scheduled_waits.hpp
-    [[ && !turn_.post())
-            arm_for(at);]] [[ && !turn_.post())
-            return;]])
-
 fault(scheduler_takes_the_last_wait_back_with_the_timer_armed_for_it src/time/scheduled_waits.hpp
     [[        if (waits_.empty() && !waits_.any_ended_early())
             timer_.disarm();
