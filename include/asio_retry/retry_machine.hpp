@@ -114,6 +114,7 @@ public:
     /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
     void start_with_attempt(time_point now = {}) noexcept {
         assert(attempts_ == 0);
+        began_ = now;
         begin_attempt(now);
     }
 
@@ -199,7 +200,6 @@ private:
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
         healthy_since_ = marks_health_ ? time_point::max() : now;
-        began_ = now;
         has_sent_ = false;
         if (is_told_)
             tell_attempt(now);
@@ -285,9 +285,9 @@ private:
     bool is_refused_ : 1 = false;                // and the gate has not been asked again
     bool has_begun_ : 1 = false;                 // the attempt that is admitted
     failure_kind kind_ : 3 = failure_kind::none; // of the last failure, which a lease is for
-    bool marks_sent_ : 1 = false;
-    bool has_sent_ : 1 = false;                            // the attempt, as it says itself
-    interruption interrupted_by_ : 2 = interruption::none; // the last attempt
+    bool marks_sent_ = false;
+    bool has_sent_ = false;                            // the attempt, as it says itself
+    interruption interrupted_by_ = interruption::none; // the last attempt
 };
 
 } // namespace asio_retry

@@ -98,6 +98,8 @@ private:
         bool limits = false;
         bool time = false;
         bool story = false;
+        bool facts = false;       ///< what is retried depends on more than the failure
+        bool wait_limits = false; ///< beside a deadline
     };
     needs needs_;
 };

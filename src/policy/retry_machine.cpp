@@ -144,7 +144,9 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
     };
     error stage = error::predicate_threw;
     try {
-        bool const is_final = failure.is_permanent() || !detail::is_retryable(settings, failure, facts(now));
+        bool const is_final = failure.is_permanent() ||
+                              !(settings.needs_.facts ? detail::is_retryable(settings, failure, facts(now))
+                                                      : detail::is_retryable(settings, failure));
         pushback const said = story_ ? said_with(failure) : failure.said();
         if (is_admitted_)
             tell_failure(failure, is_final ? failure_kind::permanent : kind_of(failure, replacement.failed()),
@@ -181,7 +183,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
                 return end_for(*reason);
         if (settings.clamp)
             count_length(now);
-        if (deadline_ != time_point::max() || settings.max_elapsed || settings.max_waited)
+        if (deadline_ != time_point::max() || settings.needs_.wait_limits)
             if (auto const reason = limit_wait(delay, least, now))
                 return end_for(*reason);
         if (cancelled())

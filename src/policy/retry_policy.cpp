@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 
 namespace asio_retry {
 
@@ -25,7 +26,12 @@ retry_policy retry_policy::changed(Change change) const {
     retry_policy result;
     result.settings_ = detail::shared_value<retry_settings>::make(settings(), [&](retry_settings& s) {
         change(s);
-        s.needs_ = {s.limits_attempts(), s.measures_time(), s.gate || s.observer || s.on_success || s.outer};
+        s.needs_ = {.limits = s.limits_attempts(),
+                    .time = s.measures_time(),
+                    .story = s.gate || s.observer || s.on_success || s.outer,
+                    .facts =
+                        !s.retry_sent || std::holds_alternative<retry_settings::event_predicate>(s.retry_if),
+                    .wait_limits = s.max_elapsed || s.max_waited};
     });
     return result;
 }

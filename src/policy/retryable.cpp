@@ -11,32 +11,6 @@
 namespace asio_retry::detail {
 namespace {
 
-bool is_retryable_by_default(verdict const& failure) {
-    return failure.error() != boost::system::errc::operation_canceled;
-}
-
-struct ask {
-    retry_settings const& settings;
-    verdict const& failure;
-    attempt_facts const& facts;
-
-    bool operator()(std::monostate) const { return is_retryable_by_default(failure); }
-    bool operator()(any_failure_t) const { return true; }
-    bool operator()(retry_settings::code_predicate const& by_code) const { return by_code(failure.error()); }
-    bool operator()(retry_settings::exception_predicate const& by_exception) const {
-        return by_exception(failure.exception() ? failure.exception() : exception_of(failure.error()));
-    }
-    bool operator()(retry_settings::event_predicate const& by_event) const {
-        return by_event(event_of(settings, failure, facts));
-    }
-    bool operator()(retry_settings::typed_predicate const& by_type) const {
-        std::optional<bool> answer;
-        if (failure.exception())
-            answer = by_type(failure.exception());
-        return answer ? *answer : is_retryable_by_default(failure);
-    }
-};
-
 /// What the attempt may have done at the peer: nothing if it says so, or if its error does. The policy's own
 /// function is asked where the answer decides.
 effect effect_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
@@ -62,10 +36,27 @@ retry_event event_of(retry_settings const& settings, verdict const& failure, att
     return event;
 }
 
+bool is_retryable(retry_settings const& settings, verdict const& failure) {
+    auto const& predicate = settings.retry_if;
+    if (failure.is_rejected())
+        return failure.rejected_as() != failure_kind::permanent;
+    if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
+        return (*by_code)(failure.error());
+    if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
+        return (*by_exception)(failure.exception() ? failure.exception() : exception_of(failure.error()));
+    if (auto const* by_type = std::get_if<retry_settings::typed_predicate>(&predicate);
+        by_type && failure.exception())
+        if (std::optional<bool> const answer = (*by_type)(failure.exception()))
+            return *answer;
+    return std::holds_alternative<any_failure_t>(predicate) ||
+           failure.error() != boost::system::errc::operation_canceled;
+}
+
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
-    bool const is_worth_it = failure.is_rejected()
-                                 ? failure.rejected_as() != failure_kind::permanent
-                                 : std::visit(ask{settings, failure, facts}, settings.retry_if);
+    auto const* const by_event = std::get_if<retry_settings::event_predicate>(&settings.retry_if);
+    bool const is_worth_it = by_event && !failure.is_rejected()
+                                 ? (*by_event)(event_of(settings, failure, facts))
+                                 : is_retryable(settings, failure);
     return is_worth_it && (settings.retry_sent || effect_of(settings, failure, facts) == effect::none);
 }
 

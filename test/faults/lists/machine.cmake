@@ -208,11 +208,13 @@ fault(machine_retries_what_was_aborted_in_another_category src/policy/retryable.
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != aborted_error();]])
 
 fault(machine_does_not_retry_any_failure src/policy/retryable.cpp
-    [[    bool operator()(any_failure_t) const { return true; }]] [[    bool operator()(any_failure_t) const { return is_retryable_by_default(failure); }]])
+    [[    return std::holds_alternative<any_failure_t>(predicate) ||
+           failure]] [[    return failure]])
 
 fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retryable.cpp
-    [[    bool const is_worth_it = failure.is_rejected()]]
-    [[    bool const is_worth_it = failure.is_rejected() && settings.retry_if.index() == 0]])
+    [[    if (failure.is_rejected())
+        return failure.rejected_as() != failure_kind::permanent;
+]] [[]])
 
 # --- what hooks and predicates are told, and what follows
 
@@ -247,7 +249,9 @@ fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
         return failure.rejected_effect();]] [[    if (!failure.succeeded())
         return effect::possible;]])
 fault(predicate_of_a_type_is_asked_about_none src/policy/retryable.cpp
-    [[        return answer ? *answer : is_retryable_by_default(failure);]] [[        return answer ? *answer : false;]])
+    [[            return *answer;]] [[            return *answer;
+        else
+            return false;]])
 fault(waits_are_not_added_up src/policy/machine_waits.cpp
     [[        story_->waited = sum(story_->waited, delay);]] [[        story_->waited = delay;]])
 fault(waits_are_added_up_for_ever src/policy/retry_machine.cpp

@@ -24,7 +24,11 @@ struct attempt_facts {
 ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
                                      attempt_facts const& facts);
 
-/// Whether a failure that is not permanent is one to retry. Throws what the predicate throws.
+/// Whether a failure that is not permanent is one to retry, where no more than it is asked for. Throws what the
+/// predicate throws.
+ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure);
+
+/// The same for any policy.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure,
                                   attempt_facts const& facts);
 
