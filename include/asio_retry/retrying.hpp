@@ -44,7 +44,7 @@ template <typename Token = detail::default_token>
 template <typename Token = detail::default_token>
 [[nodiscard]] auto retrying(retry_scope& scope, retry_policy policy, Token&& token = Token()) {
     return detail::retrying_token<detail::source_of_scope, std::decay_t<Token>>{
-        {{scope.get_executor(), {state_of(scope)}}}, std::move(policy), std::forward<Token>(token)};
+        {{state_of(scope)}}, std::move(policy), std::forward<Token>(token)};
 }
 
 /// For what is neither: says what is wrong.

@@ -3,9 +3,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
-#include <asio_retry/detail/operation/scope_membership.hpp>
 #include <asio_retry/retry_policy.hpp>
-#include <asio_retry/retry_scope.hpp>
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -62,7 +60,7 @@ struct source_of_initiation {
 
 /// Waits in a scope.
 struct source_of_scope {
-    given_executor_source<retry_scope::executor_type, scope_membership> source;
+    scope_source source;
 
     template <typename Initiation>
     auto const& of(Initiation const&) const {
