@@ -5,7 +5,9 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <optional>
 #include <type_traits>
@@ -32,6 +34,25 @@ struct io_executor_of<handler_executor<Executor>> {
     static Executor const& get(handler_executor<Executor> const& own) noexcept { return own.executor; }
 };
 
+/// A strand of its own on an executor. One of a known executor fits into an any_io_executor; a strand of an
+/// any_io_executor does not, and every copy of that would be allocated.
+template <typename Executor>
+struct strand_of {
+    using type = asio::strand<Executor>;
+    static type make(Executor const& executor) { return type(executor); }
+};
+template <>
+struct strand_of<asio::any_io_executor> {
+    using type = asio::any_io_executor;
+    static type make(asio::any_io_executor const& executor) {
+        if (auto const* const io = executor.target<asio::io_context::executor_type>())
+            return asio::strand<asio::io_context::executor_type>(*io);
+        if (auto const* const pool = executor.target<asio::thread_pool::executor_type>())
+            return asio::strand<asio::thread_pool::executor_type>(*pool);
+        return asio::strand<asio::any_io_executor>(executor);
+    }
+};
+
 /// Where an operation runs, which is where its handler does, or else where it waits; and work on both while it
 /// lasts.
 template <typename WaitsOn, typename Handler, bool WantsStrand>
@@ -51,11 +72,11 @@ private:
         io::is_of_handler || is_fallback_executor<asio::associated_executor_t<Handler>>;
 
 public:
-    using executor_type = typename std::conditional_t<has_strand, std::type_identity<asio::strand<base>>,
-                                                      std::type_identity<base>>::type;
+    using executor_type =
+        typename std::conditional_t<has_strand, strand_of<base>, std::type_identity<base>>::type;
 
     operation_executors(Handler const& handler, WaitsOn const& waits_on)
-        : here_(executor_type(base_of(handler, io::get(waits_on)))) {
+        : here_(executor_on(base_of(handler, io::get(waits_on)))) {
         if constexpr (!waits_where_it_runs)
             there_.emplace(io::get(waits_on));
     }
@@ -65,7 +86,7 @@ public:
     io_executor waits_on() const noexcept {
         if constexpr (!waits_where_it_runs)
             return there_->get();
-        else if constexpr (has_strand)
+        else if constexpr (has_strand && !std::is_same_v<base, executor_type>)
             return here_.get().get_inner_executor();
         else
             return here_.get();
@@ -82,6 +103,13 @@ public:
 
 private:
     struct nowhere_else {};
+
+    static executor_type executor_on(base const& executor) {
+        if constexpr (has_strand)
+            return strand_of<base>::make(executor);
+        else
+            return executor;
+    }
 
     static base base_of(Handler const& handler, io_executor const& waits_on) noexcept {
         if constexpr (is_fallback_executor<associated>)
