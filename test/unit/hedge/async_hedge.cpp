@@ -218,6 +218,30 @@ TEST_F(async_hedge_test, a_total_cancellation_is_ignored_later) {
     expect_end({}, 3);
 }
 
+TEST_F(async_hedge_test, one_that_completes_twice_counts_once) {
+    std::vector<std::function<void(error_code, int)>> kept;
+    async_hedge(
+        io,
+        [&](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code, int)>(
+                [&](auto handler) {
+                    auto const shared = std::make_shared<decltype(handler)>(std::move(handler));
+                    kept.push_back([shared](error_code ec, int value) { (*shared)(ec, value); });
+                },
+                token);
+        },
+        hedge_policy(10ms), record.handler());
+    time.advance(10ms);
+    kept[1]({}, 2);
+    EXPECT_EQ(record.count, 0);
+    kept[1](refused(), 3);
+    EXPECT_EQ(record.count, 0);
+    kept[0](aborted(), 0);
+    kept[0]({}, 1); // late, and when the operation is gone
+    kept[1]({}, 4);
+    expect_end({}, 2);
+}
+
 TEST_F(async_hedge_test, lost_callbacks_are_hedged) {
     start();
     attempts.drop(1);

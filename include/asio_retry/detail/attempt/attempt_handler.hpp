@@ -47,6 +47,9 @@ public:
 
     template <typename... Args>
     void operator()(Args&&... args) {
+        if constexpr (requires { Operation::ignores_second_completion; })
+            if (!operation_)
+                return;
         release()->on_attempt_completed(std::forward<Args>(args)...);
     }
 

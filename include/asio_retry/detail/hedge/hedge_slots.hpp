@@ -55,6 +55,8 @@ public:
     using operation_executor = typename Shell::operation_executor;
     using handler_allocator = typename Shell::handler_allocator;
 
+    static constexpr bool ignores_second_completion = true;
+
     explicit typed_slot(Shell& operation) noexcept
         : operation_(operation) {}
     typed_slot(typed_slot const&) = delete;
