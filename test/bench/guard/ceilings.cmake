@@ -19,3 +19,6 @@ ceiling(cancel_callback 1130)
 ceiling(first_try_budget 1206)
 ceiling(first_try_breaker 1664)
 ceiling(first_try_metrics 2070)
+# With a handler, under two limits of time; and a hedge that is not needed, at most half as much again.
+ceiling(first_try_limited_callback 1732)
+ceiling(first_try_hedged 2517)

@@ -41,6 +41,13 @@ foreach(reference bare_callback first_try_limited_by_hand first_try_limited_stra
     message(STATUS "${reference}: ${${reference}} instructions, and nobody retries")
 endforeach()
 
+# --- that a hedge that is not needed costs little more than a time limit
+
+count(first_try_hedged)
+count(first_try_limited_callback)
+math(EXPR most "${first_try_limited_callback} * 3 / 2")
+check(first_try_hedged ${first_try_hedged} ${most})
+
 # --- that a wait costs the same however many there are
 
 foreach(size 1k 100k 1m)

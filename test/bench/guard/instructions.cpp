@@ -3,6 +3,7 @@
 #include "flaky.hpp"
 #include "plan.hpp"
 
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/retry_scope.hpp>
@@ -158,6 +159,34 @@ void limited_awaitables(Executor (*executor_of)(asio::io_context&)) {
     });
 }
 
+/// The same with a handler, of `start(executor, operation, handler)`.
+template <typename Start>
+void limited_callbacks(Start const& start) {
+    std::size_t left = count;
+    std::function<void(asio::io_context&)> next = [&](asio::io_context& io) {
+        start(io.get_executor(), callback_operation(io, succeeds), [&](error_code) {
+            if (left > chains) {
+                --left;
+                next(io);
+            }
+        });
+    };
+    limited_chains([&](asio::io_context& io) { asio::post(io, [&] { next(io); }); });
+}
+
+void limited_callbacks() {
+    limited_callbacks([policy = limited_policy()](auto executor, auto operation, auto handler) {
+        async_retry(executor, std::move(operation), policy, std::move(handler));
+    });
+}
+
+/// Hedges that are not needed.
+void hedged_callbacks() {
+    limited_callbacks([policy = hedge_policy(2s)](auto executor, auto operation, auto handler) {
+        async_hedge(executor, std::move(operation), policy, std::move(handler));
+    });
+}
+
 asio::awaitable<void> await_all_in(retry_scope& scope, retry_policy policy, std::size_t calls) {
     auto const executor = co_await asio::this_coro::executor;
     io_executor const io = *executor.target<io_executor>();
@@ -241,6 +270,8 @@ std::map<std::string, workload_to_count> const workloads{
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
     {"first_try_cancellable", {count, [] { cancellable_awaitables(succeeds); }}},
     {"first_try_limited", {count, [] { limited_awaitables(own); }}},
+    {"first_try_limited_callback", {count, [] { limited_callbacks(); }}},
+    {"first_try_hedged", {count, hedged_callbacks}},
     {"first_try_limited_by_hand", {count, [] { limited_by_hand(own); }}},
     {"first_try_limited_strand", {count, [] { limited_awaitables(strand_of); }}},
     {"first_try_limited_strand_by_hand", {count, [] { limited_by_hand(strand_of); }}},
