@@ -37,7 +37,8 @@ void hedge_core::start(bool is_scoped) {
         return finish();
     initiate(1);
     hedge_slot& first = slot(1);
-    if (first.is_success && occupancy_.take(ended(1))) { // what has to be decided is decided on the executor
+    if (occupancy_.has(ended(1)) && first.is_success) { // what has to be decided is decided on the executor
+        occupancy_.take(ended(1));
         end_attempt(first);
         std::exception_ptr thrown;
         return carry_on(thrown);
