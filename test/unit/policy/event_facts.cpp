@@ -52,6 +52,15 @@ TEST(event_facts, a_give_up_in_a_wait_has_no_attempt_that_took_anything) {
     EXPECT_EQ(script.give_ups[0].stopped, interruption::none);
 }
 
+TEST(event_facts, a_give_up_in_a_wait_was_not_stopped_by_what_stopped_the_attempt_before) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s));
+    script.start();
+    script.expire(0s, 1s);
+    script.machine.cancel();
+    script.wake(1050ms);
+    EXPECT_EQ(script.give_ups.at(0).stopped, interruption::none);
+}
+
 TEST(event_facts, a_give_up_before_the_first_attempt_has_none) {
     machine_script script(endless_every_100ms());
     script.machine.cancel();
