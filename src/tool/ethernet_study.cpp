@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration slot = 51'200ns;
+constexpr duration slot_time = 51'200ns;
 constexpr unsigned growing_failures = 20; // so that there are slots for every batch
 
 struct trial_result {
@@ -29,7 +29,7 @@ trial_result run_trial(unsigned stations, std::uint64_t seed) {
     static verdict const collision =
         verdict::failure(make_error_code(boost::system::errc::resource_unavailable_try_again));
     auto const policy = retry_policy()
-                            .backoff(truncated_binary(growing_failures, slot * (1 << growing_failures)))
+                            .backoff(truncated_binary(growing_failures, slot_time * (1 << growing_failures)))
                             .jitter(full_jitter())
                             .unlimited_attempts();
     std::deque<simulated_client> all;
@@ -41,7 +41,7 @@ trial_result run_trial(unsigned stations, std::uint64_t seed) {
     while (!senders.empty()) {
         auto const [number, here] = *senders.begin();
         senders.erase(senders.begin());
-        time_point const now(slot * static_cast<duration::rep>(number));
+        time_point const now(slot_time * static_cast<duration::rep>(number));
         result.slots = number + 1;
         result.attempts += here.size();
         if (here.size() == 1) {
@@ -50,7 +50,7 @@ trial_result run_trial(unsigned stations, std::uint64_t seed) {
         }
         for (simulated_client* const station : here) {
             duration const delay = station->machine.on_failure(collision, now, station->source).delay;
-            auto const slots = static_cast<std::uint64_t>(delay / slot);
+            auto const slots = static_cast<std::uint64_t>(delay / slot_time);
             station->machine.on_wait_over(now + delay);
             senders[number + 1 + slots].push_back(station);
         }

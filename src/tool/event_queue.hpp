@@ -3,12 +3,17 @@
 #include <asio_retry/duration.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
 
 namespace asio_retry::tool {
+
+inline time_point at_second(unsigned second) {
+    return time_point(std::chrono::seconds(second));
+}
 
 /// Virtual time: things happen when they were asked for, and those of one moment in the order of asking.
 class event_queue {

@@ -9,12 +9,12 @@
 namespace asio_retry::tool {
 namespace {
 
-constexpr int column = 12;
+constexpr int column_width = 12;
 
 void print_cells(std::ostream& out, std::initializer_list<std::string> cells) {
     bool first = true;
     for (std::string const& cell : cells)
-        out << std::setw(std::exchange(first, false) ? 8 : column) << cell;
+        out << std::setw(std::exchange(first, false) ? 8 : column_width) << cell;
 }
 
 void print_rows(std::ostream& out, explanation const& what) {

@@ -23,10 +23,6 @@ using kind = fleet_setting::kind;
 
 constexpr double failing = 0.01;
 
-time_point at_second(unsigned second) {
-    return time_point(second * 1s);
-}
-
 fleet_second sum_of(std::vector<fleet_second> const& seconds, unsigned first, unsigned end) {
     fleet_second sum;
     for (unsigned i = first; i != end; ++i) {

@@ -12,11 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double capacity = 1000, offered = 700;
-
-time_point at_second(unsigned second) {
-    return time_point(second * 1s);
-}
+constexpr double capacity_at_best = 1000, offered = 700;
 
 retry_policy policy_of(metastable_setting const& setting) {
     auto const policy =
@@ -44,9 +40,9 @@ metastable_result study_metastable(metastable_setting const& setting, std::uint6
         return result.seconds[static_cast<std::size_t>(events.now().time_since_epoch() / 1s)];
     };
     retry_policy const policy = policy_of(setting);
-    simulated_server server(events, capacity);
-    events.at(at_second(trigger_begins), [&] { server.serve(capacity / 5); });
-    events.at(at_second(trigger_ends), [&] { server.serve(capacity); });
+    simulated_server server(events, capacity_at_best);
+    events.at(at_second(trigger_begins), [&] { server.serve(capacity_at_best / 5); });
+    events.at(at_second(trigger_ends), [&] { server.serve(capacity_at_best); });
 
     std::deque<simulated_caller> clients;
     for (unsigned i = 0; i != setting.clients; ++i) {

@@ -14,7 +14,7 @@ namespace asio_retry::tool {
 using namespace std::chrono_literals;
 
 namespace {
-constexpr unsigned clients = 10'000;
+constexpr unsigned told_clients = 10'000;
 }
 
 pushback_result study_pushback(retry_policy const& policy, std::uint64_t seed) {
@@ -25,7 +25,7 @@ pushback_result study_pushback(retry_policy const& policy, std::uint64_t seed) {
     std::deque<simulated_caller> all;
     double attempts = 0;
     time_point last{};
-    for (unsigned i = 0; i != clients; ++i) {
+    for (unsigned i = 0; i != told_clients; ++i) {
         all.emplace_back(events, policy, random(seed, i), [&](running_attempt const& attempt) {
             if (events.now() == time_point())
                 return attempt.fail(in_five_seconds);
@@ -40,8 +40,8 @@ pushback_result study_pushback(retry_policy const& policy, std::uint64_t seed) {
         });
     }
     events.run();
-    result.attempts_per_client = attempts / clients;
-    result.peak_share = result.attempts.greatest(time_point()) / clients;
+    result.attempts_per_client = attempts / told_clients;
+    result.peak_share = result.attempts.greatest(time_point()) / told_clients;
     result.served_after = std::chrono::duration<double>(last.time_since_epoch()).count();
     return result;
 }
@@ -83,7 +83,7 @@ study_report report_pushback(std::uint64_t seed, study_progress const& progress)
             }
             auto const s = static_cast<double>(second);
             report.course.rows.push_back({k.name, {s, attempts, here}});
-            line.push_back({s, 100 * in_all / clients});
+            line.push_back({s, 100 * in_all / told_clients});
             in_all += here;
         }
         served.add_line(std::move(line), k.name);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double offered = 1000;
+constexpr double offered_to_throttles = 1000;
 
 retry_policy throttled(adaptive_throttle_options options, std::uint64_t seed) {
     options.seed = seed;
@@ -42,7 +42,7 @@ double study_throttle_overload(adaptive_throttle_options const& options, std::ui
                                 if (!server.take(attempt))
                                     attempt.fail(refusal());
                             });
-    at_random_times(events, offered, end, random(seed, 2),
+    at_random_times(events, offered_to_throttles, end, random(seed, 2),
                     [&] { client.call([&](bool good) { accepted += good && events.now() >= begin; }); });
     events.run();
     return sent / accepted;
@@ -61,7 +61,7 @@ throttle_outage study_throttle_outage(adaptive_throttle_options const& options, 
             accepted.count(now);
             attempt.succeed();
         });
-    at_random_times(events, offered, end, random(seed, 2), [&] {
+    at_random_times(events, offered_to_throttles, end, random(seed, 2), [&] {
         requests.count(events.now());
         client.call([](bool) {});
     });

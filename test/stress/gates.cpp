@@ -30,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int thread_count = 4;
-constexpr int rounds = 50'000;
+constexpr int gate_rounds = 50'000;
 constexpr time_point noon(12h);
 constexpr auto transient = failure_kind::transient;
 
@@ -73,7 +73,7 @@ TEST(gates_of_four_threads, decision_26_retry_budget_conserves_its_tokens) {
     retry_budget budget({.ratio = 0.1, .keep = 1e6, .initial = 1000});
     std::atomic<std::int64_t> spent = 0, successes = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             time_point const now = noon + i * 1us;
             if (one_in(dice, 4)) {
                 if (budget.acquire(transient, now)) {
@@ -99,7 +99,7 @@ TEST(gates_of_four_threads, retry_budget_fades_once) {
     EXPECT_EQ(budget.balance(noon), 1000);
     std::atomic<int> step = 0;
     on_four_threads([&](int, random&) {
-        for (int now; (now = ++step) <= rounds;)
+        for (int now; (now = ++step) <= gate_rounds;)
             (void)budget.balance(noon + now * 200us);
     });
     EXPECT_NEAR(budget.balance(noon + 10s), 1000 / std::exp(1), 1e-3);
@@ -137,7 +137,7 @@ TEST(gates_of_four_threads, decision_26_fleet_budget_conserves_its_tokens) {
     std::array<double, thread_count> told{};
     on_four_threads([&](int thread, random& dice) {
         double& told_here = told[static_cast<std::size_t>(thread)];
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             time_point const now = noon + i * 1us;
             if (budget.acquire(transient, now)) {
                 if (one_in(dice, 4) || budget.admit(2, now).until > now) {
@@ -182,7 +182,7 @@ TEST(gates_of_four_threads, decision_26_token_budget_conserves_its_tokens) {
     token_budget budget({.capacity = tokens, .per_success = 0});
     std::atomic<int> spent = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds; ++i)
+        for (int i = 0; i < gate_rounds; ++i)
             if (budget.acquire(transient, noon)) {
                 if (one_in(dice, 2))
                     budget.give_back(transient);
@@ -198,7 +198,7 @@ TEST(gates_of_four_threads, token_budget_stays_within_its_bounds) {
     token_budget budget({.capacity = 3, .per_success = 0.7, .per_failure = 0.9});
     std::atomic<int> outside = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             budget.on_end(ended(one_in(dice, 2) ? succeeded : failed));
             (void)budget.acquire(transient, noon);
             double const balance = budget.balance();
@@ -212,7 +212,7 @@ TEST(gates_of_four_threads, decision_26_window_budget_conserves_its_tokens) {
     window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
     std::atomic<int> requests = 0, spent = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds; ++i)
+        for (int i = 0; i < gate_rounds; ++i)
             if (one_in(dice, 2)) {
                 (void)budget.admit(1, noon);
                 ++requests;
@@ -232,7 +232,7 @@ TEST(gates_of_four_threads, window_budget_forgets_everything) {
     window_budget budget({.ratio = 1, .ttl = 1s, .min_per_second = 7});
     std::atomic<int> step = 0;
     on_four_threads([&](int, random& dice) {
-        for (int now; (now = ++step) <= rounds;) {
+        for (int now; (now = ++step) <= gate_rounds;) {
             (void)budget.admit(1, noon + now * 1ms);
             if (one_in(dice, 2) && budget.acquire(transient, noon + now * 1ms) && one_in(dice, 2))
                 budget.give_back(transient);
@@ -245,7 +245,7 @@ TEST(gates_of_four_threads, share_budget_never_has_more_retries_than_its_share) 
     share_budget budget({.share = 0.5, .min_retries = 3});
     std::atomic<int> too_many = 0, granted = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             (void)budget.admit(1, noon);
             budget.on_end(ended(one_in(dice, 2) ? failed : abandoned));
             if (!budget.acquire(transient, noon))
@@ -278,7 +278,7 @@ TEST(gates_of_four_threads, concurrency_limit_is_never_exceeded) {
     concurrency_limit<aimd> learning(aimd({.initial = 2, .greatest = 4}));
     std::atomic<int> running = 0, too_many = 0, refused = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             if (constant.admit(1, noon).until > noon) {
                 ++refused;
             } else {
@@ -302,7 +302,7 @@ TEST(gates_of_four_threads, circuit_breaker_always_comes_back) {
     circuit_breaker breaker({.min_attempts = 5, .open_for = 10ms, .open_cap = 1s});
     std::atomic<int> step = 0, opened = 0;
     on_four_threads([&](int, random& dice) {
-        for (int begun; (begun = ++step) <= rounds;) {
+        for (int begun; (begun = ++step) <= gate_rounds;) {
             time_point const now = noon + begun * 1ms;
             if (breaker.admit(1, now).until > now)
                 continue;
@@ -324,7 +324,7 @@ TEST(gates_of_four_threads, circuit_breaker_always_comes_back) {
 TEST(gates_of_four_threads, adaptive_throttle_counts_everything) {
     adaptive_throttle throttle({.seed = 1});
     on_four_threads([&](int, random&) {
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             (void)throttle.admit(1, noon);
             throttle.on_end(ended(abandoned, 1, noon));
         }
@@ -336,7 +336,7 @@ TEST(gates_of_four_threads, attempt_counter_counts_everything) {
     attempt_counter counter(1h);
     std::atomic<int> lost = 0;
     on_four_threads([&](int which, random& dice) {
-        for (int i = 1; i <= rounds; ++i) {
+        for (int i = 1; i <= gate_rounds; ++i) {
             (void)counter.admit(static_cast<std::uint64_t>(which) + 1, noon + i * 1us);
             if (one_in(dice, 10))
                 lost += counter.recent(noon).count(static_cast<std::uint64_t>(which) + 1) !=
@@ -355,7 +355,7 @@ TEST(gates_of_four_threads, overload_advisor_counts_everything) {
     half.add(2);
     std::atomic<int> impossible = 0;
     on_four_threads([&](int which, random& dice) {
-        for (int i = 0; i < rounds; ++i) {
+        for (int i = 0; i < gate_rounds; ++i) {
             if (which == 3)
                 advisor.on_request(half, noon);
             else
@@ -373,14 +373,14 @@ TEST(gates_of_four_threads, overload_advisor_counts_everything) {
 TEST(gates_of_four_threads, cooldown_keeps_the_latest_end) {
     cooldown pause({.greatest = 1h});
     on_four_threads([&](int which, random&) {
-        for (int i = 1; i <= rounds; ++i) {
+        for (int i = 1; i <= gate_rounds; ++i) {
             attempt_end end = ended(failed);
             end.said = pushback::after(i * 4us + which * 1us);
             pause.on_end(end);
             (void)pause.admit(1, noon);
         }
     });
-    EXPECT_EQ(pause.until(), noon + rounds * 4us + 3us);
+    EXPECT_EQ(pause.until(), noon + gate_rounds * 4us + 3us);
 }
 
 TEST(gates_of_four_threads, keyed_gates_make_one_gate_for_each_key) {
@@ -393,7 +393,7 @@ TEST(gates_of_four_threads, keyed_gates_make_one_gate_for_each_key) {
     std::array<std::atomic<token_budget*>, 8> seen{};
     std::atomic<int> others = 0;
     on_four_threads([&](int, random& dice) {
-        for (int i = 0; i < rounds / 10; ++i) {
+        for (int i = 0; i < gate_rounds / 10; ++i) {
             auto const which = dice() % 8;
             std::string const key = "peer " + std::to_string(which);
             auto const gate = all.at(key);

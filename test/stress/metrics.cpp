@@ -32,13 +32,13 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using namespace std::chrono_literals;
 
-constexpr int thread_count = 4;
+constexpr int counting_threads = 4;
 constexpr int per_thread = 2'000;
 
 template <typename Work>
-void on_four_threads(Work const& work) {
+void on_counting_threads(Work const& work) {
     std::vector<std::thread> threads;
-    for (int i = 0; i != thread_count; ++i)
+    for (int i = 0; i != counting_threads; ++i)
         threads.emplace_back([&, i] { work(i); });
     for (std::thread& thread : threads)
         thread.join();
@@ -69,7 +69,7 @@ TEST(metrics_of_four_threads, lose_nothing_and_are_read_meanwhile) {
     auto const metrics = std::make_shared<retry_metrics>();
     retry_policy const policy =
         retry_policy().backoff(constant(10us)).jitter(no_jitter()).max_attempts(3).observe(metrics);
-    std::atomic<int> running = thread_count;
+    std::atomic<int> running = counting_threads;
     std::string fault;
     std::thread reader([&] {
         for (int i = 0; running > 0; ++i) {
@@ -83,7 +83,7 @@ TEST(metrics_of_four_threads, lose_nothing_and_are_read_meanwhile) {
                 fault += exposition_parser(metrics->prometheus("thread=\"reader\"")).fault;
         }
     });
-    on_four_threads([&](int) {
+    on_counting_threads([&](int) {
         run_operations(policy);
         --running;
     });
@@ -91,7 +91,7 @@ TEST(metrics_of_four_threads, lose_nothing_and_are_read_meanwhile) {
 
     EXPECT_EQ(fault, "");
     retry_counts const end = metrics->counts();
-    EXPECT_EQ(end.operations, std::uint64_t(thread_count * per_thread));
+    EXPECT_EQ(end.operations, std::uint64_t(counting_threads * per_thread));
     EXPECT_EQ(end.pending, 0u);
     EXPECT_EQ(sum(end.ended), end.operations);
     EXPECT_EQ(sum(end.failures), end.attempts);
@@ -150,10 +150,11 @@ TEST(metrics_of_four_threads, gates_and_observers_are_shared_by_contexts) {
             .gate(all_gates({mine, mine->budget, breaker}))
             .observe(mine);
     };
-    on_four_threads([&](int i) { run_operations(i % 2 ? policy().max_attempts(4) : policy(), operations); });
+    on_counting_threads(
+        [&](int i) { run_operations(i % 2 ? policy().max_attempts(4) : policy(), operations); });
     EXPECT_EQ(mine->running, 0);
     EXPECT_EQ(mine->leases, 0);
-    EXPECT_EQ(mine->begun, thread_count * operations);
+    EXPECT_EQ(mine->begun, counting_threads * operations);
     EXPECT_EQ(mine->ended, mine->begun);
 }
 
@@ -173,7 +174,7 @@ struct last_words final : retry_gate {
 TEST(metrics_of_four_threads, operations_may_be_the_last_owners_of_a_gate) {
     std::atomic<int> gone = 0;
     int const rounds = 200;
-    on_four_threads([&](int) {
+    on_counting_threads([&](int) {
         for (int i = 0; i != rounds; ++i) {
             asio::io_context io(1);
             auto const failing = [] { return error_code(asio::error::try_again); };
@@ -184,7 +185,7 @@ TEST(metrics_of_four_threads, operations_may_be_the_last_owners_of_a_gate) {
                 io.run();
         }
     });
-    EXPECT_EQ(gone, thread_count * rounds);
+    EXPECT_EQ(gone, counting_threads * rounds);
 }
 
 } // namespace
