@@ -38,6 +38,7 @@ workload one_wait(scale);
 workload cancel_100k(scale);
 workload cancel_1m(scale);
 workload two_threads(scale);
+workload cancel_two_threads(scale);
 workload gates(scale);
 workload lateness(scale);
 
