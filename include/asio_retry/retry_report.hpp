@@ -22,9 +22,9 @@ struct failed_attempt {
     std::uint64_t number = 0;
     error_code error; ///< as the policy was told; timed_out for one that took too long
     interruption stopped = interruption::none;
-    duration ended_after{};       ///< since the initiation of the operation
-    duration delay{};             ///< the wait that was decided on; zero if none followed
-    std::exception_ptr exception; ///< null if it failed with an error code
+    duration ended_after{};         ///< since the initiation of the operation
+    duration delay{};               ///< the wait that was decided on; zero if none followed
+    std::exception_ptr exception{}; ///< null if it failed with an error code
 };
 
 /// What became of an operation: filled in while it runs, for an operation made by `with_report`.
