@@ -11,9 +11,11 @@ hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attemp
 }
 
 hedge_machine::~hedge_machine() {
-    for (std::uint64_t number = 1; number <= begun_; ++number)
+    for (std::uint64_t number = 1; number <= begun_; ++number) {
         if (attempts_[number - 1].is_running)
             end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), {});
+        attempts_[number - 1].marks = {}; // nobody may destroy what is in the memory
+    }
     drop_ready();
     give_lease_back();
 }

@@ -61,7 +61,8 @@ public:
     hedge_machine(hedge_machine const&) = delete;
     hedge_machine& operator=(hedge_machine const&) = delete;
 
-    /// Attempts that run end as abandoned in the gate, and what it granted in vain is given back.
+    /// Attempts that run end as abandoned in the gate, and what it granted in vain is given back. The memory
+    /// may then be freed as it is.
     ~hedge_machine();
 
     hedge_policy const& policy() const noexcept { return policy_; }

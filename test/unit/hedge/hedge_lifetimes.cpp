@@ -1,4 +1,5 @@
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_retry.hpp>
 
 #include <asio_retry/virtual_time.hpp>
 
@@ -291,6 +292,21 @@ TEST(hedge_lifetimes, a_handler_that_throws_leaves_nothing_behind) {
     attempts.complete(1, {}, 1);
     time.run();
     EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+// Seen to fail under AddressSanitizer, which finds what is leaked.
+TEST(hedge_lifetimes, a_retry_nested_in_an_attempt_leaves_nothing_behind) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    completion_record record;
+    auto nested = [&](attempt a, auto token) {
+        return async_retry(a, std::ref(attempts), retry_policy().max_attempts(1), std::move(token));
+    };
+    async_hedge(io, nested, hedge_policy(10ms), record.handler());
+    attempts.complete(1, {}, 1);
+    time.run();
+    EXPECT_EQ(record.count, 1);
 }
 
 } // namespace

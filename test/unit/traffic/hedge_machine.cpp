@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <stdexcept>
 #include <vector>
@@ -322,6 +323,23 @@ TEST(hedge_machine, what_the_operation_needs_may_fail) {
     hedge_script crowded(hedge_policy(10ms));
     crowded.machine.refuse(no_buffer_space_error());
     EXPECT_EQ(crowded.go_on(0), "deliver 0 budget, done");
+}
+
+TEST(hedge_machine, what_a_nested_retry_shares_goes_with_the_machine_and_not_with_its_memory) {
+    std::array<hedged_attempt, 3> memory;
+    {
+        hedge_machine machine(hedge_policy(0ms).max_attempts(3), memory);
+        machine.start(noon);
+        while (machine.next(noon).what == hedge_action::kind::begin) {
+        }
+        EXPECT_TRUE(machine.marks_of_nested(1));
+        EXPECT_TRUE(machine.marks_of_nested(3));
+        machine.on_success(1, noon);
+        machine.on_dropped(2);
+        EXPECT_TRUE(memory[2].is_running);
+    }
+    for (hedged_attempt const& one : memory)
+        EXPECT_FALSE(one.marks) << "memory that is a part of an operation's block is never destroyed";
 }
 
 } // namespace
