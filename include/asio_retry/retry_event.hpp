@@ -11,7 +11,8 @@
 
 namespace asio_retry {
 
-/// What the hooks and the predicates of a policy are told.
+/// What the hooks of a policy are told, and predicates that take it. Where there is one of them the clock is
+/// read when an operation starts, for the times.
 struct retry_event {
     std::uint64_t attempt = 0;    ///< number of the attempt that just ended; 0 if none was made
     error_code error;             ///< its error; for an exception the code in it, or error::operation_threw
