@@ -67,7 +67,8 @@ public:
     ASIO_RETRY_DECL hedge_policy gate(std::shared_ptr<retry_gate> shared) const;
 
     /// As retry_policy::retry_if. What the predicate will not retry ends the operation; after what it retries
-    /// the next attempt begins at once.
+    /// the next attempt begins at once. A predicate of a retry_event is told the attempt's number, error and
+    /// exception, no times, and of `sent` what the error says.
     template <typename Predicate>
     hedge_policy retry_if(Predicate&& predicate) const {
         return with_common(settings().common.retry_if(std::forward<Predicate>(predicate)));
