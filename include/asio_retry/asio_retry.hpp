@@ -11,6 +11,7 @@
 #include <asio_retry/cancellation_probe.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/fresh_connection.hpp>

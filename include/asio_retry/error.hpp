@@ -21,7 +21,7 @@ enum class error {
     backoff_threw,       ///< a user's backoff threw
     jitter_threw,        ///< a user's jitter threw
     hook_threw,          ///< `on_retry`, `on_give_up` or `on_success` threw
-    exhausted,           ///< the policy of a `backoff_ticker` allows no further tick
+    exhausted,           ///< a `backoff_ticker` allows no further tick; what `fail_if` judges stayed a failure
     attempt_refused,     ///< a gate refused the attempt and had no code of its own for that
     circuit_open,        ///< a `circuit_breaker` refused it: too many have failed lately
     client_throttled,    ///< an `adaptive_throttle` refused it: the peer accepts too few

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/failure_class.hpp>
 
 #include <functional>
@@ -35,6 +36,19 @@ judgement judged_as(Answer&& answer) {
 
 namespace asio_retry {
 
+/// A judged operation of which no value is delivered that stays a failure. Made by `or_error`.
+template <typename Judged>
+class erring_operation {
+public:
+    explicit erring_operation(Judged operation)
+        : operation_(std::move(operation)) {}
+
+private:
+    friend struct detail::operation_form<erring_operation>;
+
+    Judged operation_;
+};
+
 /// An operation whose successful results are judged by a predicate. Made by `fail_if`.
 template <typename Operation, typename Predicate>
 class judged_operation {
@@ -42,6 +56,15 @@ public:
     judged_operation(Operation operation, Predicate predicate)
         : operation_(std::move(operation))
         , predicate_(std::move(predicate)) {}
+
+    /// The same, but a value that stays a failure is no success: the operation ends with `error::exhausted`. An
+    /// `error_code` has the values beside it; an exception is an `exhausted_error`, which has them inside.
+    [[nodiscard]] erring_operation<judged_operation> or_error() && {
+        return erring_operation<judged_operation>(std::move(*this));
+    }
+    [[nodiscard]] erring_operation<judged_operation> or_error() const& {
+        return erring_operation<judged_operation>(*this);
+    }
 
 private:
     friend struct detail::operation_form<judged_operation>;
@@ -58,7 +81,8 @@ private:
 ///
 /// `operation` is of any form that `async_retry` takes; the predicate is given the values of its successful
 /// completion. A rejected result is retried whatever `retry_if` says, unless it is permanent. When the retries
-/// are exhausted it is delivered as it is. One that comes after a time limit has told the attempt to stop is
+/// are exhausted it is delivered as it is, or with `fail_if(operation, predicate).or_error()` as an error. One
+/// that comes after a time limit has told the attempt to stop is
 /// `timed_out`, like any other failure then, and `retry_if` is asked about that; where the completion has an
 /// error code, the values are delivered beside it.
 ///
@@ -106,6 +130,29 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
     static judgement rejects(judged& operation, Values const&... values) {
         judgement const first = inner::rejects(operation.operation_, values...);
         return first.failed ? first : judged_as(std::invoke(operation.predicate_, values...));
+    }
+};
+
+template <typename Judged>
+struct detail::operation_form<erring_operation<Judged>> : detail::operation_form<Judged> {
+    using inner = detail::operation_form<Judged>;
+    using erring = erring_operation<Judged>;
+
+    static constexpr bool names_rejected = true;
+
+    template <typename... Token>
+    static decltype(auto) call(erring& operation, attempt const& which, Token&&... token) {
+        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
+    }
+
+    static void prepare(erring& operation, retry_machine& machine) {
+        inner::prepare(operation.operation_, machine);
+        machine.expect_errors();
+    }
+
+    template <typename... Values>
+    static judgement rejects(erring& operation, Values const&... values) {
+        return inner::rejects(operation.operation_, values...);
     }
 };
 

@@ -70,6 +70,9 @@ public:
         marks_sent_ = true;
     }
 
+    /// A value that stays a failure is delivered as `error::exhausted`.
+    void expect_errors() noexcept { names_rejected_ = true; }
+
     /// The attempts are none, but ticks: the gate is asked for retries alone, and nobody observes.
     void expect_ticks() noexcept { makes_attempts_ = false; }
 
@@ -285,7 +288,9 @@ private:
     bool is_refused_ : 1 = false;                // and the gate has not been asked again
     bool has_begun_ : 1 = false;                 // the attempt that is admitted
     failure_kind kind_ : 3 = failure_kind::none; // of the last failure, which a lease is for
-    bool marks_sent_ = false;
+    bool marks_sent_ : 1 = false;
+    bool names_rejected_ : 1 = false; // by an error of its own
+    unsigned char : 0;
     bool has_sent_ = false;                            // the attempt, as it says itself
     interruption interrupted_by_ = interruption::none; // the last attempt
 };

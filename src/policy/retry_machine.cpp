@@ -266,11 +266,13 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
 
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                                     time_point now, std::exception_ptr thrown) {
-    if (is_told_)
-        tell_end(reason, replacement ? replacement : failure.error(), now);
     retry_action action;
     action.reason = reason;
     action.error = replacement;
+    if (names_rejected_ && failure.is_rejected() && !replacement)
+        action.error = error::exhausted;
+    if (is_told_)
+        tell_end(reason, action.error ? action.error : failure.error(), now);
     action.thrown = std::move(thrown);
     if (policy_.settings().on_give_up) {
         try {

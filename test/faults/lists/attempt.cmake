@@ -38,3 +38,16 @@ fault(step_may_throw_in_its_completion include/asio_retry/detail/attempt/stepped
 fault(step_takes_the_health_of_the_operation include/asio_retry/before_retry.hpp
     [[        inner::prepare(operation.operation_, machine);]] [[        static_cast<void>(operation);
         machine.expect_marks();]])
+
+# --- values that stay failures
+
+fault(rejected_value_is_delivered_as_a_success src/policy/retry_machine.cpp
+    [[    if (names_rejected_ && failure.is_rejected() && !replacement)]] [[    if (names_rejected_ && !failure.is_rejected() && !replacement)]])
+fault(rejected_value_hides_why_the_operation_ended src/policy/retry_machine.cpp
+    [[    if (names_rejected_ && failure.is_rejected() && !replacement)]] [[    if (names_rejected_ && failure.is_rejected())]])
+fault(every_rejected_value_is_an_error src/policy/retry_machine.cpp
+    [[    if (names_rejected_ && failure.is_rejected() && !replacement)]] [[    if (failure.is_rejected() && !replacement)]])
+fault(exception_carries_a_value_that_there_was_not include/asio_retry/detail/attempt/completion.hpp
+    [[!action.thrown && !is_failure(result)]] [[!action.thrown]])
+fault(exception_loses_the_value include/asio_retry/detail/attempt/completion.hpp
+    [[JudgesResults && sizeof...(Values) > 0]] [[JudgesResults && sizeof...(Values) > 9]])

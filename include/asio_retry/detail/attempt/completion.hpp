@@ -8,6 +8,7 @@
 #include <exception>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace asio_retry::detail {
 
@@ -18,6 +19,10 @@ inline void set_failure(std::exception_ptr& to, error_code const& code,
                         std::exception_ptr const& thrown) noexcept {
     to = thrown ? thrown : exception_of(code);
 }
+
+/// See exhausted_error.hpp, which comes with `fail_if`.
+template <typename... Values>
+std::exception_ptr exhausted_with(Values&&... values) noexcept;
 
 /// What the completion signature of an operation says about success and failure.
 template <typename Signature>
@@ -59,8 +64,19 @@ struct completion<void(Failure, Values...)> {
             return machine.on_exception(code_of(failure), failure);
     }
 
-    /// Puts in place of the attempt's own error what the machine wants delivered.
+    /// Puts in place of the attempt's own error what the machine wants delivered. Only what `judges_results`
+    /// leaves a value that is to be an error.
+    template <bool JudgesResults>
     static void amend(arguments& result, retry_action const& action) {
+        if constexpr (JudgesResults && sizeof...(Values) > 0 &&
+                      std::is_same_v<failure_type, std::exception_ptr>) {
+            if (action.error == error::exhausted && !action.thrown && !is_failure(result)) {
+                std::apply(
+                    [](auto& failure, auto&... values) { failure = exhausted_with(std::move(values)...); },
+                    result);
+                return;
+            }
+        }
         if (action.error.failed() || action.thrown)
             set_failure(std::get<0>(result), action.error, action.thrown);
     }

@@ -275,6 +275,9 @@ struct operation_form {
     /// Whether a successful result may be a failure all the same; `fail_if` says when, and which.
     static constexpr bool judges_results = false;
 
+    /// Whether what stays one is an error.
+    static constexpr bool names_rejected = false;
+
     template <typename... Values>
     static constexpr judgement rejects(F&, Values const&...) noexcept {
         return {};

@@ -122,7 +122,7 @@ public:
         }
         if (!result_)
             result_.emplace(completion::failed(error_code(), nullptr));
-        completion::amend(*result_, action);
+        completion::template amend<form::judges_results>(*result_, action);
         return given_back<result_type>::from(std::move(*result_));
     }
 

@@ -116,12 +116,13 @@ private:
             return this->wait(action.delay, now);
         if (!result_)
             result_.emplace(completion::failed(error_code(), nullptr));
-        completion::amend(*result_, action);
+        completion::template amend<form::judges_results>(*result_, action);
         return this->end();
     }
 
     retry_step succeed() {
-        completion::amend(*result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
+        completion::template amend<form::judges_results>(
+            *result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
         return this->end();
     }
 

@@ -146,6 +146,11 @@ protected:
 
     arguments const& result() noexcept { return *result_; }
 
+    template <bool JudgesResults>
+    void amend_result_as(retry_action const& action) {
+        completion::template amend<JudgesResults>(*result_, action);
+    }
+
 private:
     /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
     virtual Handler take_handler() = 0;
@@ -156,7 +161,7 @@ private:
     void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
         result_.emplace(completion::failed(code, thrown));
     }
-    void amend_result(retry_action const& action) final { completion::amend(*result_, action); }
+    void amend_result(retry_action const& action) override { amend_result_as<false>(action); }
     void drop_result() noexcept final { result_.reset(); }
 
     void dissolve() noexcept final {

@@ -37,16 +37,32 @@ struct shell_of<Form, WaitsOn, Handler, Membership, HasStrand, true> {
                                 Membership, HasStrand>;
 };
 
+/// Of an operation whose results are judged.
+template <typename Shell>
+class judging_shell : public Shell {
+protected:
+    using Shell::Shell;
+    ~judging_shell() = default;
+
+private:
+    void amend_result(retry_action const& action) final { this->template amend_result_as<true>(action); }
+};
+
+template <typename Callable, typename Shell>
+using shell_for = std::conditional_t<operation_form<Callable>::judges_results, judging_shell<Shell>, Shell>;
+
 /// A retrying operation and what it retries.
 template <typename Callable, typename Shell>
-class operation_with_callable : public Shell {
+class operation_with_callable : public shell_for<Callable, Shell> {
+    using base = shell_for<Callable, Shell>;
+
 protected:
     using form = operation_form<Callable>;
     using handler_type = typename Shell::handler_type;
 
     template <typename... Args>
     operation_with_callable(handler_type&& handler, Callable&& callable, Args&&... args)
-        : Shell(std::move(handler), std::forward<Args>(args)..., form::judges_results)
+        : base(std::move(handler), std::forward<Args>(args)..., form::judges_results)
         , callable_(std::move(callable))
         , health_(this->machine(), *this) {}
     ~operation_with_callable() = default;

@@ -12,3 +12,10 @@
 #else
 #define ASIO_RETRY_DECL
 #endif
+
+/// The same for a template, which every program makes itself: it is one type in all of them.
+#if defined(_WIN32)
+#define ASIO_RETRY_DECL_TEMPLATE
+#else
+#define ASIO_RETRY_DECL_TEMPLATE __attribute__((visibility("default")))
+#endif

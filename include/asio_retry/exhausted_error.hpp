@@ -1,0 +1,51 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// What `fail_if(operation, predicate).or_error()` makes of a value of type T that stays a failure, where the
+/// completion carries an exception_ptr. Its code is `error::exhausted`. Copies share the value. Thread safety:
+/// one copy, or the values of two of them, are not used by two threads at once unless none of these changes
+/// the value.
+template <typename T>
+class ASIO_RETRY_DECL_TEMPLATE exhausted_error : public boost::system::system_error {
+public:
+    explicit exhausted_error(T value)
+        : system_error(make_error_code(error::exhausted))
+        , value_(std::make_shared<T>(std::move(value))) {}
+
+    /// What the last attempt completed with; of several values a tuple. Whoever catches it may move it away.
+    T& value() const noexcept { return *value_; }
+
+private:
+    std::shared_ptr<T> value_;
+};
+
+namespace detail {
+
+template <typename... Values>
+std::exception_ptr exhausted_with(Values&&... values) noexcept {
+    try {
+        if constexpr (sizeof...(Values) == 1)
+            return std::make_exception_ptr(exhausted_error<std::decay_t<Values>...>(std::move(values)...));
+        else
+            return std::make_exception_ptr(
+                exhausted_error<std::tuple<std::decay_t<Values>...>>({std::move(values)...}));
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+} // namespace detail
+
+} // namespace asio_retry
