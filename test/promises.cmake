@@ -1,5 +1,5 @@
 # Compares doc/promises.md and doc/counterparts.md with the tests: each that they name is there, and each of the studies
-# that the first speaks of is named. And the README keeps to sixty lines about servers.
+# that the first speaks of is named.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE sources ${SOURCE_DIR}/test/*.cpp)
@@ -66,12 +66,4 @@ look_up(promises.md 150)
 list(REMOVE_ITEM to_be_named ${named})
 if(to_be_named)
     message(SEND_ERROR "doc/promises.md lacks ${to_be_named}")
-endif()
-
-file(READ ${SOURCE_DIR}/README.md text)
-string(REGEX REPLACE ".*(\n## Kind to servers\n.*)\n## Connections.*" "\\1" section "${text}")
-string(REGEX MATCHALL "\n" lines "${section}")
-list(LENGTH lines count)
-if(count GREATER 61)
-    message(SEND_ERROR "the README has ${count} lines about kindness to servers")
 endif()

@@ -23,6 +23,6 @@ expect("something said" Debug ${SOURCE_DIR} -G Ninja -D CMAKE_BUILD_TYPE=Debug)
 expect("many configurations" "" ${SOURCE_DIR} -G "Ninja Multi-Config")
 
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
-file(WRITE ${WORK_DIR}/project/lines_of_the_readme.cmake
+file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake
     "add_subdirectory(${SOURCE_DIR} asio_retry)\ntarget_link_libraries(app PRIVATE asio_retry::asio_retry)\n")
 expect("embedded" "" ${WORK_DIR}/project -G Ninja)

@@ -1,8 +1,8 @@
-# Builds and runs a project that takes the library in the way that README.md shows for the command WAY. What is fetched
+# Builds and runs a project that takes the library in the way that doc/guide/installing.md shows for the command WAY. What is fetched
 # builds like a subdirectory, so that project is only configured.
 cmake_minimum_required(VERSION 3.25)
-include(${CMAKE_CURRENT_LIST_DIR}/../readme/blocks.cmake)
-readme_blocks(${SOURCE_DIR}/README.md cmake lines)
+include(${CMAKE_CURRENT_LIST_DIR}/../guide/blocks.cmake)
+page_blocks(${SOURCE_DIR}/doc/guide/installing.md cmake lines)
 set(chosen)
 foreach(i RANGE 1 ${lines_count})
     if(lines_${i} MATCHES "${WAY}\\(")
@@ -10,12 +10,12 @@ foreach(i RANGE 1 ${lines_count})
     endif()
 endforeach()
 if(NOT chosen)
-    message(FATAL_ERROR "README.md does not show how to use ${WAY}")
+    message(FATAL_ERROR "doc/guide/installing.md does not show how to use ${WAY}")
 endif()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
-file(WRITE ${WORK_DIR}/project/lines_of_the_readme.cmake "${chosen}")
+file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake "${chosen}")
 set(options -C ${CACHE} -G ${GENERATOR} -Werror=dev)
 if(WAY STREQUAL "find_package")
     execute_process(COMMAND ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${WORK_DIR}/prefix --config ${CONFIG}

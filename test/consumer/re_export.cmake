@@ -6,7 +6,7 @@ file(COPY ${CMAKE_CURRENT_LIST_DIR}/embedder/ DESTINATION ${WORK_DIR}/embedder)
 file(MAKE_DIRECTORY ${WORK_DIR}/embedder/third_party)
 file(CREATE_LINK ${SOURCE_DIR} ${WORK_DIR}/embedder/third_party/asio_retry SYMBOLIC)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
-file(WRITE ${WORK_DIR}/project/lines_of_the_readme.cmake
+file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake
     "find_package(embedder REQUIRED)\ntarget_link_libraries(app PRIVATE embedder::embedder)\n")
 
 function(run)

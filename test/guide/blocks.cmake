@@ -1,6 +1,6 @@
-# readme_blocks(FILE LANGUAGE NAME) sets NAME_count and, for each fenced block of that language, counted from 1,
+# page_blocks(FILE LANGUAGE NAME) sets NAME_count and, for each fenced block of that language, counted from 1,
 # NAME_<i> to its text and NAME_<i>_line to the line of the file where the text begins.
-function(readme_blocks file language name)
+function(page_blocks file language name)
     file(READ ${file} rest)
     set(rest "\n${rest}\n")
     set(opening "\n```${language}\n")

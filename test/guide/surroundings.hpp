@@ -1,8 +1,9 @@
 #pragma once
 
-/// What the fragments of the README take for granted: things to fetch from, a policy and a log.
+/// What the fragments of the pages take for granted: things to fetch from, a policy and a log.
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/before_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/permanent.hpp>
@@ -34,7 +35,7 @@
 #undef NDEBUG
 #include <cassert>
 
-namespace readme {
+namespace surroundings {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
@@ -138,4 +139,4 @@ inline void run(std::string_view name, std::function<asio::awaitable<void>()> fr
     }
 }
 
-} // namespace readme
+} // namespace surroundings
