@@ -56,4 +56,5 @@
 #include <asio_retry/traffic/window_budget.hpp>
 #include <asio_retry/verdict.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>

@@ -26,8 +26,8 @@ namespace asio_retry {
 /// because it has too much to do: give the policy a gate, such as a `retry_budget`.
 ///
 /// `operation`, called as an lvalue once per attempt, is of any form that `async_retry` takes, `with_report`
-/// apart. Several of its attempts run at a time, so each needs a socket and buffers of its own, as the
-/// operation's `attempt` parameter, whose `number` counts from 1, lets it choose.
+/// and `with_hooks` apart. Several of its attempts run at a time, so each needs a socket and buffers of its
+/// own, as the operation's `attempt` parameter, whose `number` counts from 1, lets it choose.
 ///
 /// Preconditions: as for `async_retry`; each attempt may be told to stop and so needs, on an executor that runs
 /// functions on several threads at once, a handler with a strand for its executor, unless the attempts are

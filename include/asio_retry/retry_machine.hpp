@@ -58,10 +58,11 @@ public:
             limits_attempts_ = measures_time_ = true;
     }
 
-    /// Tells `observer`, which must outlive the machine, what happens.
-    void observe(detail::machine_observer& observer) noexcept {
-        observer_ = &observer;
+    /// Tells `observer`, which must outlive the machine, what happens, and then those that it was given before.
+    void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept {
+        observer.next = std::exchange(observer_, &observer);
         measures_time_ = is_told_ = true;
+        has_hooks_ = has_hooks_ || has_hooks;
     }
 
     /// The attempts say themselves when they are healthy, and when they have sent something.
@@ -95,7 +96,7 @@ public:
     /// @}
 
     /// Whether a success calls a hook, which belongs on the executor.
-    bool hears_success() const noexcept { return is_told_ && policy_.settings().on_success; }
+    bool hears_success() const noexcept { return is_told_ && (has_hooks_ || policy_.settings().on_success); }
 
     /// Whether a refusal is answered with a wait, for whose delay there has to be randomness.
     bool waits_when_refused() const noexcept { return is_told_ && policy_.settings().wait_when_refused; }
@@ -222,8 +223,8 @@ private:
     // What the hooks and the predicates are told.
     detail::attempt_facts facts(time_point now) const noexcept;
     void call_on_retry(verdict const& failure, duration delay, time_point now) const;
-    void call_on_give_up(stop_reason reason, verdict const& failure, time_point now) const;
-    void call_on_success(time_point now) const;
+    void call_on_give_up(verdict const& failure, time_point now, retry_action& action) const noexcept;
+    void call_on_success(time_point now, retry_action& action) const noexcept;
 
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
@@ -290,6 +291,7 @@ private:
     failure_kind kind_ : 3 = failure_kind::none; // of the last failure, which a lease is for
     bool marks_sent_ : 1 = false;
     bool names_rejected_ : 1 = false; // by an error of its own
+    bool has_hooks_ : 1 = false;      // an observer has
     unsigned char : 0;
     bool has_sent_ = false;                            // the attempt, as it says itself
     interruption interrupted_by_ = interruption::none; // the last attempt

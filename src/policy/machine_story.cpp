@@ -32,7 +32,7 @@ detail::operation_story* retry_machine::story() noexcept {
 
 void retry_machine::tell_start(time_point now) noexcept {
     if (observer_)
-        observer_->on_start(now);
+        detail::tell_all(observer_, &detail::machine_observer::on_start, now);
     if (!policy_.settings().observer || !makes_attempts_ || (story_ && story_->number != 0) || !story())
         return;
     story_->number = next_operation();
@@ -91,7 +91,7 @@ void retry_machine::tell_attempt(time_point now) noexcept {
     if (auto const& outer = policy_.settings().outer; outer && !marks_sent_)
         outer->sent = true;
     if (observer_)
-        observer_->on_attempt(attempts_, now);
+        detail::tell_all(observer_, &detail::machine_observer::on_attempt, attempts_, now);
 }
 
 void retry_machine::heed(pushback said) noexcept {
@@ -122,14 +122,8 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
                     story_ ? story_->heeded : pushback(), now);
     tell_end(stop_reason::succeeded, error_code(), now);
     retry_action action;
-    if (policy_.settings().on_success) {
-        try {
-            call_on_success(now);
-        } catch (...) {
-            action.error = error::hook_threw;
-            action.thrown = std::current_exception();
-        }
-    }
+    if (has_hooks_ || policy_.settings().on_success)
+        call_on_success(now, action);
     return action;
 }
 
@@ -215,7 +209,7 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
         story_->has_failure = true;
     }
     if (observer_)
-        observer_->on_wait(delay, now);
+        detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
     if (!has_observer())
         return;
     observation event;
@@ -234,7 +228,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
         tell_abandoned(now);
     give_lease_back();
     if (observer_)
-        observer_->on_end(reason, now);
+        detail::tell_all(observer_, &detail::machine_observer::on_end, reason, now);
     is_told_ = story_ != nullptr; // which has to be deleted; all has been told
     if (!has_observer())
         return;

@@ -73,7 +73,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
         return on_interrupted_failure(v, is_cancelled, now, source);
     count_failure(now, interruption::none);
     if (observer_)
-        observer_->on_failure(v, interruption::none, now);
+        detail::tell_all(observer_, &detail::machine_observer::on_failure, v, interruption::none, now);
     return retry_or_end(v, error_code(), now, source);
 }
 
@@ -101,8 +101,8 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
             tell_failure(out_of_time ? *timed_out : v, kind_of_unasked(v, out_of_time), now);
     }
     if (observer_)
-        observer_->on_failure(interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by,
-                              now);
+        detail::tell_all(observer_, &detail::machine_observer::on_failure,
+                         interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by, now);
     if (is_cancelled)
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
     if (interrupted_by == interruption::deadline)
@@ -119,7 +119,7 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
     if (stable_for && says_so && !hung && healthy_since_ <= now &&
         elapsed_between(healthy_since_, now) >= *stable_for) {
         failures_ = 0;
-        if (policy_.settings().tells_events() && story())
+        if ((has_hooks_ || policy_.settings().tells_events()) && story())
             story_->initiated = std::min(story_->initiated, started_);
         if (story_) {
             story_->refusals = 0;
@@ -192,7 +192,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
             return end_for(stop_reason::budget);
 
         stage = error::hook_threw;
-        if (settings.on_retry)
+        if (settings.on_retry || has_hooks_)
             call_on_retry(failure, delay, now);
         if (cancelled())
             return end_for(stop_reason::cancelled);
@@ -215,7 +215,7 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
 
 retry_action retry_machine::go_on(time_point now, random* source) {
     if (observer_)
-        observer_->on_wait_over(now);
+        detail::tell_all(observer_, &detail::machine_observer::on_wait_over, now);
     began_ = now;
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
@@ -250,7 +250,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
         if (cancelled())
             return end_for(stop_reason::cancelled);
         if (observer_)
-            observer_->on_wait(delay, now);
+            detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
         return wait_for(delay);
     } catch (...) {
         return give_up(stop_reason::not_retryable, last, stage, now, std::current_exception());
@@ -274,14 +274,8 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     if (is_told_)
         tell_end(reason, action.error ? action.error : failure.error(), now);
     action.thrown = std::move(thrown);
-    if (policy_.settings().on_give_up) {
-        try {
-            call_on_give_up(reason, failure, now);
-        } catch (...) {
-            action.error = error::hook_threw;
-            action.thrown = std::current_exception();
-        }
-    }
+    if (has_hooks_ || policy_.settings().on_give_up)
+        call_on_give_up(failure, now, action);
     return action;
 }
 

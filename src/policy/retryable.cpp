@@ -24,7 +24,7 @@ effect effect_of(retry_settings const& settings, verdict const& failure, attempt
 
 } // namespace
 
-retry_event event_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
+retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept {
     retry_event event;
     event.attempt = facts.number;
     event.error = failure.error();
@@ -32,6 +32,12 @@ retry_event event_of(retry_settings const& settings, verdict const& failure, att
     event.elapsed = facts.elapsed;
     event.took = facts.took;
     event.stopped = facts.stopped;
+    event.sent = effect::possible;
+    return event;
+}
+
+retry_event event_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
+    retry_event event = event_of(failure, facts);
     event.sent = effect_of(settings, failure, facts);
     return event;
 }

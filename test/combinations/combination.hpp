@@ -199,10 +199,10 @@ auto product(list<Forms...>, Kinds kinds) -> decltype((list<>() + ... + on_each<
 template <typename... Types>
 testing::Types<Types...> as_types(list<Types...>);
 
-using all_forms =
-    list<token_operation, attempt_and_token, deferred_operation, awaitable_value, awaitable_void,
-         awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void, plain_error_code,
-         plain_result, judged<token_operation>, judged<awaitable_value>, judged<plain_value>>;
+using all_forms = list<token_operation, attempt_and_token, deferred_operation, awaitable_value, awaitable_void,
+                       awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void,
+                       plain_error_code, plain_result, judged<token_operation>, judged<awaitable_value>,
+                       judged<plain_value>, hooked<token_operation>, hooked<awaitable_value>>;
 using forms_with_code =
     list<token_operation, attempt_and_token, deferred_operation, awaitable_error_code, awaitable_tuple,
          awaitable_result, plain_error_code, plain_result, judged<token_operation>>;

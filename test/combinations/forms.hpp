@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/fail_if.hpp>
+#include <asio_retry/with_hooks.hpp>
 
 #include "combinations/story.hpp"
 
@@ -46,14 +47,15 @@ inline void throw_if(error_code const& ec) {
 /// Steps: the attempts are asynchronous. Code: they complete with an error_code. Value: and with an int.
 template <bool Steps, bool Code, bool Value>
 struct form {
-    static constexpr bool has_steps = Steps, has_code = Code, has_value = Value, is_judged = false;
+    static constexpr bool has_steps = Steps, has_code = Code, has_value = Value, is_judged = false,
+                          is_hooked = false;
     using failure = std::conditional_t<Code, error_code, std::exception_ptr>;
     using signature = typename std::conditional_t<Value, std::type_identity<void(failure, int)>,
                                                   std::type_identity<void(failure)>>::type;
 };
 
 template <typename Form>
-inline constexpr form_facts facts_of{Form::has_steps, Form::has_value, Form::is_judged};
+inline constexpr form_facts facts_of{Form::has_steps, Form::has_value, Form::is_judged, Form::is_hooked};
 
 struct token_operation : form<true, true, true> {
     static std::string name() { return "token_operation"; }
@@ -182,6 +184,18 @@ struct judged : Form {
             s.see("fail_if");
             return s.rejects();
         });
+    }
+};
+
+/// The operation has hooks of its own.
+template <typename Form>
+struct hooked : Form {
+    static std::string name() { return "hooked_" + Form::name(); }
+    static constexpr bool is_hooked = true;
+    static auto make(story& s, busy_token busy) {
+        return with_hooks(
+            Form::make(s, std::move(busy)), [&s](retry_event const&) { s.see("own on_retry"); },
+            [&s](retry_event const&) { s.see("own on_end"); });
     }
 };
 

@@ -43,7 +43,9 @@ duration story::expect_called(form_facts const& form, int number, bool handler_i
                                                 {"backoff", retries},
                                                 {"jitter", retries},
                                                 {"on_retry", retries},
+                                                {"own on_retry", form.is_hooked ? retries : 0},
                                                 {"on_give_up", failed == 3},
+                                                {"own on_end", form.is_hooked},
                                                 {"handler", handler_is_seen}};
     std::erase_if(expected, [](auto const& each) { return each.second == 0; });
     expect_called_on(number);

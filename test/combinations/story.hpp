@@ -56,6 +56,7 @@ struct form_facts {
     bool has_steps; ///< its attempts are asynchronous
     bool has_value;
     bool is_judged; ///< it never fails; its results do
+    bool is_hooked; ///< it has hooks of its own
 };
 
 /// One retried operation: how its attempts end, what is called on the way and through which executor.

@@ -8,7 +8,12 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 
 #include <gtest/gtest.h>
 
@@ -91,6 +96,45 @@ TEST_F(costs, a_report_that_is_used_again_costs_no_allocation) {
         [&] { async_retry(io, with_report(operation(), report), policy, [](error_code, int) {}); });
     EXPECT_EQ(report.attempts, 3u);
     EXPECT_EQ(with, without);
+}
+
+TEST_F(costs, hooks_of_an_operation_cost_no_allocation) {
+    std::uint64_t told = 0;
+    auto const on_retry = [&](retry_event const&) { ++told; };
+    auto const on_end = [&](retry_event const&) { ++told; };
+    auto const with_callback = [&](auto make) {
+        return allocations_of([&] { async_retry(io, make(), policy, [](error_code, int) {}); });
+    };
+    std::uint64_t const without = with_callback([&] { return operation(); });
+    EXPECT_EQ(with_callback([&] { return with_hooks(operation(), on_retry, on_end); }), without);
+    EXPECT_EQ(told, 3u * 200);
+    EXPECT_GE(allocations_of([&] {
+                  async_retry(io, operation(), policy.on_retry(on_retry).on_give_up(on_end),
+                              [](error_code, int) {});
+              }),
+              without + 400)
+        << "those of a policy of its own are seen";
+
+    auto const awaits = [&](auto make) {
+        return allocations_of([&] {
+            auto body = [&]() -> asio::awaitable<void> {
+                auto awaited = make();
+                co_await async_retry(awaited, policy);
+            };
+            asio::co_spawn(io, body, asio::detached);
+        });
+    };
+    auto const fetch = [this]() -> asio::awaitable<void> {
+        if (error_code const ec = played.next())
+            throw boost::system::system_error(ec);
+        co_return;
+    };
+    std::uint64_t const awaited = awaits([&] { return fetch; });
+    EXPECT_EQ(awaits([&] { return with_hooks(fetch, on_retry, on_end); }), awaited);
+    std::uint64_t const a = 1, b = 2, c = 3;
+    auto const larger = [&, a, b, c](retry_event const&) { told += a + b + c; };
+    EXPECT_LE(awaits([&] { return with_hooks(fetch, larger, larger); }), awaited + 200)
+        << "one for an operation that is large, as for any";
 }
 
 /// How often operations that succeed at once read the clock in real time, beyond what their context does once.

@@ -51,3 +51,32 @@ fault(exception_carries_a_value_that_there_was_not include/asio_retry/detail/att
     [[!action.thrown && !is_failure(result)]] [[!action.thrown]])
 fault(exception_loses_the_value include/asio_retry/detail/attempt/completion.hpp
     [[JudgesResults && sizeof...(Values) > 0]] [[JudgesResults && sizeof...(Values) > 9]])
+
+# --- hooks of one operation
+
+fault(hooks_are_not_heard include/asio_retry/with_hooks.hpp
+    [[        machine.observe(operation.hooks_, true);]] [[        machine.observe(operation.hooks_);]])
+fault(hooks_forget_the_operation_inside include/asio_retry/with_hooks.hpp
+    [[        inner::prepare(operation.operation_, machine);]] [[]])
+fault(hooks_are_not_told_the_reason include/asio_retry/detail/attempt/operation_hooks.hpp
+    [[std::invoke(on_end_, event.reason);]] [[std::invoke(on_end_, stop_reason::attempts);]])
+fault(hooks_forget_who_was_told_before include/asio_retry/retry_machine.hpp
+    [[observer.next = std::exchange(observer_, &observer);]] [[observer_ = &observer;]])
+fault(hooks_of_a_success_run_where_it_was_initiated include/asio_retry/retry_machine.hpp
+    [[return is_told_ && (has_hooks_ || policy_.settings().on_success);]] [[return is_told_ && policy_.settings().on_success;]])
+fault(hooks_of_the_operation_come_first src/policy/machine_events.cpp
+    [[    if (own)
+        call([&] { own(event); });
+    for (auto* one = observers; one; one = one->next)
+        call([&] { one->call_on_end(event); });]] [[    for (auto* one = observers; one; one = one->next)
+        call([&] { one->call_on_end(event); });
+    if (own)
+        call([&] { own(event); });]])
+fault(hooks_deliver_what_was_thrown_last src/policy/machine_events.cpp
+    [[            if (!has_thrown) {]] [[            {]])
+fault(hooks_count_the_time_from_the_reset src/policy/retry_machine.cpp
+    [[if ((has_hooks_ || policy_.settings().tells_events()) && story())]] [[if (policy_.settings().tells_events() && story())]])
+fault(hooks_are_told_of_the_first_alone src/policy/machine_events.cpp
+    [[    for (auto* one = observer_; one; one = one->next)
+        one->call_on_retry(event);]] [[    if (observer_)
+        observer_->call_on_retry(event);]])

@@ -193,13 +193,15 @@ fault(machine_makes_an_attempt_after_its_deadline src/policy/retry_machine.cpp
 fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/policy/retry_machine.cpp
     [[    at_edge_ = at_edge_ && now >= healthy_since_; // the]] [[    at_edge_ = at_edge_ || now > healthy_since_; // the]])
 
-fault(machine_lets_a_hook_throw_when_it_gives_up src/policy/retry_machine.cpp
-    [[            action.error = error::hook_threw;
+fault(machine_lets_a_hook_throw_when_it_gives_up src/policy/machine_events.cpp
+    [[                action.error = error::hook_threw;
 ]] [[]])
 
-fault(machine_loses_what_a_hook_threw src/policy/retry_machine.cpp
-    [[            action.thrown = std::current_exception();
-]] [[]])
+fault(machine_loses_what_a_hook_threw src/policy/machine_events.cpp
+    [[                action.error = error::hook_threw;
+                action.thrown = std::current_exception();
+]] [[                action.error = error::hook_threw;
+]])
 
 fault(machine_retries_what_was_aborted src/policy/retryable.cpp
     [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
@@ -257,8 +259,10 @@ fault(waits_are_not_added_up src/policy/machine_waits.cpp
 fault(waits_are_added_up_for_ever src/policy/retry_machine.cpp
     [[            story_->waited = duration::zero();
 ]] [[]])
-fault(success_hook_may_throw src/policy/machine_story.cpp
-    [[            action.error = error::hook_threw;]] [[            action.error = error_code();]])
+fault(success_hook_may_throw src/policy/machine_events.cpp
+    [[    call_at_end(policy_.settings().on_success, observer_, event, action);]] [[    retry_action ignored;
+    static_cast<void>(action);
+    call_at_end(policy_.settings().on_success, observer_, event, ignored);]])
 fault(success_has_no_time include/asio_retry/retry_machine.hpp
     [[ || settings.observer || settings.on_success);]] [[ || settings.observer);]])
 

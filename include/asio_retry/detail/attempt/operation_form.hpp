@@ -265,6 +265,7 @@ struct operation_form {
     }
 
     static constexpr bool is_reported = false;
+    static constexpr bool has_hooks = false;
 
     /// Tells the machine, before the start, what the operation asks of it.
     static void prepare(F&, retry_machine& machine) {

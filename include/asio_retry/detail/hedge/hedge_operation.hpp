@@ -142,6 +142,8 @@ struct operation_kind<hedge_policy> {
     static constexpr void assert_usable() {
         static_assert(!Form::is_reported, "async_hedge: with_report is for async_retry");
         static_assert(!Form::names_rejected, "async_hedge: or_error is for async_retry");
+        static_assert(!Form::has_hooks,
+                      "async_hedge: with_hooks is for async_retry; a hedge_policy has on_hedge");
     }
 
     /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/interruption.hpp>
+#include <asio_retry/retry_event.hpp>
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -29,11 +30,29 @@ public:
     /// `now` may be left out after a success.
     virtual void on_end(stop_reason reason, time_point now) noexcept = 0;
 
+    /// @name Hooks of the operation's own, which may throw
+    /// Called after the policy's, of one that said so when the machine was given it.
+    /// @{
+    virtual void call_on_retry(retry_event const&) {}
+    virtual void call_on_end(retry_event const&) {}
+    /// @}
+
+    /// The one that the machine was given before this one; null for none.
+    machine_observer* next = nullptr;
+
 protected:
     machine_observer() noexcept = default;
     machine_observer(machine_observer const&) noexcept = default;
     machine_observer& operator=(machine_observer const&) noexcept = default;
     ~machine_observer() = default;
 };
+
+/// Tells all of them, the one that the machine was given last first.
+template <typename... Parameters, typename... Arguments>
+void tell_all(machine_observer* first, void (machine_observer::*what)(Parameters...) noexcept,
+              Arguments const&... arguments) noexcept {
+    for (; first; first = first->next)
+        (first->*what)(arguments...);
+}
 
 } // namespace asio_retry::detail

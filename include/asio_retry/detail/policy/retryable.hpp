@@ -20,7 +20,10 @@ struct attempt_facts {
     bool may_have_sent = true; ///< as far as it has said itself
 };
 
-/// What the hooks and predicates are told. Throws what the policy's own `classify` throws.
+/// What the hooks and predicates are told, but that the attempt may have done anything at its peer.
+ASIO_RETRY_DECL retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept;
+
+/// The same, and what it may have done. Throws what the policy's own `classify` throws.
 ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
                                      attempt_facts const& facts);
 

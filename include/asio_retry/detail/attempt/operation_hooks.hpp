@@ -1,0 +1,58 @@
+#pragma once
+
+#include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/interruption.hpp>
+#include <asio_retry/retry_event.hpp>
+#include <asio_retry/stop_reason.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+template <typename Hook>
+inline constexpr bool is_no_hook = std::is_same_v<Hook, std::nullptr_t>;
+
+template <typename Hook>
+inline constexpr bool is_hook_of_retry = is_no_hook<Hook> || std::is_invocable_v<Hook&, retry_event const&>;
+
+template <typename Hook>
+inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocable_v<Hook&, stop_reason>;
+
+/// Calls the hooks of one operation; a nullptr is none.
+template <typename OnRetry, typename OnEnd>
+class operation_hooks final : public machine_observer {
+public:
+    operation_hooks(OnRetry on_retry, OnEnd on_end)
+        : on_retry_(std::move(on_retry))
+        , on_end_(std::move(on_end)) {}
+
+private:
+    void call_on_retry(retry_event const& event) override {
+        if constexpr (!is_no_hook<OnRetry>)
+            std::invoke(on_retry_, event);
+    }
+    void call_on_end(retry_event const& event) override {
+        if constexpr (std::is_invocable_v<OnEnd&, retry_event const&>)
+            std::invoke(on_end_, event);
+        else if constexpr (!is_no_hook<OnEnd>)
+            std::invoke(on_end_, event.reason);
+    }
+
+    void on_start(time_point) noexcept override {}
+    void on_attempt(std::uint64_t, time_point) noexcept override {}
+    void on_failure(verdict const&, interruption, time_point) noexcept override {}
+    void on_wait(duration, time_point) noexcept override {}
+    void on_wait_over(time_point) noexcept override {}
+    void on_end(stop_reason, time_point) noexcept override {}
+
+    [[no_unique_address]] OnRetry on_retry_;
+    [[no_unique_address]] OnEnd on_end_;
+};
+
+} // namespace asio_retry::detail

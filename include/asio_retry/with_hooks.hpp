@@ -1,0 +1,88 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/attempt/operation_hooks.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/retry_event.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// An operation with hooks of its own. Made by `with_hooks`.
+template <typename Operation, typename OnRetry, typename OnEnd>
+class hooked_operation {
+public:
+    hooked_operation(Operation operation, OnRetry on_retry, OnEnd on_end)
+        : operation_(std::move(operation))
+        , hooks_(std::move(on_retry), std::move(on_end)) {}
+
+private:
+    friend struct detail::operation_form<hooked_operation>;
+
+    Operation operation_;
+    detail::operation_hooks<OnRetry, OnEnd> hooks_;
+};
+
+/// Gives one operation hooks of its own, beside those of the policy that it shares with others: for what
+/// belongs to a request, such as its id in the log. `async_retry(with_hooks(operation, on_retry, on_end),
+/// policy)`. They are kept with the operation, in its one block of memory; one that is awaited directly, and by
+/// them larger than six pointers, has a block for itself.
+///
+/// `on_retry(retry_event const&)` is called when the policy's is: after the decision to retry and before the
+/// wait, only if a retry follows. `on_end(retry_event const&)` or `on_end(stop_reason)` is called exactly once
+/// when the operation ends, successfully (reason `succeeded`), without success or cancelled, before its
+/// completion; not where it is destroyed uncalled, as with its context. nullptr is no hook.
+///
+/// `operation` is of any form that `async_retry` takes; the completion does not change. The policy's `on_retry`
+/// comes first, and its `on_success` or `on_give_up` before `on_end`; of an operation with hooks inside another
+/// the outer ones come before the inner. A report (`with_report`) is complete when `on_end` is called. Like the
+/// policy's they run on the operation's executor, measure time, and may cancel the operation. `on_end` is
+/// called whatever another hook throws; what was thrown first completes the operation, or, where it completes
+/// with an error code, `error::hook_threw`.
+///
+/// Lifetimes: operation and hooks are moved or copied, and called as lvalues. Throws std::invalid_argument for
+/// an empty operation or hook, as a std::function or a pointer to a function may be.
+template <typename Operation, typename OnRetry, typename OnEnd = std::nullptr_t>
+hooked_operation<std::decay_t<Operation>, std::decay_t<OnRetry>, std::decay_t<OnEnd>>
+with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) {
+    static_assert(
+        detail::is_hook_of_retry<std::decay_t<OnRetry>>,
+        "with_hooks: the second argument is called before a retry: it must take a retry_event const&, "
+        "or be nullptr");
+    static_assert(detail::is_hook_of_end<std::decay_t<OnEnd>>,
+                  "with_hooks: the third argument is called at the end: it must take a retry_event const& or a "
+                  "stop_reason, or be nullptr");
+    detail::refuse_if_empty("with_hooks.operation", operation);
+    detail::refuse_if_empty("with_hooks.on_retry", on_retry);
+    detail::refuse_if_empty("with_hooks.on_end", on_end);
+    return {std::forward<Operation>(operation), std::forward<OnRetry>(on_retry), std::forward<OnEnd>(on_end)};
+}
+
+template <typename Operation, typename OnRetry, typename OnEnd>
+struct detail::operation_form<hooked_operation<Operation, OnRetry, OnEnd>> : detail::operation_form<Operation> {
+    using inner = detail::operation_form<Operation>;
+    using hooked = hooked_operation<Operation, OnRetry, OnEnd>;
+
+    static constexpr bool has_hooks = true;
+
+    template <typename... Token>
+    static decltype(auto) call(hooked& operation, attempt const& which, Token&&... token) {
+        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
+    }
+
+    template <typename... Values>
+    static judgement rejects(hooked& operation, Values const&... values) {
+        return inner::rejects(operation.operation_, values...);
+    }
+
+    static void prepare(hooked& operation, retry_machine& machine) {
+        inner::prepare(operation.operation_, machine);
+        machine.observe(operation.hooks_, true);
+    }
+};
+
+} // namespace asio_retry
