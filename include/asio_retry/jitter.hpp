@@ -48,20 +48,15 @@ public:
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : kind_(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
+        : jitter(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
 
     /// For the functions below.
-    explicit jitter(detail::jitter_kind kind)
-        : kind_(std::move(kind)) {}
+    ASIO_RETRY_DECL explicit jitter(detail::jitter_kind kind);
+    ASIO_RETRY_DECL explicit jitter(detail::custom_jitter_kind kind);
 
-    jitter(jitter const& other)
-        : kind_(other.kind_)
-        , unit_(other.unit_)
-        , least_(other.least_)
-        , cap_(other.cap_)
-        , beyond_cap_(other.beyond_cap_) {}
-    jitter& operator=(jitter const&) = default;
-    ~jitter() = default;
+    ASIO_RETRY_DECL jitter(jitter const& other);
+    ASIO_RETRY_DECL jitter& operator=(jitter const&);
+    ASIO_RETRY_DECL ~jitter();
 
     /// Draws whole multiples of `step` only: seconds, or the slots of a network. What is to be drawn is rounded
     /// into its range, or below where the range has no multiple. Throws std::invalid_argument if not positive.
