@@ -26,7 +26,7 @@ concept backoff_function =
 /// value: `cap` returns a changed copy. The ceiling is never negative, never above the cap, and saturates
 /// instead of overflowing. Thread safety: const calls are safe from any number of threads as long as a user's
 /// callable is.
-class backoff {
+class [[nodiscard("a backoff is never changed: cap returns a changed copy")]] backoff {
 public:
     /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
     /// std::function or a pointer may be.

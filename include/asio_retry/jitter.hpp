@@ -41,7 +41,7 @@ concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
 /// the cap is as (un)likely as any other delay. Schemes that were published otherwise are made by `cap` and
 /// `beyond_cap`. An immutable value: the setters return a changed copy. Thread safety: const calls are safe
 /// from any number of threads as long as a user's callable is.
-class jitter {
+class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
 public:
     /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
     /// std::function or a pointer may be.
