@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test | bench
+# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test | bench | docs
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,10 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --contenders REGEX only the contenders with such a name
     --no-peers         without the retry packages of Go, Node and Python, which are installed otherwise
     --output FOLDER    for the results, build/bench/results by default
+  docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, into build/services, hiredis and SQLite, as `test` does
+  install-browser      only get Doxygen and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
@@ -110,6 +112,9 @@ unpack() {
 # download PACKAGE FOLDER
 download() { (cd "$2" && apt-get download -qq -o APT::Sandbox::User=root "$1"); }
 
+# What builds the site, and what a test looks at it with.
+install_browser() { install_missing doxygen python3 "chromium|chromium-browser"; }
+
 install_ci_tools() {
     install_tools
     install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-tidy-19|clang-tidy-16" "clang-format-19" valgrind
@@ -184,13 +189,21 @@ demo)
 test)
     install_tools
     (install_services) || say "what a test needs cannot be had: going on without it, the test is skipped"
+    (install_browser) || say "the site cannot be built or looked at here: going on without it, its tests are skipped"
     build test
     say "running the tests"
     ctest --preset test "$@"
     ;;
 bench) bench "$@" ;;
+docs)
+    install_missing doxygen
+    say "building the site"
+    ./cmake/docs.sh "$@"
+    say "open ${1:-build/docs}/html/index.html"
+    ;;
 install-tools) install_tools ;;
 install-services) install_services ;;
+install-browser) install_browser ;;
 install-ci-tools) install_ci_tools ;;
 install) install_missing "$@" ;;
 -h | --help | help) usage ;;

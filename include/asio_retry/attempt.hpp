@@ -19,8 +19,10 @@ struct nested_marks {
 /// and what its peer said.
 class health_monitor {
 public:
+    /// See `attempt::mark_healthy`.
     virtual void on_healthy() noexcept = 0;
 
+    /// See `attempt::mark_sent`.
     virtual void on_sent() noexcept {}
 
     /// The peer said this about trying again.

@@ -32,11 +32,14 @@ namespace asio_retry {
 /// threads.
 class backoff_ticker {
 public:
+    /// Of any kind.
     using executor_type = boost::asio::any_io_executor;
 
+    /// Ticks on `executor`.
     backoff_ticker(executor_type executor, retry_policy policy)
         : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(policy))) {}
 
+    /// The same on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
     backoff_ticker(Context& context, retry_policy policy)
         : backoff_ticker(executor_type(context.get_executor()), std::move(policy)) {}
@@ -45,6 +48,7 @@ public:
     backoff_ticker(backoff_ticker const&) = delete;
     backoff_ticker& operator=(backoff_ticker const&) = delete;
 
+    /// Where it ticks, unless a handler has an executor of its own.
     executor_type const& get_executor() const noexcept { return state_->executor(); }
 
     /// Completes at the next tick, never inside the initiating function.

@@ -35,13 +35,17 @@ enum class condition {
     refused,            ///< attempt_refused, circuit_open, client_throttled, too_many_in_flight or cooling_down
 };
 
+/// That of `error`.
 ASIO_RETRY_DECL boost::system::error_category const& error_category() noexcept;
+/// That of `condition`.
 ASIO_RETRY_DECL boost::system::error_category const& condition_category() noexcept;
 
+/// As Boost.System finds it, to make codes and to compare with them.
 inline error_code make_error_code(error e) noexcept {
     return error_code(static_cast<int>(e), error_category());
 }
 
+/// The same.
 inline boost::system::error_condition make_error_condition(condition c) noexcept {
     return boost::system::error_condition(static_cast<int>(c), condition_category());
 }

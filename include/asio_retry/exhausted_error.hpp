@@ -20,6 +20,7 @@ namespace asio_retry {
 template <typename T>
 class ASIO_RETRY_DECL_TEMPLATE exhausted_error : public boost::system::system_error {
 public:
+    /// Made of the value of the last attempt.
     explicit exhausted_error(T value)
         : system_error(make_error_code(error::exhausted))
         , value_(std::make_shared<T>(std::move(value))) {}

@@ -38,8 +38,9 @@ namespace asio_retry {
 
 /// A judged operation of which no value is delivered that stays a failure. Made by `or_error`.
 template <typename Judged>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation {
+class erring_operation {
 public:
+    /// For `or_error`.
     explicit erring_operation(Judged operation)
         : operation_(std::move(operation)) {}
 
@@ -51,8 +52,9 @@ private:
 
 /// An operation whose successful results are judged by a predicate. Made by `fail_if`.
 template <typename Operation, typename Predicate>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] judged_operation {
+class judged_operation {
 public:
+    /// For `fail_if`.
     judged_operation(Operation operation, Predicate predicate)
         : operation_(std::move(operation))
         , predicate_(std::move(predicate)) {}
@@ -62,6 +64,7 @@ public:
     [[nodiscard]] erring_operation<judged_operation> or_error() && {
         return erring_operation<judged_operation>(std::move(*this));
     }
+    /// The same of a copy.
     [[nodiscard]] erring_operation<judged_operation> or_error() const& {
         return erring_operation<judged_operation>(*this);
     }

@@ -27,8 +27,8 @@ enum class effect : unsigned char {
 
 /// What a failure means. A success is {none, effect::none}; what is permanent has a possible effect.
 struct failure_class {
-    failure_kind kind = failure_kind::transient;
-    asio_retry::effect effect = asio_retry::effect::possible;
+    failure_kind kind = failure_kind::transient;              ///< about the peer
+    asio_retry::effect effect = asio_retry::effect::possible; ///< at the peer
 
     friend constexpr bool operator==(failure_class const&, failure_class const&) noexcept = default;
 };
@@ -120,9 +120,9 @@ ASIO_RETRY_DECL bool surely_not_done(error_code const& ec) noexcept;
 
 /// What a predicate of `fail_if` has to say of a value. One that failed with the kind `none` has not failed.
 struct judgement {
-    bool failed = false;
-    failure_class what;
-    pushback said;
+    bool failed = false; ///< whether the value is a failure
+    failure_class what;  ///< what it means then
+    pushback said;       ///< what the peer said about trying again
 };
 
 /// What an HTTP response comes to, by its status and its field Retry-After; an empty one says nothing. `now` is

@@ -49,8 +49,10 @@ class fresh_connection {
     using error_code = boost::system::error_code;
 
 public:
+    /// The socket that is connected.
     using socket_type = boost::asio::basic_stream_socket<tcp, Executor>;
 
+    /// Looks `host` and `service` up in each attempt.
     fresh_connection(socket_type& socket, std::string host, std::string service)
         : socket_(&socket)
         , host_(std::move(host))
@@ -62,6 +64,7 @@ public:
         , endpoints_(std::move(endpoints))
         , looks_up_(false) {}
 
+    /// One attempt.
     template <typename Token>
     auto operator()(Token&& token) const {
         return boost::asio::async_compose<Token, void(error_code, tcp::endpoint)>(one_attempt(*this), token,

@@ -19,15 +19,17 @@ namespace asio_retry {
 
 /// The fields of a hedge_policy, to look at.
 struct hedge_settings {
+    /// Given the number of the attempt.
     using hook = detail::shared_function<void(std::uint64_t)>;
 
     /// What there is of it is what a hedge and a retry have in common.
     retry_policy common;
     asio_retry::duration delay{};               ///< without `observed`
     std::shared_ptr<latency_quantile> observed; ///< null: `delay` is fixed
-    bool deliver_at_once = false;
-    hook on_hedge;
+    bool deliver_at_once = false;               ///< see the setter
+    hook on_hedge;                              ///< none: nobody is told
 
+    /// That of `common`.
     std::uint64_t max_attempts() const noexcept { return common.settings().max_attempts.value_or(1); }
 };
 
@@ -40,7 +42,7 @@ struct hedge_settings {
 /// moved from is as it was. Thread safety: one policy serves any number of operations on any threads; a user's
 /// callables are called on the executor of their operation, without a lock. If one throws, the operation ends
 /// with that exception, or, where it completes with an error code, with the `asio_retry::error` that names it.
-class [[nodiscard("a policy is never changed: its setters return a changed copy")]] hedge_policy {
+class hedge_policy {
 public:
     /// Another attempt begins each time that `delay` has passed since the last one began without a result. Of
     /// zero all attempts begin at once. Throws std::invalid_argument if negative.
@@ -52,7 +54,9 @@ public:
     /// std::invalid_argument if it is null.
     ASIO_RETRY_DECL explicit hedge_policy(std::shared_ptr<latency_quantile> observed);
 
+    /// Copies share the settings.
     hedge_policy(hedge_policy const&) noexcept = default;
+    /// The same.
     hedge_policy& operator=(hedge_policy const&) noexcept = default;
     ~hedge_policy() = default;
 
@@ -108,6 +112,7 @@ public:
     /// no retry. Precondition: the attempt is running.
     ASIO_RETRY_DECL hedge_policy nested_in(attempt const& outer) const;
 
+    /// The fields.
     hedge_settings const& settings() const noexcept { return *settings_.get(); }
 
 private:

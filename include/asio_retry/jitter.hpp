@@ -24,8 +24,8 @@ struct backoff_step {
 
 /// From which delays are drawn uniformly, both ends included.
 struct delay_range {
-    duration least{};
-    duration greatest{};
+    duration least{};    ///< the shortest delay
+    duration greatest{}; ///< the longest delay
 };
 
 class jitter;
@@ -41,22 +41,29 @@ concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
 /// the cap is as (un)likely as any other delay. Schemes that were published otherwise are made by `cap` and
 /// `beyond_cap`. An immutable value: the setters return a changed copy. Thread safety: const calls are safe
 /// from any number of threads as long as a user's callable is.
-class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
+class jitter {
 public:
     /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
     /// std::function or a pointer may be.
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : jitter(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
+        : kind_(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
 
     /// For the functions below.
-    ASIO_RETRY_DECL explicit jitter(detail::jitter_kind kind);
-    ASIO_RETRY_DECL explicit jitter(detail::custom_jitter_kind kind);
+    explicit jitter(detail::jitter_kind kind)
+        : kind_(std::move(kind)) {}
 
-    ASIO_RETRY_DECL jitter(jitter const& other);
-    ASIO_RETRY_DECL jitter& operator=(jitter const&);
-    ASIO_RETRY_DECL ~jitter();
+    /// Copies share a user's callable.
+    jitter(jitter const& other)
+        : kind_(other.kind_)
+        , unit_(other.unit_)
+        , least_(other.least_)
+        , cap_(other.cap_)
+        , beyond_cap_(other.beyond_cap_) {}
+    /// The same.
+    jitter& operator=(jitter const&) = default;
+    ~jitter() = default;
 
     /// Draws whole multiples of `step` only: seconds, or the slots of a network. What is to be drawn is rounded
     /// into its range, or below where the range has no multiple. Throws std::invalid_argument if not positive.
@@ -82,9 +89,13 @@ public:
     /// From where `draw` draws uniformly, before `cap`; none for a jitter that does not.
     ASIO_RETRY_DECL std::optional<delay_range> range(backoff_step const& step) const;
 
+    /// 1 ns unless `unit` was called.
     duration unit() const noexcept { return unit_; }
+    /// Zero unless `at_least` was called.
     duration at_least() const noexcept { return least_; }
+    /// duration::max() unless `cap` was called.
     duration cap() const noexcept { return cap_; }
+    /// Whether `beyond_cap` was called.
     bool is_beyond_cap() const noexcept { return beyond_cap_; }
 
     /// For `to_string`.

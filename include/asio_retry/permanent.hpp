@@ -13,11 +13,13 @@ namespace asio_retry {
 /// A failure that trying again will not mend. Made by `permanent`.
 class ASIO_RETRY_DECL permanent_error : public std::exception {
 public:
+    /// For `permanent`, as is the other.
     explicit permanent_error(error_code const& code) noexcept;
 
     /// Precondition: e is not null.
     explicit permanent_error(std::exception_ptr e);
 
+    /// What the inner error says.
     char const* what() const noexcept override;
 
     /// The code, or that in the exception.

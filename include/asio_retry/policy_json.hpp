@@ -29,7 +29,7 @@ ASIO_RETRY_DECL boost::json::value policy_to_json(retry_policy const& policy);
 
 /// A `retryPolicy` of a service config of gRPC.
 struct grpc_retry_policy {
-    retry_policy policy;
+    retry_policy policy;                             ///< what the service config says
     std::vector<std::string> retryable_status_codes; ///< such as "UNAVAILABLE", each once
 };
 

@@ -41,6 +41,7 @@ namespace asio_retry {
 /// Says what was found in a text or in JSON, where, and what was expected there.
 class ASIO_RETRY_DECL policy_syntax_error : public std::invalid_argument {
 public:
+    /// For the functions that read policies.
     policy_syntax_error(std::size_t position, std::string const& message);
 
     /// How many bytes of the text precede the fault; std::string_view::npos for JSON, where the message has the
@@ -54,6 +55,7 @@ private:
 /// Durations in their largest unit that divides them, numbers in as few digits as tell them from others. Equal
 /// texts mean equal objects, callables aside.
 ASIO_RETRY_DECL std::string to_string(backoff const& shape);
+/// The same.
 ASIO_RETRY_DECL std::string to_string(jitter const& kind);
 
 /// The backoff, the jitter, the greatest number of attempts, and whatever else is set. `parse_policy` reads it,

@@ -18,8 +18,12 @@ namespace asio_retry::profiles {
 
 /// A profile with its published constants.
 struct profile {
-    std::string_view name, summary, formula, source, flaw;
-    retry_policy (*make)();
+    std::string_view name;    ///< as `find` takes it
+    std::string_view summary; ///< in one line
+    std::string_view formula; ///< of the delay
+    std::string_view source;  ///< where it was published
+    std::string_view flaw;    ///< what is wrong with it
+    retry_policy (*make)();   ///< makes it with its published constants
 };
 
 /// All of them.
@@ -101,6 +105,7 @@ ASIO_RETRY_DECL retry_policy php_retry_linear(std::chrono::milliseconds initial 
                                               std::chrono::milliseconds delta = std::chrono::seconds(1),
                                               std::chrono::milliseconds maximum = std::chrono::seconds(30),
                                               std::int64_t attempts = 3);
+/// Always `delay`.
 ASIO_RETRY_DECL retry_policy php_retry_fixed(std::chrono::milliseconds delay = std::chrono::seconds(1),
                                              std::int64_t attempts = 3);
 /// Uniform whole milliseconds in [least, greatest].
@@ -122,11 +127,11 @@ ASIO_RETRY_DECL retry_policy memorystore_windowed(std::chrono::seconds maximum =
 
 /// The fields of the Go package's ExponentialBackOff.
 struct go_backoff_options {
-    duration initial_interval = std::chrono::milliseconds(500);
-    double randomization_factor = 0.5;
-    double multiplier = 1.5;
-    duration max_interval = std::chrono::seconds(60);
-    duration max_elapsed_time = std::chrono::minutes(15); ///< zero: for ever
+    duration initial_interval = std::chrono::milliseconds(500); ///< the first ceiling, before its randomness
+    double randomization_factor = 0.5;                          ///< the share by which a delay differs
+    double multiplier = 1.5;                                    ///< from one interval to the next
+    duration max_interval = std::chrono::seconds(60);           ///< of the interval, not of the delay
+    duration max_elapsed_time = std::chrono::minutes(15);       ///< zero: for ever
 };
 
 /// The Go package cenkalti/backoff, version 4: within randomization_factor of the interval, which grows step by

@@ -15,14 +15,18 @@ namespace asio_retry {
 /// Not for cryptography. Thread safety: distinct objects are independent; one object is not shared.
 class random {
 public:
+    /// As for every generator of the standard library.
     using result_type = std::uint64_t;
 
     /// The generator number `stream` under `seed`; generators of different streams are independent.
     ASIO_RETRY_DECL explicit random(std::uint64_t seed, std::uint64_t stream = 0) noexcept;
 
+    /// The least number of `operator()`.
     static constexpr result_type min() noexcept { return 0; }
+    /// The greatest number of `operator()`.
     static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
 
+    /// The next number, uniform in all 64 bits.
     ASIO_RETRY_DECL result_type operator()() noexcept;
 
     /// A whole number drawn from [least, greatest], both ends included, without bias.

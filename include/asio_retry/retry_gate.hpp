@@ -14,18 +14,19 @@ namespace asio_retry {
 
 /// What an admitted attempt came to.
 struct attempt_end {
+    /// How it ended.
     enum class how : unsigned char {
         succeeded,
         failed,
         abandoned, ///< cancelled by the caller, or never begun
     };
 
-    how outcome = how::succeeded;
+    how outcome = how::succeeded;            ///< how it ended
     failure_kind kind = failure_kind::none;  ///< of a failure
     failure_kind after = failure_kind::none; ///< the failure that this attempt was a retry of; none for a first
                                              ///< one, and for a retry that did not begin after all: it is
                                              ///< given back, or asked for again
-    std::uint64_t number = 1;
+    std::uint64_t number = 1;                ///< of the attempt, from 1
     time_point now{}; ///< of an abandoned one, the `now` of its `admit`; without meaning if no gate measures
                       ///< time, unless it failed
     duration took{};  ///< since the `now` of its `admit`; without meaning if abandoned, and as `now`
@@ -44,6 +45,7 @@ inline error_code const& attempt_refused_error() noexcept {
 
 /// Whether an attempt may begin. Made of a time alone, too: `return now;`
 struct admission {
+    /// Up to now: the attempt may begin. Later: it is refused with `why`.
     admission(time_point when, error_code const& why = detail::attempt_refused_error()) noexcept
         : until(when)
         , refusal(why) {}

@@ -33,6 +33,7 @@ namespace asio_retry {
 /// Thread safety: one machine is used by one operation, never concurrently; a callable may call `cancel`.
 class retry_machine {
 public:
+    /// For one operation.
     explicit retry_machine(retry_policy policy) noexcept
         : policy_(std::move(policy)) {
         retry_settings const& settings = policy_.settings();
@@ -47,7 +48,7 @@ public:
             end_story();
     }
 
-    retry_policy const& policy() const noexcept { return policy_; }
+    retry_policy const& policy() const noexcept { return policy_; } ///< what it decides by
 
     /// @name Before the start
     /// @{
@@ -104,7 +105,7 @@ public:
     /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
     /// time. Answers with a wait if it waits when refused, whose delay has no jitter without a `source`.
     retry_action start(time_point now = {}) { return begin(now, nullptr); }
-    retry_action start(time_point now, random& source) { return begin(now, &source); }
+    retry_action start(time_point now, random& source) { return begin(now, &source); } ///< with jitter
 
     /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables. The gate
     /// is asked now, and only once.
@@ -140,7 +141,7 @@ public:
 
     /// The wait ended, or was cut short by a cancellation or because somebody would not wait, at `now`.
     retry_action on_wait_over(time_point now) { return go_on(now, nullptr); }
-    retry_action on_wait_over(time_point now, random& source) { return go_on(now, &source); }
+    retry_action on_wait_over(time_point now, random& source) { return go_on(now, &source); } ///< with jitter
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
     /// what has happened already.
@@ -164,6 +165,7 @@ public:
         return counts;
     }
 
+    /// Whether no further attempt begins, by `cancel`, `drain` or what the probe says.
     bool cancelled() noexcept {
         if (stopping_ == stopping::no && probe_ && probe_->stops(total_counts()))
             stopping_ = stopping::drained;
@@ -225,7 +227,6 @@ private:
     void call_on_retry(verdict const& failure, duration delay, time_point now) const;
     void call_on_give_up(verdict const& failure, time_point now, retry_action& action) const noexcept;
     void call_on_success(time_point now, retry_action& action) const noexcept;
-
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;
@@ -233,7 +234,6 @@ private:
     verdict last_failure() const;
     duration delay_after_refusal(random* source, error& stage);
     std::uint64_t counted_for_backoff() const noexcept;
-
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;

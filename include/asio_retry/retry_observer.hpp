@@ -12,6 +12,7 @@ namespace asio_retry {
 
 /// Something that happened to an operation.
 struct observation {
+    /// What happened.
     enum class kind : unsigned char {
         started,
         attempt_began, ///< or was about to, and the operation ended first
@@ -21,10 +22,10 @@ struct observation {
         ended,
     };
 
-    kind what = kind::started;
+    kind what = kind::started;   ///< which of them
     std::uint64_t operation = 0; ///< its number, which no other one in the process has
     std::uint64_t attempt = 0;   ///< the number of the attempt; of those made, when the operation has ended
-    time_point now{};
+    time_point now{};            ///< when
     error_code error; ///< the failure's, or the refusal; operation_aborted for an attempt that was abandoned
     failure_kind failure = failure_kind::none;   ///< none is a success; an abandoned attempt is `permanent`
     duration took{};                             ///< the attempt, or the operation
@@ -45,6 +46,7 @@ struct observation {
 class ASIO_RETRY_DECL retry_observer {
 public:
     virtual ~retry_observer();
+    /// Called for each of them, in their order.
     virtual void on_event(observation const& event) noexcept = 0;
 };
 

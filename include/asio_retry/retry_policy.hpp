@@ -33,21 +33,26 @@ namespace asio_retry {
 /// those threads, each on the executor of its operation and without a lock. A callable may cancel the
 /// operation, start another or destroy what it owns. If it throws, the operation completes with that exception,
 /// or, where it completes with an error code, with the `asio_retry::error` that names the callable.
-class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
+class retry_policy {
 public:
     retry_policy() noexcept {}
+    /// Copies share the settings.
     retry_policy(retry_policy const& other) noexcept
         : settings_(other.settings_) {}
     /// Leaves `other` the default policy.
     retry_policy(retry_policy&& other) noexcept
         : settings_(std::move(other.settings_)) {}
+    /// The same.
     retry_policy& operator=(retry_policy const&) noexcept = default;
+    /// The same.
     retry_policy& operator=(retry_policy&&) noexcept = default;
     ~retry_policy() = default;
 
     /// @name How long to wait
     /// @{
+    /// How the longest possible delay grows.
     ASIO_RETRY_DECL retry_policy backoff(asio_retry::backoff shape) const;
+    /// How the delay is drawn under that.
     ASIO_RETRY_DECL retry_policy jitter(asio_retry::jitter kind) const;
 
     /// For what is neither: says what is wrong.
@@ -58,6 +63,7 @@ public:
                       "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
         return {};
     }
+    /// The same.
     template <typename Other>
         requires(!std::convertible_to<Other, asio_retry::jitter>)
     retry_policy jitter(Other&&) const {
@@ -80,6 +86,7 @@ public:
     /// @{
     /// At most `count` attempts, the first one included; at least 1: none is not a way to say unlimited.
     ASIO_RETRY_DECL retry_policy max_attempts(std::int64_t count) const;
+    /// As often as it takes, within the limits of time.
     ASIO_RETRY_DECL retry_policy unlimited_attempts() const;
 
     /// No wait begins that would end later than this after the initiation: where it would, the operation ends
@@ -256,6 +263,7 @@ public:
 
     /// The fields; of a policy that is about to go, a copy.
     retry_settings const& settings() const& noexcept { return settings_.get() ? *settings_.get() : defaults(); }
+    /// The same, a copy.
     retry_settings settings() const&& { return settings(); }
 
 private:

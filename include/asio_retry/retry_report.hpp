@@ -19,12 +19,12 @@ namespace asio_retry {
 
 /// A failed attempt, as a retry_report remembers it.
 struct failed_attempt {
-    std::uint64_t number = 0;
-    error_code error; ///< as the policy was told; timed_out for one that took too long
-    interruption stopped = interruption::none;
-    duration ended_after{};         ///< since the initiation of the operation
-    duration delay{};               ///< the wait that was decided on; zero if none followed
-    std::exception_ptr exception{}; ///< null if it failed with an error code
+    std::uint64_t number = 0;                  ///< from 1
+    error_code error;                          ///< as the policy was told; timed_out for one that took too long
+    interruption stopped = interruption::none; ///< what told it to stop
+    duration ended_after{};                    ///< since the initiation of the operation
+    duration delay{};                          ///< the wait that was decided on; zero if none followed
+    std::exception_ptr exception{};            ///< null if it failed with an error code
 };
 
 /// What became of an operation: filled in while it runs, for an operation made by `with_report`.
@@ -38,11 +38,11 @@ struct retry_report {
     explicit retry_report(std::size_t last = 8) noexcept
         : last_(last < 1000 ? last : 1000) {}
 
-    bool ended = false;   ///< the operation has completed; what follows is final
-    stop_reason reason{}; ///< has no meaning before
-    std::uint64_t attempts = 0;
-    duration elapsed{};    ///< from the initiation to the end
-    duration waited{};     ///< of that, between the attempts
+    bool ended = false;         ///< the operation has completed; what follows is final
+    stop_reason reason{};       ///< has no meaning before
+    std::uint64_t attempts = 0; ///< how many were made
+    duration elapsed{};         ///< from the initiation to the end
+    duration waited{};          ///< of that, between the attempts
     error_code last_error; ///< what the last attempt came to that came to something: one that was told to stop
                            ///< may still fail with an error of its own, and attempt_timeout makes it
                            ///< `timed_out`, but one that is merely aborted leaves that of an earlier one

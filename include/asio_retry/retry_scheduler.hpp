@@ -24,8 +24,10 @@ namespace asio_retry {
 /// safety: every member function but `seed` may be called from any thread.
 class ASIO_RETRY_DECL retry_scheduler : public boost::asio::execution_context::service {
 public:
+    /// By which a context knows the service.
     static boost::asio::execution_context::id id;
 
+    /// For `scheduler(context)`, which makes it.
     explicit retry_scheduler(boost::asio::execution_context& context);
     ~retry_scheduler() override;
 
@@ -33,6 +35,7 @@ public:
     /// While no more than 16 waits are pending there is nothing to share, and they are exact too. The default
     /// is 1 ms. Throws std::invalid_argument if negative.
     retry_scheduler& slack(duration greatest);
+    /// What was set, 1 ms at first.
     duration slack() const noexcept;
 
     /// From here on the operations draw their delays from the streams 0, 1, 2 ... of `value`, in the order of

@@ -28,6 +28,7 @@ namespace asio_retry {
 /// mutex, and nothing of the user's runs under it. Trees may be of any depth.
 class retry_scope {
 public:
+    /// Of any kind.
     using executor_type = boost::asio::any_io_executor;
 
     /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`.
@@ -53,6 +54,7 @@ public:
     retry_scope(retry_scope const&) = delete;
     retry_scope& operator=(retry_scope const&) = delete;
 
+    /// That of the scope.
     executor_type const& get_executor() const noexcept { return state_->executor(); }
 
     /// time_point::max() if there is none.
@@ -64,6 +66,7 @@ public:
     /// and to cancel again tells nobody again.
     void cancel() { state_->request(detail::scope_request::cancel); }
 
+    /// Whether `cancel` was called, here or of a parent, or a drain has ended so.
     bool cancelled() const { return state_->cancelled(); }
 
     /// Ends every wait now with another attempt: the network is back, say, or the configuration has changed. A

@@ -23,7 +23,9 @@ namespace asio_retry {
 /// See `any_failure`.
 struct any_failure_t {
     explicit any_failure_t() = default;
+    /// Always true, of whatever a predicate is asked about.
     constexpr bool operator()(error_code const&) const noexcept { return true; }
+    /// The same.
     constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
 };
 
@@ -32,47 +34,53 @@ inline constexpr any_failure_t any_failure{};
 
 /// The fields of a retry_policy, to look at. The initial values are those of the default policy.
 struct retry_settings {
+    /// What `retry_if` was given, by what it takes.
     using code_predicate = detail::shared_function<bool(error_code const&)>;
+    /// The same.
     using exception_predicate = detail::shared_function<bool(std::exception_ptr const&)>;
+    /// The same.
     using event_predicate = detail::shared_function<bool(retry_event const&)>;
     /// Of exceptions of one type: none for any other failure.
     using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
+    /// What hooks are.
     using hook = detail::shared_function<void(retry_event const&)>;
+    /// What `retry_policy::classify` was given.
     using classifier = detail::shared_function<failure_class(error_code const&)>;
 
     ASIO_RETRY_DECL retry_settings();
+    /// A copy shares the callables.
     ASIO_RETRY_DECL retry_settings(retry_settings const&);
     ASIO_RETRY_DECL ~retry_settings();
     retry_settings& operator=(retry_settings const&) = delete;
 
-    asio_retry::backoff backoff;
-    asio_retry::jitter jitter;
+    asio_retry::backoff backoff;                   ///< `exponential(100ms).cap(20s)`
+    asio_retry::jitter jitter;                     ///< `full_jitter()`
     std::optional<std::uint64_t> max_attempts = 3; ///< none: unlimited
-    std::optional<duration> max_elapsed;
-    std::optional<duration> max_waited;
-    std::optional<duration> attempt_timeout;
-    std::optional<duration> total_timeout;
-    std::optional<time_point> deadline;
-    std::optional<duration> reset_after;
-    bool clamp = false;
-    bool allow_total_cancellation = false;
-    bool retry_when_nested = false;
-    bool is_nested = false; ///< by `nested_in`
+    std::optional<duration> max_elapsed;           ///< none: no limit, as for those that follow
+    std::optional<duration> max_waited;            ///< of all waits
+    std::optional<duration> attempt_timeout;       ///< of one attempt
+    std::optional<duration> total_timeout;         ///< of the operation
+    std::optional<time_point> deadline;            ///< of the operation
+    std::optional<duration> reset_after;           ///< none: a failure never counts as the first
+    bool clamp = false;                            ///< whether the last wait is cut short
+    bool allow_total_cancellation = false;         ///< after a failure too
+    bool retry_when_nested = false;                ///< more than one attempt
+    bool is_nested = false;                        ///< by `nested_in`
     std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t, event_predicate,
                  typed_predicate>
-        retry_if;
-    bool retry_sent = true;
-    classifier classify; ///< none: the function of that name
-    duration pushback_limit = std::chrono::minutes(1);
-    over_limit over_pushback_limit = over_limit::stop;
-    double pushback_spread = 0.1;
-    bool wait_when_refused = false;
-    bool gate_measures_time = false; ///< what the gate has said when it was given
-    hook on_retry;
-    hook on_give_up;
-    hook on_success;
-    std::shared_ptr<retry_gate> gate;
-    std::shared_ptr<retry_observer> observer;
+        retry_if;                                      ///< nothing: as by default
+    bool retry_sent = true;                            ///< also what may have been sent
+    classifier classify;                               ///< none: the function of that name
+    duration pushback_limit = std::chrono::minutes(1); ///< the most that a peer may ask for
+    over_limit over_pushback_limit = over_limit::stop; ///< where it asks for more
+    double pushback_spread = 0.1;                      ///< what is added at random, as a share
+    bool wait_when_refused = false;                    ///< by the gate
+    bool gate_measures_time = false;                   ///< what the gate has said when it was given
+    hook on_retry;                                     ///< none: nobody is told
+    hook on_give_up;                                   ///< the same
+    hook on_success;                                   ///< the same
+    std::shared_ptr<retry_gate> gate;                  ///< null: nobody is asked
+    std::shared_ptr<retry_observer> observer;          ///< null: nobody is told
     detail::shared_value<nested_marks> outer; ///< of a nested one: what it tells the attempt that it runs in
 
     /// Whether a running attempt may have to be cut short.

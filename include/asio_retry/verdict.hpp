@@ -15,6 +15,7 @@ namespace asio_retry {
 /// What one attempt came to: success, or a failure by error code, by exception or by a rejected result.
 class verdict {
 public:
+    /// The attempt succeeded.
     static verdict success() noexcept { return verdict(); }
 
     /// Precondition: code is an error.
@@ -61,7 +62,9 @@ public:
     /// with its own exception nested in one. It is permanent if it said so of anything but its being told.
     ASIO_RETRY_DECL static verdict timed_out(verdict const& own);
 
+    /// Whether it did.
     bool succeeded() const noexcept { return !failed_; }
+    /// Whether it completed with a value that `fail_if` calls a failure.
     bool is_rejected() const noexcept { return rejected_ != failure_kind::none; }
 
     /// What `fail_if` made of a rejected value; none for every other failure.

@@ -21,11 +21,13 @@ namespace asio_retry {
 /// its destruction go on by the steady clock.
 class ASIO_RETRY_DECL virtual_time {
 public:
+    /// Puts the waits of `context` on the manual clock.
     explicit virtual_time(boost::asio::io_context& context);
     ~virtual_time();
     virtual_time(virtual_time const&) = delete;
     virtual_time& operator=(virtual_time const&) = delete;
 
+    /// What the manual clock says.
     time_point now() const noexcept;
 
     /// Moves the clock on by `by`, running what becomes due in order. Throws std::invalid_argument if `by` is

@@ -14,8 +14,9 @@ namespace asio_retry {
 
 /// An operation with hooks of its own. Made by `with_hooks`.
 template <typename Operation, typename OnRetry, typename OnEnd>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] hooked_operation {
+class hooked_operation {
 public:
+    /// For `with_hooks`.
     hooked_operation(Operation operation, OnRetry on_retry, OnEnd on_end)
         : operation_(std::move(operation))
         , hooks_(std::move(on_retry), std::move(on_end)) {}

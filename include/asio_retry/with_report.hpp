@@ -13,8 +13,9 @@ namespace asio_retry {
 
 /// An operation with a retry_report. Made by `with_report`.
 template <typename Operation>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] reported_operation {
+class reported_operation {
 public:
+    /// For `with_report`.
     reported_operation(Operation operation, retry_report& report)
         : operation_(std::move(operation))
         , recorder_(report) {}

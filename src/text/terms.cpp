@@ -1,5 +1,4 @@
 #include "text/build.hpp"
-#include "text/item_parameters.hpp"
 #include "text/number.hpp"
 
 #include <cstdint>
@@ -42,11 +41,11 @@ struct argument_writer {
 template <typename Variant>
 term named_term(Variant const& alternatives) {
     return std::visit(
-        []<typename Kind>(Kind const& made) {
+        [](auto const& made) {
             term written{std::string(made.name), {}};
             argument_writer const write{written};
             std::apply([&](auto const&... each) { (write(each.name, made.*each.member), ...); },
-                       parameters_of<Kind>);
+                       made.parameters);
             return written;
         },
         alternatives);

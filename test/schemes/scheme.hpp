@@ -151,7 +151,7 @@ inline double six_sigma(double p, int draws) {
 template <typename Make>
 bool refuses(Make make) {
     try {
-        static_cast<void>(make());
+        make();
         return false;
     } catch (std::invalid_argument const&) {
         return true;

@@ -22,9 +22,9 @@ namespace asio_retry {
 
 /// What retry_metrics has counted.
 struct retry_counts {
-    std::uint64_t operations = 0; ///< that have begun
-    std::uint64_t succeeded_at_once = 0;
-    std::uint64_t succeeded_after_retry = 0;
+    std::uint64_t operations = 0;            ///< that have begun
+    std::uint64_t succeeded_at_once = 0;     ///< operations, with the first attempt
+    std::uint64_t succeeded_after_retry = 0; ///< operations, with another
     std::uint64_t attempts = 0;              ///< that have begun, retries among them
     std::uint64_t retries = 0;               ///< attempts after the first
     std::uint64_t refused = 0;               ///< how often a gate refused a retry or an attempt
@@ -32,6 +32,7 @@ struct retry_counts {
     std::array<std::uint64_t, 9> ended{};    ///< operations, by stop_reason
     std::array<std::uint64_t, 6> failures{}; ///< attempts that ended, by failure_kind; the first are successes
 
+    /// All fields are equal.
     bool operator==(retry_counts const&) const = default;
 };
 
@@ -61,6 +62,7 @@ public:
     /// for names that are none or taken, and for values that are no UTF-8.
     std::string prometheus(std::string_view labels = {}) const;
 
+    /// Counts it.
     void on_event(observation const& event) noexcept override;
 
 private:

@@ -35,10 +35,12 @@ public:
 
     /// Counts are held at the greatest number there is. A number of 0 counts as 1.
     ASIO_RETRY_DECL void add(std::uint64_t number, std::uint64_t count = 1) noexcept;
+    /// Adds all counts of `other`.
     ASIO_RETRY_DECL void merge(attempt_histogram const& other) noexcept;
 
     /// How many attempts had this number; from 8 on, this or any other from 8 on.
     ASIO_RETRY_DECL std::uint64_t count(std::uint64_t number) const noexcept;
+    /// How many attempts there were.
     ASIO_RETRY_DECL std::uint64_t total() const noexcept;
 
     /// The share of the attempts that were no first ones; 0 if there were none.

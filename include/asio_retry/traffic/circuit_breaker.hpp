@@ -12,6 +12,7 @@
 
 namespace asio_retry {
 
+/// Of a `circuit_breaker`.
 struct circuit_breaker_options {
     double failure_rate = 0.5;                  ///< failures per attempt that open it, in (0, 1]
     std::uint32_t min_attempts = 20;            ///< fewer say nothing; at most `last` if that is set
@@ -26,6 +27,7 @@ struct circuit_breaker_options {
     std::uint32_t probes = 3;                     ///< attempts that have to succeed before it closes, 1 to 1000
 };
 
+/// What a `circuit_breaker` lets through.
 enum class breaker_state : unsigned char {
     closed,    ///< lets every attempt begin
     open,      ///< refuses every attempt
@@ -52,6 +54,7 @@ public:
     /// for an open_cap below open_for; and for a min_attempts, a window or an open_for of 0.
     explicit circuit_breaker(circuit_breaker_options const& options = {});
 
+    /// Its state at `now`.
     breaker_state state(time_point now) const noexcept;
 
     /// Refuses everything until `reset`.

@@ -10,8 +10,11 @@
 
 namespace asio_retry {
 
+/// Of an `aimd`.
 struct aimd_options {
-    std::uint32_t initial = 20, least = 1, greatest = 200;
+    std::uint32_t initial = 20;                 ///< the limit at first
+    std::uint32_t least = 1;                    ///< of the limit
+    std::uint32_t greatest = 200;               ///< of the limit
     double backoff_ratio = 0.9;                 ///< what is left of the limit after a drop, in (0, 1)
     duration timeout = std::chrono::seconds(5); ///< what takes longer is a drop too
 };
@@ -26,6 +29,7 @@ public:
     /// timeout that is not positive.
     explicit aimd(aimd_options const& options = {});
 
+    /// How many attempts may run.
     std::uint32_t limit() const noexcept { return limit_; }
 
     /// An attempt took `rtt`, and `in_flight` of them ran when it ended, itself included.
@@ -36,8 +40,11 @@ private:
     std::uint32_t limit_;
 };
 
+/// Of a `gradient`.
 struct gradient_options {
-    std::uint32_t initial = 20, least = 20, greatest = 200;
+    std::uint32_t initial = 20;      ///< the limit at first
+    std::uint32_t least = 20;        ///< of the limit
+    std::uint32_t greatest = 200;    ///< of the limit
     double smoothing = 0.2;          ///< the weight of a new limit, in (0, 1]
     double queue = 4;                ///< attempts that may wait at the peer
     double tolerance = 1.5;          ///< how much longer than usual is no sign of waiting, at least 1
@@ -57,6 +64,7 @@ public:
     /// the options say.
     explicit gradient(gradient_options const& options = {});
 
+    /// How many attempts may run.
     std::uint32_t limit() const noexcept { return static_cast<std::uint32_t>(limit_); }
 
     /// An attempt took `rtt`, and `in_flight` of them ran when it ended, itself included.
@@ -83,11 +91,14 @@ private:
 template <class Algorithm>
 class concurrency_limit final : public retry_gate {
 public:
+    /// Begins with the limit of `algorithm`.
     explicit concurrency_limit(Algorithm algorithm = Algorithm())
         : algorithm_(std::move(algorithm))
         , limit_(algorithm_.limit()) {}
 
+    /// How many attempts may run now.
     std::uint32_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+    /// How many run.
     std::uint32_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
 
     admission admit(std::uint64_t, time_point now) noexcept override {

@@ -13,6 +13,7 @@
 
 namespace asio_retry {
 
+/// Of a `fleet_budget`.
 struct fleet_budget_options {
     std::uint32_t batch = 5;                               ///< asks for this many where it needs one; positive
     duration interval = std::chrono::seconds(1);           ///< from an answer to the next question; positive
@@ -26,9 +27,10 @@ struct fleet_budget_options {
 
 /// What a process tells its store, and asks it for.
 struct fleet_request {
-    double earned = 0;
-    std::uint32_t wanted = 0;
+    double earned = 0;        ///< since it was told last
+    std::uint32_t wanted = 0; ///< tokens
 
+    /// All fields are equal.
     bool operator==(fleet_request const&) const = default;
 };
 

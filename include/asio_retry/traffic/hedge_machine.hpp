@@ -22,6 +22,7 @@ namespace asio_retry {
 
 /// What whoever runs a hedge_machine has to do next.
 struct hedge_action {
+    /// What there is to do.
     enum class kind : unsigned char {
         begin,   ///< begin attempt `attempt` now, and ask again
         wait,    ///< ask again when an attempt has ended or at `until`; max(): whenever an attempt ends
@@ -31,9 +32,9 @@ struct hedge_action {
         abandon, ///< nobody will answer any more: there is nothing to deliver
     };
 
-    kind what = kind::done;
+    kind what = kind::done;    ///< the next step
     std::uint64_t attempt = 0; ///< the one to begin; or the one whose result is delivered, 0 for none
-    time_point until = time_point::max();
+    time_point until = time_point::max();        ///< of a wait
     stop_reason reason = stop_reason::succeeded; ///< of a delivery
     error_code error;                            ///< of a delivery: in place of the result's own error, if set
     std::exception_ptr thrown;                   ///< of a delivery: instead of `error`, if not null
@@ -41,11 +42,11 @@ struct hedge_action {
 
 /// What a hedge_machine keeps of an attempt.
 struct hedged_attempt {
-    time_point began{};
-    pushback heeded;
-    detail::shared_value<nested_marks> marks; // of a retry nested in it; null if there is none
-    bool is_running = false;
-    bool is_recorded = false; // in the quantile
+    time_point began{};                       ///< when it began
+    pushback heeded;                          ///< what its peer said
+    detail::shared_value<nested_marks> marks; ///< of a retry nested in it; null if there is none
+    bool is_running = false;                  ///< whether it has not ended
+    bool is_recorded = false;                 ///< in the quantile
 };
 
 /// Decides for every hedged operation, as retry_machine does for retries.
@@ -65,10 +66,12 @@ public:
     /// may then be freed as it is.
     ~hedge_machine();
 
+    /// What it decides by.
     hedge_policy const& policy() const noexcept { return policy_; }
 
     /// @name Before the start
     /// @{
+    /// The operation has no more time than what it is a part of.
     void inherit_deadline(time_point deadline) noexcept { deadline_ = deadline; }
 
     /// From now on `probe` is asked too whether to stop, before every attempt and after every callback. It must
@@ -95,6 +98,7 @@ public:
     /// Each is told once for every attempt that began. They return whether its result has to be kept, because
     /// it will be delivered; any other is to be destroyed.
     /// @{
+    /// It succeeded.
     bool on_success(std::uint64_t attempt, time_point now);
     bool on_failure(std::uint64_t attempt, verdict const& failure, time_point now); ///< not one that succeeded
 
@@ -133,11 +137,16 @@ public:
 
     /// @name The attempts
     /// @{
+    /// What the attempt of that number is told.
     attempt attempt_at(std::uint64_t number) const noexcept { return {number, deadline_, nullptr}; }
+    /// What the peer said to that attempt.
     void heed(std::uint64_t number, pushback said) noexcept { attempts_[number - 1].heeded = said; }
     detail::shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept; ///< null without memory
+    /// How many attempts have begun.
     std::uint64_t begun() const noexcept { return begun_; }
+    /// How many of them run.
     std::uint64_t running() const noexcept { return running_; }
+    /// Whether that one runs.
     bool is_running(std::uint64_t number) const noexcept { return attempts_[number - 1].is_running; }
 
     /// Whether the result of an attempt still matters. Where it does not, it is as if the attempt was dropped.

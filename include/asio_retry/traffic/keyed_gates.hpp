@@ -45,6 +45,7 @@ public:
         return insert(key, std::move(made));
     }
 
+    /// How many gates there are.
     std::size_t size() const {
         std::lock_guard const lock(mutex_);
         return by_age_.size();

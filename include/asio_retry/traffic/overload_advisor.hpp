@@ -9,6 +9,7 @@
 
 namespace asio_retry {
 
+/// Of an `overload_advisor`.
 struct overload_advisor_options {
     double retry_share = 0.05;        ///< retries per request from which on nobody shall retry, in (0, 1]
     std::uint64_t min_requests = 100; ///< fewer say nothing; at least 1
@@ -48,6 +49,7 @@ public:
     /// The share of retries within the window; 0 if nothing has come.
     double retry_share(time_point now) const noexcept;
 
+    /// What to answer at `now` to a request that has to be rejected.
     overload_advice advise(time_point now) const noexcept;
 
 private:

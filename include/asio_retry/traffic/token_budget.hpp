@@ -8,8 +8,9 @@
 
 namespace asio_retry {
 
+/// Of a `token_budget`.
 struct token_budget_options {
-    double capacity = 10;
+    double capacity = 10;                   ///< the greatest number of tokens
     std::optional<double> initial{};        ///< of none, the capacity
     double per_success = 0.1;               ///< what a success adds
     double per_failure = 0;                 ///< what a failed attempt takes, unless its failure is permanent
@@ -32,6 +33,7 @@ public:
     /// more than the capacity at first.
     explicit token_budget(token_budget_options const& options = {});
 
+    /// How many tokens there are.
     double balance() const noexcept;
 
     bool acquire(failure_kind kind, time_point now) noexcept override;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/named_parameter.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 namespace asio_retry {
@@ -16,23 +18,28 @@ struct delay_range;
 namespace asio_retry::detail {
 
 // Each gives the range from which delays are drawn, as far as it is not negative, or draws one itself.
+// `parameters` are those of the function that makes it, in their order.
 
-struct no_jitter_kind {
+struct parameterless_jitter {
+    static constexpr std::tuple<> parameters{};
+};
+
+struct no_jitter_kind : parameterless_jitter {
     static constexpr std::string_view name = "no_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
 
-struct full_jitter_kind {
+struct full_jitter_kind : parameterless_jitter {
     static constexpr std::string_view name = "full_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
 
-struct equal_jitter_kind {
+struct equal_jitter_kind : parameterless_jitter {
     static constexpr std::string_view name = "equal_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
 
-struct decorrelated_jitter_kind {
+struct decorrelated_jitter_kind : parameterless_jitter {
     static constexpr std::string_view name = "decorrelated_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
@@ -42,6 +49,7 @@ struct proportional_jitter_kind {
     double fraction;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"fraction", &proportional_jitter_kind::fraction}};
 };
 
 struct additive_jitter_kind {
@@ -49,6 +57,7 @@ struct additive_jitter_kind {
     duration greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"greatest", &additive_jitter_kind::greatest}};
 };
 
 struct multiplicative_jitter_kind {
@@ -56,6 +65,8 @@ struct multiplicative_jitter_kind {
     double least, greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"least", &multiplicative_jitter_kind::least},
+                                           named_parameter{"greatest", &multiplicative_jitter_kind::greatest}};
 };
 
 struct windowed_jitter_kind {
@@ -63,6 +74,7 @@ struct windowed_jitter_kind {
     duration window;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"window", &windowed_jitter_kind::window}};
 };
 
 struct symmetric_jitter_kind {
@@ -70,6 +82,7 @@ struct symmetric_jitter_kind {
     duration window;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"window", &symmetric_jitter_kind::window}};
 };
 
 struct uniform_jitter_kind {
@@ -77,6 +90,7 @@ struct uniform_jitter_kind {
     duration least;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    static constexpr std::tuple parameters{named_parameter{"least", &uniform_jitter_kind::least}};
 };
 
 struct log_normal_jitter_kind {
@@ -84,9 +98,10 @@ struct log_normal_jitter_kind {
     double sigma;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+    static constexpr std::tuple parameters{named_parameter{"sigma", &log_normal_jitter_kind::sigma}};
 };
 
-struct decorrelated_jitter_v2_kind {
+struct decorrelated_jitter_v2_kind : parameterless_jitter {
     static constexpr std::string_view name = "decorrelated_jitter_v2";
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 };
@@ -96,6 +111,7 @@ struct custom_jitter_kind {
     shared_function<duration(backoff_step, random&)> function;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+    static constexpr std::tuple parameters{named_parameter{"function", &custom_jitter_kind::function}};
 };
 
 using jitter_kind = std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,

@@ -1,0 +1,154 @@
+"""The site: no link leads nowhere, no page complains in the console, the search finds names, and it is fit for a phone
+and for the dark. Pictures are left beside the site."""
+import html.parser
+import os
+import pathlib
+import sys
+import urllib.parse
+
+import browser
+
+faults = []
+
+
+def expect(holds, what):
+    if not holds:
+        faults.append(what)
+        print("FAILED:", what)
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, file):
+        super().__init__()
+        self.names, self.links = set(), []
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name == "id" or (tag == "a" and name == "name"):
+                self.names.add(value)
+            elif name in ("href", "src", "data") and value:
+                self.links.append(value)
+
+
+def check_links(site):
+    pages = {file.name: Page(file) for file in site.glob("*.html")}
+    expect(len(pages) > 60, "there are more than 60 pages")
+    count = 0
+    for name, page in pages.items():
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme in ("https", "data", "javascript"):
+                expect(parts.scheme != "https" or not link.endswith((".js", ".css")), f"{name} loads {link} from elsewhere")
+                continue
+            count += 1
+            target = urllib.parse.unquote(parts.path) or name
+            expect((site / target).exists(), f"{name} links {link}")
+            if parts.fragment and target in pages:
+                expect(urllib.parse.unquote(parts.fragment) in pages[target].names, f"{name} links {link}")
+    expect(count > 3000, "there are more than 3000 links")
+    return sorted(pages)
+
+
+# Whether text can be read on what is behind it: the ratio of WCAG.
+contrast = """(() => {
+    const light = (c) => {
+        const [r, g, b] = c.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255)
+            .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (e) => {
+        for (; e; e = e.parentElement) {
+            const c = getComputedStyle(e).backgroundColor;
+            if (!/, 0\\)$/.test(c)) return c;
+        }
+        return 'rgb(255, 255, 255)';
+    };
+    let least = 21;
+    for (const e of document.querySelectorAll('p, a, code, td, h1, h2, .line, .comment, .keyword, .stringliteral, input')) {
+        if (!e.textContent.trim() || !e.offsetParent) continue;
+        const a = light(getComputedStyle(e).color), b = light(behind(e));
+        least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+    }
+    return least;
+})()"""
+
+
+def look(site, pages):
+    there = browser.Browser()
+    address = site.resolve().as_uri() + "/"
+    try:
+        there.be_dark(False)
+        for page in pages:
+            if "-members" in page or page.startswith("functions"):
+                continue # lists, of which nobody is led to most
+            there.be_wide(1200)
+            there.open(address + page)
+            there.be_wide(375)
+            there.call("Page.getLayoutMetrics")
+            width = there.value_of("document.documentElement.scrollWidth")
+            expect(width <= 375, f"{page} is {width} wide on a phone")
+            expect("**" not in there.value_of("Array.from(document.querySelectorAll('p, li, td')).filter("
+                                              "(e) => !e.querySelector('code')).map((e) => e.textContent).join()"),
+                   f"{page} has stars")
+            for complaint in there.complaints:
+                expect(False, f"{page}: {complaint}")
+            there.complaints.clear()
+
+        shown = ("index.html", "guide_http_retry_after.html", "classasio__retry_1_1retry__policy.html", "traffic.html",
+                 "namespaceasio__retry.html", "annotated.html")
+        for dark in (False, True):
+            there.be_dark(dark)
+            for page in shown:
+                there.be_wide(1200)
+                there.open(address + page)
+                name = page[:-5] + ("_dark" if dark else "")
+                there.picture(site.parent / (name + ".png"))
+                ratio = there.value_of(contrast)
+                expect(ratio >= 4.5, f"{name} has text of contrast {ratio:.1f}")
+                backdrop = there.value_of("getComputedStyle(document.body).backgroundColor")
+                expect((int(backdrop[4:].split(",")[0]) < 60) == dark, f"{name} is on {backdrop}")
+                there.be_wide(375, 812)
+                there.call("Page.getLayoutMetrics")
+                there.picture(site.parent / (name + "_phone.png"))
+        there.be_dark(False)
+        there.be_wide(1200)
+
+        for wanted, leads_to in (("async_retry", "namespaceasio__retry.html#"), ("retry_policy::max_att", "retry__policy.html#"),
+                                 ("retry-after", "guide_http_retry_after.html")):
+            there.open(address + "guide_testing.html")
+            there.value_of("document.getElementById('search').focus()")
+            there.type(wanted)
+            first = there.value_of("document.querySelector('#found a').textContent")
+            expect(wanted in first.lower(), f"the search for {wanted} finds {first} first")
+            if wanted == "async_retry":
+                there.picture(site.parent / "search.png")
+            there.press("Enter", 13)
+            while "guide_testing" in there.value_of("location.href") or \
+                    there.value_of("document.readyState") != "complete":
+                pass
+            expect(leads_to in there.value_of("location.href"), f"{wanted} leads to {there.value_of('location.href')}")
+        there.open(address + "index.html")
+        there.value_of("document.getElementById('search').focus()")
+        there.type("no such name")
+        expect(there.value_of("document.getElementById('found').textContent") == "nothing found", "nothing is found")
+    finally:
+        there.close()
+
+
+def main():
+    site = pathlib.Path(sys.argv[1]) / "html"
+    if not (site / "names.js").exists():
+        print("there is no site: doxygen is missing")
+        return 77
+    pages = check_links(site)
+    if not browser.find_chromium():
+        print("there is no chromium: `./cmake/bootstrap.sh install-browser` gets it")
+        return 77 if not faults else 1
+    look(site, pages)
+    print(f"{len(pages)} pages, {len(faults)} faults; pictures in {site.parent}")
+    return 1 if faults else 0
+
+
+os.environ.setdefault("HOME", "/tmp")
+sys.exit(main())
