@@ -173,6 +173,22 @@ foreach(header IN LISTS headers)
         endif()
     endforeach()
 
+    # What is never changed, but copied, is lost where nobody takes it; so is an operation that nobody starts.
+    file(READ ${SOURCE_DIR}/${header} content)
+    string(REGEX MATCHALL "\n(class|struct) [a-z_]+ [^;\n]*{" classes "${content}")
+    foreach(class IN LISTS classes)
+        string(FIND "${content}" "${class}" from)
+        string(SUBSTRING "${content}" ${from} -1 body)
+        string(FIND "${body}" "\n}" end)
+        string(SUBSTRING "${body}" 0 ${end} body)
+        string(REGEX MATCH "[a-z_]+ ([a-z_]+)" class "${class}")
+        set(class ${CMAKE_MATCH_1})
+        if(class MATCHES "_operation$" AND NOT header MATCHES "/detail/"
+           OR body MATCHES "\n +(ASIO_RETRY_DECL )?${class} [a-z_]+\\([^;{]*\\) const[ ;]")
+            fail("${header}: ${class} is to be [[nodiscard]], as its setters return a changed copy or it starts nothing")
+        endif()
+    endforeach()
+
     # A name of Boost's may be in an inline namespace; handler/asio.hpp is for what its versions do differently.
     file(STRINGS ${SOURCE_DIR}/${header} declarations REGEX "^namespace boost::asio")
     if(declarations AND NOT header MATCHES "detail/handler/asio\\.hpp$")

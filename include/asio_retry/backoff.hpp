@@ -6,7 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
-#include <ranges>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,26 +26,25 @@ concept backoff_function =
 /// value: `cap` returns a changed copy. The ceiling is never negative, never above the cap, and saturates
 /// instead of overflowing. Thread safety: const calls are safe from any number of threads as long as a user's
 /// callable is.
-class backoff {
+class [[nodiscard("a backoff is never changed: cap returns a changed copy")]] backoff {
 public:
     /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
     /// std::function or a pointer may be.
     template <typename F>
         requires backoff_function<F>
     backoff(F&& user_shape)
-        : shape_(detail::custom_shape{{"backoff", std::forward<F>(user_shape)}}) {}
+        : backoff(detail::custom_shape{{"backoff", std::forward<F>(user_shape)}}) {}
 
     /// For the functions below.
-    explicit backoff(detail::backoff_shape shape)
-        : shape_(std::move(shape)) {}
+    ASIO_RETRY_DECL explicit backoff(detail::backoff_shape shape);
+    /// The same.
+    ASIO_RETRY_DECL explicit backoff(detail::custom_shape shape);
 
     /// Copies share a user's callable.
-    backoff(backoff const& other)
-        : shape_(other.shape_)
-        , cap_(other.cap_) {}
+    ASIO_RETRY_DECL backoff(backoff const& other);
     /// The same.
-    backoff& operator=(backoff const&) = default;
-    ~backoff() = default;
+    ASIO_RETRY_DECL backoff& operator=(backoff const&);
+    ASIO_RETRY_DECL ~backoff();
 
     /// Bounds the ceiling. Throws std::invalid_argument if `greatest` is negative or below the base.
     ASIO_RETRY_DECL backoff cap(duration greatest) const;
@@ -108,8 +107,11 @@ ASIO_RETRY_DECL backoff slotted_binary(duration slot, std::int64_t greatest_expo
 ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);
 
 /// The same for any range of durations.
-template <std::ranges::input_range Range>
-    requires std::convertible_to<std::ranges::range_reference_t<Range>, duration>
+template <typename Range>
+    requires requires(Range const& delays) {
+        { *std::begin(delays) } -> std::convertible_to<duration>;
+        { std::begin(delays) != std::end(delays) } -> std::convertible_to<bool>;
+    }
 backoff schedule(Range const& delays) {
     std::vector<duration> copied;
     for (duration const d : delays)

@@ -10,7 +10,7 @@ namespace asio_retry {
 
 /// An operation with a step before each of its retries. Made by `before_retry`.
 template <typename Operation, typename Step>
-class stepped_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] stepped_operation {
 public:
     /// For `before_retry`.
     stepped_operation(Operation operation, Step step)

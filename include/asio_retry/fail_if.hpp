@@ -38,7 +38,7 @@ namespace asio_retry {
 
 /// A judged operation of which no value is delivered that stays a failure. Made by `or_error`.
 template <typename Judged>
-class erring_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation {
 public:
     /// For `or_error`.
     explicit erring_operation(Judged operation)
@@ -52,7 +52,7 @@ private:
 
 /// An operation whose successful results are judged by a predicate. Made by `fail_if`.
 template <typename Operation, typename Predicate>
-class judged_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] judged_operation {
 public:
     /// For `fail_if`.
     judged_operation(Operation operation, Predicate predicate)

@@ -42,7 +42,7 @@ struct hedge_settings {
 /// moved from is as it was. Thread safety: one policy serves any number of operations on any threads; a user's
 /// callables are called on the executor of their operation, without a lock. If one throws, the operation ends
 /// with that exception, or, where it completes with an error code, with the `asio_retry::error` that names it.
-class hedge_policy {
+class [[nodiscard("a policy is never changed: its setters return a changed copy")]] hedge_policy {
 public:
     /// Another attempt begins each time that `delay` has passed since the last one began without a result. Of
     /// zero all attempts begin at once. Throws std::invalid_argument if negative.

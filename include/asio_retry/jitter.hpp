@@ -41,29 +41,25 @@ concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
 /// the cap is as (un)likely as any other delay. Schemes that were published otherwise are made by `cap` and
 /// `beyond_cap`. An immutable value: the setters return a changed copy. Thread safety: const calls are safe
 /// from any number of threads as long as a user's callable is.
-class jitter {
+class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
 public:
     /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
     /// std::function or a pointer may be.
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : kind_(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
+        : jitter(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
 
     /// For the functions below.
-    explicit jitter(detail::jitter_kind kind)
-        : kind_(std::move(kind)) {}
+    ASIO_RETRY_DECL explicit jitter(detail::jitter_kind kind);
+    /// The same.
+    ASIO_RETRY_DECL explicit jitter(detail::custom_jitter_kind kind);
 
     /// Copies share a user's callable.
-    jitter(jitter const& other)
-        : kind_(other.kind_)
-        , unit_(other.unit_)
-        , least_(other.least_)
-        , cap_(other.cap_)
-        , beyond_cap_(other.beyond_cap_) {}
+    ASIO_RETRY_DECL jitter(jitter const& other);
     /// The same.
-    jitter& operator=(jitter const&) = default;
-    ~jitter() = default;
+    ASIO_RETRY_DECL jitter& operator=(jitter const&);
+    ASIO_RETRY_DECL ~jitter();
 
     /// Draws whole multiples of `step` only: seconds, or the slots of a network. What is to be drawn is rounded
     /// into its range, or below where the range has no multiple. Throws std::invalid_argument if not positive.

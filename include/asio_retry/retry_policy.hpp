@@ -33,7 +33,7 @@ namespace asio_retry {
 /// those threads, each on the executor of its operation and without a lock. A callable may cancel the
 /// operation, start another or destroy what it owns. If it throws, the operation completes with that exception,
 /// or, where it completes with an error code, with the `asio_retry::error` that names the callable.
-class retry_policy {
+class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
 public:
     retry_policy() noexcept {}
     /// Copies share the settings.

@@ -14,7 +14,7 @@ namespace asio_retry {
 
 /// An operation with hooks of its own. Made by `with_hooks`.
 template <typename Operation, typename OnRetry, typename OnEnd>
-class hooked_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] hooked_operation {
 public:
     /// For `with_hooks`.
     hooked_operation(Operation operation, OnRetry on_retry, OnEnd on_end)

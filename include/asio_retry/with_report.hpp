@@ -13,7 +13,7 @@ namespace asio_retry {
 
 /// An operation with a retry_report. Made by `with_report`.
 template <typename Operation>
-class reported_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] reported_operation {
 public:
     /// For `with_report`.
     reported_operation(Operation operation, retry_report& report)

@@ -38,6 +38,17 @@ double growing(std::string_view field, double factor) {
 
 } // namespace
 
+backoff::backoff(detail::backoff_shape shape)
+    : shape_(std::move(shape)) {}
+backoff::backoff(detail::custom_shape shape)
+    : shape_(std::move(shape)) {}
+
+backoff::backoff(backoff const& other)
+    : shape_(other.shape_)
+    , cap_(other.cap_) {}
+backoff& backoff::operator=(backoff const&) = default;
+backoff::~backoff() = default;
+
 duration backoff::ceiling(std::uint64_t failures) const {
     return std::min(cap_, uncapped_ceiling(shape_, std::max<std::uint64_t>(failures, 1)));
 }

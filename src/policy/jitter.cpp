@@ -14,6 +14,20 @@ concept has_range = requires(Kind const& kind, backoff_step const& step) { kind.
 
 } // namespace
 
+jitter::jitter(detail::jitter_kind kind)
+    : kind_(std::move(kind)) {}
+jitter::jitter(detail::custom_jitter_kind kind)
+    : kind_(std::move(kind)) {}
+
+jitter::jitter(jitter const& other)
+    : kind_(other.kind_)
+    , unit_(other.unit_)
+    , least_(other.least_)
+    , cap_(other.cap_)
+    , beyond_cap_(other.beyond_cap_) {}
+jitter& jitter::operator=(jitter const&) = default;
+jitter::~jitter() = default;
+
 jitter jitter::unit(duration step) const {
     if (step <= duration::zero())
         detail::refuse("jitter.unit", step, "must be positive");

@@ -87,7 +87,7 @@ retry_policy aws_equal_jitter(duration base, duration cap) {
 
 retry_policy aws_decorrelated(duration base, duration cap) {
     // The range that capped the delay would have no cap: this one only refuses what makes no sense.
-    exponential(base).cap(cap);
+    static_cast<void>(exponential(base).cap(cap));
     return waiting(exponential(base), decorrelated_jitter().cap(cap)).unlimited_attempts();
 }
 

@@ -2,6 +2,7 @@
 
 #include "text/arguments.hpp"
 #include "text/item_form.hpp"
+#include "text/item_parameters.hpp"
 #include "text/setting_forms.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
@@ -64,16 +65,16 @@ auto argument_for(named_parameter<Owner, Value> const& p, args const& a) {
 
 template <typename Kind, auto Make, std::size_t... I>
 auto make_from(args const& a, std::index_sequence<I...>) {
-    std::tuple arguments{argument_for(std::get<I>(Kind::parameters), a)...}; // in their order
+    std::tuple arguments{argument_for(std::get<I>(parameters_of<Kind>), a)...}; // in their order
     return std::apply([](auto&&... each) { return Make(std::move(each)...); }, std::move(arguments));
 }
 
 /// An item that `Make` makes of arguments for the parameters of `Kind`, of which the last may be optional.
 template <typename Item, typename Kind, auto Make>
 Item make_of(args const& a) {
-    constexpr std::size_t count = std::tuple_size_v<decltype(Kind::parameters)>;
+    constexpr std::size_t count = std::tuple_size_v<decltype(parameters_of<Kind>)>;
     if constexpr (count != 0) {
-        constexpr auto last = std::get<count - 1>(Kind::parameters);
+        constexpr auto last = std::get<count - 1>(parameters_of<Kind>);
         if constexpr (last.is_optional)
             if (!a.has(last.name))
                 return make_from<Kind, Make>(a, std::make_index_sequence<count - 1>());
@@ -83,8 +84,9 @@ Item make_of(args const& a) {
 
 template <typename Item, typename Kind, auto Make>
 constexpr item_form<Item (*)(args const&)> form_of() {
-    auto const parameters = std::apply(
-        [](auto const&... each) { return std::array<parameter, 3>{parameter_of(each)...}; }, Kind::parameters);
+    auto const parameters =
+        std::apply([](auto const&... each) { return std::array<parameter, 3>{parameter_of(each)...}; },
+                   parameters_of<Kind>);
     return {Kind::name, parameters, &make_of<Item, Kind, Make>};
 }
 

@@ -1,4 +1,5 @@
 #include "text/build.hpp"
+#include "text/item_parameters.hpp"
 #include "text/number.hpp"
 
 #include <cstdint>
@@ -41,11 +42,11 @@ struct argument_writer {
 template <typename Variant>
 term named_term(Variant const& alternatives) {
     return std::visit(
-        [](auto const& made) {
+        []<typename Kind>(Kind const& made) {
             term written{std::string(made.name), {}};
             argument_writer const write{written};
             std::apply([&](auto const&... each) { (write(each.name, made.*each.member), ...); },
-                       made.parameters);
+                       parameters_of<Kind>);
             return written;
         },
         alternatives);

@@ -23,7 +23,7 @@ namespace {
 template <typename Build>
 std::string refusal_of(Build build) {
     try {
-        build();
+        (void)build();
     } catch (std::invalid_argument const& refusal) {
         return refusal.what();
     }
@@ -55,14 +55,14 @@ struct duration_setter {
 
 std::vector<duration_setter> duration_setters() {
     auto const none = duration::zero();
-    return {{"constant", [](duration d) { constant(d); }},
-            {"linear.initial", [=](duration d) { linear(d, none); }},
-            {"linear.step", [=](duration d) { linear(none, d); }},
-            {"exponential.base", [](duration d) { exponential(d); }},
-            {"truncated_binary.T", [](duration d) { truncated_binary(1, d); }},
-            {"cap", [=](duration d) { constant(none).cap(d); }},
-            {"max_elapsed", [](duration d) { retry_policy().max_elapsed(d); }},
-            {"total_timeout", [](duration d) { retry_policy().total_timeout(d); }}};
+    return {{"constant", [](duration d) { return constant(d); }},
+            {"linear.initial", [=](duration d) { return linear(d, none); }},
+            {"linear.step", [=](duration d) { return linear(none, d); }},
+            {"exponential.base", [](duration d) { return exponential(d); }},
+            {"truncated_binary.T", [](duration d) { return truncated_binary(1, d); }},
+            {"cap", [=](duration d) { return constant(none).cap(d); }},
+            {"max_elapsed", [](duration d) { return retry_policy().max_elapsed(d); }},
+            {"total_timeout", [](duration d) { return retry_policy().total_timeout(d); }}};
 }
 
 RC_GTEST_PROP(decision_04, exactly_the_negative_durations_are_refused, ()) {
@@ -87,7 +87,7 @@ RC_GTEST_PROP(decision_04, exactly_the_negative_slacks_and_advances_are_refused,
 
 RC_GTEST_PROP(decision_04, exactly_the_attempt_timeouts_without_any_time_are_refused, ()) {
     std::int64_t const value = *any_nanoseconds();
-    RC_ASSERT(refusal_of([&] { retry_policy().attempt_timeout(duration(value)); }) ==
+    RC_ASSERT(refusal_of([&] { return retry_policy().attempt_timeout(duration(value)); }) ==
               (value <= 0 ? named("attempt_timeout", in_nanoseconds(value), "must be positive") : ""));
 }
 
@@ -101,12 +101,12 @@ RC_GTEST_PROP(decision_04, exactly_the_caps_below_the_base_are_refused, ()) {
         expected = named("cap", in_nanoseconds(cap), "must not be negative");
     else if (cap < shape.base())
         expected = named("cap", in_nanoseconds(cap), "must not be below the base");
-    RC_ASSERT(refusal_of([&] { shape.build().cap(duration(cap)); }) == expected);
+    RC_ASSERT(refusal_of([&] { return shape.build().cap(duration(cap)); }) == expected);
 }
 
 RC_GTEST_PROP(decision_04, exactly_the_factors_below_one_and_the_infinite_are_refused, ()) {
     double const factor = *any_double();
-    std::string const message = refusal_of([&] { exponential(duration(1), factor); });
+    std::string const message = refusal_of([&] { return exponential(duration(1), factor); });
     if (factor >= 1 && factor <= std::numeric_limits<double>::max())
         RC_ASSERT(message.empty());
     else
@@ -115,7 +115,7 @@ RC_GTEST_PROP(decision_04, exactly_the_factors_below_one_and_the_infinite_are_re
 
 RC_GTEST_PROP(decision_04, exactly_the_fractions_outside_zero_and_one_are_refused, ()) {
     double const fraction = *any_double();
-    std::string const message = refusal_of([&] { proportional_jitter(fraction); });
+    std::string const message = refusal_of([&] { return proportional_jitter(fraction); });
     if (fraction >= 0 && fraction <= 1)
         RC_ASSERT(message.empty());
     else
@@ -124,11 +124,11 @@ RC_GTEST_PROP(decision_04, exactly_the_fractions_outside_zero_and_one_are_refuse
 
 RC_GTEST_PROP(decision_04, exactly_the_counts_below_one_are_refused, ()) {
     std::int64_t const count = *any_nanoseconds();
-    RC_ASSERT(refusal_of([&] { retry_policy().max_attempts(count); }) ==
+    RC_ASSERT(refusal_of([&] { return retry_policy().max_attempts(count); }) ==
               (count < 1 ? named("max_attempts", std::to_string(count),
                                  "must be at least 1; see unlimited_attempts()")
                          : ""));
-    RC_ASSERT(refusal_of([&] { truncated_binary(count, duration(1)); }) ==
+    RC_ASSERT(refusal_of([&] { return truncated_binary(count, duration(1)); }) ==
               (count < 1 ? named("truncated_binary.N", std::to_string(count), "must be at least 1") : ""));
 }
 

@@ -57,10 +57,10 @@ TEST(scheme_E1, stays_at_the_maximum_until_the_attempts_run_out) {
 }
 
 TEST(scheme_E1, a_maximum_that_leaves_no_room_is_refused) {
-    EXPECT_THROW(profiles::memorystore(0s), std::invalid_argument);
-    EXPECT_THROW(profiles::memorystore_windowed(1s), std::invalid_argument);
-    EXPECT_NO_THROW(profiles::memorystore(1s));
-    EXPECT_NO_THROW(profiles::memorystore_windowed(2s));
+    EXPECT_THROW((void)profiles::memorystore(0s), std::invalid_argument);
+    EXPECT_THROW((void)profiles::memorystore_windowed(1s), std::invalid_argument);
+    EXPECT_NO_THROW((void)profiles::memorystore(1s));
+    EXPECT_NO_THROW((void)profiles::memorystore_windowed(2s));
 }
 
 // The guideline names the statuses; whoever knows HTTP says so by a predicate.

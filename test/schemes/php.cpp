@@ -41,8 +41,8 @@ TEST(scheme_D3, every_published_exponential_row) {
         } else if (number(row, "initial_arg") < 1 || number(row, "multiplier_arg") < 1 ||
                    number(row, "max_arg") < 1) {
             EXPECT_TRUE(refuses([&] {
-                profiles::php_retry(milliseconds(whole(row, "initial_arg")), number(row, "multiplier_arg"),
-                                    milliseconds(whole(row, "max_arg")));
+                return profiles::php_retry(milliseconds(whole(row, "initial_arg")),
+                                           number(row, "multiplier_arg"), milliseconds(whole(row, "max_arg")));
             }));
             ++raised;
         } else {
@@ -107,7 +107,7 @@ TEST(scheme_D5, every_published_linear_fixed_and_default_row) {
         milliseconds const initial(whole(row, "initial_arg")), delta(whole(row, "delta_arg")),
             maximum(whole(row, "max_arg"));
         if (initial < 1ms || delta < 1ms || maximum < 1ms) {
-            EXPECT_TRUE(refuses([&] { profiles::php_retry_linear(initial, delta, maximum); }));
+            EXPECT_TRUE(refuses([&] { return profiles::php_retry_linear(initial, delta, maximum); }));
             ++raised;
         }
         milliseconds const first = std::max(initial, milliseconds(1)),
@@ -134,8 +134,8 @@ TEST(scheme_D5, uniform_random_draws_whole_milliseconds) {
 
 TEST(scheme_D5, uniform_random_with_one_delay_is_that_delay) {
     EXPECT_THAT(play(profiles::php_retry_uniform(7ms, 7ms), always).waits, Each(duration(7ms)));
-    EXPECT_THROW(profiles::php_retry_uniform(2ms, 1ms), std::invalid_argument);
-    EXPECT_THROW(profiles::php_retry_uniform(0ms, 1ms), std::invalid_argument);
+    EXPECT_THROW((void)profiles::php_retry_uniform(2ms, 1ms), std::invalid_argument);
+    EXPECT_THROW((void)profiles::php_retry_uniform(0ms, 1ms), std::invalid_argument);
 }
 
 TEST(scheme_D5, none_waits_for_nothing) {

@@ -151,7 +151,7 @@ inline double six_sigma(double p, int draws) {
 template <typename Make>
 bool refuses(Make make) {
     try {
-        make();
+        static_cast<void>(make());
         return false;
     } catch (std::invalid_argument const&) {
         return true;

@@ -346,8 +346,8 @@ TEST_F(before_retry_step, leaves_marks_of_health_to_the_operation) {
 
 TEST(before_retry, refuses_what_is_empty) {
     std::function<void()> const empty;
-    EXPECT_THAT([&] { before_retry(empty, [] {}); }, refuses("before_retry.operation"));
-    EXPECT_THAT([&] { before_retry([] {}, empty); }, refuses("before_retry.step"));
+    EXPECT_THAT([&] { return before_retry(empty, [] {}); }, refuses("before_retry.operation"));
+    EXPECT_THAT([&] { return before_retry([] {}, empty); }, refuses("before_retry.step"));
 }
 
 } // namespace

@@ -333,9 +333,9 @@ TEST_F(hooks_of_one, may_be_what_can_only_be_moved) {
 TEST_F(hooks_of_one, decision_4_are_refused_if_empty) {
     std::function<void(retry_event const&)> const empty;
     auto const operation = [&] { return played.next(); };
-    EXPECT_THAT(([&] { with_hooks(operation, empty); }), refuses("with_hooks.on_retry"));
-    EXPECT_THAT(([&] { with_hooks(operation, nullptr, empty); }), refuses("with_hooks.on_end"));
-    EXPECT_THAT(([&] { with_hooks(std::function<int()>(), nullptr); }), refuses("with_hooks.operation"));
+    EXPECT_THAT(([&] { return with_hooks(operation, empty); }), refuses("with_hooks.on_retry"));
+    EXPECT_THAT(([&] { return with_hooks(operation, nullptr, empty); }), refuses("with_hooks.on_end"));
+    EXPECT_THAT(([&] { return with_hooks(std::function<int()>(), nullptr); }), refuses("with_hooks.operation"));
 }
 
 // --- what they throw

@@ -152,18 +152,19 @@ TEST(decision_04, nonsense_for_a_profile_is_refused_with_field_value_and_rule) {
     auto const refuses_with = [](char const* field, char const* rule) {
         return ThrowsMessage<std::invalid_argument>(AllOf(HasSubstr(field), HasSubstr(rule)));
     };
-    EXPECT_THAT([] { profiles::celery(1s, 600s, -1); },
+    EXPECT_THAT([] { return profiles::celery(1s, 600s, -1); },
                 refuses_with("max_retries = -1", "must not be negative"));
-    EXPECT_THAT([] { profiles::google_cloud_php(-7); },
+    EXPECT_THAT([] { return profiles::google_cloud_php(-7); },
                 refuses_with("max_retries = -7", "must not be negative"));
-    EXPECT_THAT([] { profiles::java_equal_jitter(0); }, refuses_with("max_attempts = 0", "must be at least 1"));
-    EXPECT_THAT([] { profiles::scala_timer(0); },
+    EXPECT_THAT([] { return profiles::java_equal_jitter(0); },
+                refuses_with("max_attempts = 0", "must be at least 1"));
+    EXPECT_THAT([] { return profiles::scala_timer(0); },
                 refuses_with("scala_timer.growing_failures = 0", "must be at least 1"));
-    EXPECT_THAT([] { profiles::php_retry(std::chrono::milliseconds(0)); },
+    EXPECT_THAT([] { return profiles::php_retry(std::chrono::milliseconds(0)); },
                 refuses_with("php_retry.initial = 0ms", "must be at least 1ms"));
-    EXPECT_THAT([] { profiles::memorystore(0s); },
+    EXPECT_THAT([] { return profiles::memorystore(0s); },
                 refuses_with("memorystore.maximum = 0s", "must be at least 1s"));
-    EXPECT_THAT([] { profiles::go_backoff({1s, 0.5, 1.5, 10s, -1s}); },
+    EXPECT_THAT([] { return profiles::go_backoff({1s, 0.5, 1.5, 10s, -1s}); },
                 refuses_with("go_backoff.max_elapsed_time", "must not be negative"));
 }
 
@@ -172,22 +173,25 @@ TEST(decision_04, what_a_profile_refuses_is_named_as_its_caller_named_it) {
     using std::chrono::milliseconds;
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     std::pair<std::function<void()>, char const*> const cases[] = {
-        {[] { profiles::go_backoff({-1s, 0.5, 1.5, 10s, 0s}); }, "go_backoff.initial_interval = -1000000000ns"},
-        {[] { profiles::go_backoff({1s, 1.5, 1.5, 10s, 0s}); }, "go_backoff.randomization_factor = 1.5"},
-        {[=] { profiles::go_backoff({1s, none, 1.5, 10s, 0s}); }, "go_backoff.randomization_factor = nan"},
-        {[] { profiles::go_backoff({1s, 0.5, 0.5, 10s, 0s}); }, "go_backoff.multiplier = 0.5"},
-        {[=] { profiles::go_backoff({1s, 0.5, none, 10s, 0s}); }, "go_backoff.multiplier = nan"},
-        {[] { profiles::go_backoff({1s, 0.5, 1.5, 500ms, 0s}); }, "go_backoff.max_interval = 500000000ns"},
-        {[] { profiles::php_retry(100ms, 0.5); }, "php_retry.multiplier = 0.5"},
-        {[] { profiles::php_retry(100ms, 2, 0ms); }, "php_retry.maximum = 0ms"},
-        {[] { profiles::php_retry_random(0ms); }, "php_retry_random.initial = 0ms"},
-        {[] { profiles::php_retry_random(100ms, -1); }, "php_retry_random.multiplier = -1"},
-        {[] { profiles::php_retry_random(100ms, 2, 0ms); }, "php_retry_random.maximum = 0ms"},
-        {[] { profiles::scala_timer(3, -1s); }, "scala_timer.greatest = -1000000000ns"},
-        {[] { profiles::aws_exponential(-1s); }, ".base = -1000000000ns"},
-        {[] { profiles::aws_decorrelated(2s, 1s); }, "cap = 1000000000ns"},
-        {[] { profiles::ethernet(0s); }, ".slot = 0ns"},
-        {[] { profiles::polly_v2(-1s); }, ".base = -1000000000ns"}};
+        {[] { return profiles::go_backoff({-1s, 0.5, 1.5, 10s, 0s}); },
+         "go_backoff.initial_interval = -1000000000ns"},
+        {[] { return profiles::go_backoff({1s, 1.5, 1.5, 10s, 0s}); }, "go_backoff.randomization_factor = 1.5"},
+        {[=] { return profiles::go_backoff({1s, none, 1.5, 10s, 0s}); },
+         "go_backoff.randomization_factor = nan"},
+        {[] { return profiles::go_backoff({1s, 0.5, 0.5, 10s, 0s}); }, "go_backoff.multiplier = 0.5"},
+        {[=] { return profiles::go_backoff({1s, 0.5, none, 10s, 0s}); }, "go_backoff.multiplier = nan"},
+        {[] { return profiles::go_backoff({1s, 0.5, 1.5, 500ms, 0s}); },
+         "go_backoff.max_interval = 500000000ns"},
+        {[] { return profiles::php_retry(100ms, 0.5); }, "php_retry.multiplier = 0.5"},
+        {[] { return profiles::php_retry(100ms, 2, 0ms); }, "php_retry.maximum = 0ms"},
+        {[] { return profiles::php_retry_random(0ms); }, "php_retry_random.initial = 0ms"},
+        {[] { return profiles::php_retry_random(100ms, -1); }, "php_retry_random.multiplier = -1"},
+        {[] { return profiles::php_retry_random(100ms, 2, 0ms); }, "php_retry_random.maximum = 0ms"},
+        {[] { return profiles::scala_timer(3, -1s); }, "scala_timer.greatest = -1000000000ns"},
+        {[] { return profiles::aws_exponential(-1s); }, ".base = -1000000000ns"},
+        {[] { return profiles::aws_decorrelated(2s, 1s); }, "cap = 1000000000ns"},
+        {[] { return profiles::ethernet(0s); }, ".slot = 0ns"},
+        {[] { return profiles::polly_v2(-1s); }, ".base = -1000000000ns"}};
     for (auto const& [make, field] : cases)
         EXPECT_THAT(make, ThrowsMessage<std::invalid_argument>(HasSubstr(field)));
 }
@@ -195,12 +199,12 @@ TEST(decision_04, what_a_profile_refuses_is_named_as_its_caller_named_it) {
 TEST(decision_04, what_no_duration_holds_is_refused_by_a_profile) {
     using std::chrono::seconds;
     constexpr seconds too_many(9'223'372'037);
-    EXPECT_NO_THROW(profiles::celery_fixed(too_many - 1s));
-    EXPECT_THROW(profiles::celery_fixed(too_many), std::invalid_argument);
-    EXPECT_THROW(profiles::celery(1s, seconds::max()), std::invalid_argument);
-    EXPECT_THROW(profiles::celery_4_2(seconds::min()), std::invalid_argument);
-    EXPECT_THROW(profiles::memorystore(seconds(20'000'000'000)), std::invalid_argument);
-    EXPECT_THROW(profiles::php_retry(std::chrono::milliseconds::max()), std::invalid_argument);
+    EXPECT_NO_THROW((void)profiles::celery_fixed(too_many - 1s));
+    EXPECT_THROW((void)profiles::celery_fixed(too_many), std::invalid_argument);
+    EXPECT_THROW((void)profiles::celery(1s, seconds::max()), std::invalid_argument);
+    EXPECT_THROW((void)profiles::celery_4_2(seconds::min()), std::invalid_argument);
+    EXPECT_THROW((void)profiles::memorystore(seconds(20'000'000'000)), std::invalid_argument);
+    EXPECT_THROW((void)profiles::php_retry(std::chrono::milliseconds::max()), std::invalid_argument);
 }
 
 TEST(profiles, take_the_greatest_number_of_retries) {

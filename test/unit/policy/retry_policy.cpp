@@ -91,15 +91,17 @@ TEST(retry_policy, moved_from_is_the_default) {
 }
 
 TEST(decision_04, nonsense_is_refused_when_the_policy_is_built) {
-    EXPECT_THAT([] { retry_policy().max_attempts(0); }, refuses("max_attempts", "0", "must be at least 1"));
-    EXPECT_THAT([] { retry_policy().max_attempts(-1); }, refuses("max_attempts", "-1", "must be at least 1"));
-    EXPECT_THAT([] { retry_policy().max_elapsed(-1ns); },
+    EXPECT_THAT([] { return retry_policy().max_attempts(0); },
+                refuses("max_attempts", "0", "must be at least 1"));
+    EXPECT_THAT([] { return retry_policy().max_attempts(-1); },
+                refuses("max_attempts", "-1", "must be at least 1"));
+    EXPECT_THAT([] { return retry_policy().max_elapsed(-1ns); },
                 refuses("max_elapsed", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { retry_policy().attempt_timeout(0s); },
+    EXPECT_THAT([] { return retry_policy().attempt_timeout(0s); },
                 refuses("attempt_timeout", "0ns", "must be positive"));
-    EXPECT_THAT([] { retry_policy().attempt_timeout(-1ns); },
+    EXPECT_THAT([] { return retry_policy().attempt_timeout(-1ns); },
                 refuses("attempt_timeout", "-1ns", "must be positive"));
-    EXPECT_THAT([] { retry_policy().total_timeout(-1ns); },
+    EXPECT_THAT([] { return retry_policy().total_timeout(-1ns); },
                 refuses("total_timeout", "-1ns", "must not be negative"));
 }
 

@@ -34,7 +34,7 @@ std::string text_of(json::string_view text) {
 template <typename Read>
 std::string fault_of(Read read) {
     try {
-        read();
+        (void)read();
     } catch (policy_syntax_error const& fault) {
         EXPECT_EQ(fault.position(), std::string_view::npos);
         EXPECT_THAT(fault.what(), StartsWith("asio_retry: at "));
@@ -45,7 +45,7 @@ std::string fault_of(Read read) {
 }
 
 std::string json_fault_in(json::string_view text) {
-    return fault_of([&] { policy_in(text); });
+    return fault_of([&] { return policy_in(text); });
 }
 
 json::object grpc_example() {
@@ -149,7 +149,7 @@ TEST(policy_json, callables_have_a_stand_in_and_cannot_be_read) {
         }));
     EXPECT_EQ(json::serialize(written),
               R"({"custom_backoff":"<callable>","full_jitter":true,"max_attempts":3,"retry_if":"<callable>"})");
-    EXPECT_EQ(fault_of([&] { policy_from_json(written); }),
+    EXPECT_EQ(fault_of([&] { return policy_from_json(written); }),
               "/custom_backoff: custom_backoff stands for a callable, and a callable cannot be read from text");
     EXPECT_EQ(json_fault_in(R"({"retry_if": "<callable>"})"),
               "/retry_if: retry_if stands for a callable, and a callable cannot be read from text");
@@ -210,9 +210,9 @@ void expect_harmless(std::string const& message) {
 
 TEST(policy_json, decision_33_a_fault_shows_no_key_or_value_as_it_came) {
     json::string const hostile("a\n\x1b[2J\0\xff\"'", 10), huge(1 << 16, 'x');
-    EXPECT_THAT(fault_of([&] { policy_from_json(json::object{{hostile, 1}}); }),
+    EXPECT_THAT(fault_of([&] { return policy_from_json(json::object{{hostile, 1}}); }),
                 StartsWith("/a\\x0a\\x1b[2J\\x00\\xff\"': expected a backoff (constant, "));
-    EXPECT_THAT(fault_of([&] { policy_from_json(json::object{{huge, 1}}); }),
+    EXPECT_THAT(fault_of([&] { return policy_from_json(json::object{{huge, 1}}); }),
                 StartsWith("/" + std::string(40, 'x') + "...: expected a backoff (constant, "));
     auto const exponential = [](json::object const& inside) { return json::object{{"exponential", inside}}; };
     for (json::string const& bad : {hostile, huge}) {
@@ -224,7 +224,7 @@ TEST(policy_json, decision_33_a_fault_shows_no_key_or_value_as_it_came) {
               json::object{{"first_at_once", inside}}, exponential({{bad, 1}}), exponential({{"base", bad}}),
               exponential({{"base", '<' + std::string(bad)}}), exponential({{"base", inside}}),
               exponential(inside), exponential({{"base", {{"constant", inside}}}})})
-            expect_harmless(fault_of([&] { policy_from_json(wrong); }));
+            expect_harmless(fault_of([&] { return policy_from_json(wrong); }));
         for (std::string_view const field :
              {"maxAttempts", "initialBackoff", "maxBackoff", "backoffMultiplier", "retryableStatusCodes"}) {
             expect_harmless(grpc_fault_with(field, bad));
@@ -237,7 +237,7 @@ TEST(policy_json, decision_33_a_fault_shows_no_key_or_value_as_it_came) {
 TEST(policy_json, numbers_that_are_none_are_refused) {
     for (double const value :
          {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-        EXPECT_THAT(fault_of([&] { policy_from_json(json::object{{"proportional_jitter", value}}); }),
+        EXPECT_THAT(fault_of([&] { return policy_from_json(json::object{{"proportional_jitter", value}}); }),
                     StartsWith("/proportional_jitter: expected a number, "));
 }
 
@@ -249,7 +249,7 @@ TEST(policy_json, sixteen_backoffs_may_stand_inside_one_another) {
         return shape;
     };
     EXPECT_EQ(policy_from_json(nested(16)).settings().backoff.ceiling(16), 1s);
-    EXPECT_THAT(fault_of([&] { policy_from_json(nested(17)); }),
+    EXPECT_THAT(fault_of([&] { return policy_from_json(nested(17)); }),
                 testing::EndsWith("/then/constant: more than 16 backoffs inside one another"));
 }
 

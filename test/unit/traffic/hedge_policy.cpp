@@ -57,17 +57,20 @@ TEST(hedge_policy, one_that_was_moved_from_is_as_it_was) {
 
 TEST(decision_4, a_hedge_policy_is_not_configurable_into_nonsense) {
     hedge_policy const policy(0ms);
-    EXPECT_THAT([] { hedge_policy(-1ns); }, refuses("delay", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { hedge_policy(std::shared_ptr<latency_quantile>()); }, refuses("observed = null"));
-    EXPECT_THAT([&] { policy.max_attempts(0); }, refuses("max_attempts", "0", "must be from 1 to 16"));
-    EXPECT_THAT([&] { policy.max_attempts(17); }, refuses("max_attempts", "17", "must be from 1 to 16"));
-    EXPECT_THAT([&] { policy.max_attempts(std::numeric_limits<std::int64_t>::min()); },
+    EXPECT_THAT([] { return hedge_policy(-1ns); }, refuses("delay", "-1ns", "must not be negative"));
+    EXPECT_THAT([] { return hedge_policy(std::shared_ptr<latency_quantile>()); }, refuses("observed = null"));
+    EXPECT_THAT([&] { return policy.max_attempts(0); }, refuses("max_attempts", "0", "must be from 1 to 16"));
+    EXPECT_THAT([&] { return policy.max_attempts(17); }, refuses("max_attempts", "17", "must be from 1 to 16"));
+    EXPECT_THAT([&] { return policy.max_attempts(std::numeric_limits<std::int64_t>::min()); },
                 refuses("max_attempts"));
-    EXPECT_THAT([&] { policy.total_timeout(-1ns); }, refuses("total_timeout", "-1ns", "must not be negative"));
-    EXPECT_THAT([&] { policy.pushback_limit(-1ns); },
+    EXPECT_THAT([&] { return policy.total_timeout(-1ns); },
+                refuses("total_timeout", "-1ns", "must not be negative"));
+    EXPECT_THAT([&] { return policy.pushback_limit(-1ns); },
                 refuses("pushback_limit", "-1ns", "must not be negative"));
-    EXPECT_THAT([&] { policy.on_hedge(std::function<void(std::uint64_t)>()); }, refuses("on_hedge = empty"));
-    EXPECT_THAT([&] { policy.retry_if(std::function<bool(error_code)>()); }, refuses("retry_if = empty"));
+    EXPECT_THAT([&] { return policy.on_hedge(std::function<void(std::uint64_t)>()); },
+                refuses("on_hedge = empty"));
+    EXPECT_THAT([&] { return policy.retry_if(std::function<bool(error_code)>()); },
+                refuses("retry_if = empty"));
 }
 
 // The attempts of a hedge inside a retry are a sum, never a product.

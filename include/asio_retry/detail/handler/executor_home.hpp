@@ -1,9 +1,9 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include <concepts>
 
@@ -20,12 +20,9 @@ class executor_home {
 public:
     template <typename Executor>
     explicit executor_home(Executor const& executor) noexcept {
-        if constexpr (std::same_as<Executor, boost::asio::any_io_executor>)
-            look_for<io, boost::asio::strand<io>, boost::asio::strand<boost::asio::any_io_executor>,
-                     boost::asio::strand<pool>, pool>(executor);
-        else
-            look_at(&executor);
+        look_at(&executor);
     }
+    ASIO_RETRY_DECL explicit executor_home(boost::asio::any_io_executor const& executor) noexcept;
 
     /// False too where it cannot be told.
     bool is_here() const noexcept { return runs_here_ && runs_here_(executor_); }
@@ -33,9 +30,6 @@ public:
     bool is_strand() const noexcept { return is_strand_; }
 
 private:
-    using io = boost::asio::io_context::executor_type;
-    using pool = boost::asio::thread_pool::executor_type;
-
     template <typename... Executors>
     void look_for(boost::asio::any_io_executor const& executor) noexcept {
         (look_at(executor.target<Executors>()) || ...);

@@ -2,12 +2,11 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/working_executor.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include <optional>
 #include <type_traits>
@@ -44,13 +43,7 @@ struct strand_of {
 template <>
 struct strand_of<asio::any_io_executor> {
     using type = asio::any_io_executor;
-    static type make(asio::any_io_executor const& executor) {
-        if (auto const* const io = executor.target<asio::io_context::executor_type>())
-            return asio::strand<asio::io_context::executor_type>(*io);
-        if (auto const* const pool = executor.target<asio::thread_pool::executor_type>())
-            return asio::strand<asio::thread_pool::executor_type>(*pool);
-        return asio::strand<asio::any_io_executor>(executor);
-    }
+    ASIO_RETRY_DECL static type make(asio::any_io_executor const& executor);
 };
 
 /// Where an operation runs, which is where its handler does, or else where it waits; and work on both while it

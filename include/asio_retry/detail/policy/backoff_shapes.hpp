@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/named_parameter.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 
@@ -9,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -19,15 +17,13 @@ class backoff;
 
 namespace asio_retry::detail {
 
-// Each gives the ceiling after a number of failures, which counts from 1 and is not capped. `parameters` are
-// those of the function that makes it, in their order.
+// Each gives the ceiling after a number of failures, which counts from 1 and is not capped.
 
 struct constant_shape {
     static constexpr std::string_view name = "constant";
     duration value;
 
     duration ceiling(std::uint64_t) const noexcept { return value; }
-    static constexpr std::tuple parameters{named_parameter{"value", &constant_shape::value}};
 };
 
 struct linear_shape {
@@ -35,8 +31,6 @@ struct linear_shape {
     duration initial, step;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"initial", &linear_shape::initial},
-                                           named_parameter{"step", &linear_shape::step}};
 };
 
 struct exponential_shape {
@@ -47,8 +41,6 @@ struct exponential_shape {
 
     ASIO_RETRY_DECL exponential_shape(duration base, double factor);
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"base", &exponential_shape::base},
-                                           named_parameter{"factor", &exponential_shape::factor, true}};
 };
 
 struct stepwise_exponential_shape {
@@ -58,9 +50,6 @@ struct stepwise_exponential_shape {
     duration greatest;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"base", &stepwise_exponential_shape::base},
-                                           named_parameter{"factor", &stepwise_exponential_shape::factor},
-                                           named_parameter{"greatest", &stepwise_exponential_shape::greatest}};
 };
 
 struct polynomial_shape {
@@ -69,8 +58,6 @@ struct polynomial_shape {
     std::uint64_t exponent;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"base", &polynomial_shape::base},
-                                           named_parameter{"exponent", &polynomial_shape::exponent}};
 };
 
 struct fibonacci_shape {
@@ -78,7 +65,6 @@ struct fibonacci_shape {
     duration base;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"base", &fibonacci_shape::base}};
 };
 
 struct truncated_binary_shape {
@@ -87,8 +73,6 @@ struct truncated_binary_shape {
     duration greatest;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"N", &truncated_binary_shape::growing_failures},
-                                           named_parameter{"T", &truncated_binary_shape::greatest}};
 };
 
 struct slotted_binary_shape {
@@ -97,9 +81,6 @@ struct slotted_binary_shape {
     std::uint64_t greatest_exponent;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{
-        named_parameter{"slot", &slotted_binary_shape::slot},
-        named_parameter{"greatest_exponent", &slotted_binary_shape::greatest_exponent, true}};
 };
 
 struct schedule_shape {
@@ -107,7 +88,6 @@ struct schedule_shape {
     std::shared_ptr<std::vector<duration> const> delays; ///< at least one
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"", &schedule_shape::delays}};
 };
 
 /// A backoff may have this many inside one another, itself included: what walks through them does so
@@ -123,9 +103,6 @@ struct chained_shape {
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
     ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"first", &chained_shape::first},
-                                           named_parameter{"failures", &chained_shape::failures},
-                                           named_parameter{"then", &chained_shape::then}};
 };
 
 struct custom_shape {
@@ -133,7 +110,6 @@ struct custom_shape {
     shared_function<duration(std::uint64_t)> function;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
-    static constexpr std::tuple parameters{named_parameter{"function", &custom_shape::function}};
 };
 
 using backoff_shape = std::variant<constant_shape, linear_shape, exponential_shape, stepwise_exponential_shape,

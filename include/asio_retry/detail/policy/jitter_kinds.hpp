@@ -1,13 +1,11 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/named_parameter.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
 #include <string_view>
-#include <tuple>
 #include <variant>
 
 namespace asio_retry {
@@ -18,28 +16,23 @@ struct delay_range;
 namespace asio_retry::detail {
 
 // Each gives the range from which delays are drawn, as far as it is not negative, or draws one itself.
-// `parameters` are those of the function that makes it, in their order.
 
-struct parameterless_jitter {
-    static constexpr std::tuple<> parameters{};
-};
-
-struct no_jitter_kind : parameterless_jitter {
+struct no_jitter_kind {
     static constexpr std::string_view name = "no_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
 
-struct full_jitter_kind : parameterless_jitter {
+struct full_jitter_kind {
     static constexpr std::string_view name = "full_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
 
-struct equal_jitter_kind : parameterless_jitter {
+struct equal_jitter_kind {
     static constexpr std::string_view name = "equal_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
 
-struct decorrelated_jitter_kind : parameterless_jitter {
+struct decorrelated_jitter_kind {
     static constexpr std::string_view name = "decorrelated_jitter";
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
 };
@@ -49,7 +42,6 @@ struct proportional_jitter_kind {
     double fraction;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"fraction", &proportional_jitter_kind::fraction}};
 };
 
 struct additive_jitter_kind {
@@ -57,7 +49,6 @@ struct additive_jitter_kind {
     duration greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"greatest", &additive_jitter_kind::greatest}};
 };
 
 struct multiplicative_jitter_kind {
@@ -65,8 +56,6 @@ struct multiplicative_jitter_kind {
     double least, greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"least", &multiplicative_jitter_kind::least},
-                                           named_parameter{"greatest", &multiplicative_jitter_kind::greatest}};
 };
 
 struct windowed_jitter_kind {
@@ -74,7 +63,6 @@ struct windowed_jitter_kind {
     duration window;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"window", &windowed_jitter_kind::window}};
 };
 
 struct symmetric_jitter_kind {
@@ -82,7 +70,6 @@ struct symmetric_jitter_kind {
     duration window;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"window", &symmetric_jitter_kind::window}};
 };
 
 struct uniform_jitter_kind {
@@ -90,7 +77,6 @@ struct uniform_jitter_kind {
     duration least;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
-    static constexpr std::tuple parameters{named_parameter{"least", &uniform_jitter_kind::least}};
 };
 
 struct log_normal_jitter_kind {
@@ -98,10 +84,9 @@ struct log_normal_jitter_kind {
     double sigma;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
-    static constexpr std::tuple parameters{named_parameter{"sigma", &log_normal_jitter_kind::sigma}};
 };
 
-struct decorrelated_jitter_v2_kind : parameterless_jitter {
+struct decorrelated_jitter_v2_kind {
     static constexpr std::string_view name = "decorrelated_jitter_v2";
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 };
@@ -111,7 +96,6 @@ struct custom_jitter_kind {
     shared_function<duration(backoff_step, random&)> function;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
-    static constexpr std::tuple parameters{named_parameter{"function", &custom_jitter_kind::function}};
 };
 
 using jitter_kind = std::variant<no_jitter_kind, full_jitter_kind, equal_jitter_kind, decorrelated_jitter_kind,

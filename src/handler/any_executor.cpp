@@ -1,0 +1,29 @@
+#include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+// What is to be known of each executor that may be inside an any_io_executor takes the compiler as long as all
+// of Asio's headers do.
+namespace asio_retry::detail {
+namespace {
+
+using io = asio::io_context::executor_type;
+using pool = asio::thread_pool::executor_type;
+
+} // namespace
+
+asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_executor const& executor) {
+    if (auto const* const on_io = executor.target<io>())
+        return asio::strand<io>(*on_io);
+    if (auto const* const on_pool = executor.target<pool>())
+        return asio::strand<pool>(*on_pool);
+    return asio::strand<asio::any_io_executor>(executor);
+}
+
+executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
+    look_for<io, asio::strand<io>, asio::strand<asio::any_io_executor>, asio::strand<pool>, pool>(executor);
+}
+
+} // namespace asio_retry::detail

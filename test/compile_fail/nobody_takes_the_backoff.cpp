@@ -1,0 +1,12 @@
+// expected: a backoff is never changed: cap returns a changed copy
+#pragma GCC diagnostic error "-Wunused-result"
+#include <asio_retry/backoff.hpp>
+
+asio_retry::backoff changed(asio_retry::backoff shape) {
+#ifdef FAULT_REMOVED
+    return shape.cap(std::chrono::seconds(20));
+#else
+    shape.cap(std::chrono::seconds(20));
+    return shape;
+#endif
+}

@@ -1,0 +1,12 @@
+// expected: a policy is never changed: its setters return a changed copy
+#pragma GCC diagnostic error "-Wunused-result"
+#include <asio_retry/hedge_policy.hpp>
+
+asio_retry::hedge_policy changed(asio_retry::hedge_policy policy) {
+#ifdef FAULT_REMOVED
+    return policy.deliver_at_once();
+#else
+    policy.deliver_at_once();
+    return policy;
+#endif
+}

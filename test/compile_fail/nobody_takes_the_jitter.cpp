@@ -1,0 +1,12 @@
+// expected: a jitter is never changed: its setters return a changed copy
+#pragma GCC diagnostic error "-Wunused-result"
+#include <asio_retry/jitter.hpp>
+
+asio_retry::jitter changed(asio_retry::jitter shape) {
+#ifdef FAULT_REMOVED
+    return shape.beyond_cap();
+#else
+    shape.beyond_cap();
+    return shape;
+#endif
+}
