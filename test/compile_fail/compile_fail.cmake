@@ -7,7 +7,7 @@ endif()
 string(REPLACE "\n// " " " expected "${CMAKE_MATCH_1}")
 
 set(ENV{LC_ALL} C)
-set(compile ${COMPILER} @${FLAGS} -fsyntax-only -fdiagnostics-color=never ${CASE})
+set(compile ${COMPILER} @${FLAGS} -include ${HEADERS} -fsyntax-only -fdiagnostics-color=never ${CASE})
 execute_process(COMMAND ${compile} ERROR_VARIABLE complaint RESULT_VARIABLE status)
 if(status EQUAL 0)
     message(FATAL_ERROR "${CASE} compiles")

@@ -1,0 +1,13 @@
+# Precompiles all that the programs of the folder CASES include. Where the compiler cannot use it, it reads HEADERS.
+cmake_minimum_required(VERSION 3.25)
+file(GLOB cases ${CASES}/*.cpp)
+set(includes)
+foreach(case IN LISTS cases)
+    file(STRINGS ${case} lines REGEX "^#include <")
+    list(APPEND includes ${lines})
+endforeach()
+list(REMOVE_DUPLICATES includes)
+list(SORT includes)
+list(JOIN includes "\n" text)
+file(WRITE ${HEADERS} "${text}\n")
+execute_process(COMMAND ${COMPILER} @${FLAGS} -x c++-header ${HEADERS} -o ${HEADERS}.gch COMMAND_ERROR_IS_FATAL ANY)
