@@ -49,25 +49,25 @@ struct attempt {
     /// For the functions below; null outside a retry.
     health_monitor* monitor = nullptr;
 
-    /// What the attempt set up works from now on, for `retry_policy::reset_after`: a connection has been
-    /// accepted and has answered, say. Only the first mark of an attempt counts. Preconditions: the attempt is
-    /// running, and this is called where it runs.
+    /// Says that what the attempt has set up works from now on, for `retry_policy::reset_after`: a connection
+    /// has been accepted and has answered, for instance. Only the first mark of an attempt counts.
+    /// Preconditions: the attempt is running, and this is called where it runs.
     void mark_healthy() const noexcept {
         if (monitor)
             monitor->on_healthy();
     }
 
-    /// The attempt is about to send what must not be done twice, for `retry_policy::retry_sent` and
-    /// `retry_event::sent`. An operation that takes an attempt says so; any other has sent from its beginning.
-    /// A nested retry says it to the attempt that it runs in. Preconditions: as those of `mark_healthy`.
+    /// Says that the attempt is about to send what must not be done twice, for `retry_policy::retry_sent` and
+    /// `retry_event::sent`. An operation that takes no attempt counts as having sent from its beginning. A
+    /// nested retry says it to the attempt that it runs in, too. Preconditions: as those of `mark_healthy`.
     void mark_sent() const noexcept {
         if (monitor)
             monitor->on_sent();
     }
 
-    /// What the peer said to the attempt about trying again: obeyed by the retry if the attempt fails. The last
-    /// one counts, and one in the judgement of a predicate of `fail_if` comes after all of them. Preconditions:
-    /// the attempt is running, and this is called where it runs.
+    /// Says what the peer wants about trying again; the retry obeys if the attempt fails. The last call counts,
+    /// and the judgement of a predicate of `fail_if` comes after all of them. Preconditions: the attempt is
+    /// running, and this is called where it runs.
     void heed(pushback said) const noexcept {
         if (monitor)
             monitor->on_pushback(said);

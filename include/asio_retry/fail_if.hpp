@@ -82,12 +82,13 @@ private:
 /// what the peer said about trying again. One that is `permanent` is delivered at once; one that failed with
 /// the kind `none` has not failed; `true` is `transient`.
 ///
-/// `operation` is of any form that `async_retry` takes; the predicate is given the values of its successful
-/// completion. A rejected result is retried whatever `retry_if` says, unless it is permanent. When the retries
-/// are exhausted it is delivered as it is, or with `fail_if(operation, predicate).or_error()` as an error. One
-/// that comes after a time limit has told the attempt to stop is
-/// `timed_out`, like any other failure then, and `retry_if` is asked about that; where the completion has an
-/// error code, the values are delivered beside it.
+/// `operation` is of any form that `async_retry` takes. The predicate is given the values of its successful
+/// completion. A rejected value is retried whatever `retry_if` says, unless it is permanent. After the last
+/// attempt it is delivered as it is, or, with `fail_if(operation, predicate).or_error()`, as an error.
+///
+/// A rejected value that comes after a time limit has told the attempt to stop is a `timed_out`, like every
+/// other failure then, and `retry_if` is asked about that. Where the completion has an error code, the values
+/// are delivered beside it.
 ///
 /// Throws std::invalid_argument for an empty operation or predicate, as a std::function or a pointer may
 /// be.

@@ -43,7 +43,7 @@ inline error_code const& attempt_refused_error() noexcept {
 
 } // namespace detail
 
-/// Whether an attempt may begin. Made of a time alone, too: `return now;`
+/// Whether an attempt may begin. It can be made of a time alone: `return now;`
 struct admission {
     /// Up to now: the attempt may begin. Later: it is refused with `why`.
     admission(time_point when, error_code const& why = detail::attempt_refused_error()) noexcept

@@ -25,14 +25,15 @@ namespace asio_retry {
 
 /// When, how often and how long after a failure an operation is tried again.
 ///
-/// An immutable value: every setter returns a changed copy and throws std::invalid_argument, naming the field,
-/// the value and the rule, for what makes no sense, a std::function or a pointer that is empty included. The
-/// default is `exponential(100ms).cap(20s)` with `full_jitter()`, 3 attempts, everything retryable except
-/// `operation_aborted` and permanent errors. Copying shares the settings and never allocates. Thread safety:
-/// one policy serves any number of operations on any threads; a user's callables are then called from all of
-/// those threads, each on the executor of its operation and without a lock. A callable may cancel the
-/// operation, start another or destroy what it owns. If it throws, the operation completes with that exception,
-/// or, where it completes with an error code, with the `asio_retry::error` that names the callable.
+/// An immutable value: every setter returns a changed copy. For a value that makes no sense, an empty
+/// std::function or function pointer included, a setter throws std::invalid_argument, whose message names the
+/// field, the value and the rule. The default is `exponential(100ms).cap(20s)` with `full_jitter()` and 3
+/// attempts; everything is retried except `operation_aborted` and permanent errors. Copying shares the settings
+/// and never allocates. Thread safety: one policy may serve any number of operations on any threads. A user's
+/// callables are then called on all of those threads, each on the executor of its operation and without a lock.
+/// A callable may cancel the operation, start another or destroy what it owns. If it throws, the operation
+/// completes with that exception or, where it completes with an error code, with the `asio_retry::error` that
+/// names the callable.
 class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
 public:
     retry_policy() noexcept {}
@@ -73,67 +74,70 @@ public:
         return {};
     }
 
-    /// For operations that last, such as a connection: a failure after at least `stable_for` of health counts
-    /// as the first, with the shortest delay and all attempts and all of max_elapsed left. What is lost sooner
-    /// after it was set up flaps, and resets nothing. An operation that takes an `attempt` says when it is
-    /// healthy, by `attempt::mark_healthy`; any other is from its beginning, unless attempt_timeout ends it.
-    /// With zero any failure after `mark_healthy` counts as the first, and an operation that cannot say so is
-    /// never healthy, as it would be tried for ever. Throws std::invalid_argument if negative.
+    /// For operations that last, such as a connection. A failure after at least `stable_for` of health counts
+    /// as the first one: the shortest delay follows, and all attempts and all of max_elapsed are left again. A
+    /// failure that comes sooner resets nothing. An operation that takes an `attempt` says when it is healthy,
+    /// by `attempt::mark_healthy`. Any other counts as healthy from its beginning, unless attempt_timeout ends
+    /// it. With zero every failure after `mark_healthy` counts as the first; an operation that cannot say so
+    /// then never counts as healthy, because it would be tried for ever. Throws std::invalid_argument if
+    /// negative.
     ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
     /// @}
 
     /// @name When to stop
     /// @{
-    /// At most `count` attempts, the first one included; at least 1: none is not a way to say unlimited.
+    /// Makes at most `count` attempts, the first one included. Throws std::invalid_argument below 1: zero does
+    /// not mean unlimited.
     ASIO_RETRY_DECL retry_policy max_attempts(std::int64_t count) const;
     /// As often as it takes, within the limits of time.
     ASIO_RETRY_DECL retry_policy unlimited_attempts() const;
 
-    /// No wait begins that would end later than this after the initiation: where it would, the operation ends
-    /// at once with its last error. One that ends exactly then begins. Interrupts nothing. Less than the first
-    /// delay is accepted, and allows a retry only after a delay that is drawn shorter.
+    /// No wait begins that would end later than this after the initiation: the operation then ends at once with
+    /// its last error. A wait that would end exactly then does begin. A running attempt is not interrupted.
+    /// Less than the first delay is accepted; there is then a retry only if the delay is drawn short enough.
     ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
 
-    /// The waits of the operation are no longer than this together: one that would make them longer does not
-    /// begin, and the operation ends at once with its last error, reason `elapsed`.
+    /// Limits the sum of the waits. A wait that would exceed it does not begin: the operation then ends at once
+    /// with its last error, reason `elapsed`.
     ASIO_RETRY_DECL retry_policy max_waited(duration greatest) const;
 
-    /// Cancels an attempt that takes longer; unless it succeeds all the same it counts as failed with
+    /// Cancels an attempt that takes longer. Unless it succeeds all the same, it then counts as failed with
     /// `timed_out`, whatever its own error, and may be retried.
     ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
 
-    /// The operation ends with `timed_out` when this much time has passed since its initiation: a running
-    /// attempt is cancelled, and no wait begins that would end later; with such a one left the operation ends
-    /// at once with its last error.
+    /// Ends the operation when this much time has passed since its initiation: a running attempt is cancelled,
+    /// and the operation completes with `timed_out`. A wait that would end later does not begin: the operation
+    /// then ends at once with its last error.
     ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
 
-    /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
+    /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
     ASIO_RETRY_DECL retry_policy deadline(time_point when) const;
 
-    /// A wait that would end after max_elapsed, total_timeout or the deadline is cut short, and one last
-    /// attempt is made. It begins at max_elapsed, which interrupts nothing. With the others every wait ends
-    /// early enough to leave the attempt after it time: what the longest attempt took so far, or up to twice
-    /// that, but at least a tenth and at most half of the time left. What an attempt took does not count with
-    /// reset_after.
+    /// Shortens a wait that would end after max_elapsed, total_timeout or the deadline, so that one last
+    /// attempt is made. With max_elapsed, which interrupts nothing, that attempt begins at the limit. With the
+    /// others every wait ends early enough to leave time for the attempt after it: what the longest attempt
+    /// took so far, or up to twice that, but at least a tenth and at most half of the time left. With
+    /// reset_after it does not count how long attempts took.
     ASIO_RETRY_DECL retry_policy clamp() const;
     /// @}
 
     /// @name What to retry
     /// @{
     /// `predicate(error_code)`, `predicate(std::exception_ptr)` or `predicate(retry_event const&)` says whether
-    /// a failure is to be retried. The first kind, and what could be called with another too, is given the code
-    /// inside a `system_error`, or `error::operation_threw` for any other exception; the second is given a
-    /// `system_error` where the failure is an error code; the third all that hooks are told but the delay.
-    /// Permanent errors are never retried, and no predicate is asked. A second predicate replaces the first.
+    /// a failure is to be retried. The first kind is given the code inside a `system_error`, or
+    /// `error::operation_threw` for any other exception; what could be called in several ways counts as this
+    /// kind. The second is given a `system_error` where the failure is an error code. The third is told all
+    /// that hooks are told but the delay. Permanent errors are never retried, and no predicate is asked. A
+    /// second predicate replaces the first.
     ///
-    /// About an attempt that its time limit ended a predicate is asked with `timed_out`; what the attempt threw
-    /// itself is then nested in the exception (std::rethrow_if_nested), so that an attempt can say whether it
-    /// has done its work already.
+    /// If a time limit ended the attempt, the predicate is asked about `timed_out`. What the attempt itself
+    /// threw is nested in that exception (std::rethrow_if_nested), so that an attempt can still say that it has
+    /// done its work.
     ///
-    /// By default everything is retried but `operation_aborted`, because to close its socket is how a program
-    /// ends an operation. Some libraries report a lost connection so, such as Boost.Redis from `async_exec`:
-    /// with `retry_if(any_failure)` that is retried as well. Who cancels the operation or its scope ends it,
-    /// whatever the predicate.
+    /// By default everything is retried but `operation_aborted`, because a program ends an operation by closing
+    /// its socket. Some libraries report a lost connection in the same way, such as Boost.Redis from
+    /// `async_exec`: `retry_if(any_failure)` retries that as well. To cancel the operation or its scope ends it
+    /// whatever the predicate says.
     template <typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {
         using callable = std::decay_t<Predicate>;
@@ -154,8 +158,9 @@ public:
         }
     }
 
-    /// `predicate(E const&)` says whether an exception of type E, or derived from it, is to be retried;
-    /// everything else is as by default. One nested in another, as in that of a time limit, is not looked at.
+    /// `predicate(E const&)` says whether an exception of type E, or derived from it, is to be retried.
+    /// Everything else is as by default. An exception nested in another one, as in that of a time limit, is not
+    /// looked at.
     template <typename E, typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {
         constexpr bool takes_it = std::predicate<std::decay_t<Predicate>&, E const&>;
@@ -165,9 +170,9 @@ public:
                                                    "retry_if", std::forward<Predicate>(predicate))});
     }
 
-    /// With false a failure is retried only while nothing was sent, whatever cut the attempt short: see
-    /// `attempt::mark_sent`. One whose error says that the peer has done nothing, as `classify` has it, counts
-    /// as not sent. For what must not be done twice.
+    /// With false a failure is retried only while the attempt has sent nothing, whatever ended it: see
+    /// `attempt::mark_sent`. A failure whose error says that the peer has done nothing, as `classify` has it,
+    /// counts as not sent. For what must not be done twice.
     ASIO_RETRY_DECL retry_policy retry_sent(bool allowed) const;
 
     /// Lets a `total` cancellation end the operation after a failed attempt too; it is ignored there by
@@ -177,25 +182,26 @@ public:
     /// Keeps max_attempts in a nested retry, which otherwise makes one attempt.
     ASIO_RETRY_DECL retry_policy retry_when_nested() const;
 
-    /// The policy for a nested retry inside the attempt `outer`: it has no more time than that attempt's
-    /// operation, and passes on a permanent error with its mark, and what a peer said that wants no retry, so
+    /// The policy for a nested retry inside the attempt `outer`. It has no more time than that attempt's
+    /// operation. It passes on a permanent error with its mark, and a peer's wish that there be no retry, so
     /// that the outer retry ends too. Precondition: the attempt is running.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
     /// @}
 
     /// @name What the peer says, and those who guard it
     /// @{
-    /// Asked for every attempt and every retry, and told how the attempts end; see `all_gates` for several, and
-    /// null for none. Where it grants no retry the operation ends with its last error, reason `budget`; where
-    /// it lets no attempt begin, with its last error or, before the first attempt or after a rejected value,
-    /// with the code that the gate gives, under `condition::refused`, reason `refused`.
+    /// The gate is asked before every attempt and every retry, and told how attempts end; `all_gates` makes one
+    /// of several, and null is none. If it grants no retry the operation ends with its last error, reason
+    /// `budget`. If it lets an attempt not begin the operation ends with reason `refused` and its last error,
+    /// or, before the first attempt and after a rejected value, with the code that the gate gives, which is
+    /// `condition::refused`.
     ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
 
-    /// What the gate refuses does not end the operation, as suits a client that reconnects: it waits and asks
-    /// again, as often as it takes, within the limits of time. The wait is the next delay, counted from the
-    /// time that the gate names if it names one. No attempt is spent, and max_attempts does not count it; the
-    /// backoff counts a refusal as a failure. A budget that only the successes of the same client fill never
-    /// grants it another retry: `retry_budget_options::per_second` does.
+    /// If the gate refuses, the operation does not end: it waits and asks again, as often as it takes within
+    /// the limits of time. That suits a client that reconnects. The wait is the next delay, counted from the
+    /// time that the gate names, if it names one. A refusal spends no attempt of max_attempts, but the backoff
+    /// counts it as a failure. A budget that only the successes of this client fill would never grant another
+    /// retry: give it `retry_budget_options::per_second`.
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
 
     /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function
@@ -209,11 +215,12 @@ public:
             return with_classifier({"classify", std::forward<F>(f)});
     }
 
-    /// How long a peer may ask to be left alone, by `attempt::heed` or the judgement of a predicate of
-    /// `fail_if`. What it asks for is kept: the wait is that time, a share of it to spread clients that were
-    /// told the same, and the delay that follows from backoff and jitter. Where it asks for more, `then` says
-    /// what to do; to stop ends the operation with its last error, reason `pushback`, as where the peer asks
-    /// for no retry at all. By default one minute, and to stop. Throws std::invalid_argument if negative.
+    /// How long a peer may ask to be left alone, by `attempt::heed` or by the judgement of a predicate of
+    /// `fail_if`. Up to that its wish is obeyed: the wait is the time that it asks for, a random share of that,
+    /// so that clients that were told the same do not come together, and the delay of backoff and jitter. If it
+    /// asks for more, `then` says what to do. `over_limit::stop` ends the operation with its last error, reason
+    /// `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
+    /// std::invalid_argument if negative.
     ASIO_RETRY_DECL retry_policy pushback_limit(duration greatest, over_limit then = over_limit::stop) const;
 
     /// That share, of which a part is drawn: 0.1 by default. Throws std::invalid_argument unless in [0, 1].

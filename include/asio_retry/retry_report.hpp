@@ -29,10 +29,12 @@ struct failed_attempt {
 
 /// What became of an operation: filled in while it runs, for an operation made by `with_report`.
 ///
-/// Who ended it can always be told. The caller or a scope: `reason` is `cancelled`. The total_timeout or the
-/// deadline: `reason` is `deadline`. The attempt_timeout: the last attempt in `history`, if there was any, was
-/// `stopped` by it. A socket closed elsewhere: `last_error` is `operation_aborted`, which is not remembered of
-/// an attempt that had been told to stop.
+/// It tells who ended the operation:
+/// - the caller or a scope: `reason` is `cancelled`;
+/// - the total_timeout or the deadline: `reason` is `deadline`;
+/// - the attempt_timeout: the last attempt in `history`, if there is any, was `stopped` by it;
+/// - a socket that was closed elsewhere: `last_error` is `operation_aborted`. That error is not recorded of an
+/// attempt that had been told to stop.
 struct retry_report {
     /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
     explicit retry_report(std::size_t last = 8) noexcept

@@ -99,10 +99,11 @@ public:
                                                                                    token);
     }
 
-    /// Lets the operations of the scope and its children come to a good end: no further attempt begins, now and
-    /// later, every wait ends at once with `operation_aborted`, and the attempts that run may go on for
-    /// `timeout`, to succeed; one that fails completes its operation with `operation_aborted`. Then the scope
-    /// is cancelled. Completes as `async_join` does.
+    /// Lets the operations of the scope and its children finish. No further attempt begins, now and later, and
+    /// every wait ends at once with `operation_aborted`. Attempts that run have `timeout` to succeed; one that
+    /// fails completes its operation with `operation_aborted`. After that the scope is cancelled. Completes as
+    /// `async_join` does, when the handler of the last operation has run. What the handlers have started, such
+    /// as to write an answer, may go on: let the context run until it has no work.
     ///
     /// Completion signature: void(error_code, std::size_t), with success and the number of operations that it
     /// had to cancel. Executor: as `async_join`. Per-operation cancellation: all types; the drain then

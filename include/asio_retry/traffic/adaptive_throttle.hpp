@@ -10,7 +10,7 @@
 
 namespace asio_retry {
 
-/// Of an `adaptive_throttle`.
+/// The options of an `adaptive_throttle`.
 struct adaptive_throttle_options {
     double k = 2;                               ///< requests per accepted one that are let through, at least 1
     duration window = std::chrono::seconds(20); ///< what is remembered, at least 1 s

@@ -12,7 +12,7 @@
 
 namespace asio_retry {
 
-/// Of a `circuit_breaker`.
+/// The options of a `circuit_breaker`.
 struct circuit_breaker_options {
     double failure_rate = 0.5;                  ///< failures per attempt that open it, in (0, 1]
     std::uint32_t min_attempts = 20;            ///< fewer say nothing; at most `last` if that is set
@@ -43,7 +43,7 @@ enum class breaker_state : unsigned char {
 /// so. While it is open it says until when. Then it is half-open: at most `probes` attempts run or have
 /// succeeded; when so many have succeeded it closes and forgets what was, and one failure opens it again, for
 /// longer. A probe that is abandoned frees its place, and one that has not ended after `open_cap` does too.
-/// What began before it was half-open says nothing any more, whenever and however it ends.
+/// An attempt that began before the breaker was half-open does not count any more, however it ends.
 ///
 /// One breaker per peer, in `keyed_gates` if there are many: one for all would keep everybody from all of them
 /// because of one. It is not a budget: put one before it, with `all_gates`.

@@ -10,7 +10,7 @@
 
 namespace asio_retry {
 
-/// Of an `aimd`.
+/// The options of an `aimd`.
 struct aimd_options {
     std::uint32_t initial = 20;                 ///< the limit at first
     std::uint32_t least = 1;                    ///< of the limit
@@ -40,7 +40,7 @@ private:
     std::uint32_t limit_;
 };
 
-/// Of a `gradient`.
+/// The options of a `gradient`.
 struct gradient_options {
     std::uint32_t initial = 20;      ///< the limit at first
     std::uint32_t least = 20;        ///< of the limit

@@ -7,7 +7,7 @@
 
 namespace asio_retry {
 
-/// Of a `cooldown`.
+/// The options of a `cooldown`.
 struct cooldown_options {
     duration greatest = std::chrono::seconds(60); ///< a peer that asks for more gets this much; positive
 };

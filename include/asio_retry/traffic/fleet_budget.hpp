@@ -13,7 +13,7 @@
 
 namespace asio_retry {
 
-/// Of a `fleet_budget`.
+/// The options of a `fleet_budget`.
 struct fleet_budget_options {
     std::uint32_t batch = 5;                               ///< asks for this many where it needs one; positive
     duration interval = std::chrono::seconds(1);           ///< from an answer to the next question; positive

@@ -9,7 +9,7 @@
 
 namespace asio_retry {
 
-/// Of an `overload_advisor`.
+/// The options of an `overload_advisor`.
 struct overload_advisor_options {
     double retry_share = 0.05;        ///< retries per request from which on nobody shall retry, in (0, 1]
     std::uint64_t min_requests = 100; ///< fewer say nothing; at least 1

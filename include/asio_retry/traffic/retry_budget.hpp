@@ -9,7 +9,7 @@
 
 namespace asio_retry {
 
-/// Of a `retry_budget`.
+/// The options of a `retry_budget`.
 struct retry_budget_options {
     double ratio = 0.1;                         ///< what a success earns, in (0, 1]: a retry costs 1
     duration window = std::chrono::seconds(10); ///< the time constant by which what is above `keep` fades

@@ -7,7 +7,7 @@
 
 namespace asio_retry {
 
-/// Of a `share_budget`.
+/// The options of a `share_budget`.
 struct share_budget_options {
     double share = 0.2;            ///< of what is in flight, in (0, 1]
     std::uint32_t min_retries = 3; ///< at once, however little is in flight

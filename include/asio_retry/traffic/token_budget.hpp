@@ -8,7 +8,7 @@
 
 namespace asio_retry {
 
-/// Of a `token_budget`.
+/// The options of a `token_budget`.
 struct token_budget_options {
     double capacity = 10;                   ///< the greatest number of tokens
     std::optional<double> initial{};        ///< of none, the capacity

@@ -10,7 +10,7 @@
 
 namespace asio_retry {
 
-/// Of a `window_budget`.
+/// The options of a `window_budget`.
 struct window_budget_options {
     double ratio = 0.2;                ///< retries per request, in [0, 1000]
     std::chrono::seconds ttl{10};      ///< for how long a request and a retry count, 1 to 60 s
