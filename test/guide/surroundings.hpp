@@ -12,6 +12,7 @@
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retrying.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>
 
 #include <boost/asio.hpp>

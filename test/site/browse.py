@@ -79,13 +79,11 @@ def look(site, pages):
     address = site.resolve().as_uri() + "/"
     try:
         there.be_dark(False)
+        there.be_wide(375)
         for page in pages:
             if "-members" in page or page.startswith("functions"):
                 continue # lists, of which nobody is led to most
-            there.be_wide(1200)
             there.open(address + page)
-            there.be_wide(375)
-            there.call("Page.getLayoutMetrics")
             width = there.value_of("document.documentElement.scrollWidth")
             expect(width <= 375, f"{page} is {width} wide on a phone")
             expect("**" not in there.value_of("Array.from(document.querySelectorAll('p, li, td')).filter("
