@@ -18,78 +18,90 @@ namespace asio_retry {
 /// Tries an operation until it succeeds or until the policy says that trying again would be wrong.
 ///
 /// The first attempt is initiated inside the initiating function, the others on the executor. After a failed
-/// attempt, when its result has been destroyed, the operation waits on the scheduler of the executor's context.
+/// attempt its result is destroyed. Then the operation waits, on the scheduler of the executor's context.
 ///
-/// `operation`, called as an lvalue once per attempt, is one of:
-///  - `[](auto token)` that starts any Asio asynchronous operation with the token and returns what that
-///  returns;
-///    a generic callable of one argument is always taken for this form;
+/// `operation` is called as an lvalue, once per attempt. It is one of:
+///  - `[](auto token)`, which starts any Asio asynchronous operation with the token and returns what that call
+///    returns; a generic callable of one argument is always taken for this form;
 ///  - a callable that returns a deferred operation, or such an operation itself;
 ///  - a callable that returns an `awaitable`;
-///  - a plain callable;
-/// each with an `attempt` as its first parameter if it likes, or any of them inside `fail_if` or `with_report`.
+///  - a plain callable.
 ///
-/// Preconditions: the values of the completion are default-constructible, for a completion that has none to
-/// give. On an executor that runs functions on several threads at once, a handler whose operation has a time
-/// limit or a scope has a strand for its executor, unless its attempts are single Asio operations or
-/// awaitables of `any_io_executor`: a composed attempt, a nested retry say, must not be told to stop while a
-/// part of it runs. Bad policies are refused when they are built, and an empty operation, as a std::function or
-/// a pointer may be, at once with std::invalid_argument.
+/// Each of them may have an `attempt` as its first parameter, and may stand inside `fail_if`, `with_report` and
+/// the like.
 ///
-/// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
+/// Preconditions: the values of the completion are default-constructible, because a completion may have none to
+/// give. On an executor that runs functions on several threads at once, the handler of an operation that has a
+/// time limit or a scope has a strand for its executor. It needs none if its attempts are single Asio
+/// operations or awaitables of `any_io_executor`; a composed attempt, such as a nested retry, must not be told
+/// to stop while a part of it runs. Bad policies are refused when they are built. An empty operation, as a
+/// std::function or a pointer may be, is refused at once with std::invalid_argument.
+///
+/// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.
 ///
 /// Completion signature:
-///  - `[](auto token)` and deferred operations: their own, `void(error_code, T...)` or `void(exception_ptr,
-///  T...)`;
-///  - `awaitable<T>` and plain callables: `void(exception_ptr[, T])`;
-///  - `awaitable<error_code>`, `awaitable<std::tuple<error_code, T...>>`, `awaitable<boost::system::result<T>>`
-///  and plain
-///    callables that return `error_code` or `boost::system::result<T>`: `void(error_code, T...)`.
+///  - for `[](auto token)` and deferred operations their own, `void(error_code, T...)` or
+///    `void(exception_ptr, T...)`;
+///  - for `awaitable<T>` and plain callables `void(exception_ptr[, T])`;
+///  - for `awaitable<error_code>`, `awaitable<std::tuple<error_code, T...>>`,
+///    `awaitable<boost::system::result<T>>` and plain callables that return `error_code` or
+///    `boost::system::result<T>` it is `void(error_code, T...)`.
+///
 /// The completion carries what the last attempt came to, unchanged, except as said under errors and
 /// cancellation.
 ///
-/// Token: any. The default is `use_awaitable` for `void(exception_ptr[, T])`, or else `deferred`, or the
-/// executor's own.
+/// Token: any. The default is the executor's own, if it has one. Otherwise it is `use_awaitable` for
+/// `void(exception_ptr[, T])` and `deferred` for the others.
 ///
 /// Executor: the first attempt is initiated where the initiating function is called. The other attempts, the
 /// policy's callables and the handler run on the handler's associated executor, and so does the coroutine of an
-/// awaitable attempt; after the success of one that nothing can interrupt the coroutine that awaits it goes on
-/// where the attempt ended, as after any co_await. With a time limit, or in a scope, an awaitable of
-/// `any_io_executor` that a coroutine awaits runs on that executor itself if it is a strand, or that of a
-/// context made for one thread, as by `asio::io_context io(1)`, and on a strand of its own otherwise; in a
-/// scope, with another token, always on one of its own. Waits hang on the context of the given
-/// executor, context or scope; without one, of the handler's executor. A handler that was given system_executor
-/// counts as one without: Asio would call it wherever the operation completes.
+/// awaitable attempt. If nothing can interrupt an awaitable attempt, the coroutine that awaits its success goes
+/// on where the attempt ended, as after any co_await.
+///
+/// An awaitable of `any_io_executor` that has a time limit or a scope needs a strand. Where a coroutine awaits
+/// it, that is the coroutine's executor if this is a strand, or that of a context made for one thread, as by
+/// `asio::io_context io(1)`; otherwise it gets a strand of its own. In a scope, with another token, it always
+/// gets one of its own.
+///
+/// Waits hang on the context of the executor, context or scope that was given, or else of the handler's
+/// executor. A handler with system_executor counts as one without an executor: Asio would call it wherever the
+/// operation completes.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
-/// as they are, and let no further attempt begin; an operation that was cancelled before its start makes none.
-/// `total` does the same until the first attempt has failed and is ignored afterwards, unless the policy has
-/// `allow_total_cancellation()`, because a failed attempt may have had side effects. A success wins over a
-/// cancellation; otherwise a cancelled operation completes with `operation_aborted`. An awaitable attempt sees
-/// `terminal` only, unless it asks for more, and of what the coroutine that awaits the operation lets through.
-/// A request is remembered from when it is made: each attempt has a cancellation state of its own, and what it
-/// does to that, such as to reset it in order to clean up, changes neither the outcome nor the state of the
-/// caller. (Attempts that nothing can interrupt, neither the caller's slot nor a time limit nor a scope,
-/// share the caller's.)
+/// as they are, and let no further attempt begin. An operation that was cancelled before its start makes no
+/// attempt. `total` does the same until the first attempt has failed. Afterwards it is ignored, unless the
+/// policy has `allow_total_cancellation()`, because a failed attempt may have had side effects. A success wins
+/// over a cancellation; otherwise a cancelled operation completes with `operation_aborted`.
 ///
-/// Errors: `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt, whatever it
-/// made of that, with the exception that it threw nested in a thrown one; `operation_aborted` when cancelled;
-/// what is inside a `permanent` error; what a gate of the policy gives as its reason, under
-/// `condition::refused`, where it let no attempt begin and there is no error of an earlier one; an exception
-/// that a callable of the policy throws, which with `error_code` signatures becomes an `asio_retry::error`;
-/// otherwise the last attempt's own. An exception thrown by an operation that completes with an error code
-/// counts as the code in it, or `error::operation_threw`. To throw instead of starting is to fail: such an
-/// attempt is retried like any other. Want of memory is a failed attempt or completes the operation with
-/// `no_memory` (a std::bad_alloc); what throws in telling an attempt to stop comes out of `emit` or of the
-/// context; where a value throws as it is made or moved the handler is destroyed uncalled, and the exception
+/// An awaitable attempt sees `terminal` only, unless it asks for more, and only what the coroutine that awaits
+/// the operation lets through. A request is remembered from when it is made. Each attempt has a cancellation
+/// state of its own: what it does to that, such as to reset it in order to clean up, changes neither the
+/// outcome nor the state of the caller. (An attempt that nothing can interrupt, neither the caller's slot nor a
+/// time limit nor a scope, shares the caller's state.)
+///
+/// Errors, otherwise the last attempt's own:
+///  - `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt, whatever it made
+///    of that; where it is thrown, the exception of the attempt is nested in it;
+///  - `operation_aborted` when cancelled;
+///  - the error inside a `permanent` one;
+///  - the reason that a gate gives, under `condition::refused`, where it let no attempt begin and there is no
+///    error of an earlier one;
+///  - an exception that a callable of the policy throws; with `error_code` signatures it becomes an
+///    `asio_retry::error`;
+///  - `no_memory` (a std::bad_alloc) where memory was short outside an attempt.
+///
+/// If an operation that completes with an error code throws, that counts as the code in the exception, or as
+/// `error::operation_threw`. To throw instead of starting is a failed attempt, which is retried like any other;
+/// so is want of memory in an attempt. What throws in telling an attempt to stop comes out of `emit` or of the
+/// context. Where a value throws as it is made or moved, the handler is destroyed uncalled, and the exception
 /// comes out of the context.
 ///
 /// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
 /// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at
 /// once the handler has a strand for its executor, and the operation is started there. A retry_scope may be
 /// cancelled from any thread. An attempt that completes while another thread is telling it to stop waits for
-/// that, as for a mutex: its I/O object may end with it.
+/// that, as for a mutex, because its I/O object may end with it.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
 auto async_retry(Operation&& operation, retry_policy policy, Token&& token = Token()) {
