@@ -20,7 +20,7 @@ enum class error {
     predicate_threw,     ///< the predicate of `retry_if` or `fail_if` threw, or what `classify` was given
     backoff_threw,       ///< a user's backoff threw
     jitter_threw,        ///< a user's jitter threw
-    hook_threw,          ///< `on_retry`, `on_give_up` or `on_success` threw
+    hook_threw,          ///< a hook of the policy or of the operation threw
     exhausted,           ///< a `backoff_ticker` allows no further tick; what `fail_if` judges stayed a failure
     attempt_refused,     ///< a gate refused the attempt and had no code of its own for that
     circuit_open,        ///< a `circuit_breaker` refused it: too many have failed lately

@@ -74,9 +74,9 @@ public:
     /// As retry_policy::retry_if. What the predicate will not retry ends the operation; after what it retries
     /// the next attempt begins at once. A predicate of a retry_event is told the attempt's number, error and
     /// exception, no times, and of `sent` what the error says.
-    template <typename Predicate>
+    template <typename E = void, typename Predicate>
     hedge_policy retry_if(Predicate&& predicate) const {
-        return with_common(settings().common.retry_if(std::forward<Predicate>(predicate)));
+        return with_common(settings().common.retry_if<E>(std::forward<Predicate>(predicate)));
     }
 
     /// The operation ends with `timed_out` when this much time has passed since its initiation, unless an

@@ -2,9 +2,10 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/failure_predicate.hpp>
+#include <asio_retry/detail/policy/never.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/detail/policy/shared_value.hpp>
-#include <asio_retry/detail/policy/thrown_predicate.hpp>
 #include <asio_retry/retry_settings.hpp>
 
 #include <concepts>
@@ -13,13 +14,6 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
-
-namespace asio_retry::detail {
-
-template <typename>
-inline constexpr bool never = false;
-
-} // namespace asio_retry::detail
 
 namespace asio_retry {
 
@@ -127,8 +121,9 @@ public:
     /// a failure is to be retried. The first kind is given the code inside a `system_error`, or
     /// `error::operation_threw` for any other exception; what could be called in several ways counts as this
     /// kind. The second is given a `system_error` where the failure is an error code. The third is told all
-    /// that hooks are told but the delay. Permanent errors are never retried, and no predicate is asked. A
-    /// second predicate replaces the first.
+    /// that hooks are told but the delay. With `retry_if<E>` it is `predicate(E const&)`, about exceptions of
+    /// type E or derived from it, but for those nested in others, and everything else is as by default.
+    /// Permanent errors are never retried, and no predicate is asked. A second predicate replaces the first.
     ///
     /// If a time limit ended the attempt, the predicate is asked about `timed_out`. What the attempt itself
     /// threw is nested in that exception (std::rethrow_if_nested), so that an attempt can still say that it has
@@ -138,36 +133,12 @@ public:
     /// its socket. Some libraries report a lost connection in the same way, such as Boost.Redis from
     /// `async_exec`: `retry_if(any_failure)` retries that as well. To cancel the operation or its scope ends it
     /// whatever the predicate says.
-    template <typename Predicate>
+    template <typename E = void, typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {
-        using callable = std::decay_t<Predicate>;
-        if constexpr (std::same_as<callable, any_failure_t>) {
-            return retry_if_any();
-        } else if constexpr (std::predicate<callable&, error_code const&>) {
-            return retry_if_code({"retry_if", std::forward<Predicate>(predicate)});
-        } else {
-            constexpr bool takes_exception = std::predicate<callable&, std::exception_ptr const&>;
-            constexpr bool takes_event = std::predicate<callable&, retry_event const&>;
-            static_assert(takes_exception || takes_event,
-                          "retry_if: the predicate must take an error_code, a std::exception_ptr or a "
-                          "retry_event const& and return bool");
-            if constexpr (takes_exception)
-                return retry_if_exception({"retry_if", std::forward<Predicate>(predicate)});
-            else if constexpr (takes_event)
-                return retry_if_event({"retry_if", std::forward<Predicate>(predicate)});
-        }
-    }
-
-    /// `predicate(E const&)` says whether an exception of type E, or derived from it, is to be retried.
-    /// Everything else is as by default. An exception nested in another one, as in that of a time limit, is not
-    /// looked at.
-    template <typename E, typename Predicate>
-    retry_policy retry_if(Predicate&& predicate) const {
-        constexpr bool takes_it = std::predicate<std::decay_t<Predicate>&, E const&>;
-        static_assert(takes_it, "retry_if<E>: the predicate must take an E const& and return bool");
-        if constexpr (takes_it)
-            return retry_if_typed({"retry_if", detail::thrown_predicate<E, std::decay_t<Predicate>>(
-                                                   "retry_if", std::forward<Predicate>(predicate))});
+        static_assert(detail::judges_failures<E, Predicate>,
+                      "retry_if: the predicate must take an error_code, a std::exception_ptr or a "
+                      "retry_event const&, or as retry_if<E> an E const&, and return bool");
+        return with_retry_if(detail::failure_predicate<E>("retry_if", std::forward<Predicate>(predicate)));
     }
 
     /// With false a failure is retried only while the attempt has sent nothing, whatever ended it: see
@@ -186,6 +157,38 @@ public:
     /// operation. It passes on a permanent error with its mark, and a peer's wish that there be no retry, so
     /// that the outer retry ends too. Precondition: the attempt is running.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
+    /// @}
+
+    /// @name What to do otherwise after some failures
+    /// @{
+    /// After a failure that `predicate`, of any kind that retry_if takes, says yes to, `other` says how long to
+    /// wait in place of the policy's backoff. Its failures are counted apart, and so are those that no `when`
+    /// matches; the limits hold for all together, and a reset (reset_after) resets all counts. Where several
+    /// match, the first that was given counts: a second one with the same predicate changes nothing.
+    ///
+    /// Asked is about failures that are to be retried, a rejected value (`error::result_rejected`) among them,
+    /// and not about the ticks of a backoff_ticker. The jitter is the policy's, and remembers the last delay of
+    /// each apart. For the counts an operation allocates at the first failure that matches; without memory for
+    /// that all its failures count as if they did.
+    template <typename E = void, typename Predicate>
+    retry_policy when(Predicate&& predicate, asio_retry::backoff other) const {
+        static_assert(detail::judges_failures<E, Predicate>,
+                      "when: the predicate must take an error_code, a std::exception_ptr or a "
+                      "retry_event const&, or as when<E> an E const&, and return bool");
+        return with_rule(detail::failure_predicate<E>("when", std::forward<Predicate>(predicate)), other);
+    }
+
+    /// At most `count` attempts, at least 1, may fail so that `predicate`, as of `when`, says yes: the
+    /// operation ends with the last of these failures, reason `attempts`. Of several every one holds that
+    /// matches.
+    template <typename E = void, typename Predicate>
+    retry_policy max_attempts_when(Predicate&& predicate, std::int64_t count) const {
+        static_assert(detail::judges_failures<E, Predicate>,
+                      "max_attempts_when: the predicate must take an error_code, a std::exception_ptr "
+                      "or a retry_event const&, or as max_attempts_when<E> an E const&, and return bool");
+        return with_rule(detail::failure_predicate<E>("max_attempts_when", std::forward<Predicate>(predicate)),
+                         count);
+    }
     /// @}
 
     /// @name What the peer says, and those who guard it
@@ -279,11 +282,9 @@ private:
     template <typename Change>
     retry_policy changed(Change change) const;
 
-    ASIO_RETRY_DECL retry_policy retry_if_any() const;
-    ASIO_RETRY_DECL retry_policy retry_if_code(retry_settings::code_predicate predicate) const;
-    ASIO_RETRY_DECL retry_policy retry_if_exception(retry_settings::exception_predicate predicate) const;
-    ASIO_RETRY_DECL retry_policy retry_if_event(retry_settings::event_predicate predicate) const;
-    ASIO_RETRY_DECL retry_policy retry_if_typed(retry_settings::typed_predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy with_retry_if(retry_settings::predicate predicate) const;
+    ASIO_RETRY_DECL retry_policy with_rule(retry_settings::predicate matches, asio_retry::backoff other) const;
+    ASIO_RETRY_DECL retry_policy with_rule(retry_settings::predicate matches, std::int64_t count) const;
     ASIO_RETRY_DECL retry_policy with_classifier(retry_settings::classifier classifier) const;
     ASIO_RETRY_DECL retry_policy with_on_retry(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_success(retry_settings::hook hook) const;

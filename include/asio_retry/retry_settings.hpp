@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 namespace asio_retry {
 
@@ -42,10 +43,20 @@ struct retry_settings {
     using event_predicate = detail::shared_function<bool(retry_event const&)>;
     /// Of exceptions of one type: none for any other failure.
     using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
+    /// What `retry_if` was given; nothing: what is retried by default.
+    using predicate = std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t,
+                                   event_predicate, typed_predicate>;
     /// What hooks are.
     using hook = detail::shared_function<void(retry_event const&)>;
     /// What `retry_policy::classify` was given.
     using classifier = detail::shared_function<failure_class(error_code const&)>;
+
+    /// One of `when` or `max_attempts_when`.
+    struct rule {
+        predicate matches;                          ///< which failures it is for
+        std::optional<asio_retry::backoff> backoff; ///< none: a limit
+        std::uint64_t max_attempts = 0;             ///< of such failures; of a limit
+    };
 
     ASIO_RETRY_DECL retry_settings();
     /// A copy shares the callables.
@@ -53,22 +64,21 @@ struct retry_settings {
     ASIO_RETRY_DECL ~retry_settings();
     retry_settings& operator=(retry_settings const&) = delete;
 
-    asio_retry::backoff backoff;                   ///< `exponential(100ms).cap(20s)`
-    asio_retry::jitter jitter;                     ///< `full_jitter()`
-    std::optional<std::uint64_t> max_attempts = 3; ///< none: unlimited
-    std::optional<duration> max_elapsed;           ///< none: no limit, as for those that follow
-    std::optional<duration> max_waited;            ///< of all waits
-    std::optional<duration> attempt_timeout;       ///< of one attempt
-    std::optional<duration> total_timeout;         ///< of the operation
-    std::optional<time_point> deadline;            ///< of the operation
-    std::optional<duration> reset_after;           ///< none: a failure never counts as the first
-    bool clamp = false;                            ///< whether the last wait is cut short
-    bool allow_total_cancellation = false;         ///< after a failure too
-    bool retry_when_nested = false;                ///< more than one attempt
-    bool is_nested = false;                        ///< by `nested_in`
-    std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t, event_predicate,
-                 typed_predicate>
-        retry_if;                                      ///< nothing: as by default
+    asio_retry::backoff backoff;                       ///< `exponential(100ms).cap(20s)`
+    asio_retry::jitter jitter;                         ///< `full_jitter()`
+    std::optional<std::uint64_t> max_attempts = 3;     ///< none: unlimited
+    std::optional<duration> max_elapsed;               ///< none: no limit, as for those that follow
+    std::optional<duration> max_waited;                ///< of all waits
+    std::optional<duration> attempt_timeout;           ///< of one attempt
+    std::optional<duration> total_timeout;             ///< of the operation
+    std::optional<time_point> deadline;                ///< of the operation
+    std::optional<duration> reset_after;               ///< none: a failure never counts as the first
+    bool clamp = false;                                ///< whether the last wait is cut short
+    bool allow_total_cancellation = false;             ///< after a failure too
+    bool retry_when_nested = false;                    ///< more than one attempt
+    bool is_nested = false;                            ///< by `nested_in`
+    predicate retry_if;                                ///< nothing: as by default
+    std::vector<rule> rules;                           ///< in the order in which they were given
     bool retry_sent = true;                            ///< also what may have been sent
     classifier classify;                               ///< none: the function of that name
     duration pushback_limit = std::chrono::minutes(1); ///< the most that a peer may ask for
@@ -93,9 +103,7 @@ struct retry_settings {
     }
 
     /// Whether somebody wants to know what a retry_event says.
-    bool tells_events() const noexcept {
-        return on_retry || on_give_up || on_success || std::holds_alternative<event_predicate>(retry_if);
-    }
+    ASIO_RETRY_DECL bool tells_events() const noexcept;
 
 private:
     friend class retry_policy;

@@ -23,7 +23,7 @@ std::uint64_t next_operation() noexcept {
 /// Null without memory for it.
 detail::operation_story* retry_machine::story() noexcept {
     if (!story_)
-        story_ = new (std::nothrow) detail::operation_story();
+        story_ = detail::operation_story::make(policy_.settings().rules.size());
     is_told_ = is_told_ || story_;
     return story_;
 }
@@ -245,7 +245,8 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
 void retry_machine::end_story() noexcept {
     observer_ = nullptr; // which may be gone
     tell_end(stop_reason::cancelled, aborted_error(), {});
-    delete story_;
+    if (story_)
+        detail::operation_story::destroy(story_);
 }
 
 // --- the observer

@@ -114,8 +114,16 @@ duration retry_machine::delay_after_refusal(random* source, error& stage) {
     return is_refused_ && story_ ? sum(story_->refused_for, delay) : delay;
 }
 
+/// Refusals too, and no failures that have a backoff of their own.
 std::uint64_t retry_machine::counted_for_backoff() const noexcept {
-    return failures_ + (story_ ? story_->refusals : 0);
+    if (!story_)
+        return failures_;
+    std::uint64_t counted = failures_ + story_->refusals;
+    auto const& rules = policy_.settings().rules;
+    for (std::size_t i = 0; i != rules.size(); ++i)
+        if (rules[i].backoff)
+            counted -= story_->rules()[i].failures;
+    return counted;
 }
 
 /// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or

@@ -2,8 +2,9 @@
 
 #include <asio_retry/detail/policy/operation_story.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
-
 #include <asio_retry/retry_report.hpp>
+
+#include "policy/failure_rules.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -124,6 +125,7 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
         if (story_) {
             story_->refusals = 0;
             story_->waited = duration::zero();
+            std::fill_n(story_->rules(), policy_.settings().rules.size(), detail::rule_state());
         }
         started_ = now;
         at_edge_ = false;
@@ -170,12 +172,15 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
         if (settings.max_attempts && failures_ >= *settings.max_attempts)
             return end_for(stop_reason::attempts);
 
+        detail::delay_source from{&settings.backoff, story_ ? counted_for_backoff() : failures_, &course_};
+        if (!settings.rules.empty() && makes_attempts_ &&
+            !follow_rules(from, settings, failure, facts(now), failures_, [this] { return story(); }))
+            return end_for(stop_reason::attempts);
         stage = error::backoff_threw;
-        std::uint64_t const counted = story_ ? counted_for_backoff() : failures_;
-        duration const ceiling = settings.backoff.ceiling(counted);
+        duration const ceiling = from.shape->ceiling(from.counted);
         stage = error::jitter_threw;
-        duration delay = settings.jitter.draw(course_.step(settings.backoff, counted, ceiling), source);
-        course_.drew(delay);
+        duration delay = settings.jitter.draw(from.course->step(*from.shape, from.counted, ceiling), source);
+        from.course->drew(delay);
 
         duration least{};
         if (said)

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -15,6 +16,12 @@ retry_settings::retry_settings()
     , jitter(full_jitter()) {}
 retry_settings::retry_settings(retry_settings const&) = default;
 retry_settings::~retry_settings() = default;
+
+bool retry_settings::tells_events() const noexcept {
+    auto const takes_event = [](predicate const& p) { return std::holds_alternative<event_predicate>(p); };
+    return on_retry || on_give_up || on_success || takes_event(retry_if) ||
+           std::ranges::any_of(rules, takes_event, &rule::matches);
+}
 
 retry_settings const& retry_policy::defaults() noexcept {
     static retry_settings const settings;
@@ -141,24 +148,20 @@ retry_policy retry_policy::observe(std::shared_ptr<retry_observer> shared) const
     return changed([&](retry_settings& s) { s.observer = std::move(shared); });
 }
 
-retry_policy retry_policy::retry_if_any() const {
-    return changed([](retry_settings& s) { s.retry_if = any_failure; });
-}
-
-retry_policy retry_policy::retry_if_code(retry_settings::code_predicate predicate) const {
+retry_policy retry_policy::with_retry_if(retry_settings::predicate predicate) const {
     return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
 }
 
-retry_policy retry_policy::retry_if_exception(retry_settings::exception_predicate predicate) const {
-    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+retry_policy retry_policy::with_rule(retry_settings::predicate matches, asio_retry::backoff other) const {
+    return changed([&](retry_settings& s) { s.rules.push_back({std::move(matches), std::move(other), 0}); });
 }
 
-retry_policy retry_policy::retry_if_event(retry_settings::event_predicate predicate) const {
-    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
-}
-
-retry_policy retry_policy::retry_if_typed(retry_settings::typed_predicate predicate) const {
-    return changed([&](retry_settings& s) { s.retry_if = std::move(predicate); });
+retry_policy retry_policy::with_rule(retry_settings::predicate matches, std::int64_t count) const {
+    if (count < 1)
+        detail::refuse("max_attempts_when", std::to_string(count), "must be at least 1");
+    return changed([&](retry_settings& s) {
+        s.rules.push_back({std::move(matches), std::nullopt, static_cast<std::uint64_t>(count)});
+    });
 }
 
 retry_policy retry_policy::retry_sent(bool allowed) const {

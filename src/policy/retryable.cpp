@@ -66,4 +66,17 @@ bool is_retryable(retry_settings const& settings, verdict const& failure, attemp
     return is_worth_it && (settings.retry_sent || effect_of(settings, failure, facts) == effect::none);
 }
 
+bool matches(retry_settings const& settings, retry_settings::predicate const& predicate, verdict const& failure,
+             attempt_facts const& facts) {
+    if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
+        return (*by_code)(failure.error());
+    if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
+        return (*by_exception)(failure.exception() ? failure.exception() : exception_of(failure.error()));
+    if (auto const* by_event = std::get_if<retry_settings::event_predicate>(&predicate))
+        return (*by_event)(event_of(settings, failure, facts));
+    if (auto const* by_type = std::get_if<retry_settings::typed_predicate>(&predicate))
+        return failure.exception() && (*by_type)(failure.exception()).value_or(false);
+    return std::holds_alternative<any_failure_t>(predicate);
+}
+
 } // namespace asio_retry::detail

@@ -112,6 +112,7 @@ bool is_flag(std::string_view name) {
 term term_from(std::string_view name, json::value const& from, text_position const& at, int depth) {
     check_depth(depth, at);
     term read{std::string(name), {}, at, at};
+    refuse_unreadable(read);
     if (auto const* named = from.if_object())
         add_named(read, *named, at, depth);
     else if (auto const* in_order = from.if_array())
@@ -265,8 +266,10 @@ retry_policy policy_from_json(boost::json::value const& from) {
 
 boost::json::value policy_to_json(retry_policy const& policy) {
     boost::json::object items;
-    for (detail::term const& written : detail::terms_of(policy))
-        items.emplace(written.name, detail::to_json(written));
+    for (detail::term const& written : detail::terms_of(policy)) {
+        boost::json::value& all = items.emplace(written.name, boost::json::array()).first->value();
+        (written.may_be_repeated ? all.get_array().emplace_back(nullptr) : all) = detail::to_json(written);
+    }
     return items;
 }
 

@@ -33,6 +33,7 @@ struct term {
     text_position at = {};
     text_position end = {};       ///< where a further argument could stand
     bool is_led_by_value = false; ///< its first argument is written without its name
+    bool may_be_repeated = false; ///< JSON has an array of those of its name
 };
 
 /// A number, as it is written: what it is to be says the parameter.

@@ -93,6 +93,19 @@ term pushback_limit_of(retry_settings const& s) {
     return written;
 }
 
+term term_of(retry_settings::rule const& rule) {
+    term written{rule.backoff ? "when" : "max_attempts_when", {}};
+    written.is_led_by_value = true;
+    written.may_be_repeated = true;
+    argument_writer const write{written};
+    write.add("predicate", stand_in{"callable"});
+    if (rule.backoff)
+        write.add("backoff", asio_retry::detail::term_of(*rule.backoff));
+    else
+        write("count", rule.max_attempts);
+    return written;
+}
+
 } // namespace
 
 term term_of(backoff const& shape) {
@@ -149,6 +162,8 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(any, "any_failure");
     if (!s.retry_sent)
         list.add("retry_sent", false);
+    for (retry_settings::rule const& rule : s.rules)
+        list.add(term_of(rule));
     list.add_stand_in_if(s.retry_if.index() != 0 && !any, "retry_if");
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");

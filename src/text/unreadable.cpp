@@ -16,6 +16,8 @@ struct unreadable_item {
 constexpr unreadable_item unreadable_items[] = {{"custom_backoff", "a callable"},
                                                 {"custom_jitter", "a callable"},
                                                 {"retry_if", "a callable"},
+                                                {"when", "a callable"},
+                                                {"max_attempts_when", "a callable"},
                                                 {"on_retry", "a callable"},
                                                 {"on_give_up", "a callable"},
                                                 {"on_success", "a callable"},

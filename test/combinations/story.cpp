@@ -22,6 +22,12 @@ retry_policy story::policy() {
             see("retry_if");
             return true;
         })
+        .when(
+            [this](error_code const&) {
+                see("when");
+                return false;
+            },
+            constant(1h))
         .on_retry([this](retry_event const&) { see("on_retry"); })
         .on_give_up([this](retry_event const&) { see("on_give_up"); });
 }
@@ -40,6 +46,7 @@ duration story::expect_called(form_facts const& form, int number, bool handler_i
                                                 {"step", form.has_steps ? attempts : 0},
                                                 {"fail_if", form.is_judged ? attempts : 0},
                                                 {"retry_if", form.is_judged ? 0 : failed},
+                                                {"when", retries},
                                                 {"backoff", retries},
                                                 {"jitter", retries},
                                                 {"on_retry", retries},

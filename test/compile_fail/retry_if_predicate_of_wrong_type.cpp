@@ -1,5 +1,5 @@
-// expected: retry_if: the predicate must take an error_code, a std::exception_ptr or a retry_event const& and
-// return bool
+// expected: retry_if: the predicate must take an error_code, a std::exception_ptr or a retry_event const&, or
+// as retry_if<E> an E const&, and return bool
 #include <asio_retry/retry_policy.hpp>
 
 #include <string>

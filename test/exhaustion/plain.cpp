@@ -19,8 +19,15 @@ std::vector<scenario> plain() {
             .on_retry([](retry_event const&) {})
             .on_give_up([](stop_reason) {});
     };
+    auto const with_rules = [] {
+        return patient()
+            .when(any_failure, constant(1s))
+            .max_attempts_when([](error_code const&) { return true; }, 3);
+    };
 
     return {
+        make_scenario("rules_of_failures", plays(2, {}, with_rules, posting)),
+        make_scenario("rules_of_failures_that_end_it", plays(100, refused(), with_rules, posting)),
         make_scenario("first_try_posted", plays(0, {}, patient, posting)),
         make_scenario("first_try_inline", plays(0, {}, patient, inline_of)),
         make_scenario("failures_without_delay", plays(2, {}, eager, posting)),

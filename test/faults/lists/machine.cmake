@@ -78,10 +78,10 @@ fault(machine_counts_attempts_of_an_earlier_outage src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[attempts_ >= *settings.max_attempts)]])
 
 fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
-    [[std::uint64_t const counted = story_ ? counted_for_backoff() : failures_;]] [[std::uint64_t const counted = attempts_;]])
+    [[story_ ? counted_for_backoff() : failures_, &course_};]] [[attempts_, &course_};]])
 
 fault(machine_forgets_the_delay_before src/policy/retry_machine.cpp
-    [[        course_.drew(delay);
+    [[        from.course->drew(delay);
 ]] [[]])
 
 fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/policy/jitter_course.hpp
@@ -157,7 +157,7 @@ fault(machine_forgets_its_last_error src/policy/machine_story.cpp
     [[        story_->last = failure.error();]] [[]])
 
 fault(machine_does_not_count_refusals src/policy/machine_waits.cpp
-    [[failures_ + (story_ ? story_->refusals : 0)]] [[failures_]])
+    [[failures_ + story_->refusals;]] [[failures_;]])
 
 fault(machine_comes_earlier_than_it_was_told src/policy/machine_waits.cpp
     [[        if (shorter < least)]] [[        if (shorter < duration::zero())]])
@@ -265,6 +265,43 @@ fault(success_hook_may_throw src/policy/machine_events.cpp
     call_at_end(policy_.settings().on_success, observer_, event, ignored);]])
 fault(success_has_no_time include/asio_retry/retry_machine.hpp
     [[ || settings.observer || settings.on_success);]] [[ || settings.observer);]])
+
+# --- rules of failures
+
+fault(rules_count_all_failures src/policy/failure_rules.hpp
+    [[        std::uint64_t const counted = own ? ++own->failures : failures;]] [[        if (own)
+            ++own->failures;
+        std::uint64_t const counted = failures;]])
+fault(rules_share_a_course src/policy/failure_rules.hpp
+    [[own ? &own->course : from.course]] [[from.course]])
+fault(rules_of_the_last_count src/policy/failure_rules.hpp
+    [[        if ((rule.backoff && is_found) || ]] [[        if (]])
+fault(rules_allow_one_attempt_more src/policy/failure_rules.hpp
+    [[} else if (counted >= rule.max_attempts) {]] [[} else if (counted > rule.max_attempts) {]])
+fault(rules_have_one_limit src/policy/failure_rules.hpp
+    [[            may_go_on = false;]] [[            may_go_on = is_found;]])
+fault(rules_are_not_reset src/policy/retry_machine.cpp
+    [[            std::fill_n(story_->rules(), policy_.settings().rules.size(), detail::rule_state());
+]] [[]])
+fault(rules_count_for_the_policys_backoff src/policy/machine_waits.cpp
+    [[            counted -= story_->rules()[i].failures;]] [[            counted -= 0;]])
+fault(rules_of_limits_count_for_no_backoff src/policy/machine_waits.cpp
+    [[        if (rules[i].backoff)
+            counted]] [[            counted]])
+fault(rules_are_asked_about_ticks src/policy/retry_machine.cpp
+    [[!settings.rules.empty() && makes_attempts_ &&]] [[!settings.rules.empty() &&]])
+fault(rules_are_told_no_times src/policy/retry_policy.cpp
+    [[takes_event(retry_if) ||
+           std::ranges::any_of(rules, takes_event, &rule::matches);]] [[takes_event(retry_if);]])
+fault(rules_of_a_type_match_others src/policy/retryable.cpp
+    [[.value_or(false);]] [[.value_or(true);]])
+fault(rules_allow_no_attempt src/policy/retry_policy.cpp
+    [[    if (count < 1)
+        detail::refuse("max_attempts_when", ]] [[    if (count < 0)
+        detail::refuse("max_attempts_when", ]])
+fault(rules_have_room_for_one include/asio_retry/detail/policy/operation_story.hpp
+    [[std::uninitialized_value_construct_n(static_cast<rule_state*>(static_cast<void*>(made + 1)), rules);]]
+    [[std::uninitialized_value_construct_n(static_cast<rule_state*>(static_cast<void*>(made + 1)), rules > 0);]])
 
 # --- the report
 

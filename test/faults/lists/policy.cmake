@@ -230,7 +230,9 @@ fault(policy_has_another_base src/policy/retry_policy.cpp
     [[exponential(100ms).cap(20s)]] [[exponential(200ms).cap(20s)]])
 
 fault(policy_allows_no_attempt src/policy/retry_policy.cpp
-    [[    if (count < 1)]] [[    if (count < 0)]])
+    [[    if (count < 1)
+        detail::refuse("max_attempts", ]] [[    if (count < 0)
+        detail::refuse("max_attempts", ]])
 
 fault(policy_allows_no_time_for_an_attempt src/policy/retry_policy.cpp
     [[    if (greatest <= duration::zero())

@@ -142,6 +142,22 @@ TEST(policy_json, is_written_in_short) {
               R"("proportional_jitter":{"fraction":1,"unit":"1s"},"max_attempts":3})");
 }
 
+TEST(policy_json, rules_of_failures_are_lists_and_cannot_be_read) {
+    auto const refused = [](error_code const&) { return true; };
+    retry_policy const policy =
+        retry_policy().when(refused, constant(1s)).max_attempts_when(refused, 2).when(refused, constant(2s));
+    EXPECT_EQ(
+        boost::json::serialize(policy_to_json(policy)),
+        R"({"exponential":{"base":"100ms","factor":2,"cap":"20s"},"full_jitter":true,"max_attempts":3,)"
+        R"("when":[{"predicate":"<callable>","backoff":{"constant":{"value":"1s"}}},{"predicate":"<callable>","backoff":{"constant":{"value":"2s"}}}],)"
+        R"("max_attempts_when":[{"predicate":"<callable>","count":2}]})");
+    EXPECT_EQ(json_fault_in(R"({"when": [{"predicate": "<callable>", "backoff": {"constant": "1s"}}]})"),
+              "/when: when stands for a callable, and a callable cannot be read from text");
+    EXPECT_EQ(
+        json_fault_in(R"({"max_attempts_when": [{"predicate": "<callable>", "count": 2}]})"),
+        "/max_attempts_when: max_attempts_when stands for a callable, and a callable cannot be read from text");
+}
+
 TEST(policy_json, callables_have_a_stand_in_and_cannot_be_read) {
     json::value const written = policy_to_json(
         retry_policy().backoff([](std::uint64_t) { return duration(1s); }).retry_if([](error_code) {

@@ -134,6 +134,17 @@ TEST(policy_text, every_jitter_is_written_and_read) {
     EXPECT_EQ(jitters.size(), std::variant_size_v<detail::jitter_kind> - 1 + 4) << "all but the user's";
 }
 
+TEST(policy_text, rules_of_failures_are_written_and_cannot_be_read) {
+    auto const refused = [](error_code const&) { return true; };
+    retry_policy const policy = retry_policy().when(refused, constant(1s)).max_attempts_when(refused, 2);
+    std::string const rules =
+        "when(<callable>, backoff=constant(value=1s)) max_attempts_when(<callable>, count=2)";
+    EXPECT_EQ(to_string(policy), std::string(default_policy) + " " + rules);
+    EXPECT_EQ(fault_in(rules), "0: when stands for a callable, and a callable cannot be read from text");
+    EXPECT_EQ(fault_in("max_attempts_when(<callable>, count=2)"),
+              "0: max_attempts_when stands for a callable, and a callable cannot be read from text");
+}
+
 TEST(policy_text, every_setting_is_written_and_read) {
     retry_policy const policy = retry_policy()
                                     .unlimited_attempts()

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -108,6 +110,12 @@ TEST(hedge_machine, the_predicate_says_what_ends_it) {
     hedge_script all(hedge_policy(10ms).retry_if(any_failure));
     all.start();
     EXPECT_EQ(all.fail(1, 1, aborted()), "begin 2, wait");
+    hedge_script typed(
+        hedge_policy(10ms).retry_if<std::bad_alloc>([](std::bad_alloc const&) { return false; }));
+    typed.start();
+    EXPECT_EQ(typed.fail(1, 1), "begin 2, wait");
+    EXPECT_EQ(typed.fail(2, 2, verdict::failure(std::make_exception_ptr(std::bad_alloc()))),
+              "deliver 2 not_retryable, done");
 }
 
 // A value that fail_if rejects is a failure like any other; one that is permanent is delivered.

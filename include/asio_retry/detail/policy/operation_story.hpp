@@ -1,18 +1,28 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/pushback.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
+#include <type_traits>
 
 namespace asio_retry::detail {
 
-/// What a retry_machine keeps for gates and observers, and for attempts that say what they were told. Apart,
-/// because most operations need none of it.
+/// What it keeps of a rule of `when` or `max_attempts_when`.
+struct rule_state {
+    std::uint64_t failures = 0; // since the last reset
+    jitter_course course;
+};
+
+/// What a retry_machine keeps for gates and observers, and for attempts that say what they were told, and
+/// before what it keeps of each rule. Apart, because most operations need none of it.
 struct operation_story {
     // What the operation ends with if nothing happens any more: the failure before this wait, of which the
     // result is gone, or else the refusal.
@@ -32,6 +42,26 @@ struct operation_story {
     std::uint64_t number = 0; // of the operation; 0 before the start, after the end, and without an observer
     time_point initiated = time_point::max(); // for hooks too, from the first reset on
     time_point seen{};                        // when something happened last
+
+    /// With so many rules; null without memory.
+    static operation_story* make(std::size_t rules) noexcept {
+        void* const memory = ::operator new(sizeof(operation_story) + rules * sizeof(rule_state), std::nothrow);
+        if (!memory)
+            return nullptr;
+        auto* const made = ::new (memory) operation_story();
+        std::uninitialized_value_construct_n(static_cast<rule_state*>(static_cast<void*>(made + 1)), rules);
+        return made;
+    }
+    static void destroy(operation_story* made) noexcept {
+        std::destroy_at(made);
+        ::operator delete(made);
+    }
+    rule_state* rules() noexcept {
+        return std::launder(static_cast<rule_state*>(static_cast<void*>(this + 1)));
+    }
 };
+
+static_assert(alignof(rule_state) <= alignof(operation_story));
+static_assert(std::is_trivially_destructible_v<rule_state>);
 
 } // namespace asio_retry::detail

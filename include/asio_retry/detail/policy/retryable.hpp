@@ -35,4 +35,8 @@ ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const&
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure,
                                   attempt_facts const& facts);
 
+/// What the predicate of a rule says of any failure, permanent ones apart. Throws what it throws.
+ASIO_RETRY_DECL bool matches(retry_settings const& settings, retry_settings::predicate const& predicate,
+                             verdict const& failure, attempt_facts const& facts);
+
 } // namespace asio_retry::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <asio_retry/detail/policy/thrown_predicate.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_settings.hpp>
+
+#include <concepts>
+#include <exception>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// The body of a generic predicate need not compile for more than the first of these.
+template <typename F>
+concept failure_judge = std::predicate<F&, error_code const&> ||
+                        std::predicate<F&, std::exception_ptr const&> || std::predicate<F&, retry_event const&>;
+
+/// What `retry_if`, `when` and `max_attempts_when` take: with a type E a predicate of such exceptions.
+template <typename E, typename Predicate>
+inline constexpr bool judges_failures = std::predicate<std::decay_t<Predicate>&, E const&>;
+template <typename Predicate>
+inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::decay_t<Predicate>>;
+
+/// What could be called in several ways is called in the first of them. Throws std::invalid_argument, naming
+/// `field`, if it is empty.
+template <typename E, typename Predicate>
+retry_settings::predicate failure_predicate(std::string_view field, Predicate&& predicate) {
+    using callable = std::decay_t<Predicate>;
+    if constexpr (!judges_failures<E, Predicate>)
+        return {}; // whoever calls this says what is wrong
+    else if constexpr (!std::is_void_v<E>)
+        return retry_settings::typed_predicate(
+            field, thrown_predicate<E, callable>(field, std::forward<Predicate>(predicate)));
+    else if constexpr (std::same_as<callable, any_failure_t>)
+        return any_failure;
+    else if constexpr (std::predicate<callable&, error_code const&>)
+        return retry_settings::code_predicate(field, std::forward<Predicate>(predicate));
+    else if constexpr (std::predicate<callable&, std::exception_ptr const&>)
+        return retry_settings::exception_predicate(field, std::forward<Predicate>(predicate));
+    else
+        return retry_settings::event_predicate(field, std::forward<Predicate>(predicate));
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace asio_retry::detail {
+
+/// False, and known only when a template is instantiated with the type.
+template <typename>
+inline constexpr bool never = false;
+
+} // namespace asio_retry::detail

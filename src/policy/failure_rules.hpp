@@ -1,0 +1,46 @@
+#pragma once
+
+#include <asio_retry/backoff.hpp>
+#include <asio_retry/detail/policy/jitter_course.hpp>
+#include <asio_retry/detail/policy/operation_story.hpp>
+#include <asio_retry/detail/policy/retryable.hpp>
+#include <asio_retry/retry_settings.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace asio_retry::detail {
+
+/// What the next delay is made of.
+struct delay_source {
+    backoff const* shape;
+    std::uint64_t counted;
+    jitter_course* course;
+};
+
+/// Counts a failure in the rules that it belongs to, and lets the first of `when` say what the delay is made
+/// of. Returns whether none of them wants no further retry. `story` answers what the machine keeps; without
+/// memory for that all `failures` count as if they belonged to the rule. Throws what the predicates throw.
+template <typename Story>
+bool follow_rules(delay_source& from, retry_settings const& settings, verdict const& failure,
+                  attempt_facts const& facts, std::uint64_t failures, Story story) {
+    bool is_found = false, may_go_on = true;
+    for (std::size_t i = 0; i != settings.rules.size(); ++i) {
+        retry_settings::rule const& rule = settings.rules[i];
+        if ((rule.backoff && is_found) || !matches(settings, rule.matches, failure, facts))
+            continue;
+        operation_story* const kept = story();
+        rule_state* const own = kept ? &kept->rules()[i] : nullptr;
+        std::uint64_t const counted = own ? ++own->failures : failures;
+        if (rule.backoff) {
+            is_found = true;
+            from = {&*rule.backoff, counted, own ? &own->course : from.course};
+        } else if (counted >= rule.max_attempts) {
+            may_go_on = false;
+        }
+    }
+    return may_go_on;
+}
+
+} // namespace asio_retry::detail
