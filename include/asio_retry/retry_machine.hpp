@@ -82,17 +82,17 @@ public:
     /// must outlive the machine.
     void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
-    /// Whether a running attempt may have to be cut short.
+    /// Whether a running attempt may have to be cut short, and whether the time of the start has to be told.
     bool limits_attempts() const noexcept { return limits_attempts_; }
-
-    /// Whether the machine has to be told the time of the start.
     bool measures_time() const noexcept { return measures_time_; }
 
-    /// Whether it has to be told that of a success.
-    bool is_observed() const noexcept {
-        retry_settings const& settings = policy_.settings();
-        return is_told_ &&
-               (observer_ || settings.gate_measures_time || settings.observer || settings.on_success);
+    /// Whether it has to be told of a success, and the time of that.
+    bool tells_success() const noexcept { return is_told_; }
+    ASIO_RETRY_DECL bool is_observed() const noexcept;
+
+    /// Whether the first attempt may begin, and nobody has to be asked.
+    bool asks_nothing() const noexcept {
+        return stopping_ == stopping::no && !measures_time_ && !is_told_ && !probe_;
     }
     /// @}
 

@@ -14,6 +14,14 @@ using enum operation_event;
 // --- the start
 
 void operation_core::start(bool is_scoped, bool can_be_cancelled) {
+    if (is_scoped || can_be_cancelled || !machine_.asks_nothing() || retry_scheduler::any_seeded())
+        return start_watched(is_scoped, can_be_cancelled);
+    machine_.start_with_attempt();
+    make_attempt({});
+}
+
+/// With somebody who interrupts it, or something to ask before.
+void operation_core::start_watched(bool is_scoped, bool can_be_cancelled) {
     using interrupter = operation_state::interrupter;
     time_point now{};
     try {
@@ -97,7 +105,7 @@ void operation_core::on_attempt_completed(bool has_failed) {
     if (attempt_frame* const frame = attempt_frame::find(this))
         frame->completed = true;
     else if (state_.enter_after(attempt_ended))
-        is_success_ && !state_.is_interruptible() ? succeed() : end_attempt(); // there may be nothing to clear
+        is_success_ && !state_.is_interruptible() ? succeed_unwatched() : end_attempt();
 }
 
 void operation_core::on_coroutine_lost() noexcept {
@@ -142,6 +150,15 @@ void operation_core::conclude_attempt() {
         return complete(action);
     drop_result(); // before the wait begins
     begin_wait(now, action.delay);
+}
+
+/// There is nothing to clear, and nobody who may still have to be heard.
+void operation_core::succeed_unwatched() {
+    if (machine_.tells_success())
+        return succeed();
+    state_.complete();
+    release_coroutine();
+    deliver();
 }
 
 /// There is nothing to decide.

@@ -28,6 +28,11 @@ detail::operation_story* retry_machine::story() noexcept {
     return story_;
 }
 
+bool retry_machine::is_observed() const noexcept {
+    retry_settings const& settings = policy_.settings();
+    return is_told_ && (observer_ || settings.gate_measures_time || settings.observer || settings.on_success);
+}
+
 // --- the start
 
 void retry_machine::tell_start(time_point now) noexcept {

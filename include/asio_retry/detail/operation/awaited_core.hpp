@@ -134,6 +134,8 @@ protected:
 
     /// Whether the first attempt may begin. `has_no_room`: it could, but for the scope.
     bool may_start(time_point& now, bool& has_no_room) {
+        if (!is_scoped && machine_.asks_nothing() && !retry_scheduler::any_seeded())
+            return true;
         if (retry_scheduler::any_seeded())
             scheduler();
         if constexpr (is_scoped)

@@ -121,8 +121,9 @@ private:
     }
 
     retry_step succeed() {
-        completion::template amend<form::judges_results>(
-            *result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
+        if (machine().tells_success())
+            completion::template amend<form::judges_results>(
+                *result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
         return this->end();
     }
 

@@ -149,6 +149,7 @@ private:
     }
 
     void fail_with(error_code const& code, std::exception_ptr const& thrown);
+    void start_watched(bool is_scoped, bool can_be_cancelled);
     void refuse_start();
     void resume();
     void carry_out(retry_action&& action, time_point now);
@@ -158,6 +159,7 @@ private:
     void clear_attempt() noexcept;
     void conclude_attempt();
     void succeed();
+    void succeed_unwatched();
     void begin_wait(time_point now, duration delay);
     void cut_wait_short();
 

@@ -39,8 +39,8 @@ public:
         return *this;
     }
     ~shared_value() {
-        if (shared_ && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            delete shared_;
+        if (shared_) // most are moved from, and that is to be seen where they are destroyed
+            give_up(shared_);
     }
 
     T* get() const noexcept { return shared_ ? &shared_->value : nullptr; }
@@ -55,6 +55,11 @@ private:
         T value{};
         std::atomic<std::size_t> owners = 1;
     };
+
+    static void give_up(counted* shared) noexcept {
+        if (shared->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete shared;
+    }
 
     counted* shared_ = nullptr;
 };
