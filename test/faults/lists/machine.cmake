@@ -263,7 +263,7 @@ fault(success_hook_may_throw src/policy/machine_events.cpp
     [[    call_at_end(policy_.settings().on_success, observer_, event, action);]] [[    retry_action ignored;
     static_cast<void>(action);
     call_at_end(policy_.settings().on_success, observer_, event, ignored);]])
-fault(success_has_no_time include/asio_retry/retry_machine.hpp
+fault(success_has_no_time src/policy/machine_story.cpp
     [[ || settings.observer || settings.on_success);]] [[ || settings.observer);]])
 
 # --- rules of failures
