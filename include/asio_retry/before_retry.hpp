@@ -27,14 +27,14 @@ private:
 /// Does `step` before each retry of the operation: renews a token, chooses another endpoint, closes what is
 /// half open. `async_retry(before_retry(operation, step), policy)`.
 ///
-/// The step is a part of the attempt that follows it: it comes after the wait, the same limits and the same
-/// cancellation hold for both, and where it fails the attempt has failed with its error, and the operation is
-/// not called. There is none before the first attempt.
+/// The step is a part of the attempt that follows it. It comes after the wait, and the same limits and the same
+/// cancellation hold for both. If it fails the attempt has failed with its error, and the operation is not
+/// called. There is no step before the first attempt.
 ///
 /// `operation` and `step` are of any form that `async_retry` takes, each by itself, with or without an
-/// `attempt`; the value of a step is not used. With a plain step a plain operation stays one, for `retry` too;
-/// any other is awaited in a coroutine, in which an operation that takes a completion token may complete with
-/// an exception_ptr and at most one value.
+/// `attempt`; the value of a step is not used. If both are plain callables the result is one too, which `retry`
+/// also takes. Otherwise both are awaited in a coroutine. An operation that takes a completion token and
+/// completes with an exception_ptr may have at most one value then.
 ///
 /// Lifetimes: both are moved or copied, and called as lvalues. Completion signature: that of the operation.
 /// Executor, per-operation cancellation and thread safety: those of an operation that returns an awaitable.

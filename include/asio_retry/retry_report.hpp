@@ -45,9 +45,9 @@ struct retry_report {
     std::uint64_t attempts = 0; ///< how many were made
     duration elapsed{};         ///< from the initiation to the end
     duration waited{};          ///< of that, between the attempts
-    error_code last_error; ///< what the last attempt came to that came to something: one that was told to stop
-                           ///< may still fail with an error of its own, and attempt_timeout makes it
-                           ///< `timed_out`, but one that is merely aborted leaves that of an earlier one
+    error_code last_error; ///< the error of the last attempt that failed by itself. One that was told to stop
+                           ///< may do so too, and attempt_timeout makes it `timed_out`; one that was merely
+                           ///< aborted leaves the error of an earlier attempt here
     std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first
 

@@ -58,8 +58,9 @@ public:
         return v;
     }
 
-    /// `own` is what an attempt came to that had reached its time limit and been told to stop: `timed_out`,
-    /// with its own exception nested in one. It is permanent if it said so of anything but its being told.
+    /// The verdict on an attempt that had reached its time limit and been told to stop, and that then came to
+    /// `own`: `timed_out`, with the attempt's own exception, if there is one, nested in it. It is permanent if
+    /// `own` is, unless that only says that the attempt was told to stop (`operation_aborted`).
     ASIO_RETRY_DECL static verdict timed_out(verdict const& own);
 
     /// Whether it did.
