@@ -82,13 +82,12 @@ public:
     /// must outlive the machine.
     void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
-    /// Whether a running attempt may have to be cut short, and whether the time of the start has to be told.
-    bool limits_attempts() const noexcept { return limits_attempts_; }
-    bool measures_time() const noexcept { return measures_time_; }
+    bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether one may be cut short
+    bool measures_time() const noexcept { return measures_time_; } ///< whether `start` has to be told the time
 
     /// Whether it has to be told of a success, and the time of that.
     bool tells_success() const noexcept { return is_told_; }
-    ASIO_RETRY_DECL bool is_observed() const noexcept;
+    ASIO_RETRY_DECL bool is_observed() const noexcept; ///< whether it needs its time
 
     /// Whether the first attempt may begin, and nobody has to be asked.
     bool asks_nothing() const noexcept {

@@ -57,6 +57,8 @@ std::map<std::string, std::string> defaults() {
         {"deadline", presence(s.deadline)},
         {"clamp", flag(s.clamp)},
         {"retry_if", retries_as_usual ? "all but `operation_aborted`" : "set"},
+        {"when", presence(!s.rules.empty())},
+        {"max_attempts_when", presence(!s.rules.empty())},
         {"retry_sent", s.retry_sent ? "true" : "false"},
         {"allow_total_cancellation", flag(s.allow_total_cancellation)},
         {"retry_when_nested", flag(s.retry_when_nested)},
@@ -78,8 +80,8 @@ std::map<std::string, std::string> defaults() {
 
 std::set<std::string> setters_of_the_class() {
     std::string const header = content_of("include/asio_retry/retry_policy.hpp");
-    std::string const members = header.substr(header.find("class retry_policy"),
-                                              header.find("\nprivate:") - header.find("class retry_policy"));
+    auto const begin = header.find(" retry_policy {\n");
+    std::string const members = header.substr(begin, header.find("\nprivate:") - begin);
     std::regex const setter(R"(\n {4}[^/\n]*\bretry_policy (\w+)\()");
     std::set<std::string> names;
     for (std::sregex_iterator found(members.begin(), members.end(), setter), end; found != end; ++found)
