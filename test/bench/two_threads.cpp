@@ -130,7 +130,8 @@ workload two_threads(scale) {
     for_each_of(loops_over_tokens(), add);
     for_each_of(retries(), add);
     for_each_of(std::tuple<scoped_callback, scoped_awaitable>(), add);
-    for_each_of(std::tuple<hand_as_tuple, hand_callbacks, retry_callback_io, retry_awaitable_any>(),
+    for_each_of(std::tuple<hand_as_tuple, hand_callbacks, retry_callback_io, retry_awaitable_any,
+                           scoped_callback, scoped_awaitable>(),
                 add_more_threads);
     return result;
 }
@@ -146,6 +147,8 @@ workload cancel_two_threads(scale) {
         std::string const name = Contender::name;
         result.contenders.push_back({name, [] { return measure_cancel<Contender>(2); }});
         result.contenders.push_back({name + ", one thread", [] { return measure_cancel<Contender>(1); }});
+        result.contenders.push_back({name + ", four threads", [] { return measure_cancel<Contender>(4); }});
+        result.contenders.push_back({name + ", eight threads", [] { return measure_cancel<Contender>(8); }});
     });
     return result;
 }
