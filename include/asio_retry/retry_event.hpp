@@ -11,15 +11,15 @@
 
 namespace asio_retry {
 
-/// What the hooks of a policy are told, and predicates that take it. Where there is one of them the clock is
-/// read when an operation starts, for the times.
+/// What the hooks of a policy or an operation are told, and predicates that take it. Where there is one of them
+/// the clock is read when an operation starts, for the times.
 struct retry_event {
     std::uint64_t attempt = 0;    ///< number of the attempt that just ended; 0 if none was made
     error_code error;             ///< its error; for an exception the code in it, or error::operation_threw
     std::exception_ptr exception; ///< its exception, nested in `timed_out` if it took too long; null if it
                                   ///< failed with an error code
     duration delay{};             ///< on_retry: the wait that follows; else zero
-    stop_reason reason{};         ///< on_give_up and on_success: why no attempt follows; else without meaning
+    stop_reason reason{};         ///< at the end: why no attempt follows; else without meaning
     duration elapsed{};           ///< since the initiation
     duration took{};        ///< what the attempt took; zero if the operation ends without one, as in a wait
     interruption stopped{}; ///< what told the attempt to stop

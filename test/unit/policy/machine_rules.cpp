@@ -124,12 +124,15 @@ TEST(machine_rules, events_have_times) {
             return false;
         },
         constant(1s)));
-    EXPECT_TRUE(script.machine.measures_time());
     script.start();
     script.fail(5ms);
     script.wake(6ms);
     script.fail(9ms);
     EXPECT_THAT(elapsed, ElementsAre(5ms, 9ms));
+    retry_policy const nothing_else =
+        doubling_policy().when([](retry_event const&) { return true; }, constant(1s));
+    EXPECT_TRUE(retry_machine(nothing_else).measures_time());
+    EXPECT_FALSE(retry_machine(doubling_policy().when(any_failure, constant(1s))).measures_time());
 }
 
 TEST(machine_rules, rejected_values_are_failures_too) {
