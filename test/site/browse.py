@@ -74,8 +74,7 @@ contrast = """(() => {
 })()"""
 
 
-def look(site, pages):
-    there = browser.Browser()
+def look(there, site, pages):
     address = site.resolve().as_uri() + "/"
     try:
         there.be_dark(False)
@@ -143,7 +142,12 @@ def main():
     if not browser.find_chromium():
         print("there is no chromium: `./cmake/bootstrap.sh install-browser` gets it")
         return 77 if not faults else 1
-    look(site, pages)
+    try:
+        there = browser.Browser()
+    except (OSError, RuntimeError) as e: # a stub of one that would be fetched from elsewhere
+        print(f"the browser does not start: {e}")
+        return 77 if not faults else 1
+    look(there, site, pages)
     print(f"{len(pages)} pages, {len(faults)} faults; pictures in {site.parent}")
     return 1 if faults else 0
 
