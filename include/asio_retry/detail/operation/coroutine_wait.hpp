@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/kept_frame.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/handler/resumption.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
@@ -44,6 +45,7 @@ public:
     /// Goes on at `expiry`. If this throws, nothing happened.
     void wait_until(retry_scheduler& scheduler, time_point expiry) {
         scheduler_ = &scheduler;
+        frame_.take();
         if (!scheduler_->schedule(*this, expiry))
             on_shutdown();
     }
@@ -89,6 +91,7 @@ public:
     turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
     void on_turn(turn) {
         came_back_ = true;
+        frame_.give_back();
         resume_();
     }
     void on_turn_dropped(turn) noexcept { on_shutdown(); }
@@ -112,6 +115,7 @@ private:
     Executor const& executor_;
     retry_scheduler* scheduler_ = nullptr;
     resumption resume_;
+    kept_frame frame_; // for the attempt that follows
     std::exception_ptr failure_;
     bool came_back_ = false;
 };
