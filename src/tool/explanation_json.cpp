@@ -7,7 +7,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 namespace asio_retry::tool {
 namespace {
@@ -33,7 +32,7 @@ json::object to_json(explained_failure const& f) {
 
 } // namespace
 
-void print_json(std::ostream& out, explanation const& what, std::optional<double> failure_probability) {
+json::value json_of(explanation const& what, std::optional<double> failure_probability) {
     json::object all{{"policy", to_string(what.policy)}, {"means_are_sampled", what.means_are_sampled}};
     json::array rows;
     for (explained_failure const& f : what.failures)
@@ -53,7 +52,7 @@ void print_json(std::ostream& out, explanation const& what, std::optional<double
             std::isfinite(load.attempts) ? json::value(load.attempts) : json::value();
         all["success_probability"] = load.successes;
     }
-    out << json::serialize(all) << '\n';
+    return all;
 }
 
 } // namespace asio_retry::tool

@@ -1,7 +1,11 @@
 #include "explanation_formats.hpp"
+#include "human.hpp"
 #include "plot.hpp"
 
 #include <asio_retry/policy_text.hpp>
+
+#include <cmath>
+#include <utility>
 
 namespace asio_retry::tool {
 namespace {
@@ -26,9 +30,47 @@ std::vector<point> draws_of(explanation const& what) {
     return points;
 }
 
+/// A line over the share of attempts that fail; it ends where it has no bound.
+std::vector<point> over_failures(explanation const& what, double expected_load::* member) {
+    std::vector<point> points;
+    for (int percent = 0; percent <= 100; percent += 2) {
+        double const y = load_at(what, percent / 100.0).*member;
+        constexpr double greatest = 20; // beyond that nobody reads it
+        if (y <= greatest)
+            points.push_back({static_cast<double>(percent), y});
+    }
+    return points;
+}
+
+/// What a failure probability makes of policies, and all others beside it.
+void add_load(std::vector<plot>& charts, std::vector<named_explanation> const& all,
+              double failure_probability) {
+    plot load("attempts for each operation", "% of the attempts fail", "attempts");
+    plot success("operations that succeed", "% of the attempts fail", "%");
+    std::string const at = "at " + human(failure_probability * 100) + " %";
+    std::vector<point> loads, successes;
+    for (auto const& [name, what] : all) {
+        load.add_line(over_failures(what, &expected_load::attempts), name.empty() ? "attempts" : name);
+        std::vector<point> shares = over_failures(what, &expected_load::successes);
+        for (point& p : shares)
+            p.y *= 100;
+        success.add_line(std::move(shares), name.empty() ? "operations" : name);
+        expected_load const here = load_at(what, failure_probability);
+        double const x = failure_probability * 100;
+        if (std::isfinite(here.attempts))
+            loads.push_back({x, here.attempts});
+        successes.push_back({x, here.successes * 100});
+    }
+    std::string const value = all.size() == 1 && !loads.empty() ? ": " + human(loads.front().y) : "";
+    load.add_marks(std::move(loads), at + value);
+    success.add_marks(successes, at + (all.size() == 1 ? ": " + human(successes.front().y) + " %" : ""));
+    charts.push_back(std::move(load));
+    charts.push_back(std::move(success));
+}
+
 } // namespace
 
-void print_svg(std::ostream& out, explanation const& what) {
+void print_svg(std::ostream& out, explanation const& what, std::optional<double> failure_probability) {
     plot delays("delay", "failure", "s");
     delays.add_band(curve(what, &explained_failure::least), curve(what, &explained_failure::usual),
                     "drawn from");
@@ -42,7 +84,23 @@ void print_svg(std::ostream& out, explanation const& what) {
                     curve(what, &explained_failure::cumulative_usual), "least to greatest");
     in_all.add_line(curve(what, &explained_failure::cumulative_mean), "mean");
 
-    out << svg_of(to_string(what.policy), {delays, in_all});
+    std::vector<plot> charts{delays, in_all};
+    if (failure_probability)
+        add_load(charts, {{"", what}}, *failure_probability);
+    out << svg_of(to_string(what.policy), charts);
+}
+
+void print_svg(std::ostream& out, std::vector<named_explanation> const& all,
+               std::optional<double> failure_probability) {
+    plot delays("mean delay", "failure", "s"), in_all("waited in all, on average", "failure", "s");
+    for (auto const& [name, what] : all) {
+        delays.add_line(curve(what, &explained_failure::mean), name);
+        in_all.add_line(curve(what, &explained_failure::cumulative_mean), name);
+    }
+    std::vector<plot> charts{delays, in_all};
+    if (failure_probability)
+        add_load(charts, all, *failure_probability);
+    out << svg_of("Policies compared", charts);
 }
 
 } // namespace asio_retry::tool

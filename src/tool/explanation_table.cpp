@@ -1,36 +1,39 @@
 #include "explanation_formats.hpp"
 #include "human.hpp"
 #include "sample.hpp"
+#include "text_layout.hpp"
 
 #include <asio_retry/policy_text.hpp>
 
-#include <iomanip>
+#include <algorithm>
+#include <utility>
 
 namespace asio_retry::tool {
 namespace {
 
-constexpr int column_width = 12;
-
-void print_cells(std::ostream& out, std::initializer_list<std::string> cells) {
-    bool first = true;
-    for (std::string const& cell : cells)
-        out << std::setw(std::exchange(first, false) ? 8 : column_width) << cell;
-}
-
-void print_rows(std::ostream& out, explanation const& what) {
+void print_rows(std::ostream& out, explanation const& what, view const& on) {
+    constexpr auto numbers = text_table::side::right;
     bool const has_draws = !what.failures.empty() && !what.failures.front().draws.empty();
-    print_cells(out, {"failure", "ceiling", "least", "mean", "greatest", "mean in all"});
+    text_table table;
+    table.add_column("failure", numbers, 8, 4);
+    table.add_column("ceiling", numbers, 12, 0);
+    table.add_column("least", numbers, 12, 1);
+    table.add_column("mean", numbers, 12, 3);
+    table.add_column("greatest", numbers, 12, 2);
+    table.add_column("mean in all", numbers, 12 + 1, 2);
     if (has_draws)
-        print_cells(out, {"", "1 %", "50 %", "99 %"});
-    out << '\n';
+        for (char const* const title : {"1 %", "50 %", "99 %"})
+            table.add_column(title, numbers, 12, 1);
     for (explained_failure const& f : what.failures) {
-        print_cells(out, {std::to_string(f.failure), human(f.ceiling), human(f.least), human(f.mean),
-                          human(f.greatest), human(f.cumulative_mean)});
+        std::vector<std::string> cells{
+            std::to_string(f.failure), human(f.ceiling),        human(f.least), human(f.mean),
+            human(f.greatest),         human(f.cumulative_mean)};
         if (has_draws)
-            print_cells(out, {"", human(quantile(f.draws, 0.01)), human(quantile(f.draws, 0.5)),
-                              human(quantile(f.draws, 0.99))});
-        out << '\n';
+            for (double const share : {0.01, 0.5, 0.99})
+                cells.push_back(human(quantile(f.draws, share)));
+        table.add_row(std::move(cells));
     }
+    table.print(out, on);
 }
 
 /// Their limit, or how many there are in runs whose delays are drawn.
@@ -43,29 +46,40 @@ std::string attempts_text(std::vector<std::uint64_t> const& sorted) {
            std::to_string(quantile(sorted, 0.5)) + ": there is a limit of time";
 }
 
+constexpr std::size_t column_of_facts = 15;
+
+void print_fact(std::ostream& out, view const& on, std::string name, std::string const& fact) {
+    name.resize(column_of_facts, ' ');
+    out << coloured(on, "1", name) << wrapped(fact, on.width, column_of_facts, column_of_facts) << '\n';
+}
+
 } // namespace
 
-void print_table(std::ostream& out, explanation const& what, std::optional<double> failure_probability) {
-    out << to_string(what.policy) << "\n\n";
-    print_rows(out, what);
+void print_facts(std::ostream& out, explanation const& what, std::optional<double> failure_probability,
+                 view const& on) {
+    print_fact(out, on, "attempts:", attempts_text(what.attempts));
+    if (what.is_whole && !what.failures.empty())
+        print_fact(out, on, "waits in all:",
+                   human(what.failures.back().cumulative_least) + " to " +
+                       human(std::min(what.failures.back().cumulative_greatest,
+                                      what.time_limit.value_or(duration::max()))));
+    print_fact(out, on, "over after:", what.longest ? "at most " + human(*what.longest) : "no limit is known");
+    if (!failure_probability)
+        return;
+    expected_load const load = load_at(what, *failure_probability);
+    out << "where " << human(*failure_probability * 100) << " % of the attempts fail:\n";
+    print_fact(out, on, "  load:", human(load.attempts) + " attempts for each operation");
+    print_fact(out, on, "  success:", human(load.successes * 100) + " % of the operations");
+}
+
+void print_table(std::ostream& out, explanation const& what, std::optional<double> failure_probability,
+                 view const& on) {
+    out << wrapped(to_string(what.policy), on.width, 2) << "\n\n";
+    print_rows(out, what, on);
     if (what.means_are_sampled)
         out << "(means of drawn delays)\n";
     out << '\n';
-
-    out << "attempts:      " << attempts_text(what.attempts) << '\n';
-    if (what.is_whole && !what.failures.empty())
-        out << "waits in all:  " << human(what.failures.back().cumulative_least) << " to "
-            << human(std::min(what.failures.back().cumulative_greatest,
-                              what.time_limit.value_or(duration::max())))
-            << '\n';
-    out << "over after:    " << (what.longest ? "at most " + human(*what.longest) : "no limit is known")
-        << '\n';
-    if (failure_probability) {
-        expected_load const load = load_at(what, *failure_probability);
-        out << "where " << human(*failure_probability * 100) << " % of the attempts fail:\n"
-            << "  load:        " << human(load.attempts) << " attempts for each operation\n"
-            << "  success:     " << human(load.successes * 100) << " % of the operations\n";
-    }
+    print_facts(out, what, failure_probability, on);
 }
 
 } // namespace asio_retry::tool

@@ -1,8 +1,12 @@
 // asio-retry: explains policies, lists the known ones, and repeats the published studies with them.
-#include "explanation.hpp"
-#include "explanation_formats.hpp"
+#include "command_help.hpp"
+#include "command_table.hpp"
+#include "explain_command.hpp"
+#include "manual.hpp"
+#include "nearest.hpp"
 #include "occ_study.hpp"
 #include "options.hpp"
+#include "policy_list.hpp"
 #include "profiles_list.hpp"
 #include "progress_bar.hpp"
 #include "rounds_study.hpp"
@@ -12,7 +16,6 @@
 #include "../text/shown_text.hpp"
 
 #include <asio_retry/policy_text.hpp>
-#include <asio_retry/profiles.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -25,57 +28,74 @@ namespace {
 
 enum exit_code { done = 0, failed = 1, misused = 2 };
 
-/// From a text, or from the bare name of a profile.
-retry_policy policy_of(std::string const& text) {
-    profiles::profile const* const known = profiles::find(text);
-    return known ? known->make() : parse_policy(text);
+void explain_policies(std::vector<std::string> const& arguments) {
+    explain_options const asked = parse_explain(arguments);
+    print_explanations(std::cout, asked, view_of_output(asked.colour));
 }
 
-void explain_policy(std::vector<std::string> const& arguments) {
-    explain_options const asked = parse_explain(arguments);
-    explanation const what = explain(policy_of(asked.policy), {asked.failures, asked.seed, asked.draws});
-    switch (asked.as) {
-    case format::table:
-        return print_table(std::cout, what, asked.failure_probability);
-    case format::csv:
-        return print_csv(std::cout, what);
-    case format::json:
-        return print_json(std::cout, what, asked.failure_probability);
-    case format::svg:
-        return print_svg(std::cout, what);
-    }
+void list_profiles(std::vector<std::string> const& arguments) {
+    profiles_options const asked = parse_profiles(arguments);
+    print_profiles(std::cout, asked.as, view_of_output(asked.colour));
 }
 
 void simulate_occ(std::vector<std::string> const& arguments) {
     occ_options const asked = parse_occ(arguments);
+    std::vector<occ_algorithm> algorithms;
+    for (named_policy const& each : policies_of(asked.policies))
+        algorithms.push_back({each.name, each.policy});
+    bool const has_own = !algorithms.empty();
     std::vector<occ_result> results;
     {
         progress_bar bar;
-        results = study_occ(asked.clients, asked.trials, asked.seed, [&](double share) { bar.show(share); });
+        results = study_occ(has_own ? algorithms : occ_algorithms(), asked.clients, asked.trials, asked.seed,
+                            [&](double share) { bar.show(share); });
     }
-    print_occ(std::cout, results, asked.as);
+    print_occ(std::cout, results, has_own, asked.as, view_of_output(asked.colour));
 }
 
 void simulate_rounds(std::vector<std::string> const& arguments) {
     rounds_options const asked = parse_rounds(arguments);
-    print_rounds(std::cout, study_rounds(policy_of(asked.policy), asked.clients, asked.capacity, asked.seed),
-                 asked);
+    std::vector<named_rounds> all;
+    for (named_policy const& each : policies_of(asked.policies))
+        all.push_back({each.name, study_rounds(each.policy, asked.clients, asked.capacity, asked.seed)});
+    print_rounds(std::cout, all, asked, view_of_output(asked.colour));
 }
 
-void simulate(study const& which, std::vector<std::string> const& arguments) {
-    study_options const asked = parse_study(which, arguments);
+void simulate(std::string const& command, study const& which, std::vector<std::string> const& arguments) {
+    study_options const asked = parse_study(command, arguments);
     study_report report;
     {
         progress_bar bar;
         report = which.run(asked.seed, [&](double share) { bar.show(share); });
     }
-    print_study(std::cout, report, asked.as);
+    print_study(std::cout, report, asked.as, view_of_output(asked.colour));
+}
+
+/// The first words of commands, or those that follow `simulate`.
+std::vector<std::string> words_of_commands(bool of_simulate) {
+    constexpr std::string_view simulate = "simulate ";
+    std::vector<std::string> words;
+    for (command_entry const& each : commands())
+        if (each.name.starts_with(simulate) == of_simulate)
+            words.push_back(of_simulate ? each.name.substr(simulate.size()) : each.name);
+    if (!of_simulate)
+        words.insert(words.end(), {"simulate", "--help", "--version"});
+    return words;
+}
+
+[[noreturn]] void refuse_command(std::string const& name) {
+    constexpr std::string_view simulate = "simulate ";
+    bool const of_simulate = name.starts_with(simulate);
+    std::string const word = of_simulate ? name.substr(simulate.size()) : name;
+    throw usage_error("no command '" + detail::shown(name) + "'" +
+                      did_you_mean(word, words_of_commands(of_simulate)));
 }
 
 std::string names_of_studies() {
-    std::string names = "occ, rounds";
-    for (study const& each : studies())
-        names += std::string(&each == &studies().back() ? " or " : ", ") + each.name;
+    std::string names;
+    std::vector<std::string> const words = words_of_commands(true);
+    for (std::string const& word : words)
+        names += (&word == &words.front() ? "" : &word == &words.back() ? " or " : ", ") + word;
     return names;
 }
 
@@ -95,9 +115,9 @@ void print_help(std::vector<std::string> words) {
         if (!word.starts_with('-') && name.find(' ') == std::string::npos &&
             (name.empty() || name == "simulate"))
             name += (name.empty() ? "" : " ") + word;
-    std::string const text = help_on(name);
+    std::string const text = help_on(name, view_of_output(colours::automatic));
     if (text.empty())
-        throw usage_error("no command '" + detail::shown(name) + "'");
+        refuse_command(name);
     std::cout << text;
 }
 
@@ -123,17 +143,22 @@ void run(std::vector<std::string> words) {
     if (command == "simulate")
         command.append(" ").append(take());
     if (command == "explain")
-        explain_policy(words);
+        explain_policies(words);
     else if (command == "profiles")
-        print_profiles(std::cout, parse_profiles(words).as);
+        list_profiles(words);
     else if (command == "simulate occ")
         simulate_occ(words);
     else if (command == "simulate rounds")
         simulate_rounds(words);
     else if (studied)
-        simulate(*studied, words);
-    else
-        throw usage_error("no command '" + detail::shown(command) + "'");
+        simulate(command, *studied, words);
+    else if (command == "completion")
+        print_completion(std::cout, parse_completion(words));
+    else if (command == "manual") {
+        parse_manual(words);
+        print_manual(std::cout, ASIO_RETRY_VERSION);
+    } else
+        refuse_command(command);
 }
 
 } // namespace
@@ -156,6 +181,9 @@ int main(int argc, char** argv) {
         std::string_view message = e.what(); // which names the library
         message.remove_prefix(std::min(message.find(": "), message.size() - 2) + 2);
         std::cerr << "asio-retry: policy: " << message << '\n';
+        return misused;
+    } catch (policy_fault const& e) {
+        std::cerr << "asio-retry: " << e.what() << '\n';
         return misused;
     } catch (std::exception const& e) {
         std::cerr << "asio-retry: " << e.what() << '\n';

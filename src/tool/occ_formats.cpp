@@ -1,10 +1,14 @@
+#include "csv_cell.hpp"
 #include "human.hpp"
+#include "json_text.hpp"
 #include "plot.hpp"
 #include "study_formats.hpp"
+#include "text_layout.hpp"
+
+#include "../text/shown_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <iomanip>
 #include <map>
@@ -19,54 +23,68 @@ struct figure {
     double value;
 };
 
-std::vector<figure> figures_of(occ_result const& r) {
+std::vector<figure> figures_of(occ_result const& r, bool with_losers) {
     auto const time = r.time_ms.sorted();
     auto const calls = r.calls.sorted();
-    return {{"time_mean", r.time_ms.mean()},
-            {"time_sd", r.time_ms.standard_deviation()},
-            {"time_p05", quantile(time, 0.05)},
-            {"time_p50", quantile(time, 0.5)},
-            {"time_p95", quantile(time, 0.95)},
-            {"calls_mean", r.calls.mean()},
-            {"calls_sd", r.calls.standard_deviation()},
-            {"calls_p05", quantile(calls, 0.05)},
-            {"calls_p50", quantile(calls, 0.5)},
-            {"calls_p95", quantile(calls, 0.95)}};
+    std::vector<figure> all{{"time_mean", r.time_ms.mean()},
+                            {"time_sd", r.time_ms.standard_deviation()},
+                            {"time_p05", quantile(time, 0.05)},
+                            {"time_p50", quantile(time, 0.5)},
+                            {"time_p95", quantile(time, 0.95)},
+                            {"calls_mean", r.calls.mean()},
+                            {"calls_sd", r.calls.standard_deviation()},
+                            {"calls_p05", quantile(calls, 0.05)},
+                            {"calls_p50", quantile(calls, 0.5)},
+                            {"calls_p95", quantile(calls, 0.95)}};
+    if (with_losers)
+        all.push_back({"gave_up_mean", r.gave_up.mean()});
+    return all;
 }
 
-void print_table(std::ostream& out, std::vector<occ_result> const& results) {
-    out << std::setw(7) << "clients" << "  " << std::left << std::setw(12) << "algorithm" << std::right
-        << std::setw(12) << "ms until all" << std::setw(10) << "sd" << std::setw(10) << "writes" << std::setw(9)
-        << "sd" << '\n';
-    for (occ_result const& r : results)
-        out << std::setw(7) << r.clients << "  " << std::left << std::setw(12) << r.algorithm << std::right
-            << std::setw(12) << human(r.time_ms.mean()) << std::setw(10)
-            << human(r.time_ms.standard_deviation()) << std::setw(10) << human(r.calls.mean()) << std::setw(9)
-            << human(r.calls.standard_deviation()) << '\n';
-}
-
-void print_csv(std::ostream& out, std::vector<occ_result> const& results) {
-    out << "clients,algorithm,trials,time_mean,time_sd,time_p05,time_p50,time_p95,calls_mean,calls_sd,calls_"
-           "p05,"
-           "calls_p50,calls_p95\n"
-        << std::fixed << std::setprecision(3);
+void print_table(std::ostream& out, std::vector<occ_result> const& results, bool with_losers, view const& on) {
+    constexpr auto numbers = text_table::side::right;
+    text_table table;
+    table.add_column("clients", numbers, 7, 4);
+    table.add_column("algorithm", text_table::side::left, 14, 4);
+    table.add_column("ms until all", numbers, 12 + 2, 3);
+    table.add_column("sd", numbers, 10, 1);
+    table.add_column("writes", numbers, 10, 2);
+    table.add_column("sd", numbers, 9, 0);
+    if (with_losers)
+        table.add_column("gave up", numbers, 10, 2);
     for (occ_result const& r : results) {
-        out << r.clients << ',' << r.algorithm << ',' << r.calls.size();
-        for (figure const& f : figures_of(r))
+        std::vector<std::string> cells{std::to_string(r.clients), detail::shown(r.algorithm),
+                                       human(r.time_ms.mean()),   human(r.time_ms.standard_deviation()),
+                                       human(r.calls.mean()),     human(r.calls.standard_deviation())};
+        if (with_losers)
+            cells.push_back(human(r.gave_up.mean()));
+        table.add_row(std::move(cells));
+    }
+    table.print(out, on);
+}
+
+void print_csv(std::ostream& out, std::vector<occ_result> const& results, bool with_losers) {
+    out << "clients,algorithm,trials";
+    for (figure const& f : figures_of(results.front(), with_losers))
+        out << ',' << f.name;
+    out << '\n' << std::fixed << std::setprecision(3);
+    for (occ_result const& r : results) {
+        out << r.clients << ',' << csv_cell(r.algorithm) << ',' << r.calls.size();
+        for (figure const& f : figures_of(r, with_losers))
             out << ',' << f.value;
         out << '\n';
     }
 }
 
-void print_json(std::ostream& out, std::vector<occ_result> const& results) {
+void print_json(std::ostream& out, std::vector<occ_result> const& results, bool with_losers) {
     json::array all;
     for (occ_result const& r : results) {
         json::object row{{"clients", r.clients}, {"algorithm", r.algorithm}, {"trials", r.calls.size()}};
-        for (figure const& f : figures_of(r))
+        for (figure const& f : figures_of(r, with_losers))
             row[f.name] = f.value;
         all.push_back(std::move(row));
     }
-    out << json::serialize(all) << '\n';
+    write_json(out, all);
 }
 
 void print_svg(std::ostream& out, std::vector<occ_result> const& results) {
@@ -89,14 +107,16 @@ void print_svg(std::ostream& out, std::vector<occ_result> const& results) {
 
 } // namespace
 
-void print_occ(std::ostream& out, std::vector<occ_result> const& results, format as) {
+void print_occ(std::ostream& out, std::vector<occ_result> const& results, bool with_losers, format as,
+               view const& on) {
     switch (as) {
     case format::table:
-        return print_table(out, results);
+    case format::chart:
+        return print_table(out, results, with_losers, on);
     case format::csv:
-        return print_csv(out, results);
+        return print_csv(out, results, with_losers);
     case format::json:
-        return print_json(out, results);
+        return print_json(out, results, with_losers);
     case format::svg:
         return print_svg(out, results);
     }

@@ -16,6 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Who would wait until then has given up; messages travel beyond it.
+constexpr duration latest_wait = duration::max() / 2;
+
 /// How long messages travel.
 class network {
 public:
@@ -71,6 +74,7 @@ public:
         return std::chrono::duration<double, std::milli>(now_.time_since_epoch()).count();
     }
     double calls() const { return static_cast<double>(writes_); }
+    double gave_up() const { return static_cast<double>(gave_up_); }
 
 private:
     void send(message::kind what, std::size_t from, duration after) {
@@ -104,8 +108,10 @@ private:
             verdict::failure(make_error_code(boost::system::errc::resource_unavailable_try_again));
         client& c = clients_[who];
         retry_action const action = c.machine.on_failure(lost, now_, c.source);
-        if (action.what != retry_action::kind::wait)
+        if (action.what != retry_action::kind::wait || action.delay >= latest_wait - now_.time_since_epoch()) {
+            ++gave_up_;
             return;
+        }
         c.machine.on_wait_over(now_ + action.delay);
         send(message::kind::read, who, action.delay);
     }
@@ -118,6 +124,7 @@ private:
     time_point now_{};
     std::uint64_t version_ = 0;
     std::uint64_t writes_ = 0;
+    std::uint64_t gave_up_ = 0;
 };
 
 } // namespace
@@ -134,10 +141,10 @@ std::vector<occ_algorithm> occ_algorithms() {
             {"Decorr", endless.backoff(constant(base)).jitter(decorrelated_jitter().cap(cap))}};
 }
 
-std::vector<occ_result> study_occ(std::vector<unsigned> const& clients, unsigned trials, std::uint64_t seed,
+std::vector<occ_result> study_occ(std::vector<occ_algorithm> const& algorithms,
+                                  std::vector<unsigned> const& clients, unsigned trials, std::uint64_t seed,
                                   std::function<void(double)> const& progress) {
     std::vector<occ_result> results;
-    std::vector<occ_algorithm> const algorithms = occ_algorithms();
     auto const work_of = [](unsigned count) { return static_cast<double>(count) * count; };
     double const all = std::accumulate(clients.begin(), clients.end(), 0.0,
                                        [&](double sum, unsigned count) { return sum + work_of(count); }) *
@@ -145,12 +152,13 @@ std::vector<occ_result> study_occ(std::vector<unsigned> const& clients, unsigned
     double done = 0;
     for (unsigned const count : clients)
         for (occ_algorithm const& algorithm : algorithms) {
-            occ_result& result = results.emplace_back(occ_result{count, algorithm.name, {}, {}});
+            occ_result& result = results.emplace_back(occ_result{count, algorithm.name, {}, {}, {}});
             for (unsigned i = 0; i != trials; ++i) {
                 trial one(algorithm.policy, count, random(seed, results.size() << 32 | i)());
                 one.run();
                 result.time_ms.add(one.time_ms());
                 result.calls.add(one.calls());
+                result.gave_up.add(one.gave_up());
                 progress((done += work_of(count)) / all);
             }
         }

@@ -25,12 +25,15 @@ std::vector<occ_algorithm> occ_algorithms();
 struct occ_result {
     unsigned clients;
     std::string algorithm;
-    sample time_ms; ///< until the last client has succeeded
+    sample time_ms; ///< until the last client has succeeded, or given up
     sample calls;   ///< writes
+    sample gave_up; ///< clients
 };
 
-/// `progress` is told the share that is done.
-std::vector<occ_result> study_occ(std::vector<unsigned> const& clients, unsigned trials, std::uint64_t seed,
+/// `progress` is told the share that is done. A client gives up when its policy does, and where it would wait
+/// for longer than there is time.
+std::vector<occ_result> study_occ(std::vector<occ_algorithm> const& algorithms,
+                                  std::vector<unsigned> const& clients, unsigned trials, std::uint64_t seed,
                                   std::function<void(double)> const& progress);
 
 } // namespace asio_retry::tool

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "studies.hpp"
-
-#include <asio_retry/retry_policy.hpp>
+#include "command_table.hpp"
+#include "terminal.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,39 +18,52 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-enum class format { table, csv, json, svg };
+/// A policy, or a file of policies, is not understood.
+class policy_fault : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
 
-struct explain_options {
-    std::string policy; ///< as text, or the name of a profile
+enum class format { table, chart, csv, json, svg };
+
+/// How a command shows what it finds.
+struct output_options {
+    format as = format::table;
+    colours colour = colours::automatic;
+};
+
+/// Which policies a command is about.
+struct policy_options {
+    std::vector<std::string> operands; ///< texts or names of profiles; names in the file, if there is one
+    std::string file;
+};
+
+struct explain_options : output_options {
+    policy_options policies;
     std::optional<std::uint64_t> failures;
     std::uint64_t seed = 1;
     std::size_t draws = 0;
     std::optional<double> failure_probability;
-    format as = format::table;
 };
 
-struct profiles_options {
-    format as = format::table;
-};
+struct profiles_options : output_options {};
 
-struct occ_options {
+struct occ_options : output_options {
+    policy_options policies; ///< instead of the study's
     std::vector<unsigned> clients;
     unsigned trials = 100;
     std::uint64_t seed = 1;
-    format as = format::table;
 };
 
-struct rounds_options {
+struct rounds_options : output_options {
+    policy_options policies; ///< whose delays count in seconds, a second being a round
     unsigned clients = 100;
     unsigned capacity = 1;
-    std::string policy; ///< whose delays count in seconds, a second being a round
     std::uint64_t seed = 1;
-    format as = format::table;
 };
 
-struct study_options {
+struct study_options : output_options {
     std::uint64_t seed = 1;
-    format as = format::table;
 };
 
 /// Throw usage_error.
@@ -59,9 +71,8 @@ explain_options parse_explain(std::vector<std::string> const& arguments);
 profiles_options parse_profiles(std::vector<std::string> const& arguments);
 occ_options parse_occ(std::vector<std::string> const& arguments);
 rounds_options parse_rounds(std::vector<std::string> const& arguments);
-study_options parse_study(study const& which, std::vector<std::string> const& arguments);
-
-/// The help on a command, or on all of them where it is empty; nothing for one that is unknown.
-std::string help_on(std::string const& command);
+study_options parse_study(std::string const& command, std::vector<std::string> const& arguments);
+std::string parse_completion(std::vector<std::string> const& arguments);
+void parse_manual(std::vector<std::string> const& arguments);
 
 } // namespace asio_retry::tool

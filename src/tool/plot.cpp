@@ -110,6 +110,10 @@ void plot::add_dots(std::vector<point> points, std::string label) {
     add(kind::dots, std::move(points), std::move(label));
 }
 
+void plot::add_marks(std::vector<point> points, std::string label) {
+    add(kind::marks, std::move(points), std::move(label));
+}
+
 /// Where the entries of the legend begin, the last line at the bottom.
 std::vector<point> plot::legend() const {
     std::vector<point> places;
@@ -168,6 +172,10 @@ std::string plot::group() const {
         case kind::dots:
             svg +=
                 formatted("<g class=\"fill%d\" opacity=\".45\">", colour) + placed(circle, c.points) + "</g>\n";
+            break;
+        case kind::marks:
+            svg += formatted("<g class=\"fill%d\">", colour) +
+                   placed("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", c.points) + "</g>\n";
             break;
         case kind::band:
             svg += formatted("<polygon class=\"fill%d\" opacity=\".18\" points=\"", colour) +

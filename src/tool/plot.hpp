@@ -22,6 +22,9 @@ public:
     void add_guide(std::vector<point> points, std::string label);
     void add_dots(std::vector<point> points, std::string label);
 
+    /// Few points that are to be seen.
+    void add_marks(std::vector<point> points, std::string label);
+
     static constexpr int width = 460;
     static constexpr int height = 330;
 
@@ -29,7 +32,7 @@ public:
     std::string group() const;
 
 private:
-    enum class kind { band, line, guide, dots };
+    enum class kind { band, line, guide, dots, marks };
     struct curve {
         kind what;
         std::vector<point> points;

@@ -1,13 +1,13 @@
 #include "profiles_list.hpp"
 
+#include "json_text.hpp"
+#include "text_layout.hpp"
+
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
-
-#include <iomanip>
 
 namespace asio_retry::tool {
 namespace {
@@ -23,11 +23,15 @@ std::string quoted(std::string_view text) {
 
 } // namespace
 
-void print_profiles(std::ostream& out, format as) {
+void print_profiles(std::ostream& out, format as, view const& on) {
     json::array all;
+    constexpr std::size_t roomy = 26;
+    bool const is_narrow = on.width < 2 * roomy;
+    std::size_t const indent = is_narrow ? 2 : roomy;
     if (as == format::csv)
         out << "name,summary,policy,source,flaw\n";
     for (profiles::profile const& p : profiles::all()) {
+        std::string const name(p.name);
         std::string const policy = to_string(p.make());
         if (as == format::json)
             all.push_back({{"name", p.name},
@@ -40,10 +44,12 @@ void print_profiles(std::ostream& out, format as) {
             out << p.name << ',' << quoted(p.summary) << ',' << quoted(policy) << ',' << quoted(p.source) << ','
                 << quoted(p.flaw) << '\n';
         else
-            out << std::left << std::setw(26) << p.name << p.summary << '\n';
+            out << coloured(on, "1", name)
+                << (is_narrow ? "\n" + std::string(indent, ' ') : std::string(indent - name.size(), ' '))
+                << wrapped(p.summary, on.width, indent, indent) << '\n';
     }
     if (as == format::json)
-        out << json::serialize(all) << '\n';
+        write_json(out, all);
 }
 
 } // namespace asio_retry::tool

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "terminal.hpp"
+
+#include <algorithm>
 #include <cstdio>
 #include <string>
-
-#include <unistd.h>
 
 namespace asio_retry::tool {
 
@@ -23,14 +24,16 @@ public:
         if (!is_terminal_ || percent == shown_)
             return;
         shown_ = percent;
-        auto const filled = static_cast<std::size_t>(percent) * width / 100;
+        auto const filled = static_cast<std::size_t>(percent) * width_ / 100;
         std::fprintf(stderr, "\r[%s%s] %3d %%", std::string(filled, '#').c_str(),
-                     std::string(width - filled, ' ').c_str(), percent);
+                     std::string(width_ - filled, ' ').c_str(), percent);
     }
 
 private:
-    static constexpr std::size_t width = 40;
-    bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+    static constexpr std::size_t beside_it = 9; // brackets and number, and a column that the cursor stands in
+
+    bool is_terminal_ = errors_are_on_a_terminal();
+    std::size_t width_ = std::min<std::size_t>(width_of_errors() - beside_it, 40);
     int shown_ = -1;
 };
 

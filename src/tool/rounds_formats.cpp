@@ -1,9 +1,13 @@
+#include "csv_cell.hpp"
+#include "json_text.hpp"
 #include "plot.hpp"
 #include "study_formats.hpp"
+#include "text_layout.hpp"
+
+#include "../text/shown_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 namespace asio_retry::tool {
 namespace {
@@ -14,38 +18,75 @@ std::uint64_t rounds_until_the_end(rounds_result const& result) {
     return result.rounds.empty() ? 0 : result.rounds.rbegin()->first + 1;
 }
 
-void print_table(std::ostream& out, rounds_result const& result, rounds_options const& asked) {
-    out << asked.clients << " clients, " << asked.capacity << " served in a round: " << asked.policy << "\n\n"
-        << "rounds:    " << rounds_until_the_end(result) << '\n'
-        << "attempts:  " << result.attempts << '\n'
-        << "gave up:   " << result.gave_up << " clients\n";
+void print_table(std::ostream& out, std::vector<named_rounds> const& all, rounds_options const& asked,
+                 view const& on) {
+    std::string const title =
+        std::to_string(asked.clients) + " clients, " + std::to_string(asked.capacity) + " served in a round";
+    if (all.size() == 1) {
+        auto const& [name, result] = all.front();
+        out << wrapped(title + ": " + detail::shown(name, 1000), on.width, 2) << "\n\n"
+            << "rounds:    " << rounds_until_the_end(result) << '\n'
+            << "attempts:  " << result.attempts << '\n'
+            << "gave up:   " << result.gave_up << " clients\n";
+        return;
+    }
+    out << wrapped(title, on.width) << "\n\n";
+    constexpr auto numbers = text_table::side::right;
+    text_table table;
+    table.add_column("policy", text_table::side::left, 7);
+    table.add_column("rounds", numbers, 10, 2);
+    table.add_column("attempts", numbers, 10, 1);
+    table.add_column("gave up", numbers, 10, 0);
+    for (auto const& [name, result] : all)
+        table.add_row({detail::shown(name), std::to_string(rounds_until_the_end(result)),
+                       std::to_string(result.attempts), std::to_string(result.gave_up)});
+    table.print(out, on);
 }
 
-void print_csv(std::ostream& out, rounds_result const& result) {
-    out << "round,attempts,served\n";
-    for (auto const& [number, round] : result.rounds)
-        out << number + 1 << ',' << round.attempts << ',' << round.served << '\n';
+void print_csv(std::ostream& out, std::vector<named_rounds> const& all) {
+    bool const with_names = all.size() > 1;
+    out << (with_names ? "policy," : "") << "round,attempts,served\n";
+    for (auto const& [name, result] : all)
+        for (auto const& [number, round] : result.rounds)
+            out << (with_names ? csv_cell(name) + ',' : "") << number + 1 << ',' << round.attempts << ','
+                << round.served << '\n';
 }
 
-void print_json(std::ostream& out, rounds_result const& result) {
+json::object json_of(rounds_result const& result) {
     json::array rounds;
     for (auto const& [number, round] : result.rounds)
         rounds.push_back({{"round", number + 1}, {"attempts", round.attempts}, {"served", round.served}});
-    out << json::serialize(json::object{{"rounds", rounds_until_the_end(result)},
-                                        {"attempts", result.attempts},
-                                        {"gave_up", result.gave_up},
-                                        {"each", std::move(rounds)}})
-        << '\n';
+    return {{"rounds", rounds_until_the_end(result)},
+            {"attempts", result.attempts},
+            {"gave_up", result.gave_up},
+            {"each", std::move(rounds)}};
 }
 
-void print_svg(std::ostream& out, rounds_result const& result, rounds_options const& asked) {
+void print_json(std::ostream& out, std::vector<named_rounds> const& all) {
+    if (all.size() == 1)
+        return write_json(out, json_of(all.front().result));
+    json::array several;
+    for (auto const& [name, result] : all) {
+        json::object one{{"policy", name}};
+        for (auto const& entry : json_of(result))
+            one[entry.key()] = entry.value();
+        several.push_back(std::move(one));
+    }
+    write_json(out, several);
+}
+
+struct curves {
     std::vector<point> attempts, served, served_in_all;
+};
+
+curves curves_of(rounds_result const& result) {
+    curves all;
     double last = 0, in_all = 0;
     auto const add = [&](double round, double tried, double succeeded) {
-        attempts.push_back({round, tried});
-        served.push_back({round, succeeded});
+        all.attempts.push_back({round, tried});
+        all.served.push_back({round, succeeded});
         in_all += succeeded;
-        served_in_all.push_back({round, in_all});
+        all.served_in_all.push_back({round, in_all});
         last = round;
     };
     for (auto const& [number, round] : result.rounds) {
@@ -56,26 +97,37 @@ void print_svg(std::ostream& out, rounds_result const& result, rounds_options co
             add(here - 1, 0, 0);
         add(here, static_cast<double>(round.attempts), static_cast<double>(round.served));
     }
+    return all;
+}
+
+void print_svg(std::ostream& out, std::vector<named_rounds> const& all) {
     plot rounds("attempts in each round", "round", "attempts");
-    rounds.add_line(std::move(attempts), "attempts");
-    rounds.add_line(std::move(served), "served in the round");
     plot clients("served in all", "round", "clients");
-    clients.add_line(std::move(served_in_all), "served so far");
-    out << svg_of(asked.policy, {rounds, clients});
+    bool const is_one = all.size() == 1;
+    for (auto const& [name, result] : all) {
+        curves found = curves_of(result);
+        rounds.add_line(std::move(found.attempts), is_one ? "attempts" : name);
+        if (is_one)
+            rounds.add_line(std::move(found.served), "served in the round");
+        clients.add_line(std::move(found.served_in_all), is_one ? "served so far" : name);
+    }
+    out << svg_of(is_one ? all.front().name : "Clients that a server turns away", {rounds, clients});
 }
 
 } // namespace
 
-void print_rounds(std::ostream& out, rounds_result const& result, rounds_options const& asked) {
+void print_rounds(std::ostream& out, std::vector<named_rounds> const& all, rounds_options const& asked,
+                  view const& on) {
     switch (asked.as) {
     case format::table:
-        return print_table(out, result, asked);
+    case format::chart:
+        return print_table(out, all, asked, on);
     case format::csv:
-        return print_csv(out, result);
+        return print_csv(out, all);
     case format::json:
-        return print_json(out, result);
+        return print_json(out, all);
     case format::svg:
-        return print_svg(out, result, asked);
+        return print_svg(out, all);
     }
 }
 

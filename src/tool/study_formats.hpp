@@ -6,11 +6,22 @@
 #include "study_report.hpp"
 
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace asio_retry::tool {
 
-void print_occ(std::ostream& out, std::vector<occ_result> const& results, format as);
-void print_rounds(std::ostream& out, rounds_result const& result, rounds_options const& asked);
-void print_study(std::ostream& out, study_report const& report, format as);
+/// With how many clients gave up, on average, if that is asked for.
+void print_occ(std::ostream& out, std::vector<occ_result> const& results, bool with_losers, format as,
+               view const& on);
+
+/// What clients of one policy made of it.
+struct named_rounds {
+    std::string name;
+    rounds_result result;
+};
+void print_rounds(std::ostream& out, std::vector<named_rounds> const& all, rounds_options const& asked,
+                  view const& on);
+void print_study(std::ostream& out, study_report const& report, format as, view const& on = {});
 
 } // namespace asio_retry::tool

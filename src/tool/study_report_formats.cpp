@@ -1,9 +1,10 @@
 #include "human.hpp"
+#include "json_text.hpp"
 #include "study_formats.hpp"
+#include "text_layout.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,27 +15,23 @@ namespace {
 
 namespace json = boost::json;
 
-void print_table(std::ostream& out, study_report const& report) {
+void print_table(std::ostream& out, study_report const& report, view const& on) {
     static constexpr std::size_t least_width = 10;
-    std::size_t longest = 0;
-    for (figure_table::row const& row : report.figures.rows)
-        longest = std::max(longest, row.setting.size());
-    auto const first = static_cast<int>(longest);
-    auto const width = [](std::string const& column) {
-        return static_cast<int>(std::max(column.size(), least_width) + 2);
-    };
-    out << report.title << "\n\n" << std::setw(first) << "";
+    out << wrapped(report.title, on.width) << "\n\n";
+    text_table table;
+    table.add_column("", text_table::side::left, 0);
     for (std::string column : report.figures.columns) {
         std::replace(column.begin(), column.end(), '_', ' ');
-        out << std::setw(width(column)) << column;
+        std::size_t const width = std::max(column.size(), least_width) + 2;
+        table.add_column(std::move(column), text_table::side::right, width);
     }
     for (figure_table::row const& row : report.figures.rows) {
-        out << '\n' << std::left << std::setw(first) << row.setting << std::right;
-        for (std::size_t i = 0; i != row.figures.size(); ++i)
-            out << std::setw(width(report.figures.columns[i]))
-                << (std::isnan(row.figures[i]) ? "never" : human(row.figures[i]));
+        std::vector<std::string> cells{row.setting};
+        for (double const figure : row.figures)
+            cells.push_back(std::isnan(figure) ? "never" : human(figure));
+        table.add_row(std::move(cells));
     }
-    out << '\n';
+    table.print(out, on);
 }
 
 void print_csv(std::ostream& out, figure_table const& table) {
@@ -66,18 +63,18 @@ json::array rows_of(figure_table const& table) {
 }
 
 void print_json(std::ostream& out, study_report const& report) {
-    out << json::serialize(json::object{{"title", report.title},
-                                        {"figures", rows_of(report.figures)},
-                                        {"course", rows_of(report.course)}})
-        << '\n';
+    write_json(out, json::object{{"title", report.title},
+                                 {"figures", rows_of(report.figures)},
+                                 {"course", rows_of(report.course)}});
 }
 
 } // namespace
 
-void print_study(std::ostream& out, study_report const& report, format as) {
+void print_study(std::ostream& out, study_report const& report, format as, view const& on) {
     switch (as) {
     case format::table:
-        return print_table(out, report);
+    case format::chart:
+        return print_table(out, report, on);
     case format::csv:
         return print_csv(out, report.course.rows.empty() ? report.figures : report.course);
     case format::json:

@@ -104,10 +104,9 @@ TEST(charts, legends_do_not_run_into_each_other_nor_out_of_the_chart) {
 TEST(charts, rounds_without_attempts_are_drawn_and_who_was_served_is_counted) {
     auto const policy = retry_policy().backoff(constant(5s)).jitter(no_jitter()).unlimited_attempts();
     rounds_options asked;
-    asked.policy = "constant(5s)";
     asked.as = format::svg;
     std::ostringstream out;
-    print_rounds(out, study_rounds(policy, 2, 1, 1), asked);
+    print_rounds(out, {{"constant(5s)", study_rounds(policy, 2, 1, 1)}}, asked, {});
     auto const lines = all_matches(out.str(), "<polyline[^>]* points=\"([^\"]*)\"");
     ASSERT_EQ(lines.size(), 3u) << "attempts, served and served in all";
     auto const heights = [](std::string const& points) {
@@ -120,6 +119,38 @@ TEST(charts, rounds_without_attempts_are_drawn_and_who_was_served_is_counted) {
     EXPECT_THAT(heights(lines[0][1]), ElementsAre(1, 0, 0, 0.5));
     EXPECT_THAT(heights(lines[1][1]), ElementsAre(0.5, 0, 0, 0.5));
     EXPECT_THAT(heights(lines[2][1]), ElementsAre(0.5, 0.5, 0.5, 1));
+}
+
+// Half of the attempts fail: 1.75 of three are made, and 87.5 % of the operations succeed.
+TEST(charts, a_failure_probability_adds_the_load_and_the_success) {
+    explanation const what = explain(retry_policy().max_attempts(3), {});
+    std::ostringstream out;
+    print_svg(out, what, 0.5);
+    EXPECT_EQ(all_matches(out.str(), "<g transform").size(), 4u);
+    EXPECT_THAT(out.str(), testing::HasSubstr("at 50 %: 1.75<"));
+    EXPECT_THAT(out.str(), testing::HasSubstr("at 50 %: 87.5 %<"));
+    auto const marks = all_matches(out.str(), "<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\" r=\"4\"/>");
+    ASSERT_EQ(marks.size(), 2u);
+    EXPECT_NEAR(height_of(marks[0][0]), 1.75 / 3, 0.01);
+    EXPECT_NEAR(height_of(marks[1][0]), 0.875, 0.01);
+}
+
+TEST(charts, a_load_without_bound_is_not_drawn) {
+    std::ostringstream out;
+    print_svg(out, explain(retry_policy().unlimited_attempts(), {}), 1);
+    EXPECT_EQ(out.str().find("inf"), std::string::npos);
+    EXPECT_EQ(out.str().find("nan"), std::string::npos);
+}
+
+TEST(charts, several_policies_share_them) {
+    std::vector<named_explanation> const two{{"fast", explain(retry_policy(), {})},
+                                             {"slow <1>", explain(profiles::celery(), {})}};
+    std::ostringstream out;
+    print_svg(out, two, 0.25);
+    EXPECT_EQ(all_matches(out.str(), "<g transform").size(), 4u);
+    EXPECT_EQ(all_matches(out.str(), "<polyline").size(), 8u);
+    EXPECT_EQ(all_matches(out.str(), ">fast<").size(), 4u);
+    EXPECT_EQ(all_matches(out.str(), ">slow &lt;1&gt;<").size(), 4u);
 }
 
 } // namespace

@@ -1,4 +1,6 @@
 // The program as its users meet it: arguments, output, messages and exit codes.
+#include "program.hpp"
+
 #include "support/csv.hpp"
 
 #include <asio_retry/profiles.hpp>
@@ -15,45 +17,13 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <string>
-
-#include <sys/wait.h>
 
 namespace asio_retry::tool {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-struct outcome {
-    int exit_code;
-    std::string output;
-};
-
-/// Runs the program in a shell.
-outcome run(std::string const& arguments) {
-    FILE* const pipe = ::popen((std::string(ASIO_RETRY_TOOL) + " " + arguments).c_str(), "r");
-    if (!pipe)
-        throw std::runtime_error("popen");
-    outcome result{};
-    char part[4096];
-    while (std::size_t const size = std::fread(part, 1, sizeof part, pipe))
-        result.output.append(part, size);
-    int const status = ::pclose(pipe);
-    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return result;
-}
-
-void expect_usage_error(std::string const& arguments, std::string const& message) {
-    SCOPED_TRACE(arguments);
-    EXPECT_THAT(run(arguments + " 2>/dev/null").output, IsEmpty());
-    outcome const with_errors = run(arguments + " 2>&1");
-    EXPECT_EQ(with_errors.exit_code, 2);
-    EXPECT_THAT(with_errors.output, StartsWith("asio-retry: "));
-    EXPECT_THAT(with_errors.output, HasSubstr(message));
-}
 
 void expect_well_formed(std::string const& svg) {
     std::istringstream in(svg);
@@ -231,7 +201,11 @@ TEST(command_line, decision_33_shows_no_word_as_it_came) {
 
 TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("", "which command?");
-    expect_usage_error("explian", "no command 'explian'");
+    expect_usage_error("explian", "no command 'explian': did you mean explain?");
+    expect_usage_error("--hlep", "did you mean --help?");
+    expect_usage_error("xyzzy", "no command 'xyzzy'\n");
+    expect_usage_error("simulate ocs", "no command 'simulate ocs': did you mean occ?");
+    expect_usage_error("help profile", "did you mean profiles?");
     expect_usage_error("simulate", "simulate: what?");
     expect_usage_error("simulate nothing", "no command 'simulate nothing'");
     expect_usage_error("explain go_backoff --failures 18446744073709551615", "at most 10000");
@@ -245,9 +219,16 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("explain go_backoff --draws many", "--draws many");
     expect_usage_error("explain go_backoff --seed 99999999999999999999", "--seed");
     expect_usage_error("explain go_backoff --failure-probability 1.5", "[0, 1]");
-    expect_usage_error("explain go_backoff --format yaml", "--format yaml: must be table, csv, json or svg");
-    expect_usage_error("explain go_backoff --colour", "--colour");
-    expect_usage_error("explain go_backoff celery", "too many positional options");
+    expect_usage_error("explain go_backoff --format yaml",
+                       "--format yaml: must be table, chart, csv, json or svg");
+    expect_usage_error("explain go_backoff --colour", "no option '--colour': did you mean --color?");
+    expect_usage_error("explain go_backoff --color blue", "--color blue: must be auto, always or never");
+    expect_usage_error("explain go_backoff --json --format csv", "--json and --format csv: which?");
+    expect_usage_error("explain go_backoff --seed 1 --seed 2", "--seed");
+    expect_usage_error("explain go_backoff --failure-probability 0.5x", "must be a number");
+    expect_usage_error("completion", "of which shell?");
+    expect_usage_error("completion fish", "no shell 'fish'");
+    expect_usage_error("manual more", "too many positional options");
     expect_usage_error("profiles --format svg", "must be table, csv or json");
     expect_usage_error("simulate occ --clients 0", "at least 1");
     expect_usage_error("simulate occ --trials 1", "at least 2");
@@ -271,9 +252,24 @@ TEST(command_line, helps) {
 }
 
 TEST(command_line, says_when_its_output_is_lost) {
-    outcome const lost = run("explain go_backoff 2>&1 >/dev/full");
-    EXPECT_EQ(lost.exit_code, 1);
-    EXPECT_EQ(lost.output, "asio-retry: cannot write the output\n");
+    for (std::string const words :
+         {"explain go_backoff 2>&1 >/dev/full", "explain go_backoff 2>&1 >&-", "help 2>&1 >&-",
+          "--version 2>&1 >&-", "completion bash 2>&1 >/dev/full", "manual 2>&1 >/dev/full"}) {
+        outcome const lost = run(words);
+        EXPECT_EQ(lost.exit_code, 1) << words;
+        EXPECT_EQ(lost.output, "asio-retry: cannot write the output\n") << words;
+    }
+}
+
+// Who has read enough of a pipe ends the program that writes to it, unless that is told not to mind.
+TEST(command_line, ends_when_nobody_reads_its_pipe) {
+    std::string const draws = "explain go_backoff --draws 20000 --format svg";
+    EXPECT_EQ(run_in_shell("{ " ASIO_RETRY_TOOL " " + draws + "; echo $? >&2; } 2>&1 >/dev/null | cat").output,
+              "0\n");
+    EXPECT_EQ(run_in_shell("(trap '' PIPE; { " ASIO_RETRY_TOOL " " + draws +
+                           " 2>&1 >&3; echo $?; } 3>&1 >&4 | true) 4>&1")
+                  .output,
+              "asio-retry: cannot write the output\n1\n");
 }
 
 } // namespace

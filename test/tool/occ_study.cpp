@@ -29,7 +29,7 @@ TEST_P(published_study, has_the_same_means) {
     std::map<std::pair<unsigned, std::string>, std::map<std::string, double>> published;
     // As many as were published where that takes little time; otherwise fewer, with a larger standard error.
     unsigned const trials = GetParam() <= 20 ? 1000 : 200;
-    auto const results = study_occ({GetParam()}, trials, 7, [](double) {});
+    auto const results = study_occ(occ_algorithms(), {GetParam()}, trials, 7, [](double) {});
     std::size_t compared = 0;
     for (auto const& row : test::read_csv("aws_simulator_1000trials_stats.csv")) {
         if (std::stoul(row.at("clients")) != GetParam())
@@ -79,12 +79,35 @@ TEST(scheme_B7, algorithms_begin_with_n_1_and_stay_below_the_cap) {
 
 // Who is alone wins at once, and two that begin together lose once or oftener: "calls" counts the writes.
 TEST(scheme_B7, calls_are_writes_and_a_client_without_a_rival_makes_one) {
-    for (occ_result const& result : study_occ({1}, 10, 7, [](double) {})) {
+    for (occ_result const& result : study_occ(occ_algorithms(), {1}, 10, 7, [](double) {})) {
         EXPECT_EQ(result.calls.mean(), 1) << result.algorithm;
         EXPECT_GT(result.time_ms.mean(), 0) << result.algorithm;
     }
-    for (occ_result const& result : study_occ({2}, 50, 7, [](double) {}))
+    for (occ_result const& result : study_occ(occ_algorithms(), {2}, 50, 7, [](double) {}))
         EXPECT_GT(result.calls.mean(), 2) << result.algorithm;
+}
+
+// Three begin together, and each writes at most once: one succeeds, and who has read before that gives up.
+TEST(occ_study, counts_who_gives_up) {
+    retry_policy const once = retry_policy().max_attempts(1);
+    for (occ_result const& result : study_occ({{"once", once}}, {1, 3}, 50, 7, [](double) {})) {
+        EXPECT_EQ(result.calls.mean(), result.clients);
+        if (result.clients == 1) {
+            EXPECT_EQ(result.gave_up.mean(), 0);
+        } else {
+            EXPECT_GT(result.gave_up.mean(), 1);
+            EXPECT_LE(result.gave_up.sorted().back(), 2);
+        }
+    }
+    for (occ_result const& result : study_occ(occ_algorithms(), {5}, 5, 7, [](double) {}))
+        EXPECT_EQ(result.gave_up.mean(), 0) << result.algorithm;
+}
+
+TEST(occ_study, ends_where_clients_would_wait_for_ever) {
+    retry_policy const for_ever =
+        retry_policy().backoff(constant(duration::max())).jitter(no_jitter()).unlimited_attempts();
+    auto const results = study_occ({{"for ever", for_ever}}, {5}, 5, 7, [](double) {});
+    EXPECT_GT(results.front().gave_up.mean(), 0);
 }
 
 } // namespace

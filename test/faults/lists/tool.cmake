@@ -100,3 +100,79 @@ fault(fleet_study_has_a_store_without_a_bound src/tool/simulated_store.hpp
 
 fault(fleet_study_grants_nothing src/tool/simulated_store.hpp
     [[std::min<double>(request.wanted, std::floor(tokens_));]] [[0;]])
+
+fault(terminal_is_as_wide_as_it_says_whatever_columns_say src/tool/terminal.cpp
+    [[number == 0)
+        return std::nullopt;]] [[number != 0)
+        return std::nullopt;]])
+
+fault(terminal_has_colours_that_nobody_wants src/tool/terminal.cpp
+    [[environment("NO_COLOR").empty()]] [[true]])
+
+fault(terminal_is_asked_for_its_locale_last_first src/tool/terminal.cpp
+    [[{"LC_ALL", "LC_CTYPE", "LANG"}]] [[{"LANG", "LC_CTYPE", "LC_ALL"}]])
+
+fault(progress_is_wider_than_the_terminal src/tool/progress_bar.hpp
+    [[std::min<std::size_t>(width_of_errors() - beside_it, 40)]] [[40]])
+
+fault(table_leaves_out_what_matters_most src/tool/text_layout.cpp
+    [[columns_[*each].importance < columns_[*least].importance]] [[columns_[*each].importance > columns_[*least].importance]])
+
+fault(table_counts_bytes_for_columns src/tool/text_layout.cpp
+    [[(c & 0xC0) != 0x80]] [[(c & 0xC0) != 0xFF]])
+
+fault(text_is_one_letter_too_wide src/tool/text_layout.cpp
+    [[!is_first && at + 1 + columns > width]] [[!is_first && at + columns > width]])
+
+fault(json_has_lines_without_end src/tool/json_text.cpp
+    [[indent + line.size() <= longest_json_line]] [[!line.empty()]])
+
+fault(suggestion_does_not_know_swapped_letters src/tool/nearest.hpp
+    [[now[j] = std::min(now[j], before[j - 2] + 1);]] [[now[j] = std::min(now[j], before[j - 2] + 2);]])
+
+fault(suggestion_is_anything src/tool/nearest.hpp
+    [[std::max<std::size_t>(1, written.size() / 3) + 1]] [[written.size() + longest]])
+
+fault(chart_has_the_mean_at_the_end src/tool/explanation_chart.cpp
+    [[static_cast<std::size_t>(place(r.mean))]] [[static_cast<std::size_t>(place(r.greatest))]])
+
+fault(chart_has_whole_columns_only src/tool/explanation_chart.cpp
+    [[(sure - std::floor(sure)) * 8]] [[(sure - std::floor(sure)) * 0]])
+
+fault(chart_has_a_scale_of_its_own src/tool/explanation_chart.cpp
+    [[longest = std::max(longest, longest_of(what, &explained_failure::usual));]] [[longest = longest_of(what, &explained_failure::usual);]])
+
+fault(chart_reaches_the_failure_after src/tool/explanation_chart.cpp
+    [[std::pow(*failure_probability, static_cast<double>(f.failure))]] [[std::pow(*failure_probability, static_cast<double>(f.failure + 1))]])
+
+fault(load_chart_has_its_mark_elsewhere src/tool/explanation_svg.cpp
+    [[double const x = failure_probability * 100;]] [[double const x = failure_probability;]])
+
+fault(policy_file_has_the_last_of_two src/tool/policy_list.cpp
+    [[if (!names_.insert(name).second)]] [[if (!names_.insert(name).second && name.empty())]])
+
+fault(policy_file_has_lines_from_0 src/tool/policy_list.cpp
+    [[for (std::size_t number = 1; !text.empty(); ++number)]] [[for (std::size_t number = 0; !text.empty(); ++number)]])
+
+fault(policy_has_what_is_in_parentheses_for_its_name src/tool/policy_list.cpp
+    [[name.find_first_of("()<>\"' \t")]] [[name.find_first_of("<>\"' \t")]])
+
+fault(contention_has_nobody_who_gives_up src/tool/occ_study.cpp
+    [[            ++gave_up_;
+]] [[]])
+
+fault(contention_has_waits_beyond_all_time src/tool/occ_study.cpp
+    [[action.delay >= latest_wait - now_.time_since_epoch()]] [[action.delay < duration::zero()]])
+
+fault(completion_does_not_know_what_an_equals_sign_is src/tool/completion.cpp
+    [[           "        before=${COMP_WORDS[COMP_CWORD-2]}\n"]] [[           "        :\n"]])
+
+fault(manual_has_signs_of_roff src/tool/manual.cpp
+    [[            result += "\\-";]] [[            result += "-";]])
+
+fault(options_may_have_any_value src/tool/given_options.cpp
+    [[    if (option.words.empty())
+        return;]] [[    return;]])
+
+fault(options_are_guessed src/tool/given_options.cpp
+    [[did_you_mean(option, names)]] [[did_you_mean("", names)]])

@@ -1,0 +1,77 @@
+#include "explain_command.hpp"
+
+#include "explanation.hpp"
+#include "explanation_formats.hpp"
+#include "json_text.hpp"
+#include "policy_list.hpp"
+
+#include "../text/shown_text.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+
+namespace asio_retry::tool {
+namespace {
+
+using explanations = std::vector<named_explanation>;
+
+/// The greatest of all, so that charts of several compare.
+duration greatest(explanations const& all, duration explained_failure::* member) {
+    duration result{};
+    for (named_explanation const& each : all)
+        for (explained_failure const& f : each.what.failures)
+            result = std::max(result, f.*member);
+    return result;
+}
+
+/// One after the other; each has its name above it, unless it is the only one.
+template <typename Print>
+void print_each(std::ostream& out, explanations const& all, bool with_names, view const& on, Print print) {
+    for (named_explanation const& each : all) {
+        if (&each != &all.front())
+            out << '\n';
+        if (with_names)
+            out << coloured(on, "1;36", detail::shown(each.name, 200)) << '\n';
+        print(each.what);
+    }
+}
+
+void print_json(std::ostream& out, explanations const& all, bool with_names,
+                std::optional<double> failure_probability) {
+    if (!with_names)
+        return write_json(out, json_of(all.front().what, failure_probability));
+    boost::json::object result;
+    for (named_explanation const& each : all)
+        result[each.name] = json_of(each.what, failure_probability);
+    write_json(out, result);
+}
+
+} // namespace
+
+void print_explanations(std::ostream& out, explain_options const& asked, view const& on) {
+    explanations all;
+    for (named_policy const& each : policies_of(asked.policies))
+        all.push_back({each.name, explain(each.policy, {asked.failures, asked.seed, asked.draws})});
+    bool const is_file = !asked.policies.file.empty() && asked.policies.operands.empty();
+    bool const with_names = is_file || all.size() > 1;
+    std::optional<double> const p = asked.failure_probability;
+    switch (asked.as) {
+    case format::table:
+        return print_each(out, all, with_names, on,
+                          [&](explanation const& what) { print_table(out, what, p, on); });
+    case format::chart:
+        return print_each(out, all, with_names, on, [&](explanation const& what) {
+            print_chart(out, what, p, on, greatest(all, &explained_failure::usual),
+                        greatest(all, &explained_failure::cumulative_usual));
+        });
+    case format::csv:
+        return print_csv(out, all, with_names);
+    case format::json:
+        return print_json(out, all, with_names, p);
+    case format::svg:
+        return all.size() > 1 ? print_svg(out, all, p) : print_svg(out, all.front().what, p);
+    }
+}
+
+} // namespace asio_retry::tool

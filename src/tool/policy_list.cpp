@@ -1,0 +1,179 @@
+#include "policy_list.hpp"
+
+#include "nearest.hpp"
+
+#include "../text/shown_text.hpp"
+
+#include <asio_retry/policy_json.hpp>
+#include <asio_retry/policy_text.hpp>
+#include <asio_retry/profiles.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <set>
+
+namespace asio_retry::tool {
+namespace {
+
+using detail::shown;
+
+constexpr char const blanks[] = " \t\r\n";
+
+std::string_view trimmed(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+retry_policy policy_of(std::string const& text) {
+    if (text.empty())
+        throw policy_fault("expected a policy, found nothing");
+    profiles::profile const* const known = profiles::find(text);
+    return known ? known->make() : parse_policy(text);
+}
+
+/// Before the first "=", if that stands outside of all parentheses: a name of letters, digits and some signs.
+std::string_view name_before(std::string_view text) {
+    std::size_t const sign = text.find('=');
+    std::string_view const name = trimmed(text.substr(0, sign));
+    bool const is_name = sign != text.npos && !name.empty() && name.find_first_of("()<>\"' \t") == name.npos;
+    return is_name ? name : std::string_view();
+}
+
+/// Without the name of the library, which the message begins with.
+std::string message_of(policy_syntax_error const& e) {
+    std::string_view const message = e.what();
+    std::size_t const colon = message.find(": ");
+    return std::string(colon == message.npos ? message : message.substr(colon + 2));
+}
+
+class policy_reader {
+public:
+    explicit policy_reader(std::string const& file)
+        : file_(file) {}
+
+    void read_lines(std::string_view text) {
+        for (std::size_t number = 1; !text.empty(); ++number) {
+            std::size_t const length = std::min(text.find('\n'), text.size());
+            read_line(trimmed(text.substr(0, length)), file_ + ":" + std::to_string(number));
+            text.remove_prefix(std::min(length + 1, text.size()));
+        }
+    }
+
+    void read_json(std::string_view text) {
+        boost::system::error_code error;
+        boost::json::value const all = boost::json::parse(text, error);
+        if (error)
+            throw policy_fault(file_ + ": no JSON: " + error.message());
+        for (auto const& entry : all.as_object()) {
+            std::string const name = entry.key();
+            std::string const place = file_ + ": " + shown(name);
+            if (entry.value().is_string())
+                add(name, place, [&] { return policy_of(std::string(entry.value().get_string())); });
+            else if (entry.value().is_object())
+                add(name, place, [&] { return policy_from_json(entry.value()); });
+            else
+                throw policy_fault(place + ": expected a policy, which is an object or a text, after its name");
+        }
+    }
+
+    std::vector<named_policy> finish() && {
+        if (found_.empty())
+            throw policy_fault(file_ + ": no policies");
+        return std::move(found_);
+    }
+
+private:
+    void read_line(std::string_view line, std::string const& place) {
+        if (line.empty() || line.front() == '#')
+            return;
+        std::string_view const name = name_before(line);
+        if (name.empty())
+            throw policy_fault(place + ": expected 'name = policy', found '" + shown(line) + "'");
+        std::string const text(trimmed(line.substr(line.find('=') + 1)));
+        add(std::string(name), place, [&] { return policy_of(text); });
+    }
+
+    template <typename Make>
+    void add(std::string const& name, std::string const& place, Make make) {
+        if (!names_.insert(name).second)
+            throw policy_fault(place + ": a second policy with the name '" + shown(name) + "'");
+        try {
+            found_.push_back({name, make()});
+        } catch (policy_syntax_error const& e) {
+            throw policy_fault(place + ": " + message_of(e));
+        } catch (policy_fault const& e) {
+            throw policy_fault(place + ": " + e.what());
+        }
+    }
+
+    std::string const& file_;
+    std::vector<named_policy> found_;
+    std::set<std::string> names_;
+};
+
+std::string file_text(std::string const& file) {
+    std::ifstream opened;
+    if (file != "-")
+        opened.open(file, std::ios::binary);
+    std::istream& in = file == "-" ? std::cin : opened;
+    try {
+        if (in)
+            return {std::istreambuf_iterator<char>(in), {}};
+    } catch (std::ios_base::failure const&) { // a folder
+    }
+    throw std::runtime_error(shown(file, 200) + ": cannot be read");
+}
+
+named_policy const& find_policy(std::vector<named_policy> const& all, std::string const& name,
+                                std::string const& file) {
+    auto const found =
+        std::find_if(all.begin(), all.end(), [&](named_policy const& each) { return each.name == name; });
+    if (found != all.end())
+        return *found;
+    std::vector<std::string> names;
+    for (named_policy const& each : all)
+        names.push_back(each.name);
+    throw policy_fault(file + ": no policy '" + shown(name) + "'" + did_you_mean(name, names));
+}
+
+} // namespace
+
+named_policy named_policy_of(std::string const& text) {
+    std::string_view const name = name_before(text);
+    if (name.empty())
+        return {text, policy_of(text)};
+    return {std::string(name),
+            policy_of(std::string(trimmed(std::string_view(text).substr(text.find('=') + 1))))};
+}
+
+std::vector<named_policy> policies_in(std::string const& text, std::string const& file) {
+    policy_reader all(file);
+    if (trimmed(text).starts_with('{'))
+        all.read_json(text);
+    else
+        all.read_lines(text);
+    return std::move(all).finish();
+}
+
+std::vector<named_policy> policies_of(policy_options const& asked) {
+    std::vector<named_policy> result;
+    if (asked.file.empty()) {
+        for (std::string const& text : asked.operands)
+            result.push_back(named_policy_of(text));
+        return result;
+    }
+    std::string const file = asked.file == "-" ? "standard input" : shown(asked.file, 200);
+    std::vector<named_policy> all = policies_in(file_text(asked.file), file);
+    if (asked.operands.empty())
+        return all;
+    for (std::string const& name : asked.operands)
+        result.push_back(find_policy(all, name, file));
+    return result;
+}
+
+} // namespace asio_retry::tool

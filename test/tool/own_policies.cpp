@@ -1,0 +1,147 @@
+// Policies of one's own: in the command line, and in files.
+#include "program.hpp"
+
+#include "policy_list.hpp"
+
+#include <asio_retry/policy_text.hpp>
+#include <asio_retry/profiles.hpp>
+
+#include <boost/json/parse.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace asio_retry::tool {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char const two_in_text[] =
+    "# ours\n"
+    "checkout = exponential(base=100ms, cap=10s) full_jitter() max_attempts(5)\r\n"
+    "\n"
+    "  search=celery\n";
+constexpr char const two_in_json[] =
+    R"( {"checkout": {"exponential": {"base": "100ms", "cap": "10s"}, "full_jitter": true, "max_attempts": 5},
+        "search": "celery"} )";
+
+TEST(policy_files, are_lines_of_text_or_json) {
+    for (std::string const text : {two_in_text, two_in_json}) {
+        auto const all = policies_in(text, "file");
+        ASSERT_EQ(all.size(), 2u) << text;
+        EXPECT_EQ(all[0].name, "checkout");
+        EXPECT_EQ(to_string(all[0].policy),
+                  "exponential(base=100ms, factor=2, cap=10s) full_jitter() max_attempts(5)");
+        EXPECT_EQ(all[1].name, "search");
+        EXPECT_EQ(to_string(all[1].policy), to_string(profiles::celery()));
+    }
+}
+
+TEST(policy_files, say_where_they_are_not_understood) {
+    auto const message = [](std::string const& text) -> std::string {
+        try {
+            policies_in(text, "p.conf");
+        } catch (policy_fault const& e) {
+            return e.what();
+        }
+        return "nothing";
+    };
+    EXPECT_THAT(message("a = celery\nb"), StartsWith("p.conf:2: expected 'name = policy', found 'b'"));
+    EXPECT_THAT(message("a = celery\n\nb = full_jiter()"), StartsWith("p.conf:3: "));
+    EXPECT_EQ(message("a ="), "p.conf:1: expected a policy, found nothing");
+    EXPECT_THAT(message("a = celery\na = celery"), HasSubstr("p.conf:2: a second policy with the name 'a'"));
+    EXPECT_THAT(message("exponential(base=1s)"), HasSubstr("expected 'name = policy'"));
+    EXPECT_THAT(message("# nothing\n"), HasSubstr("p.conf: no policies"));
+    EXPECT_THAT(message("{}"), HasSubstr("p.conf: no policies"));
+    EXPECT_THAT(message("{\"a\": "), HasSubstr("p.conf: no JSON"));
+    EXPECT_THAT(message("{\"max_attempts\": 5}"), HasSubstr("p.conf: max_attempts: expected a policy"));
+    EXPECT_THAT(message("{\"a\": {\"full_jiter\": true}}"), StartsWith("p.conf: a: "));
+}
+
+TEST(policy_texts, may_have_a_name) {
+    EXPECT_EQ(named_policy_of("celery").name, "celery");
+    EXPECT_EQ(named_policy_of("exponential(base=1s)").name, "exponential(base=1s)");
+    EXPECT_EQ(named_policy_of("mine = exponential(base=1s)").name, "mine");
+    EXPECT_EQ(to_string(named_policy_of("mine=celery").policy), to_string(profiles::celery()));
+    EXPECT_THROW(named_policy_of("mine ="), policy_fault);
+    EXPECT_THROW(named_policy_of("mine = full_jiter()"), policy_syntax_error);
+}
+
+class files_of_policies : public ::testing::Test {
+protected:
+    files_of_policies() { run_in_shell("cat > " + path_ + " <<'EOF'\n" + two_in_text + "EOF\n"); }
+    ~files_of_policies() override { std::remove(path_.c_str()); }
+
+    std::string const path_ = ::testing::TempDir() + "asio_retry_policies." + std::to_string(::getpid());
+    std::string const file_ = " --file " + path_ + " ";
+};
+
+TEST_F(files_of_policies, are_explained_one_after_the_other) {
+    auto const [code, table] = run("explain" + file_);
+    EXPECT_EQ(code, 0);
+    EXPECT_THAT(table, StartsWith("checkout\nexponential(base=100ms,"));
+    EXPECT_THAT(table, HasSubstr("\n\nsearch\nexponential(base=1s,"));
+    EXPECT_THAT(run("explain" + file_ + "--format csv").output, StartsWith("name,failure,"));
+    EXPECT_THAT(run("explain" + file_ + "--format csv").output, HasSubstr("\nsearch,1,1000000000,"));
+    boost::json::object const json = boost::json::parse(run("explain --json" + file_).output).as_object();
+    ASSERT_EQ(json.size(), 2u);
+    EXPECT_EQ(json.begin()->key(), "checkout");
+    EXPECT_EQ(json.at("search").at("failures").as_array().size(), 3u);
+    EXPECT_THAT(run("explain --format svg" + file_).output, HasSubstr(">Policies compared<"));
+}
+
+TEST_F(files_of_policies, have_one_explained_by_its_name) {
+    EXPECT_THAT(run("explain search" + file_).output, StartsWith("exponential(base=1s,"));
+    EXPECT_THAT(run("explain --file - search <" + path_).output, StartsWith("exponential(base=1s,"));
+    outcome const unknown = run("explain serch" + file_ + "2>&1");
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_EQ(unknown.output, "asio-retry: " + path_ + ": no policy 'serch': did you mean search?\n");
+}
+
+TEST_F(files_of_policies, have_one_scale_for_their_charts) {
+    std::string const charts = run("explain --format chart" + file_).output;
+    std::string const scale =
+        "                     0                           2 s                         4 s\n";
+    EXPECT_THAT(charts.substr(0, charts.find("\nsearch")), HasSubstr(scale));
+    EXPECT_THAT(charts.substr(charts.find("\nsearch")), HasSubstr(scale));
+}
+
+TEST_F(files_of_policies, are_simulated) {
+    std::string const occ = run("simulate occ --clients 3 --trials 2 --format csv" + file_).output;
+    EXPECT_THAT(occ, HasSubstr(",calls_p95,gave_up_mean\n3,checkout,2,"));
+    EXPECT_EQ(std::count(occ.begin(), occ.end(), '\n'), 3);
+    std::string const rounds = run("simulate rounds --clients 5 --format csv" + file_).output;
+    EXPECT_THAT(rounds, StartsWith("policy,round,attempts,served\ncheckout,1,"));
+    EXPECT_THAT(rounds, HasSubstr("\nsearch,1,5,1\n"));
+    EXPECT_EQ(boost::json::parse(run("simulate rounds --json" + file_).output).at(1).at("policy"), "search");
+    EXPECT_THAT(run("simulate rounds" + file_).output, HasSubstr("policy"));
+    EXPECT_THAT(run("simulate rounds --format svg" + file_).output, HasSubstr(">search<"));
+}
+
+TEST(policy_texts, are_simulated_instead_of_the_published) {
+    auto const [code, output] =
+        run("simulate occ --trials 2 --clients 3 --format csv 2>&1 -- 'a, b = constant(1ms)' celery");
+    EXPECT_EQ(code, 2) << "a name has no blank";
+    std::string const csv =
+        run("simulate occ 'constant(1ms) full_jitter(unit=1us)' celery --trials 2 --clients 3 --format csv")
+            .output;
+    EXPECT_THAT(csv, HasSubstr("\n3,constant(1ms) full_jitter(unit=1us),2,"));
+    EXPECT_THAT(csv, Not(HasSubstr("FullJitter")));
+    EXPECT_THAT(run("simulate rounds 'exponential(1s, cap=2s)' celery --format csv").output,
+                HasSubstr("\n\"exponential(1s, cap=2s)\",1,100,1\n"));
+}
+
+TEST(files_of_policies_that_are_not_there, fail) {
+    for (std::string const file : {"/nonexistent", "/"}) {
+        outcome const failed = run("explain --file " + file + " 2>&1");
+        EXPECT_EQ(failed.exit_code, 1);
+        EXPECT_EQ(failed.output, "asio-retry: " + file + ": cannot be read\n");
+    }
+}
+
+} // namespace
+} // namespace asio_retry::tool
