@@ -7,7 +7,7 @@ usage() {
     cat <<'EOF'
 usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
-  demo [--seconds N]   build the demo in release mode and run it
+  demo [--seconds N]   build the demo in release mode and run it; installs a compiler and Boost, if need be, and no more
   test [CTEST-OPTION]  build everything in debug mode and run the tests
   bench [OPTIONS]      build the benchmarks in release mode and run them: minutes, for all of them half an hour
     --quick            only small ones: a minute, and another one for the peers
@@ -82,6 +82,21 @@ install_tools() {
         "libboost-program-options1.81-dev|libboost-program-options-dev" \
         "libboost-context1.81-dev|libboost-context-dev" libgtest-dev libgmock-dev librapidcheck-dev \
         "pkg-config|pkgconf"
+}
+
+# A compiler and Boost: no test library, no cache.
+install_demo_tools() {
+    install_missing g++ cmake ninja-build "libboost1.81-dev|libboost-dev" \
+        "libboost-program-options1.81-dev|libboost-program-options-dev"
+}
+
+# What g++ 12 took for the demo on a busy machine, in seconds of CPU time, user and system.
+demo_seconds=150
+
+announce_demo() {
+    cores=$(nproc)
+    say "the demo is an HTTP client that retries, against a flaky server; it and the library are built in build/demo,"
+    say "which takes about $((demo_seconds / cores + 1)) s on $cores cores, the first time"
 }
 
 # Servers that tests start themselves, each in a folder of its own. They are unpacked and not installed: to install
@@ -181,7 +196,8 @@ command=${1:-}
 [ $# -eq 0 ] || shift
 case "$command" in
 demo)
-    install_tools
+    install_demo_tools
+    announce_demo
     build demo asio_retry_demo
     say "running the demo; Ctrl-C ends it"
     exec build/demo/example/asio_retry_demo "$@"

@@ -1,0 +1,36 @@
+# What `./cmake/bootstrap.sh demo` installs and says, with a package manager, CMake and a demo that only note that they are
+# called: cmake -D SOURCE_DIR=... -D WORK_DIR=... -P bootstrap.cmake
+cmake_minimum_required(VERSION 3.25)
+set(tree ${WORK_DIR}/tree)
+set(fakes ${WORK_DIR}/fakes)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${tree}/build/demo/example ${fakes})
+file(COPY ${SOURCE_DIR}/cmake/bootstrap.sh DESTINATION ${tree}/cmake)
+
+function(fake file text)
+    file(WRITE ${file} "#!/bin/sh\n${text}\n")
+    file(CHMOD ${file} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+fake(${fakes}/dpkg-query "exit 1")
+fake(${fakes}/apt-cache "echo '  Candidate: 1'")
+fake(${fakes}/apt-get "[ \"$1\" = update ] || echo \"apt-get $*\" >> ${WORK_DIR}/installed")
+fake(${fakes}/sudo "exec \"$@\"")
+fake(${fakes}/cmake "echo \"cmake $*\"")
+fake(${tree}/build/demo/example/asio_retry_demo "echo \"demo $*\"")
+
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_CXX_COMPILER_LAUNCHER
+    --modify PATH=path_list_prepend:${fakes} ${tree}/cmake/bootstrap.sh demo --seconds 1
+    OUTPUT_VARIABLE said RESULT_VARIABLE status)
+if(NOT status EQUAL 0 OR NOT said MATCHES "demo --seconds 1\n$")
+    message(FATAL_ERROR "it ended with ${status}:\n${said}")
+endif()
+if(NOT said MATCHES "== the demo is [^\n]*\n== which takes about [0-9]+ s on [0-9]+ cores[^\n]*\n.*== building build/demo\ncmake [^\n]* --target asio_retry_demo\n")
+    message(FATAL_ERROR "it does not say what it builds before it does:\n${said}")
+endif()
+
+file(READ ${WORK_DIR}/installed installed)
+string(REGEX REPLACE "^.*--no-install-recommends |\n$" "" installed "${installed}")
+set(expected "g++ cmake ninja-build libboost1.81-dev libboost-program-options1.81-dev")
+if(NOT installed STREQUAL expected)
+    message(FATAL_ERROR "it installs\n${installed}\nand not\n${expected}")
+endif()
