@@ -299,9 +299,6 @@ fault(rules_allow_no_attempt src/policy/retry_policy.cpp
     [[    if (count < 1)
         detail::refuse("max_attempts_when", ]] [[    if (count < 0)
         detail::refuse("max_attempts_when", ]])
-fault(rules_have_room_for_one include/asio_retry/detail/policy/operation_story.hpp
-    [[std::uninitialized_value_construct_n(static_cast<rule_state*>(static_cast<void*>(made + 1)), rules);]]
-    [[std::uninitialized_value_construct_n(static_cast<rule_state*>(static_cast<void*>(made + 1)), rules > 0);]])
 
 # --- the report
 
