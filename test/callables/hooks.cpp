@@ -1,4 +1,6 @@
+#include <asio_retry/retry.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/with_hooks.hpp>
 
 #include "callables/zoo.hpp"
 
@@ -68,6 +70,24 @@ TEST(callables, decision_40_so_may_one_that_takes_the_reason_alone) {
     };
     zoo<void(stop_reason)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
         check(name, retry_policy().on_give_up(std::forward<Animal>(animal)));
+    });
+}
+
+TEST(callables, decision_40_hooks_of_one_operation_may_be_classes_of_any_shape) {
+    int calls = 0;
+    std::uint64_t told = 0;
+    auto const fails_once = [&] { return ++calls % 2 == 1 ? timed_out_error() : error_code(); };
+    auto const policy = retry_policy().backoff(constant(duration::zero()));
+    std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
+    zoo<void(retry_event const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        told = 0;
+        EXPECT_EQ(retry(with_hooks(fails_once, nullptr, std::forward<Animal>(animal)), policy), error_code());
+        EXPECT_EQ(told, 2u) << name;
+    });
+    zoo<void(retry_event const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
+        told = 0;
+        EXPECT_EQ(retry(with_hooks(fails_once, std::forward<Animal>(animal)), policy), error_code());
+        EXPECT_EQ(told, 1u) << name;
     });
 }
 
