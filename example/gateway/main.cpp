@@ -1,0 +1,84 @@
+// An HTTP gateway that could be deployed: it passes requests on to one of several servers, tries again at
+// another one where that is safe, and keeps retries from becoming a load of their own.
+#include "session.hpp"
+#include "settings.hpp"
+
+#include <asio_retry/retry_scope.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+asio::awaitable<void> serve(tcp::socket client, gateway::services& shared) {
+    gateway::session session(std::move(client), shared);
+    try {
+        co_await session.run();
+    } catch (std::exception const&) { // the client is gone, or speaks something else
+    }
+}
+
+asio::awaitable<void> accept(asio::io_context& io, tcp::acceptor& acceptor, gateway::services& shared) {
+    for (;;) {
+        tcp::socket client = co_await acceptor.async_accept(asio::make_strand(io), asio::use_awaitable);
+        auto const strand = client.get_executor();
+        asio::co_spawn(strand, serve(std::move(client), shared), asio::detached);
+    }
+}
+
+/// Lets everything end that has begun; a second signal waits for nothing.
+asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shared) {
+    asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+    co_await signals.async_wait(asio::use_awaitable);
+    acceptor.close();
+    shared.reads.cancel();
+    signals.async_wait([&](boost::system::error_code ec, int) {
+        if (!ec)
+            shared.requests.cancel();
+    });
+    auto const cancelled =
+        co_await shared.requests.async_drain(shared.configured.drain_limit, asio::use_awaitable);
+    std::cout << "drained, " << cancelled << " requests had to be cancelled" << std::endl;
+}
+
+void run(gateway::settings const& settings) {
+    asio::io_context io;
+    gateway::services shared(settings, io.get_executor());
+    tcp::acceptor acceptor(asio::make_strand(io), settings.listen);
+    asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, shared), asio::detached);
+    asio::co_spawn(acceptor.get_executor(), accept(io, acceptor, shared), asio::detached);
+    std::cout << "listening on " << acceptor.local_endpoint() << std::endl;
+
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < settings.threads; ++i)
+        others.emplace_back([&io] { io.run(); });
+    io.run(); // until every session has written its answer
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        if (auto const settings = gateway::read_settings(argc, argv))
+            run(*settings);
+        return EXIT_SUCCESS;
+    } catch (std::exception const& e) {
+        std::cerr << "gateway: " << e.what() << '\n';
+        return 2;
+    }
+}

@@ -1,0 +1,103 @@
+#include "settings.hpp"
+
+#include <asio_retry/policy_text.hpp>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/program_options.hpp>
+
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string_view>
+
+namespace gateway {
+namespace {
+
+namespace po = boost::program_options;
+using boost::asio::ip::tcp;
+
+tcp::endpoint to_endpoint(std::string const& name, std::string const& text) {
+    std::size_t const colon = text.rfind(':');
+    std::string const host = text.substr(0, colon);
+    unsigned short port = 0;
+    boost::system::error_code ec;
+    auto const address = boost::asio::ip::make_address(host, ec);
+    if (!ec && colon != std::string::npos) {
+        char const* const end = text.data() + text.size();
+        auto const [rest, failure] = std::from_chars(text.data() + colon + 1, end, port);
+        if (failure == std::errc() && rest == end)
+            return {address, port};
+    }
+    throw std::invalid_argument(name + ": \"" + text +
+                                "\" must be an address and a port, such as 127.0.0.1:8080");
+}
+
+std::chrono::milliseconds to_milliseconds(std::string const& name, double seconds) {
+    if (!(seconds > 0 && seconds < 86'400))
+        throw std::invalid_argument(name + ": must be between 0 and 86400 seconds");
+    return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+po::options_description in_file() {
+    po::options_description options("Also in the file, as name = value");
+    options.add_options()                                                                           //
+        ("listen", po::value<std::string>()->default_value("127.0.0.1:8080"), "where clients come") //
+        ("upstream", po::value<std::vector<std::string>>(), "a server behind it; once for each")    //
+        ("policy",
+         po::value<std::string>()->default_value(
+             "exponential(20ms, cap=500ms) max_attempts(4) attempt_timeout(2s) "
+             "pushback_limit(2s)"),
+         "how a request is tried again, as text") //
+        ("timeout", po::value<double>()->default_value(10),
+         "seconds for a request; its field X-Request-Timeout-Ms may say less") //
+        ("drain", po::value<double>()->default_value(5),
+         "seconds for what runs when a signal ends the gateway")           //
+        ("threads", po::value<unsigned>()->default_value(2), "that serve") //
+        ("quiet", po::bool_switch(), "no line for each request");
+    return options;
+}
+
+} // namespace
+
+std::optional<settings> read_settings(int argc, char const* const* argv) {
+    po::options_description alone("Options");
+    alone.add_options()("help", "show this text")("config", po::value<std::string>(), "a file with settings");
+    po::options_description const common = in_file();
+    po::options_description all(
+        "usage: gateway --upstream ADDRESS:PORT [OPTIONS]\n\n"
+        "Passes HTTP requests on to one of several servers, and tries again where one fails.\n");
+    all.add(alone).add(common);
+
+    po::variables_map values;
+    po::store(po::parse_command_line(argc, argv, all), values);
+    if (values.count("help")) {
+        std::cout << all;
+        return std::nullopt;
+    }
+    if (values.count("config")) {
+        std::string const name = values["config"].as<std::string>();
+        std::ifstream file(name);
+        if (!file)
+            throw std::invalid_argument("config: cannot read \"" + name + "\"");
+        po::store(po::parse_config_file(file, common), values); // the command line comes first
+    }
+    po::notify(values);
+
+    settings result;
+    result.listen = to_endpoint("listen", values["listen"].as<std::string>());
+    if (!values.count("upstream"))
+        throw std::invalid_argument("upstream: there must be at least one");
+    for (std::string const& text : values["upstream"].as<std::vector<std::string>>())
+        result.upstreams.push_back(to_endpoint("upstream", text));
+    result.policy = asio_retry::parse_policy(values["policy"].as<std::string>());
+    result.timeout = to_milliseconds("timeout", values["timeout"].as<double>());
+    result.drain_limit = to_milliseconds("drain", values["drain"].as<double>());
+    result.threads = values["threads"].as<unsigned>();
+    if (result.threads < 1 || result.threads > 256)
+        throw std::invalid_argument("threads: must be between 1 and 256");
+    result.is_quiet = values["quiet"].as<bool>();
+    return result;
+}
+
+} // namespace gateway

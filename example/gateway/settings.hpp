@@ -1,0 +1,30 @@
+#pragma once
+
+#include <asio_retry/retry_policy.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gateway {
+
+/// What the command line says, and the file that it names.
+struct settings {
+    boost::asio::ip::tcp::endpoint listen;
+    std::vector<boost::asio::ip::tcp::endpoint> upstreams;
+    asio_retry::retry_policy policy;
+    std::chrono::milliseconds timeout{};     ///< of a request whose client sets none, and the longest
+    std::chrono::milliseconds drain_limit{}; ///< for what runs when the gateway is told to stop
+    std::size_t threads = 2;
+    bool is_quiet = false;
+};
+
+/// None if all that was asked for is help, which has been printed. Throws std::exception, which says what is
+/// wrong.
+std::optional<settings> read_settings(int argc, char const* const* argv);
+
+} // namespace gateway

@@ -1,0 +1,53 @@
+#include "upstream_connections.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include <utility>
+
+namespace gateway {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr std::size_t greatest_body = 16 << 20;
+
+/// Whether the server has closed a connection on which nothing is expected. A request on it would be lost, and
+/// nobody could say whether it was read.
+bool is_usable(tcp::socket& socket) {
+    boost::system::error_code ec;
+    char byte = 0;
+    socket.non_blocking(true, ec);
+    socket.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, ec);
+    return ec == asio::error::would_block;
+}
+
+} // namespace
+
+asio::awaitable<response> upstream_connections::ask(std::size_t index, tcp::endpoint const& where,
+                                                    request const& question, asio_retry::attempt which) {
+    std::optional<connection> used = std::exchange(connections_[index], std::nullopt);
+    if (!used || !is_usable(used->socket)) {
+        auto const executor = co_await asio::this_coro::executor;
+        used.emplace(connection{tcp::socket(executor), {}});
+        co_await used->socket.async_connect(where, asio::use_awaitable);
+        used->socket.set_option(tcp::no_delay(true));
+    }
+    which.mark_sent();
+    co_await http::async_write(used->socket, question, asio::use_awaitable);
+    http::response_parser<http::string_body> parser;
+    parser.body_limit(greatest_body);
+    parser.skip(question.method() == http::verb::head);
+    co_await http::async_read(used->socket, used->buffer, parser, asio::use_awaitable);
+    if (parser.get().keep_alive())
+        connections_[index] = std::move(used);
+    co_return parser.release();
+}
+
+} // namespace gateway

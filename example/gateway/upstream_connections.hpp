@@ -1,0 +1,40 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <asio_retry/attempt.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace gateway {
+
+using request = boost::beast::http::request<boost::beast::http::string_body>;
+using response = boost::beast::http::response<boost::beast::http::string_body>;
+
+/// The connections of one session to the servers behind the gateway, which it keeps from request to request.
+class upstream_connections {
+public:
+    explicit upstream_connections(std::size_t upstreams)
+        : connections_(upstreams) {}
+
+    /// Asks one of them, on the connection there is or a new one. Whoever abandons it spoils that connection
+    /// alone.
+    boost::asio::awaitable<response> ask(std::size_t index, boost::asio::ip::tcp::endpoint const& where,
+                                         request const& question, asio_retry::attempt which);
+
+private:
+    struct connection {
+        boost::asio::ip::tcp::socket socket;
+        boost::beast::flat_buffer buffer;
+    };
+
+    std::vector<std::optional<connection>> connections_;
+};
+
+} // namespace gateway

@@ -1,0 +1,413 @@
+// The gateway of example/gateway before three nginx that are killed, stopped and made to refuse. What its
+// clients see, and what the servers have counted.
+#include "child_process.hpp"
+
+#include <asio_retry/retry.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace asio_retry::test {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using namespace std::chrono_literals;
+
+std::string nginx, gateway; // the programs
+
+tcp::endpoint on_loopback(unsigned short port) {
+    return {asio::ip::address_v4::loopback(), port};
+}
+
+/// Free a moment ago, and none of those that systems give to clients.
+unsigned short free_port() {
+    asio::io_context io;
+    for (unsigned i = static_cast<unsigned>(::getpid());; ++i) {
+        static unsigned next = 0;
+        tcp::endpoint const candidate =
+            on_loopback(static_cast<unsigned short>(10'000 + (i * 7 + ++next * 13) % 20'000));
+        tcp::acceptor acceptor(io);
+        boost::system::error_code taken;
+        acceptor.open(candidate.protocol());
+        acceptor.bind(candidate, taken);
+        if (!taken)
+            return candidate.port();
+    }
+}
+
+void wait_until_it_answers(unsigned short port) {
+    auto const connect = [&] {
+        asio::io_context io;
+        tcp::socket(io).connect(on_loopback(port));
+    };
+    retry(connect, retry_policy().backoff(constant(20ms)).unlimited_attempts().max_elapsed(20s));
+}
+
+/// One of the servers behind the gateway, always on the same port.
+class server {
+public:
+    server(std::filesystem::path const& folder, std::string refusal)
+        : folder_(folder)
+        , port_(free_port())
+        , refusal_(std::move(refusal)) {
+        std::filesystem::create_directory(folder_);
+        start();
+    }
+
+    unsigned short port() const noexcept { return port_; }
+
+    void start() {
+        std::ofstream(folder_ / "nginx.conf") << R"(
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr;
+events {}
+http {
+    log_format seen '$request_method $http_x_id $status';
+    access_log seen.log seen;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    limit_req_zone all zone=all:1m rate=5r/s;
+    limit_req_status 503;
+    server {
+        listen 127.0.0.1:)" << port_ << R"(;
+        location / {)" << refusal_ << R"(
+            if ($request_method = POST) { return 200 "done"; }
+            try_files /page /page;
+        }
+    }
+}
+)";
+        std::filesystem::create_directory(folder_ / "html");
+        std::ofstream(folder_ / "html" / "page") << "a page\n";
+        process_.emplace(
+            std::vector<std::string>{nginx, "-p", folder_.string() + '/', "-c", "nginx.conf", "-e", "stderr"},
+            folder_ / "log");
+        wait_until_it_answers(port_);
+    }
+
+    void kill() { process_.reset(); }
+    void stop() { process_->send(SIGSTOP); }
+    void go_on() { process_->send(SIGCONT); }
+
+    /// The ids of the requests that it has answered, by method.
+    std::vector<std::string> seen(std::string const& method) const {
+        std::ifstream file(folder_ / "seen.log");
+        std::vector<std::string> ids;
+        for (std::string name, id, status; file >> name >> id >> status;)
+            if (name == method)
+                ids.push_back(id);
+        return ids;
+    }
+
+private:
+    std::filesystem::path folder_;
+    unsigned short port_;
+    std::string refusal_;
+    std::optional<child_process> process_;
+};
+
+/// Reads each request, counts it by its method, and closes the connection without an answer.
+class silent_server {
+public:
+    silent_server() {
+        acceptor_.non_blocking(true);
+        thread_ = std::jthread([this](std::stop_token token) { serve(token); });
+    }
+
+    unsigned short port() const { return acceptor_.local_endpoint().port(); }
+
+    std::size_t seen(http::verb method) const {
+        std::lock_guard const lock(mutex_);
+        auto const found = seen_.find(method);
+        return found == seen_.end() ? 0 : found->second;
+    }
+
+private:
+    void serve(std::stop_token const& token) {
+        asio::co_spawn(io_, accept(), asio::detached);
+        std::stop_callback const stop(token, [this] { io_.stop(); });
+        io_.run();
+    }
+
+    asio::awaitable<void> accept() {
+        for (;;) {
+            tcp::socket client = co_await acceptor_.async_accept(asio::use_awaitable);
+            boost::beast::flat_buffer buffer;
+            http::request<http::string_body> question;
+            co_await http::async_read(client, buffer, question, asio::use_awaitable);
+            std::lock_guard const lock(mutex_);
+            ++seen_[question.method()];
+        }
+    }
+
+    asio::io_context io_;
+    tcp::acceptor acceptor_{io_, on_loopback(0)};
+    std::mutex mutable mutex_;
+    std::map<http::verb, std::size_t> seen_;
+    std::jthread thread_;
+};
+
+struct outcome {
+    std::size_t requests = 0;
+    std::size_t failures = 0; ///< other answers than 200, and none
+    std::size_t lost = 0;     ///< no answer
+    std::set<std::string> answered;
+};
+
+class gateway_test : public testing::Test {
+protected:
+    gateway_test() {
+        std::string name = (std::filesystem::temp_directory_path() / "asio_retry_gateway.XXXXXX").string();
+        if (!::mkdtemp(name.data()))
+            throw std::runtime_error("cannot make the folder " + name);
+        folder = name;
+    }
+    ~gateway_test() override {
+        process.reset();
+        servers.clear();
+        if (!HasFailure())
+            std::filesystem::remove_all(folder);
+    }
+
+    void start_servers(std::string const& refusal = {}) {
+        for (char const* const name : {"a", "b", "c"})
+            servers.push_back(std::make_unique<server>(folder / name, refusal));
+    }
+
+    void start_gateway(std::string const& policy) {
+        std::vector<unsigned short> ports;
+        for (auto const& each : servers)
+            ports.push_back(each->port());
+        start_gateway(policy, ports);
+    }
+
+    void start_gateway(std::string const& policy, std::vector<unsigned short> const& ports) {
+        process.reset();
+        port = free_port();
+        std::ofstream file(folder / "gateway.conf");
+        file << "policy = " << policy << "\ntimeout = 5\nquiet = true\nlisten = 127.0.0.1:1\n";
+        for (unsigned short const each : ports)
+            file << "upstream = 127.0.0.1:" << each << '\n';
+        file.close();
+        std::vector<std::string> arguments{gateway, "--config", (folder / "gateway.conf").string(), "--listen",
+                                           "127.0.0.1:" + std::to_string(port)}; // which comes first
+        process.emplace(std::move(arguments), folder / "gateway.log");
+        wait_until_it_answers(port);
+    }
+
+    /// Four clients, each on a connection that lasts, until `count` requests are answered. `between` is called
+    /// before each.
+    outcome load(std::size_t count, http::verb method = http::verb::get,
+                 std::function<void(std::size_t)> between = {}) {
+        asio::io_context io;
+        outcome total;
+        for (int client = 0; client != 4; ++client)
+            asio::co_spawn(io, ask_again_and_again(total, count, method, between), [](std::exception_ptr e) {
+                if (e)
+                    std::rethrow_exception(e);
+            });
+        io.run();
+        return total;
+    }
+
+    asio::awaitable<void> ask_again_and_again(outcome& total, std::size_t count, http::verb method,
+                                              std::function<void(std::size_t)> const& between) {
+        std::optional<tcp::socket> socket;
+        boost::beast::flat_buffer buffer;
+        while (total.requests != count) {
+            if (between)
+                between(total.requests);
+            http::request<http::string_body> question(method, "/page", 11);
+            question.set(http::field::host, "localhost");
+            question.set("X-Id", std::to_string(next_id++));
+            question.prepare_payload();
+            ++total.requests;
+            try {
+                if (!socket) {
+                    socket.emplace(co_await asio::this_coro::executor);
+                    co_await socket->async_connect(on_loopback(port), asio::use_awaitable);
+                    socket->set_option(tcp::no_delay(true));
+                }
+                co_await http::async_write(*socket, question, asio::use_awaitable);
+                http::response<http::string_body> answer;
+                co_await http::async_read(*socket, buffer, answer, asio::use_awaitable);
+                total.failures += answer.result() != http::status::ok;
+                total.answered.insert(std::string(question["X-Id"]));
+                if (!answer.keep_alive())
+                    socket.reset();
+            } catch (boost::system::system_error const&) {
+                ++total.failures;
+                ++total.lost;
+                socket.reset();
+                buffer.clear();
+            }
+        }
+    }
+
+    /// Of all servers together.
+    std::vector<std::string> seen(std::string const& method) const {
+        std::vector<std::string> all;
+        for (auto const& each : servers)
+            for (std::string& id : each->seen(method))
+                all.push_back(std::move(id));
+        return all;
+    }
+
+    std::filesystem::path folder;
+    std::vector<std::unique_ptr<server>> servers;
+    std::optional<child_process> process;
+    unsigned short port = 0;
+    std::size_t next_id = 0;
+};
+
+constexpr char const* retries = "exponential(10ms, cap=200ms) max_attempts(4) attempt_timeout(1s)";
+constexpr char const* tries_once = "constant(10ms) max_attempts(1) attempt_timeout(1s)";
+
+std::size_t greatest_count(std::vector<std::string> const& ids) {
+    std::map<std::string, std::size_t> counts;
+    std::size_t greatest = 0;
+    for (std::string const& id : ids)
+        greatest = std::max(greatest, ++counts[id]);
+    return greatest;
+}
+
+TEST_F(gateway_test, one_server_that_works_is_enough) {
+    start_servers();
+    for (bool const with_retries : {true, false}) {
+        start_gateway(with_retries ? retries : tries_once);
+        std::size_t const before = seen("GET").size();
+        outcome const total = load(2000, http::verb::get, [&](std::size_t n) {
+            if (n == 500)
+                servers[0]->kill();
+            else if (n == 1000)
+                servers[1]->stop();
+        });
+        if (with_retries) {
+            EXPECT_EQ(total.failures, 0u);
+            EXPECT_LE(static_cast<double>(seen("GET").size() - before), 1.1 * 2000);
+        } else {
+            EXPECT_GT(total.failures, 0u) << "the control";
+        }
+        servers[1]->go_on();
+        servers[0]->start();
+    }
+}
+
+TEST_F(gateway_test, what_was_sent_and_is_not_idempotent_is_not_sent_again) {
+    start_servers();
+    start_gateway(retries);
+    outcome const total = load(2000, http::verb::post, [&](std::size_t n) {
+        if (n % 200 == 100)
+            servers[n / 200 % 3]->kill();
+        else if (n % 200 == 150)
+            servers[n / 200 % 3]->start();
+    });
+    EXPECT_EQ(total.lost, 0u);
+    EXPECT_GT(seen("POST").size(), 100u);
+    EXPECT_LE(greatest_count(seen("POST")), 1u);
+}
+
+TEST_F(gateway_test, a_request_that_was_read_is_sent_again_only_if_it_is_idempotent) {
+    silent_server silent;
+    start_gateway(retries, {silent.port(), silent.port()});
+    EXPECT_EQ(load(1, http::verb::post).failures, 1u);
+    EXPECT_EQ(silent.seen(http::verb::post), 1u);
+    EXPECT_EQ(load(1, http::verb::get).failures, 1u);
+    EXPECT_EQ(silent.seen(http::verb::get), 4u);
+}
+
+TEST_F(gateway_test, servers_that_refuse_everything_get_hardly_more_than_is_asked) {
+    start_servers("\n            return 503;");
+    start_gateway(retries);
+    EXPECT_EQ(load(1000).failures, 1000u);
+    EXPECT_LE(seen("GET").size(), 1100u);
+    EXPECT_EQ(load(1).lost, 0u);
+}
+
+TEST_F(gateway_test, answers_again_when_the_servers_are_back) {
+    start_servers();
+    start_gateway(retries);
+    for (auto const& each : servers)
+        each->kill();
+    EXPECT_EQ(load(1000).failures, 1000u);
+    for (auto const& each : servers)
+        each->start();
+    auto const ask = [&] {
+        if (load(50).failures != 0) // until every breaker has closed
+            throw std::runtime_error("no answer");
+    };
+    EXPECT_NO_THROW(retry(ask, retry_policy().backoff(constant(50ms)).unlimited_attempts().max_elapsed(10s)));
+    EXPECT_EQ(load(500).failures, 0u);
+}
+
+TEST_F(gateway_test, stops_when_it_is_told_to_and_every_answer_is_written) {
+    start_servers();
+    start_gateway(retries);
+    servers[0]->stop(); // so that some wait
+    outcome total;
+    std::jthread clients([&] { total = load(400); });
+    while (seen("GET").size() < 50)
+        std::this_thread::yield();
+    process->send(SIGTERM);
+    EXPECT_EQ(process->wait(), 0);
+    process.reset();
+    clients.join();
+    EXPECT_GT(total.lost, 0u) << "it was not told while there were clients";
+    for (std::size_t const i : {1u, 2u})
+        for (std::string const& id : servers[i]->seen("GET"))
+            EXPECT_TRUE(total.answered.contains(id)) << id;
+    servers[0]->go_on();
+}
+
+} // namespace
+} // namespace asio_retry::test
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    if (argc < 3 || !std::filesystem::exists(argv[2])) {
+        std::cout << "skipped: there is no nginx here; ./cmake/bootstrap.sh install-services gets it\n";
+        return 77;
+    }
+    asio_retry::test::gateway = argv[1];
+    asio_retry::test::nginx = argv[2];
+    return RUN_ALL_TESTS();
+}
