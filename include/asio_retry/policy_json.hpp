@@ -11,7 +11,8 @@
 
 namespace asio_retry {
 
-// Policies as JSON, by the target asio_retry::json, which needs Boost.JSON.
+// Policies as JSON, by the target asio_retry::json, which needs Boost.JSON; -D ASIO_RETRY_JSON=OFF builds and
+// installs neither.
 //
 // An object with the items of policy_text.hpp: the name is a key, the value gives the arguments. These are an
 // object with their names, an array in their order, or one alone; `true` or {} if there are none. A duration is
