@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/hedge/hedge_operation.hpp>
+#include <asio_retry/detail/operation/argument_order.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/retry_scope.hpp>
@@ -106,6 +107,26 @@ auto async_hedge(retry_scope& scope, Operation&& operation, hedge_policy policy,
 template <typename Operation, typename Token = detail::default_token>
 auto async_hedge(attempt const& outer, Operation&& operation, hedge_policy policy, Token&& token = Token()) {
     return async_hedge(std::forward<Operation>(operation), policy.nested_in(outer), std::forward<Token>(token));
+}
+
+/// For what has no policy there: says what is wrong.
+template <typename... Args>
+    requires(!detail::has_policy_in_place<hedge_policy, Args...>)
+auto async_hedge(Args&&...) {
+    constexpr auto policy = detail::policy_place<hedge_policy, Args...>;
+    constexpr auto operation = detail::operation_place<Args...>;
+    constexpr bool is_there = policy != sizeof...(Args);
+    constexpr bool is_other = !is_there && detail::has_policy<retry_policy, Args...>;
+    static_assert(!is_other, "async_hedge: it takes a hedge_policy; a retry_policy is for async_retry");
+    static_assert(
+        is_there || is_other,
+        "async_hedge: there is no policy: async_hedge(operation, policy); an executor, context, scope or "
+        "attempt stands before them, a completion token behind");
+    static_assert(!is_there || policy > operation, "async_hedge: the operation comes before the policy");
+    static_assert(
+        !is_there || policy <= operation,
+        "async_hedge: the order is: an executor, context, scope or attempt if any, the operation, the "
+        "policy, and a completion token if any");
 }
 
 } // namespace asio_retry

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/operation/argument_order.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry_policy.hpp>
@@ -14,6 +15,8 @@
 #include <utility>
 
 namespace asio_retry {
+
+class hedge_policy;
 
 /// Tries an operation until it succeeds or until the policy says that trying again would be wrong.
 ///
@@ -139,6 +142,26 @@ auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy,
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(attempt const& outer, Operation&& operation, retry_policy policy, Token&& token = Token()) {
     return async_retry(std::forward<Operation>(operation), policy.nested_in(outer), std::forward<Token>(token));
+}
+
+/// For what has no policy there: says what is wrong.
+template <typename... Args>
+    requires(!detail::has_policy_in_place<retry_policy, Args...>)
+auto async_retry(Args&&...) {
+    constexpr auto policy = detail::policy_place<retry_policy, Args...>;
+    constexpr auto operation = detail::operation_place<Args...>;
+    constexpr bool is_there = policy != sizeof...(Args);
+    constexpr bool is_other = !is_there && detail::has_policy<hedge_policy, Args...>;
+    static_assert(!is_other, "async_retry: it takes a retry_policy; a hedge_policy is for async_hedge");
+    static_assert(
+        is_there || is_other,
+        "async_retry: there is no policy: async_retry(operation, policy); an executor, context, scope or "
+        "attempt stands before them, a completion token behind");
+    static_assert(!is_there || policy > operation, "async_retry: the operation comes before the policy");
+    static_assert(
+        !is_there || policy <= operation,
+        "async_retry: the order is: an executor, context, scope or attempt if any, the operation, the "
+        "policy, and a completion token if any");
 }
 
 } // namespace asio_retry

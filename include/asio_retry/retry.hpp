@@ -3,6 +3,7 @@
 #include <asio_retry/detail/blocking/blocking_retry.hpp>
 #include <asio_retry/detail/blocking/thread_waits.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/policy_place.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_waits.hpp>
 
@@ -73,5 +74,16 @@ auto retry(Operation&& operation, retry_policy policy, std::stop_token token) {
     return retry(std::forward<Operation>(operation), std::move(policy), waits);
 }
 #endif
+
+/// For what has no policy behind its operation: says what is wrong.
+template <typename... Args>
+    requires(detail::policy_place<retry_policy, Args...> != 1 || sizeof...(Args) < 2)
+auto retry(Args&&...) {
+    constexpr auto policy = detail::policy_place<retry_policy, Args...>;
+    static_assert(policy != sizeof...(Args), "retry: there is no policy: retry(operation, policy)");
+    static_assert(policy != 0 || sizeof...(Args) == 0, "retry: the operation comes before the policy");
+    static_assert(policy < 2 || policy == sizeof...(Args),
+                  "retry: the operation comes first, and then the policy: it needs no executor");
+}
 
 } // namespace asio_retry

@@ -3,9 +3,9 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/failure_predicate.hpp>
-#include <asio_retry/detail/policy/never.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/detail/policy/wrong_kind.hpp>
 #include <asio_retry/retry_settings.hpp>
 
 #include <concepts>
@@ -54,17 +54,14 @@ public:
     template <typename Other>
         requires(!std::convertible_to<Other, asio_retry::backoff>)
     retry_policy backoff(Other&&) const {
-        static_assert(detail::never<Other>,
-                      "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
+        detail::explain_backoff<Other>();
         return {};
     }
     /// The same.
     template <typename Other>
         requires(!std::convertible_to<Other, asio_retry::jitter>)
     retry_policy jitter(Other&&) const {
-        static_assert(
-            detail::never<Other>,
-            "jitter: it must be called, as an lvalue, with a backoff_step and a random& and return a duration");
+        detail::explain_jitter<Other>();
         return {};
     }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/operation/repeated_initiation.hpp>
+#include <asio_retry/detail/policy/never.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_scope.hpp>
 

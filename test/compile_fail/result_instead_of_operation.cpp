@@ -1,5 +1,5 @@
-// expected: async_retry: the operation must be callable, as an lvalue, with nothing, with an attempt, with a
-// completion token, or with an attempt and a completion token
+// expected: async_retry: this is an awaitable, which can be awaited once: give what makes one for each attempt,
+// as in [] { return fetch(); }
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

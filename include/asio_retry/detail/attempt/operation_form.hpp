@@ -236,10 +236,14 @@ struct operation_form {
     /// Says what makes the operation unusable. Assertions in the class itself would make clang complain of
     /// every use of it as well, and a function that returns no `auto` is looked at too late to complain first.
     static auto assert_usable() {
+        static_assert(!awaitable_traits<F>::is_awaitable,
+                      "async_retry: this is an awaitable, which can be awaited once: give what makes one for "
+                      "each attempt, as in [] { return fetch(); }");
         static_assert(shape != call_shape::none || !is_callable_as_rvalue<F>,
                       "async_retry: the operation is called as an lvalue once per attempt, but its call "
                       "operator is for rvalues only");
-        static_assert(shape != call_shape::none || is_callable_as_rvalue<F>,
+        static_assert(shape != call_shape::none || is_callable_as_rvalue<F> ||
+                          awaitable_traits<F>::is_awaitable,
                       "async_retry: the operation must be callable, as an lvalue, with nothing, with an "
                       "attempt, with a completion token, or with an attempt and a completion token");
         static_assert(signature_count > 0,

@@ -196,7 +196,10 @@ struct stepped_form : operation_form<Operation> {
 
     static auto assert_usable() {
         inner::assert_usable();
-        step_form::assert_usable();
+        static_assert(
+            step_form::is_usable,
+            "before_retry: the step must be of a form that async_retry takes: callable, as an lvalue, "
+            "with nothing, an attempt, a completion token, or the last two");
         static_assert(has_awaited_value,
                       "before_retry: an operation with an asynchronous step may complete with an "
                       "exception_ptr and at most one value");

@@ -146,6 +146,16 @@ struct operation_kind<hedge_policy> {
                       "async_hedge: with_hooks is for async_retry; a hedge_policy has on_hedge");
     }
 
+    template <typename Token, typename Signature>
+    static auto assert_token() {
+        static_assert(!provides_executor<Token>,
+                      "async_hedge: where to wait comes first: async_hedge(scope, operation, policy)");
+        static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
+                      "async_hedge: the handler must be callable with what the operation completes with: "
+                      "(error_code, T...) if it takes a completion token or returns an error_code or a result, "
+                      "or else (std::exception_ptr[, T])");
+    }
+
     /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void initiate(Handler&& handler, Callable&& callable, hedge_policy const& policy,

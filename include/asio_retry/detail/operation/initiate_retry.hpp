@@ -65,6 +65,15 @@ constexpr auto default_token_of() {
     }
 }
 
+/// What an operation with this completion can be given; where the compiler cannot say, anything.
+template <typename Token, typename Signature>
+inline constexpr bool is_token_for =
+#ifdef BOOST_ASIO_HAS_CONCEPTS
+    asio::completion_token_for<Token, Signature>;
+#else
+    true;
+#endif
+
 // --- what is made of it
 
 /// What a policy makes of an operation: how it is initiated, and what its messages call it.
@@ -77,6 +86,16 @@ struct operation_kind<retry_policy> {
 
     template <typename Form>
     static constexpr void assert_usable() noexcept {}
+
+    template <typename Token, typename Signature>
+    static auto assert_token() {
+        static_assert(!provides_executor<Token>,
+                      "async_retry: where to wait comes first: async_retry(scope, operation, policy)");
+        static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
+                      "async_retry: the handler must be callable with what the operation completes with: "
+                      "(error_code, T...) if it takes a completion token or returns an error_code or a result, "
+                      "or else (std::exception_ptr[, T])");
+    }
 
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
@@ -224,12 +243,13 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
         using signature = typename form::signature;
         operation_kind<Policy>::template assert_usable<form>();
         refuse_if_empty(operation_kind<Policy>::operation_field, operation);
+        operation_kind<Policy>::template assert_token<Token, signature>();
         constexpr bool retries = std::is_same_v<Policy, retry_policy>;
         if constexpr (retries && awaits_directly<form, Token>) {
             using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
             return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
                                source);
-        } else {
+        } else if constexpr (is_token_for<Token, signature>) {
             return asio::async_initiate<Token, signature>(
                 source.template initiation<signature>(), token,
                 to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy));

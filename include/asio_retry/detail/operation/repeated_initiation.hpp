@@ -91,14 +91,19 @@ auto retry_initiation(auto const& where, Initiation const& initiation) {
     return where.of(initiation).template initiation<Signature>();
 }
 
-/// Says what makes an operation unusable.
-template <typename... Signatures>
+template <typename Token, typename Signature>
+inline constexpr bool is_inner_token = is_token_for<Token, Signature>;
+template <typename Signature>
+inline constexpr bool is_inner_token<default_token, Signature> = true;
+
+/// Says what makes an operation, or the token inside, unusable.
+template <typename Token, typename... Signatures>
 struct retryable_signature {
     static_assert(sizeof...(Signatures) == 1,
                   "retrying: operations with several completion signatures are not supported");
 };
-template <typename Signature>
-struct retryable_signature<Signature> {
+template <typename Token, typename Signature>
+struct retryable_signature<Token, Signature> {
     static_assert(completion<Signature>::has_error,
                   "retrying: the completion signature of the operation must be void(error_code, T...) or "
                   "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
@@ -107,6 +112,9 @@ struct retryable_signature<Signature> {
         completion<Signature>::has_defaults,
         "retrying: the values of a completion must be default-constructible, for a completion without "
         "them");
+    static_assert(!completion<Signature>::has_error || !completion<Signature>::has_defaults ||
+                      is_inner_token<Token, Signature>,
+                  "retrying: the handler inside must be callable with what the operation completes with");
     using type = Signature;
 };
 
@@ -115,7 +123,7 @@ struct retryable_signature<Signature> {
 template <typename Where, typename Token, typename... Signatures>
 class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>, Signatures...> {
     using retrying_token = asio_retry::detail::retrying_token<Where, Token>;
-    using signature = typename asio_retry::detail::retryable_signature<Signatures...>::type;
+    using signature = typename asio_retry::detail::retryable_signature<Token, Signatures...>::type;
 
     template <typename Initiation, typename... Args>
     using operation =

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/operation/initiate_retry.hpp>
+#include <asio_retry/detail/policy/policy_place.hpp>
+#include <asio_retry/retry_scope.hpp>
+
+#include <concepts>
+#include <cstddef>
+
+namespace asio_retry::detail {
+
+/// Where the operation stands, from 0: after what says where to wait, if anything does.
+template <typename... Args>
+inline constexpr std::size_t operation_place = 0;
+template <typename First, typename... Others>
+    requires(provides_executor<First> || std::convertible_to<First, retry_scope&> ||
+             std::convertible_to<First, attempt const&>)
+inline constexpr std::size_t operation_place<First, Others...> = 1;
+
+/// Whether the policy follows the operation.
+template <typename Policy, typename... Args>
+inline constexpr bool has_policy_in_place = sizeof...(Args) > operation_place<Args...> + 1 &&
+                                            policy_place<Policy, Args...> == operation_place<Args...> + 1;
+
+} // namespace asio_retry::detail

@@ -1,0 +1,21 @@
+// expected: async_hedge: the handler must be callable with what the operation completes with: (error_code,
+// T...) if it takes a completion token or returns an error_code or a result, or else (std::exception_ptr[,
+// T])
+#include <asio_retry/async_hedge.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+
+boost::asio::awaitable<int> fetch();
+
+void start(boost::asio::io_context& io) {
+#ifdef FAULT_REMOVED
+    asio_retry::async_hedge(io, fetch, asio_retry::hedge_policy(std::chrono::seconds(1)),
+                            [](std::exception_ptr, int) {});
+#else
+    asio_retry::async_hedge(io, fetch, asio_retry::hedge_policy(std::chrono::seconds(1)),
+                            [](std::exception_ptr) {});
+#endif
+}

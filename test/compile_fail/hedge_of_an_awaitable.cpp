@@ -1,0 +1,15 @@
+// expected: async_retry: this is an awaitable, which can be awaited once: give what makes one for each
+// attempt, as in [] { return fetch(); }
+#include <asio_retry/async_hedge.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+boost::asio::awaitable<int> fetch();
+
+boost::asio::awaitable<int> session(asio_retry::hedge_policy policy) {
+#ifdef FAULT_REMOVED
+    co_return co_await asio_retry::async_hedge(fetch, policy);
+#else
+    co_return co_await asio_retry::async_hedge(fetch(), policy);
+#endif
+}

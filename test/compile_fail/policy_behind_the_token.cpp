@@ -1,0 +1,14 @@
+// expected: async_retry: the order is: an executor, context, scope or attempt if any, the operation, the
+// policy, and a completion token if any
+#include <asio_retry/async_retry.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+void start(boost::asio::io_context& io) {
+#ifdef FAULT_REMOVED
+    asio_retry::async_retry(io, [] { return 1; }, asio_retry::retry_policy(), boost::asio::detached);
+#else
+    asio_retry::async_retry(io, [] { return 1; }, boost::asio::detached, asio_retry::retry_policy());
+#endif
+}

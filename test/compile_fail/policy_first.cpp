@@ -1,0 +1,14 @@
+// expected: async_retry: the operation comes before the policy
+#include <asio_retry/async_retry.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+boost::asio::awaitable<int> fetch();
+
+boost::asio::awaitable<int> session() {
+#ifdef FAULT_REMOVED
+    co_return co_await asio_retry::async_retry(fetch, asio_retry::retry_policy());
+#else
+    co_return co_await asio_retry::async_retry(asio_retry::retry_policy(), fetch);
+#endif
+}

@@ -1,0 +1,14 @@
+// expected: async_retry: there is no policy: async_retry(operation, policy); an executor, context, scope or
+// attempt stands before them, a completion token behind
+#include <asio_retry/async_retry.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+void start(boost::asio::io_context& io) {
+#ifdef FAULT_REMOVED
+    asio_retry::async_retry(io, [] { return 1; }, asio_retry::retry_policy(), boost::asio::detached);
+#else
+    asio_retry::async_retry(io, [] { return 1; }, boost::asio::detached);
+#endif
+}

@@ -1,0 +1,12 @@
+// expected: retry: the operation comes before the policy
+#include <asio_retry/retry.hpp>
+
+int fetch();
+
+int run() {
+#ifdef FAULT_REMOVED
+    return asio_retry::retry(fetch, asio_retry::retry_policy());
+#else
+    return asio_retry::retry(asio_retry::retry_policy(), fetch);
+#endif
+}
