@@ -107,6 +107,16 @@ foreach(header IN LISTS public_headers)
     endif()
 endforeach()
 
+# Of each name there is one, wherever it is.
+set(seen)
+foreach(header IN LISTS public_headers)
+    cmake_path(GET header FILENAME name)
+    if(name IN_LIST seen)
+        fail("there are two headers ${name}.hpp")
+    endif()
+    list(APPEND seen ${name})
+endforeach()
+
 # --- the way of a failed attempt: | number | `file` | `what` `to` `look` `at` | what happens there |
 
 set(in_way OFF)

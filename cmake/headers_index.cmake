@@ -1,0 +1,75 @@
+# Writes the index of doc/headers.md: which header to include for a public name.
+#
+#   cmake [-D CHECK=ON] -P cmake/headers_index.cmake
+#
+# CHECK fails where the page is not what would be written.
+cmake_minimum_required(VERSION 3.25)
+cmake_path(SET root NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/..)
+set(page ${root}/doc/headers.md)
+
+file(GLOB_RECURSE headers RELATIVE ${root}/include ${root}/include/asio_retry/*.hpp)
+list(FILTER headers EXCLUDE REGEX "/detail/|/asio_retry\\.hpp$")
+list(SORT headers)
+
+# Declared at the beginning of a line, in a namespace of the library's own: a class, a function, an alias.
+set(word "[a-z_][a-z_0-9]*")
+set(rows)
+foreach(header IN LISTS headers)
+    file(READ ${root}/include/${header} content)
+    string(REGEX REPLACE "\\[\\[[^\n]*\\]\\] ?" "" content "${content}")
+    string(REGEX REPLACE "[][;]" "@" content "${content}") # which a list would not keep
+    string(REGEX REPLACE "\n" ";" lines "${content}")
+    set(space "")
+    set(names)
+    foreach(line IN LISTS lines)
+        if(line MATCHES "^namespace (asio_retry[a-z_:]*) {")
+            string(REGEX REPLACE "^asio_retry(::)?" "" space "${CMAKE_MATCH_1}")
+        elseif(line MATCHES "^(namespace|#|friend|static_assert) |^using (namespace|enum) ")
+            continue()
+        elseif(space MATCHES "detail")
+            continue()
+        elseif(line MATCHES "^(template|requires|if|for|operator|explicit)[^a-z_]")
+            continue()
+        elseif(line MATCHES "^(class|struct|enum class) (ASIO_RETRY_DECL )?(${word})( final)?( : [^{]*)? *{")
+            list(APPEND names ${CMAKE_MATCH_3})
+        elseif(line MATCHES "^(using|concept|inline constexpr [a-z_:<>]+) (${word})[ ={@]")
+            list(APPEND names ${CMAKE_MATCH_2})
+        elseif(line MATCHES "^[A-Za-z_][^(]*[ &*](${word})\\(")
+            list(APPEND names ${CMAKE_MATCH_1})
+        elseif(line MATCHES "^(${word})\\(")
+            list(APPEND names ${CMAKE_MATCH_1})
+        endif()
+        if(names AND space)
+            list(POP_BACK names last)
+            if(NOT last MATCHES "::")
+                set(last ${space}::${last})
+            endif()
+            list(APPEND names ${last})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES names)
+    foreach(name IN LISTS names)
+        list(APPEND rows "| `${name}` | `<${header}>` |")
+    endforeach()
+endforeach()
+list(SORT rows)
+list(REMOVE_DUPLICATES rows)
+list(JOIN rows "\n" table)
+set(text "# Which header has it
+
+Every public name and the header to include for it, in the namespace `asio_retry`. `<asio_retry/asio_retry.hpp>` has
+all of them but those of `policy_json.hpp`. Written by `cmake -P cmake/headers_index.cmake`.
+
+| name | header |
+|---|---|
+${table}
+")
+
+if(NOT CHECK)
+    file(WRITE ${page} "${text}")
+    return()
+endif()
+file(READ ${page} written)
+if(NOT written STREQUAL text)
+    message(FATAL_ERROR "doc/headers.md is not what the headers say: run cmake -P cmake/headers_index.cmake")
+endif()
