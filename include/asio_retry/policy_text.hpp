@@ -30,6 +30,8 @@ namespace asio_retry {
 //             of the steady clock, which means something in this process only
 //   profile   the name of one, such as celery(), as the first item; later items change it
 //
+// A text that is nothing but the name of a profile, such as celery, is that profile.
+//
 // A duration is a whole or decimal number and one of ns, us, ms, s, min and h, without a space between. It is
 // exact: what is not a whole number of nanoseconds is an error. A point is a point in every locale.
 //

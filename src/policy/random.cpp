@@ -1,5 +1,7 @@
 #include <asio_retry/random.hpp>
 
+#include <asio_retry/detail/policy/duration_text.hpp>
+
 #include <bit>
 #include <random>
 #include <stdexcept>
@@ -49,7 +51,7 @@ std::uint64_t random::uniform(std::uint64_t least, std::uint64_t greatest) {
 
 duration random::uniform(duration least, duration greatest) {
     if (least > greatest)
-        refuse_range(std::to_string(least.count()) + "ns", std::to_string(greatest.count()) + "ns");
+        refuse_range(detail::to_text(least), detail::to_text(greatest));
     // Two's complement: the difference of the unsigned images is right for every pair with least <= greatest.
     auto const low = static_cast<std::uint64_t>(least.count());
     auto const high = static_cast<std::uint64_t>(greatest.count());

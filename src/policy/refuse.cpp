@@ -1,3 +1,4 @@
+#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/detail/policy/shared_function.hpp>
@@ -17,7 +18,7 @@ void refuse(std::string_view field, std::string_view value, std::string_view rul
 }
 
 void refuse(std::string_view field, duration value, std::string_view rule) {
-    refuse(field, std::to_string(value.count()) + "ns", rule);
+    refuse(field, to_text(value), rule);
 }
 
 void refuse(std::string_view field, double value, std::string_view rule) {

@@ -1,5 +1,6 @@
 #include "text/arguments.hpp"
 
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 
 #include <variant>
@@ -95,7 +96,8 @@ void bound_arguments::bind_named(argument const& a, std::span<parameter const> o
         }
     if (names.empty())
         fail_expecting(a.name_at, "no argument of " + term_.name, a.name);
-    fail_expecting(a.name_at, "a parameter of " + term_.name + " (" + names + ")", a.name);
+    fail_expecting(a.name_at, "a parameter of " + term_.name + " (" + names + ")", a.name,
+                   did_you_mean(a.name, own, common));
 }
 
 argument const& bound_arguments::checked(parameter const& p, argument const& a) const {

@@ -3,10 +3,12 @@
 #include "text/arguments.hpp"
 #include "text/item_form.hpp"
 #include "text/item_parameters.hpp"
+#include "text/nearest.hpp"
 #include "text/setting_forms.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/policy_text.hpp>
+#include <asio_retry/profiles.hpp>
 
 #include <algorithm>
 #include <array>
@@ -173,7 +175,8 @@ backoff build_backoff(term const& from) {
     refuse_unreadable(from);
     auto const* form = find_item(backoff_forms, from.name);
     if (!form)
-        fail_expecting(from.at, names_of("a backoff", backoff_forms), from.name);
+        fail_expecting(from.at, names_of("a backoff", backoff_forms), from.name,
+                       did_you_mean(from.name, backoff_forms));
     return make_item(*form, from);
 }
 
@@ -202,10 +205,12 @@ private:
     void add_profile(term const& item, bool is_first) {
         std::optional<retry_policy> const profile = profile_named(item.name);
         if (!profile)
-            fail_expecting(item.at,
-                           names_of("a backoff", backoff_forms) + ", " + names_of("a jitter", jitter_forms) +
-                               ", " + names_of("a setting", setting_forms) + " or a profile",
-                           item.name);
+            fail_expecting(
+                item.at,
+                names_of("a backoff", backoff_forms) + ", " + names_of("a jitter", jitter_forms) + ", " +
+                    names_of("a setting", setting_forms) + " or a profile",
+                item.name,
+                did_you_mean(item.name, backoff_forms, jitter_forms, setting_forms, profiles::all()));
         if (!is_first)
             fail_expecting(item.at, "a profile as the first item only", item.name);
         bound_arguments(item, {}, {}, false);

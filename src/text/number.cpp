@@ -1,5 +1,8 @@
 #include "text/number.hpp"
 
+#include "policy/duration_units.hpp"
+#include "text/nearest.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,15 +15,6 @@
 
 namespace asio_retry::detail {
 namespace {
-
-struct duration_unit {
-    std::string_view name;
-    std::uint64_t nanoseconds;
-};
-
-constexpr duration_unit duration_units[] = {
-    {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
-    {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1}};
 
 constexpr std::string_view decimal_digits = "0123456789";
 
@@ -59,16 +53,6 @@ std::optional<std::uint64_t> sum_up_to(std::uint64_t greatest, std::optional<std
 
 } // namespace
 
-std::string to_text(duration value) {
-    auto const divides = [&](duration_unit const& unit) {
-        return value.count() % static_cast<std::int64_t>(unit.nanoseconds) == 0;
-    };
-    if (value == duration::zero())
-        return "0s";
-    duration_unit const& unit = *std::find_if(std::begin(duration_units), std::end(duration_units), divides);
-    return std::to_string(value.count() / static_cast<std::int64_t>(unit.nanoseconds)).append(unit.name);
-}
-
 std::string to_text(double value) {
     char text[32];
     return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
@@ -96,7 +80,8 @@ duration read_duration(std::string_view word, text_position const& at) {
     auto const unit = std::find_if(std::begin(duration_units), std::end(duration_units),
                                    [&](duration_unit const& u) { return u.name == rest; });
     if (unit == std::end(duration_units))
-        fail_expecting(at.after(word.size() - rest.size()), "a unit (ns, us, ms, s, min or h)", rest);
+        fail_expecting(at.after(word.size() - rest.size()), "a unit (ns, us, ms, s, min or h)", rest,
+                       did_you_mean(rest, duration_units));
     std::optional<std::uint64_t> const part = part_of(unit->nanoseconds, fraction);
     if (!part)
         fail_expecting(at, "a whole number of nanoseconds", word);

@@ -3,6 +3,7 @@
 #include "text/term.hpp"
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <cstdint>
@@ -13,9 +14,6 @@
 namespace asio_retry::detail {
 
 // Numbers and durations as text, whatever the locale.
-
-/// In the largest unit that divides it.
-ASIO_RETRY_DECL std::string to_text(duration value);
 
 /// The fewest digits that name the value and no other.
 ASIO_RETRY_DECL std::string to_text(double value);

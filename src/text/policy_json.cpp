@@ -1,6 +1,8 @@
 #include <asio_retry/policy_json.hpp>
 
 #include "text/build.hpp"
+#include "text/grpc_status_codes.hpp"
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/setting_forms.hpp"
 #include "text/shown_text.hpp"
@@ -46,8 +48,8 @@ text_position within(text_position const& at, std::size_t index) {
 }
 
 [[noreturn]] void fail_expecting_json(text_position const& at, std::string_view expected,
-                                      json::value const& found) {
-    fail_expecting(at, expected, json::serialize(found));
+                                      json::value const& found, std::string_view question = {}) {
+    fail_expecting(at, expected, json::serialize(found), question);
 }
 
 /// The digits of a number; none if it is something else.
@@ -187,18 +189,6 @@ std::string grpc_digits_of(json::value const& from) {
     return digits_of(json::parse(*text, none));
 }
 
-/// The numbers of gRPC's status codes are their indices.
-constexpr std::string_view grpc_status_codes[] = {
-    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-    "DATA_LOSS", "UNAUTHENTICATED"};
-
-bool is_same_but_for_case(std::string_view name, std::string_view upper) {
-    return std::equal(name.begin(), name.end(), upper.begin(), upper.end(),
-                      [](char a, char b) { return a == b || (a >= 'a' && a <= 'z' && a - 'a' + 'A' == b); });
-}
-
 std::string grpc_status_code(json::value const& from, text_position const& at) {
     auto const* const end = std::end(grpc_status_codes);
     auto const* found = end;
@@ -209,7 +199,9 @@ std::string grpc_status_code(json::value const& from, text_position const& at) {
              number && *number >= 0 && *number < std::ssize(grpc_status_codes))
         found = std::begin(grpc_status_codes) + *number;
     if (found == end || found == std::begin(grpc_status_codes))
-        fail_expecting_json(at, "a status code of gRPC other than OK, by name or number", from);
+        fail_expecting_json(at, "a status code of gRPC other than OK, by name or number", from,
+                            from.is_string() ? did_you_mean(view_of(from.get_string()), grpc_status_codes)
+                                             : "");
     return std::string(*found);
 }
 

@@ -39,9 +39,10 @@ void fail(text_position const& at, std::string_view problem) {
     throw policy_syntax_error(at.offset, message);
 }
 
-void fail_expecting(text_position const& at, std::string_view expected, std::string_view found) {
+void fail_expecting(text_position const& at, std::string_view expected, std::string_view found,
+                    std::string_view question) {
     fail(at, "expected " + std::string(expected) + ", found " +
-                 (found.empty() ? "the end" : "'" + shown(found) + "'"));
+                 (found.empty() ? "the end" : "'" + shown(found) + "'").append(question));
 }
 
 void check_depth(int depth, text_position const& at) {
@@ -86,6 +87,8 @@ std::string to_string(retry_policy const& policy) {
 }
 
 retry_policy parse_policy(std::string_view text) {
+    if (std::optional<retry_policy> const profile = detail::profile_named(text))
+        return *profile;
     return detail::build_policy(detail::parse_terms(text));
 }
 

@@ -57,7 +57,7 @@ struct argument {
 /// Throws policy_syntax_error.
 [[noreturn]] ASIO_RETRY_DECL void fail(text_position const& at, std::string_view problem);
 [[noreturn]] ASIO_RETRY_DECL void fail_expecting(text_position const& at, std::string_view expected,
-                                                 std::string_view found);
+                                                 std::string_view found, std::string_view question = {});
 
 /// Throws policy_syntax_error, for one that stands at `at` inside `depth` - 1 others.
 ASIO_RETRY_DECL void check_depth(int depth, text_position const& at);

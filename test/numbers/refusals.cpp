@@ -1,3 +1,4 @@
+#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -34,8 +35,8 @@ std::string named(std::string const& field, std::string const& value, std::strin
     return "asio_retry: " + field + " = " + value + ": " + rule;
 }
 
-std::string in_nanoseconds(std::int64_t value) {
-    return std::to_string(value) + "ns";
+std::string in_text(std::int64_t value) {
+    return detail::to_text(duration(value));
 }
 
 /// Whether the message names field and rule, and between them a number that reads back as `value`.
@@ -69,7 +70,7 @@ RC_GTEST_PROP(decision_04, exactly_the_negative_durations_are_refused, ()) {
     std::int64_t const value = *any_nanoseconds();
     for (duration_setter const& setter : duration_setters()) {
         std::string const expected =
-            value < 0 ? named(setter.field, in_nanoseconds(value), "must not be negative") : "";
+            value < 0 ? named(setter.field, in_text(value), "must not be negative") : "";
         RC_ASSERT(refusal_of([&] { setter.set(duration(value)); }) == expected);
     }
 }
@@ -79,7 +80,7 @@ RC_GTEST_PROP(decision_04, exactly_the_negative_slacks_and_advances_are_refused,
     boost::asio::io_context io;
     virtual_time time(io);
     auto const expected = [&](char const* field) {
-        return value < 0 ? named(field, in_nanoseconds(value), "must not be negative") : "";
+        return value < 0 ? named(field, in_text(value), "must not be negative") : "";
     };
     RC_ASSERT(refusal_of([&] { scheduler(io).slack(duration(value)); }) == expected("slack"));
     RC_ASSERT(refusal_of([&] { time.advance(duration(value)); }) == expected("advance"));
@@ -88,7 +89,7 @@ RC_GTEST_PROP(decision_04, exactly_the_negative_slacks_and_advances_are_refused,
 RC_GTEST_PROP(decision_04, exactly_the_attempt_timeouts_without_any_time_are_refused, ()) {
     std::int64_t const value = *any_nanoseconds();
     RC_ASSERT(refusal_of([&] { return retry_policy().attempt_timeout(duration(value)); }) ==
-              (value <= 0 ? named("attempt_timeout", in_nanoseconds(value), "must be positive") : ""));
+              (value <= 0 ? named("attempt_timeout", in_text(value), "must be positive") : ""));
 }
 
 RC_GTEST_PROP(decision_04, exactly_the_caps_below_the_base_are_refused, ()) {
@@ -98,9 +99,9 @@ RC_GTEST_PROP(decision_04, exactly_the_caps_below_the_base_are_refused, ()) {
                         rc::gen::element<std::int64_t>(shape.base(), shape.base() == 0 ? 0 : shape.base() - 1));
     std::string expected;
     if (cap < 0)
-        expected = named("cap", in_nanoseconds(cap), "must not be negative");
+        expected = named("cap", in_text(cap), "must not be negative");
     else if (cap < shape.base())
-        expected = named("cap", in_nanoseconds(cap), "must not be below the base");
+        expected = named("cap", in_text(cap), "must not be below the base");
     RC_ASSERT(refusal_of([&] { return shape.build().cap(duration(cap)); }) == expected);
 }
 

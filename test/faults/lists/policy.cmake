@@ -221,8 +221,8 @@ fault(random_is_biased src/policy/random.cpp
 
 fault(random_takes_a_range_that_is_turned_round src/policy/random.cpp
     [[    if (least > greatest)
-        refuse_range(std::to_string(least.count())]] [[    if (least > greatest + duration(1))
-        refuse_range(std::to_string(least.count())]])
+        refuse_range(detail::to_text(least)]] [[    if (least > greatest + duration(1))
+        refuse_range(detail::to_text(least)]])
 
 # --- the policy
 
@@ -258,7 +258,10 @@ fault(policy_forgets_that_it_is_nested src/policy/retry_policy.cpp
 # --- what is refused, errors, reasons, and permanent failures
 
 fault(refuse_names_another_value src/policy/refuse.cpp
-    [[refuse(field, std::to_string(value.count()) + "ns", rule);]] [[refuse(field, std::to_string(value.count() / 1000) + "us", rule);]])
+    [[refuse(field, to_text(value), rule);]] [[refuse(field, to_text(value / 1000), rule);]])
+
+fault(durations_are_written_in_nanoseconds src/policy/duration_text.cpp
+    [[std::begin(duration_units), std::end]] [[std::end(duration_units) - 1, std::end]])
 
 fault(refuse_takes_zero_for_negative src/policy/refuse.cpp
     [[    if (value < duration::zero())]] [[    if (value <= duration::zero())]])

@@ -4,7 +4,7 @@ noticed_by(tests_of_text)
 
 # --- numbers
 
-fault(text_has_minutes_of_a_hundred_seconds src/text/number.cpp
+fault(text_has_minutes_of_a_hundred_seconds src/policy/duration_units.hpp
     [[{"min", 60'000'000'000}]] [[{"min", 100'000'000'000}]])
 
 fault(text_takes_a_fraction_of_a_nanosecond src/text/number.cpp
@@ -169,6 +169,13 @@ fault(json_has_profiles_in_the_order_of_their_keys src/text/policy_json.cpp
 
 fault(json_takes_false_for_true src/text/policy_json.cpp
     [[    else if (!from.get_bool())]] [[    else if (!from.is_bool())]])
+
+fault(text_guesses_what_is_far src/text/nearest.cpp
+    [[(found.size() + 2) / 4 + 1]] [[found.size()]])
+
+fault(text_guesses_the_last_name src/text/nearest.cpp
+    [[        least_ = distance;
+]] [[]])
 
 fault(json_has_a_status_code_ok src/text/policy_json.cpp
     [[if (found == end || found == std::begin(grpc_status_codes))]] [[if (found == end)]])

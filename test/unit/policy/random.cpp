@@ -135,7 +135,7 @@ TEST(random, uniform_refuses_an_empty_range) {
     EXPECT_THAT([&] { source.uniform(std::uint64_t(2), std::uint64_t(1)); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr("least (2) must not exceed greatest (1)")));
     EXPECT_THAT([&] { source.uniform(0ns, -1ns); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr("least (0ns) must not exceed greatest (-1ns)")));
+                ThrowsMessage<std::invalid_argument>(HasSubstr("least (0s) must not exceed greatest (-1ns)")));
 }
 
 // Pearson's chi-square with n - 1 degrees of freedom, against its 99.99 % quantile.

@@ -98,7 +98,7 @@ TEST(decision_04, nonsense_is_refused_when_the_policy_is_built) {
     EXPECT_THAT([] { return retry_policy().max_elapsed(-1ns); },
                 refuses("max_elapsed", "-1ns", "must not be negative"));
     EXPECT_THAT([] { return retry_policy().attempt_timeout(0s); },
-                refuses("attempt_timeout", "0ns", "must be positive"));
+                refuses("attempt_timeout", "0s", "must be positive"));
     EXPECT_THAT([] { return retry_policy().attempt_timeout(-1ns); },
                 refuses("attempt_timeout", "-1ns", "must be positive"));
     EXPECT_THAT([] { return retry_policy().total_timeout(-1ns); },

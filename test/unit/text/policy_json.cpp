@@ -197,11 +197,12 @@ TEST(policy_json, faults_are_named_by_their_path) {
     EXPECT_EQ(json_fault_in(R"({"exponential": {"factor": 2}})"),
               "/exponential: expected a duration such as 500ms for base of exponential, found none");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"bse": "1s"}})"),
-              "/exponential/bse: expected a parameter of exponential (base, factor, cap), found 'bse'");
+              "/exponential/bse: expected a parameter of exponential (base, factor, cap), found 'bse'; did you "
+              "mean base?");
     EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", 0.5]})"),
               "/exponential: exponential.factor = 0.5: must be a finite number of at least 1");
     EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {"constant": "-1s"}}})"),
-              "/first_at_once/then/constant: constant = -1000000000ns: must not be negative");
+              "/first_at_once/then/constant: constant = -1s: must not be negative");
     EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {"constant": "1s", "linear": "1s"}}})"),
               "/first_at_once/then: expected an object with one key, the name of a backoff, found "
               "'{\"constant\":\"1s\",\"linear\":\"1s\"}'");

@@ -84,7 +84,7 @@ TEST(attempt_counter, counts_what_a_policy_with_other_gates_begins) {
 
 TEST(attempt_counter, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { attempt_counter(0s); },
-                refuses_option("attempt_counter.window", "0ns", "must be positive"));
+                refuses_option("attempt_counter.window", "0s", "must be positive"));
     EXPECT_THAT([] { attempt_counter(-1ns); },
                 refuses_option("attempt_counter.window", "-1ns", "must be positive"));
     attempt_counter least(1ns), greatest(duration::max());

@@ -328,12 +328,12 @@ TEST(circuit_breaker, decision_04_refuses_nonsense) {
     refuses({.failure_rate = 1.1}, "failure_rate", "1.1", "must be in (0, 1]");
     refuses({.failure_rate = nan}, "failure_rate", "nan", "must be in (0, 1]");
     refuses({.min_attempts = 0}, "min_attempts", "0", "must be positive");
-    refuses({.window = 0s}, "window", "0ns", "must be positive");
+    refuses({.window = 0s}, "window", "0s", "must be positive");
     refuses({.last = 1'000'001}, "last", "1000001", "must be at most 1000000");
     refuses({.slow_rate = 1.5}, "slow_rate", "1.5", "must be in [0, 1]");
     refuses({.slow_rate = nan}, "slow_rate", "nan", "must be in [0, 1]");
     refuses({.slow = -1ns}, "slow", "-1ns", "must not be negative");
-    refuses({.open_for = 0s}, "open_for", "0ns", "must be positive");
+    refuses({.open_for = 0s}, "open_for", "0s", "must be positive");
     refuses({.growth = 0.5}, "growth", "0.5", "must be finite and at least 1");
     refuses({.growth = nan}, "growth", "nan", "must be finite and at least 1");
     refuses({.open_for = 10ns, .open_cap = 9ns}, "open_cap", "9ns", "must not be less than open_for");

@@ -176,7 +176,7 @@ TEST(concurrency_limit, decision_04_refuses_nonsense) {
                 refuses_option("aimd.backoff_ratio", "1", "must be in (0, 1)"));
     EXPECT_THAT([] { aimd({.backoff_ratio = nan}); },
                 refuses_option("aimd.backoff_ratio", "nan", "must be in (0, 1)"));
-    EXPECT_THAT([] { aimd({.timeout = 0s}); }, refuses_option("aimd.timeout", "0ns", "must be positive"));
+    EXPECT_THAT([] { aimd({.timeout = 0s}); }, refuses_option("aimd.timeout", "0s", "must be positive"));
     EXPECT_THAT([] { gradient({.initial = 10}); },
                 refuses_option("gradient.initial", "10", "must be between least and greatest"));
     EXPECT_THAT([] { gradient({.smoothing = 0}); },

@@ -394,7 +394,7 @@ TEST(fleet_budget, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { fleet_budget({.batch = 0}); },
                 refuses_option("fleet_budget.batch", "0", "must be positive"));
     EXPECT_THAT([] { fleet_budget({.interval = 0s}); },
-                refuses_option("fleet_budget.interval", "0ns", "must be positive"));
+                refuses_option("fleet_budget.interval", "0s", "must be positive"));
     EXPECT_THAT(
         [] { fleet_budget({.greatest_interval = 1s - 1ns}); },
         refuses_option("fleet_budget.greatest_interval", "999999999ns", "must not be less than the interval"));
@@ -405,7 +405,7 @@ TEST(fleet_budget, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { fleet_budget({.ratio = 1.5}); },
                 refuses_option("fleet_budget.ratio", "1.5", "must be in (0, 1]"));
     EXPECT_THAT([] { fleet_budget({.window = 0s}); },
-                refuses_option("fleet_budget.window", "0ns", "must be positive"));
+                refuses_option("fleet_budget.window", "0s", "must be positive"));
     for (double const bad : {0.9, -1.0, nan, infinity})
         EXPECT_THAT([&] { fleet_budget({.capacity = bad}); }, testing::Throws<std::invalid_argument>()) << bad;
     EXPECT_THAT([] { fleet_budget({.capacity = 0.5}); },

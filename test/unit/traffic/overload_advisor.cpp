@@ -119,7 +119,7 @@ TEST(overload_advisor, decision_04_refuses_nonsense) {
     EXPECT_THAT(made({.retry_share = infinity}), refuses_option(share, "inf", "must be in (0, 1]"));
     EXPECT_THAT(made({.min_requests = 0}),
                 refuses_option("overload_advisor.min_requests", "0", "must be positive"));
-    EXPECT_THAT(made({.window = 0s}), refuses_option("overload_advisor.window", "0ns", "must be positive"));
+    EXPECT_THAT(made({.window = 0s}), refuses_option("overload_advisor.window", "0s", "must be positive"));
     EXPECT_THAT(made({.window = -1ns}), refuses_option("overload_advisor.window", "-1ns", "must be positive"));
     EXPECT_NO_THROW(made({.retry_share = 1, .min_requests = 1, .window = 1ns})());
 }

@@ -215,7 +215,7 @@ TEST(retry_budget, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { retry_budget({.ratio = nan}); },
                 refuses_option("retry_budget.ratio", "nan", "must be in (0, 1]"));
     EXPECT_THAT([] { retry_budget({.window = 0s}); },
-                refuses_option("retry_budget.window", "0ns", "must be positive"));
+                refuses_option("retry_budget.window", "0s", "must be positive"));
     EXPECT_THAT([] { retry_budget({.window = -1ns}); },
                 refuses_option("retry_budget.window", "-1ns", "must be positive"));
     std::string const rule = "must be finite and not negative";

@@ -1,0 +1,77 @@
+#include <asio_retry/policy_json.hpp>
+#include <asio_retry/policy_text.hpp>
+#include <asio_retry/profiles.hpp>
+
+#include <gmock/gmock.h>
+
+#include <boost/json/parse.hpp>
+
+#include <exception>
+#include <string>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+template <typename Read>
+std::string complaint_of(Read read) {
+    try {
+        (void)read();
+    } catch (std::exception const& fault) {
+        return fault.what();
+    }
+    return "none";
+}
+
+std::string complaint_about(std::string const& text) {
+    return complaint_of([&] { return parse_policy(text); });
+}
+std::string complaint_about_json(std::string const& text) {
+    return complaint_of([&] { return policy_from_json(boost::json::parse(text)); });
+}
+
+TEST(nearest_name, a_slip_of_a_name_is_asked_about) {
+    EXPECT_THAT(complaint_about("exponental(100ms)"),
+                EndsWith(", found 'exponental'; did you mean exponential?"));
+    EXPECT_THAT(complaint_about("Exponential(100ms)"), EndsWith("did you mean exponential?"));
+    EXPECT_THAT(complaint_about("ful_jitter()"), EndsWith("did you mean full_jitter?"));
+    EXPECT_THAT(complaint_about("max_attempt(3)"), EndsWith("did you mean max_attempts?"));
+    EXPECT_THAT(complaint_about("cellery()"), EndsWith("did you mean celery?"));
+    EXPECT_THAT(complaint_about("exponential(100ms, facter=2)"), EndsWith("did you mean factor?"));
+    EXPECT_THAT(complaint_about("exponential(100ms, ca=20s)"), EndsWith("did you mean cap?"));
+    EXPECT_THAT(complaint_about("exponential(100mss)"), EndsWith("did you mean ms?"));
+    EXPECT_THAT(complaint_about("constant(1S)"), EndsWith("did you mean s?"));
+    EXPECT_THAT(complaint_about("chained(linnear(1s, 1s), 5, constant(1s))"), EndsWith("did you mean linear?"));
+}
+
+TEST(nearest_name, a_slip_in_json_is_asked_about_too) {
+    EXPECT_THAT(complaint_about_json(R"({"max_atempts": 3})"), EndsWith("did you mean max_attempts?"));
+    EXPECT_THAT(complaint_about_json(R"({"constant": "1sss"})"), Not(HasSubstr("did you mean")));
+    EXPECT_THAT(complaint_about_json(R"({"exponential": {"bas": "1s"}})"), EndsWith("did you mean base?"));
+    EXPECT_THAT(complaint_of([] {
+                    return grpc_retry_policy_from_json(boost::json::parse(
+                        R"({"maxAttempts": 3, "initialBackoff": "1s", "maxBackoff": "9s",
+                            "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVALABLE"]})"));
+                }),
+                EndsWith("did you mean UNAVAILABLE?"));
+}
+
+TEST(nearest_name, what_is_not_near_is_not_guessed) {
+    for (char const* far : {"backoff(1s)", "x()", "exponential(1fortnights)", "constant(1, value=3)",
+                            "exponential(100ms, q=2)", "sleep_between_tries(1s)"})
+        EXPECT_THAT(complaint_about(far), Not(HasSubstr("did you mean"))) << far;
+    EXPECT_THAT(complaint_about(std::string(1000, 'e') + "()"), Not(HasSubstr("did you mean")));
+}
+
+TEST(policy_text, the_bare_name_of_a_profile_is_a_policy) {
+    for (profiles::profile const& one : profiles::all()) {
+        EXPECT_EQ(to_string(parse_policy(one.name)), to_string(one.make())) << one.name;
+        EXPECT_EQ(to_string(parse_policy(std::string(one.name) + "()")), to_string(one.make())) << one.name;
+    }
+}
+
+} // namespace
+} // namespace asio_retry::test
