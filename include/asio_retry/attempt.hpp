@@ -25,6 +25,9 @@ public:
     /// See `attempt::mark_sent`.
     virtual void on_sent() noexcept {}
 
+    /// See `attempt::progress`.
+    virtual void on_progress() noexcept {}
+
     /// The peer said this about trying again.
     virtual void on_pushback(pushback) noexcept {}
 
@@ -49,12 +52,21 @@ struct attempt {
     /// For the functions below; null outside a retry.
     health_monitor* monitor = nullptr;
 
-    /// Says that what the attempt has set up works from now on, for `retry_policy::reset_after`: a connection
-    /// has been accepted and has answered, for instance. Only the first mark of an attempt counts.
+    /// Says that what the attempt has set up works from now on, for `retry_policy::reset_after` and
+    /// `retry_policy::set_up_within`: a connection has been accepted and has answered, for instance. Only the first mark of an attempt counts.
     /// Preconditions: the attempt is running, and this is called where it runs.
     void mark_healthy() const noexcept {
         if (monitor)
             monitor->on_healthy();
+    }
+
+    /// Says that the attempt is alive, for `retry_policy::idle_timeout`: something has arrived, for instance. It
+    /// reads the clock and notes the time, so call it as often as you like. A nested retry does not say it to
+    /// the attempt that it runs in, and an attempt of a hedge to nobody. Preconditions: as those of
+    /// `mark_healthy`.
+    void progress() const noexcept {
+        if (monitor)
+            monitor->on_progress();
     }
 
     /// Says that the attempt is about to send what must not be done twice, for `retry_policy::retry_sent` and

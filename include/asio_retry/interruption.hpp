@@ -9,7 +9,7 @@ namespace asio_retry {
 /// What told an attempt to stop before it had ended by itself.
 enum class interruption : unsigned char {
     none,            ///< nothing did: the error is the attempt's own
-    attempt_timeout, ///< it took longer than attempt_timeout
+    attempt_timeout, ///< it took longer than attempt_timeout, or set_up_within or idle_timeout allow
     deadline,        ///< total_timeout, the deadline or that of the scope was reached
     cancellation,    ///< the caller or a scope cancelled the operation
 };

@@ -24,6 +24,7 @@ namespace asio_retry {
 //             inside another is an item itself: chained(linear(1s, 1s), 5, then=constant(1min))
 //   jitter    every function of jitter.hpp; each takes `unit`, `cap` and `beyond_cap=true`
 //   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), attempt_timeout(5s),
+//             set_up_within(10s), idle_timeout(30s),
 //             total_timeout(1min), reset_after(30s), clamp(), allow_total_cancellation(), retry_when_nested(),
 //             any_failure() for retry_if(any_failure), wait_when_refused(), pushback_limit(30s), which takes
 //             `clamp=true` or `ignore=true`, pushback_spread(0.2), and deadline(3h): the time since the epoch

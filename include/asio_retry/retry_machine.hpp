@@ -21,6 +21,7 @@
 
 namespace asio_retry::detail {
 struct attempt_facts;
+struct attempt_pulse;
 struct operation_story;
 } // namespace asio_retry::detail
 
@@ -150,19 +151,11 @@ public:
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// The same, but the running attempt may finish.
-    void drain() noexcept {
-        if (stopping_ == stopping::no)
-            stopping_ = stopping::drained;
-    }
+    ASIO_RETRY_DECL void drain() noexcept;
 
     /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
     /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
-    bool cancel_total() noexcept {
-        bool const counts = total_counts();
-        if (counts)
-            cancel();
-        return counts;
-    }
+    ASIO_RETRY_DECL bool cancel_total() noexcept;
 
     /// Whether no further attempt begins, by `cancel`, `drain` or what the probe says.
     bool cancelled() noexcept {
@@ -174,14 +167,18 @@ public:
     /// When the attempt that began at `now` is to be told to stop; time_point::max() for never.
     ASIO_RETRY_DECL time_point attempt_limit(time_point now) noexcept;
 
+    /// That time has come: when it is now, after what the attempt has said meanwhile.
+    ASIO_RETRY_DECL time_point renewed_limit() noexcept;
+
     /// The attempt reached its limit and is being told to stop.
     void on_attempt_limit() noexcept { attempt_expired_ = true; }
 
     /// What the running attempt set up works.
-    void on_healthy(time_point now) noexcept {
-        if (marks_health_ && now < healthy_since_)
-            healthy_since_ = now;
-    }
+    ASIO_RETRY_DECL void on_healthy(time_point now) noexcept;
+
+    /// It has made some progress, which may move its limit.
+    ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
+    ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether anything may
 
     /// The running attempt may have done something at the peer.
     ASIO_RETRY_DECL void on_sent() noexcept;
@@ -233,6 +230,8 @@ private:
     verdict last_failure() const;
     duration delay_after_refusal(random* source, error& stage);
     std::uint64_t counted_for_backoff() const noexcept;
+    detail::attempt_pulse* pulse() const noexcept;
+    time_point limit_from(time_point began) noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;

@@ -70,8 +70,7 @@ public:
     /// failure that comes sooner resets nothing. An operation that takes an `attempt` says when it is healthy,
     /// by `attempt::mark_healthy`. Any other counts as healthy from its beginning, unless attempt_timeout ends
     /// it. With zero every failure after `mark_healthy` counts as the first; an operation that cannot say so
-    /// then never counts as healthy, because it would be tried for ever. Throws std::invalid_argument if
-    /// negative.
+    /// then never counts as healthy, because it would be tried for ever. It must not be negative.
     ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
     /// @}
 
@@ -95,6 +94,12 @@ public:
     /// Cancels an attempt that takes longer. Unless it succeeds all the same, it then counts as failed with
     /// `timed_out`, whatever its own error, and may be retried.
     ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
+
+    /// The same for an attempt that has not called `attempt::mark_healthy` by then.
+    ASIO_RETRY_DECL retry_policy set_up_within(duration greatest) const;
+    /// The same for an attempt that is silent for so long, from its beginning or its last `attempt::progress`
+    /// or `mark_healthy`. An operation that takes no `attempt` has neither this limit nor set_up_within.
+    ASIO_RETRY_DECL retry_policy idle_timeout(duration greatest) const;
 
     /// Ends the operation when this much time has passed since its initiation: a running attempt is cancelled,
     /// and the operation completes with `timed_out`. A wait that would end later does not begin: the operation
@@ -275,7 +280,6 @@ public:
 
 private:
     ASIO_RETRY_DECL static retry_settings const& defaults() noexcept;
-
     template <typename Change>
     retry_policy changed(Change change) const;
 
@@ -287,7 +291,6 @@ private:
     ASIO_RETRY_DECL retry_policy with_on_success(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_reason_of_give_up(detail::shared_function<void(stop_reason)> hook) const;
-
     detail::shared_value<retry_settings> settings_; // null: the default settings
 };
 

@@ -70,6 +70,8 @@ struct retry_settings {
     std::optional<duration> max_elapsed;               ///< none: no limit, as for those that follow
     std::optional<duration> max_waited;                ///< of all waits
     std::optional<duration> attempt_timeout;           ///< of one attempt
+    std::optional<duration> set_up_within;             ///< of an attempt that is not healthy
+    std::optional<duration> idle_timeout;              ///< of an attempt that is silent
     std::optional<duration> total_timeout;             ///< of the operation
     std::optional<time_point> deadline;                ///< of the operation
     std::optional<duration> reset_after;               ///< none: a failure never counts as the first
@@ -94,7 +96,12 @@ struct retry_settings {
     detail::shared_value<nested_marks> outer; ///< of a nested one: what it tells the attempt that it runs in
 
     /// Whether a running attempt may have to be cut short.
-    bool limits_attempts() const noexcept { return attempt_timeout || total_timeout || deadline; }
+    bool limits_attempts() const noexcept {
+        return attempt_timeout || total_timeout || deadline || wants_a_sign();
+    }
+
+    /// Whether how long an attempt may take depends on what it says of itself.
+    bool wants_a_sign() const noexcept { return set_up_within || idle_timeout; }
 
     /// Whether the decision depends on how long the operation has taken, or somebody wants to know.
     bool measures_time() const noexcept {

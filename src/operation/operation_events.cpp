@@ -128,7 +128,8 @@ void operation_core::see_to(operation_event events) {
             machine_.drain();
         cut_wait_short();
     }
-    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) { // or it came too late
+    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting) && // or it came too late
+        !lets_go_on()) {
         machine_.on_attempt_limit();
         tell([this] { stop_attempt(asio::cancellation_type::terminal); });
     }
@@ -212,7 +213,10 @@ void operation_core::on_scope_notice_failed() {
 // --- the time limit of an attempt: the same node that waits serves it, never both at once
 
 bool operation_core::arm_limit(time_point now) {
-    time_point const limit = machine_.attempt_limit(now);
+    return arm_limit_at(machine_.attempt_limit(now));
+}
+
+bool operation_core::arm_limit_at(time_point limit) {
     if (limit == time_point::max())
         return true;
     ends_wait_ = false;
@@ -220,6 +224,18 @@ bool operation_core::arm_limit(time_point now) {
         return false;
     state_.arm_limit();
     return true;
+}
+
+/// Whether the attempt has said something meanwhile, and has a new limit.
+bool operation_core::lets_go_on() noexcept {
+    if (!machine_.hears_attempt())
+        return false;
+    try {
+        time_point const limit = machine_.renewed_limit();
+        return limit > now() && arm_limit_at(limit);
+    } catch (...) { // it cannot be watched
+        return false;
+    }
 }
 
 /// Returns false while a notice is under way.

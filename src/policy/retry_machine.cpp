@@ -262,13 +262,6 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
     }
 }
 
-time_point retry_machine::attempt_limit(time_point now) noexcept {
-    auto const& timeout = policy_.settings().attempt_timeout;
-    time_point const expiry = timeout ? saturating_add(now, *timeout) : time_point::max();
-    limited_by_deadline_ = deadline_ <= expiry;
-    return std::min(expiry, deadline_);
-}
-
 retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                                     time_point now, std::exception_ptr thrown) {
     retry_action action;

@@ -82,6 +82,18 @@ retry_policy retry_policy::attempt_timeout(duration greatest) const {
     return changed([&](retry_settings& s) { s.attempt_timeout = greatest; });
 }
 
+retry_policy retry_policy::set_up_within(duration greatest) const {
+    if (greatest <= duration::zero())
+        detail::refuse("set_up_within", greatest, "must be positive");
+    return changed([&](retry_settings& s) { s.set_up_within = greatest; });
+}
+
+retry_policy retry_policy::idle_timeout(duration greatest) const {
+    if (greatest <= duration::zero())
+        detail::refuse("idle_timeout", greatest, "must be positive");
+    return changed([&](retry_settings& s) { s.idle_timeout = greatest; });
+}
+
 retry_policy retry_policy::total_timeout(duration greatest) const {
     detail::non_negative("total_timeout", greatest);
     return changed([&](retry_settings& s) { s.total_timeout = greatest; });

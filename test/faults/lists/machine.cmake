@@ -37,10 +37,10 @@ fault(machine_mixes_up_its_limits src/policy/retry_machine.cpp
     [[limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]]
     [[!limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]])
 
-fault(machine_blames_the_lesser_limit src/policy/retry_machine.cpp
+fault(machine_blames_the_lesser_limit src/policy/machine_limits.cpp
     [[limited_by_deadline_ = deadline_ <= expiry;]] [[limited_by_deadline_ = deadline_ < expiry;]])
 
-fault(machine_has_the_later_limit src/policy/retry_machine.cpp
+fault(machine_has_the_later_limit src/policy/machine_limits.cpp
     [[return std::min(expiry, deadline_);]] [[return expiry;]])
 
 fault(machine_is_stable_a_little_later src/policy/retry_machine.cpp
@@ -60,8 +60,47 @@ fault(machine_stays_at_the_edge_after_a_reset src/policy/retry_machine.cpp
     [[        started_ = now;
         at_edge_ = false;]] [[        started_ = now;]])
 
-fault(machine_counts_health_from_the_last_mark include/asio_retry/retry_machine.hpp
-    [[        if (marks_health_ && now < healthy_since_)]] [[        if (marks_health_)]])
+fault(machine_counts_health_from_the_last_mark src/policy/machine_limits.cpp
+    [[if (marks_health_ && now < healthy_since_)]] [[if (marks_health_)]])
+
+fault(machine_never_hears_an_attempt src/policy/machine_limits.cpp
+    [[return story_ && marks_sent_ && settings.wants_a_sign() ?]] [[return story_ && !marks_sent_ && settings.wants_a_sign() ?]])
+
+fault(operation_ends_what_is_alive src/operation/operation_events.cpp
+    [[return limit > now() && arm_limit_at(limit);]] [[return limit < now() && arm_limit_at(limit);]])
+
+fault(operation_looks_once_at_what_is_alive src/operation/operation_events.cpp
+    [[return limit > now() && arm_limit_at(limit);]] [[return limit > now();]])
+
+fault(awaiting_ends_what_is_alive include/asio_retry/detail/operation/awaited_core.hpp
+    [[return limit > waits.now() && (]] [[return limit < waits.now() && (]])
+
+fault(awaiting_looks_once_at_what_is_alive include/asio_retry/detail/operation/awaited_core.hpp
+    [[(limit == time_point::max() || limit_.arm(waits, limit));]] [[(limit == time_point::max() || limit != time_point::max());]])
+
+fault(blocking_does_not_hear_an_attempt include/asio_retry/detail/blocking/blocking_retry.hpp
+    [[std::max(limit, machine_.renewed_limit())]] [[limit]])
+
+fault(machine_takes_silence_for_health src/policy/machine_limits.cpp
+    [[if (!said->is_healthy.load(std::memory_order_relaxed))]] [[if (false)]])
+
+fault(machine_sets_up_for_ever src/policy/machine_limits.cpp
+    [[said->is_healthy.store(true, std::memory_order_relaxed);]] [[said->is_healthy.store(false, std::memory_order_relaxed);]])
+
+fault(machine_remembers_the_health_of_the_attempt_before src/policy/machine_limits.cpp
+    [[        pulse()->is_healthy.store(false, std::memory_order_relaxed);
+]] [[]])
+
+fault(machine_remembers_what_the_attempt_before_said src/policy/machine_limits.cpp
+    [[        pulse()->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+]] [[]])
+
+fault(machine_takes_health_for_silence src/policy/machine_limits.cpp
+    [[    on_progress(now);
+]] [[]])
+
+fault(machine_lets_progress_go_unheard src/policy/machine_limits.cpp
+    [[        said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);]] [[        said->heard.store(began_.time_since_epoch().count(), std::memory_order_relaxed);]])
 
 fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
     [[healthy_since_ = marks_health_ ? time_point::max() : now;]] [[healthy_since_ = now;]])

@@ -53,6 +53,8 @@ std::map<std::string, std::string> defaults() {
         {"max_elapsed", presence(s.max_elapsed)},
         {"max_waited", presence(s.max_waited)},
         {"attempt_timeout", presence(s.attempt_timeout)},
+        {"set_up_within", presence(s.set_up_within)},
+        {"idle_timeout", presence(s.idle_timeout)},
         {"total_timeout", presence(s.total_timeout)},
         {"deadline", presence(s.deadline)},
         {"clamp", flag(s.clamp)},

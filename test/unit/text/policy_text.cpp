@@ -171,6 +171,7 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
     for (auto const& [policy, items] :
          {std::pair(retry_policy().wait_when_refused(), "wait_when_refused()"),
           std::pair(retry_policy().max_waited(90s), "max_waited(90s)"),
+          std::pair(retry_policy().idle_timeout(30s).set_up_within(10s), "set_up_within(10s) idle_timeout(30s)"),
           std::pair(retry_policy().retry_sent(false), "retry_sent(false)"),
           std::pair(retry_policy().pushback_limit(30s), "pushback_limit(30s)"),
           std::pair(retry_policy().pushback_limit(1min, over_limit::clamp), "pushback_limit(1min, clamp=true)"),
@@ -185,6 +186,8 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
         EXPECT_EQ(a.pushback_spread, b.pushback_spread);
         EXPECT_EQ(a.wait_when_refused, b.wait_when_refused);
         EXPECT_EQ(a.max_waited, b.max_waited);
+        EXPECT_EQ(a.set_up_within, b.set_up_within);
+        EXPECT_EQ(a.idle_timeout, b.idle_timeout);
         EXPECT_EQ(a.retry_sent, b.retry_sent);
     }
     for (char const* wrong :

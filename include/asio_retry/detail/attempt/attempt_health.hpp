@@ -31,6 +31,10 @@ private:
             machine_.on_healthy(clock_.now());
     }
     void on_sent() noexcept override { machine_.on_sent(); }
+    void on_progress() noexcept override {
+        if (machine_.hears_attempt())
+            machine_.on_progress(clock_.now());
+    }
     void on_pushback(pushback said) noexcept override { machine_.heed(said); }
     detail::shared_value<nested_marks> marks() override { return machine_.marks_of_nested(); }
 

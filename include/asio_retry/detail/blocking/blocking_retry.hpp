@@ -9,6 +9,7 @@
 
 #include <boost/system/result.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -141,7 +142,7 @@ private:
         } catch (...) {
             result_.emplace(completion::from_exception(std::current_exception()));
         }
-        if (limit != time_point::max() && source_.now() >= limit)
+        if (limit != time_point::max() && source_.now() >= std::max(limit, machine_.renewed_limit()))
             machine_.on_attempt_limit(); // nobody could tell it to stop, but it has taken too long
     }
 

@@ -59,6 +59,8 @@ public:
     void on_limit() {
         if (std::exchange(awaits_notice_, false))
             return wait_.go_on();
+        if (lets_go_on())
+            return;
         machine_.on_attempt_limit();
         tell_attempt(asio::cancellation_type::terminal);
     }
@@ -227,6 +229,19 @@ private:
         if (!scheduler_.is_found())
             scheduler_.find_in(context_.get(executor()), own_context(executor()));
         return scheduler_.get();
+    }
+
+    /// Whether the attempt has said something meanwhile, and has a new limit.
+    bool lets_go_on() noexcept {
+        if (!machine_.hears_attempt())
+            return false;
+        try {
+            time_point const limit = machine_.renewed_limit();
+            retry_scheduler& waits = scheduler();
+            return limit > waits.now() && (limit == time_point::max() || limit_.arm(waits, limit));
+        } catch (...) { // it cannot be watched
+            return false;
+        }
     }
 
     bool is_home() const noexcept { return wait_.came_back() || executor_home(executor()).is_here(); }

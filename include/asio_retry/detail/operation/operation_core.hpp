@@ -171,6 +171,8 @@ private:
 
     bool runs_here() const noexcept;
     bool arm_limit(time_point now);
+    bool arm_limit_at(time_point limit);
+    bool lets_go_on() noexcept;
     bool disarm_limit() noexcept;
     bool on_expiry() override;
     void on_shutdown() noexcept override;

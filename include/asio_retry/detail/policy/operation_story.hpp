@@ -6,6 +6,7 @@
 #include <asio_retry/error.hpp>
 #include <asio_retry/pushback.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -21,8 +22,14 @@ struct rule_state {
     jitter_course course;
 };
 
+/// What it keeps of the running attempt where that is stopped unless it says something, maybe on another thread.
+struct attempt_pulse {
+    std::atomic<duration::rep> heard = 0; // when it last made progress
+    std::atomic<bool> is_healthy = false;
+};
+
 /// What a retry_machine keeps for gates and observers, and for attempts that say what they were told, and
-/// before what it keeps of each rule. Apart, because most operations need none of it.
+/// before what it keeps of each rule and of an attempt's pulse. Apart, because most operations need none of it.
 struct operation_story {
     // What the operation ends with if nothing happens any more: the failure before this wait, of which the
     // result is gone, or else the refusal.
@@ -43,13 +50,17 @@ struct operation_story {
     time_point initiated = time_point::max(); // for hooks too, from the first reset on
     time_point seen{};                        // when something happened last
 
-    /// With so many rules; null without memory.
-    static operation_story* make(std::size_t rules) noexcept {
-        void* const memory = ::operator new(sizeof(operation_story) + rules * sizeof(rule_state), std::nothrow);
+    /// With so many rules, and a pulse; null without memory.
+    static operation_story* make(std::size_t rules, bool has_pulse) noexcept {
+        std::size_t const behind = rules * sizeof(rule_state) + (has_pulse ? sizeof(attempt_pulse) : 0);
+        void* const memory = ::operator new(sizeof(operation_story) + behind, std::nothrow);
         if (!memory)
             return nullptr;
         auto* const made = ::new (memory) operation_story();
         std::uninitialized_value_construct_n(static_cast<rule_state*>(static_cast<void*>(made + 1)), rules);
+        if (has_pulse)
+            ::new (static_cast<std::byte*>(memory) + sizeof(operation_story) + rules * sizeof(rule_state))
+                attempt_pulse();
         return made;
     }
     static void destroy(operation_story* made) noexcept {
@@ -59,9 +70,15 @@ struct operation_story {
     rule_state* rules() noexcept {
         return std::launder(static_cast<rule_state*>(static_cast<void*>(this + 1)));
     }
+    /// Precondition: it was made with one, and so many rules.
+    attempt_pulse& pulse(std::size_t rules) noexcept {
+        return *std::launder(static_cast<attempt_pulse*>(
+            static_cast<void*>(reinterpret_cast<std::byte*>(this + 1) + rules * sizeof(rule_state))));
+    }
 };
 
 static_assert(alignof(rule_state) <= alignof(operation_story));
-static_assert(std::is_trivially_destructible_v<rule_state>);
+static_assert(alignof(attempt_pulse) <= alignof(rule_state));
+static_assert(std::is_trivially_destructible_v<rule_state> && std::is_trivially_destructible_v<attempt_pulse>);
 
 } // namespace asio_retry::detail
