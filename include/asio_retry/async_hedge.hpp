@@ -26,6 +26,8 @@ namespace asio_retry {
 /// attempt does not share: another replica, another connection. It multiplies what a peer gets that is slow
 /// because it has too much to do: give the policy a gate, such as a `retry_budget`.
 ///
+/// The step of `before_retry` comes before each attempt but the first.
+///
 /// `operation`, called as an lvalue once per attempt, is of any form that `async_retry` takes, `with_report`
 /// and `with_hooks` apart. Several of its attempts run at a time, so each needs a socket and buffers of its
 /// own, as the operation's `attempt` parameter, whose `number` counts from 1, lets it choose.
