@@ -177,6 +177,16 @@ TEST_F(costs, a_budget_reads_no_clock_for_a_success_and_who_measures_time_reads_
     EXPECT_EQ(reads_of(policy.observe(std::make_shared<retry_metrics>())), 2);
 }
 
+// What a hook or a predicate of events is told is how long it took.
+TEST_F(costs, a_hook_and_a_predicate_of_events_have_the_clock_read_at_the_start) {
+    EXPECT_EQ(reads_of(policy.on_retry([](retry_event const&) {})), 1);
+    EXPECT_EQ(reads_of(policy.on_give_up([](retry_event const&) {})), 1);
+    EXPECT_EQ(reads_of(policy.retry_if([](retry_event const&) { return true; })), 1);
+    EXPECT_EQ(reads_of(policy.retry_if([](error_code const&) { return true; })), 0);
+    EXPECT_EQ(reads_of(policy.on_success([](retry_event const&) {})), 2)
+        << "and at the end, which it is told of";
+}
+
 TEST_F(costs, an_observer_costs_an_operation_one_allocation) {
     auto const with = [&](retry_policy const& p, std::size_t failures) {
         return allocations_of([&] { async_retry(io, operation(), p, [](error_code, int) {}); }, failures);
