@@ -25,9 +25,9 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-constexpr int many = 500;
+constexpr int operations_of_each = 500;
 
-retry_policy at_once() {
+retry_policy retrying_at_once() {
     return retry_policy().backoff(constant(20us)).unlimited_attempts();
 }
 
@@ -46,44 +46,45 @@ TEST(retrying_threads, makes_attempts_one_after_another_on_a_pool) {
     asio::thread_pool pool(4);
     retry_scope scope(pool.get_executor());
     std::atomic<int> succeeded = 0, attempts = 0;
-    for (int i = 0; i != many; ++i) {
+    for (int i = 0; i != operations_of_each; ++i) {
         auto const made = std::make_shared<int>(0);
         auto const note = [&, made](error_code ec) {
             succeeded += !ec;
             attempts += *made;
         };
         if (i % 2)
-            async_fail_twice(pool, made, retrying(at_once(), asio::bind_executor(pool, note)));
+            async_fail_twice(pool, made, retrying(retrying_at_once(), asio::bind_executor(pool, note)));
         else
-            async_fail_twice(pool, made,
-                             retrying(scope, at_once(), asio::bind_executor(asio::make_strand(pool), note)));
+            async_fail_twice(
+                pool, made,
+                retrying(scope, retrying_at_once(), asio::bind_executor(asio::make_strand(pool), note)));
     }
     pool.join();
-    EXPECT_EQ(succeeded, many);
-    EXPECT_EQ(attempts, 3 * many);
+    EXPECT_EQ(succeeded, operations_of_each);
+    EXPECT_EQ(attempts, 3 * operations_of_each);
 }
 
 TEST(retrying_threads, has_limits_on_a_strand) {
     asio::thread_pool pool(4);
     std::atomic<int> completed = 0;
-    for (int i = 0; i != many; ++i) {
+    for (int i = 0; i != operations_of_each; ++i) {
         auto const body = [&completed, i]() -> asio::awaitable<void> {
             asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(i));
-            auto const policy = at_once().max_attempts(3).attempt_timeout(100us);
+            auto const policy = retrying_at_once().max_attempts(3).attempt_timeout(100us);
             co_await timer.async_wait(retrying(policy, asio::as_tuple(asio::use_awaitable)));
             ++completed;
         };
         asio::co_spawn(asio::make_strand(pool), body, asio::detached);
     }
     pool.join();
-    EXPECT_EQ(completed, many);
+    EXPECT_EQ(completed, operations_of_each);
 }
 
 // The step and the operation share what nobody guards.
 TEST(before_retry_threads, steps_and_attempts_come_one_after_another) {
     asio::thread_pool pool(4);
     std::atomic<int> succeeded = 0, steps = 0;
-    for (int i = 0; i != many; ++i) {
+    for (int i = 0; i != operations_of_each; ++i) {
         auto const made = std::make_shared<int>(0);
         auto const taken = std::make_shared<int>(0);
         auto const fetch = [&pool, made](auto token) { return async_fail_twice(pool, made, std::move(token)); };
@@ -95,7 +96,7 @@ TEST(before_retry_threads, steps_and_attempts_come_one_after_another) {
             succeeded += !ec;
             steps += *taken;
         };
-        auto const policy = i % 3 ? at_once() : at_once().attempt_timeout(1min);
+        auto const policy = i % 3 ? retrying_at_once() : retrying_at_once().attempt_timeout(1min);
         if (i % 2) {
             async_retry(pool, before_retry(fetch, step), policy, note);
         } else {
@@ -107,8 +108,8 @@ TEST(before_retry_threads, steps_and_attempts_come_one_after_another) {
         }
     }
     pool.join();
-    EXPECT_EQ(succeeded, many);
-    EXPECT_EQ(steps, (1 + 2) * many);
+    EXPECT_EQ(succeeded, operations_of_each);
+    EXPECT_EQ(steps, (1 + 2) * operations_of_each);
 }
 
 class before_retry_and_hedges : public testing::Test {
