@@ -28,9 +28,9 @@ inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocab
 template <typename OnRetry, typename OnEnd>
 class operation_hooks final : public machine_observer {
 public:
-    operation_hooks(OnRetry on_retry, OnEnd on_end)
-        : on_retry_(std::move(on_retry))
-        , on_end_(std::move(on_end)) {}
+    operation_hooks(OnRetry retry_hook, OnEnd end_hook)
+        : on_retry_(std::move(retry_hook))
+        , on_end_(std::move(end_hook)) {}
 
 private:
     void call_on_retry(retry_event const& event) override {
