@@ -1,5 +1,7 @@
 #include <asio_retry/random.hpp>
 
+#include <asio_retry/detail/policy/duration_text.hpp>
+
 #include "numbers/whole_range.hpp"
 #include "support/split_mix_64.hpp"
 
@@ -58,10 +60,10 @@ RC_GTEST_PROP(decision_04, exactly_the_empty_ranges_are_refused, ()) {
     } catch (std::invalid_argument const& refusal) {
         message = refusal.what();
     }
-    RC_ASSERT(message == (least <= greatest
-                              ? ""
-                              : "random.uniform: least (" + std::to_string(least) +
-                                    "ns) must not exceed greatest (" + std::to_string(greatest) + "ns)"));
+    RC_ASSERT(message == (least <= greatest ? ""
+                                            : "random.uniform: least (" + detail::to_text(duration(least)) +
+                                                  ") must not exceed greatest (" +
+                                                  detail::to_text(duration(greatest)) + ")"));
 }
 
 } // namespace
