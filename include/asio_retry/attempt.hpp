@@ -53,16 +53,17 @@ struct attempt {
     health_monitor* monitor = nullptr;
 
     /// Says that what the attempt has set up works from now on, for `retry_policy::reset_after` and
-    /// `retry_policy::set_up_within`: a connection has been accepted and has answered, for instance. Only the first mark of an attempt counts.
-    /// Preconditions: the attempt is running, and this is called where it runs.
+    /// `retry_policy::set_up_within`: a connection has been accepted and has answered, for instance. Only the
+    /// first mark of an attempt counts. Preconditions: the attempt is running, and this is called where it
+    /// runs.
     void mark_healthy() const noexcept {
         if (monitor)
             monitor->on_healthy();
     }
 
-    /// Says that the attempt is alive, for `retry_policy::idle_timeout`: something has arrived, for instance. It
-    /// reads the clock and notes the time, so call it as often as you like. A nested retry does not say it to
-    /// the attempt that it runs in, and an attempt of a hedge to nobody. Preconditions: as those of
+    /// Says that the attempt is alive, for `retry_policy::idle_timeout`: something has arrived, for instance.
+    /// It reads the clock and notes the time, so call it as often as you like. A nested retry does not say it
+    /// to the attempt that it runs in, and an attempt of a hedge to nobody. Preconditions: as those of
     /// `mark_healthy`.
     void progress() const noexcept {
         if (monitor)

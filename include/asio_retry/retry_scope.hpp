@@ -103,9 +103,9 @@ public:
     /// every wait ends at once with `operation_aborted`. Attempts that run have `timeout` to succeed; one that
     /// fails completes its operation with `operation_aborted`. After that the scope is cancelled. Completes as
     /// `async_join` does, when the handler of the last operation has run. What the handlers have started, such
-    /// as to write an answer, may go on: let the context run until it has no work. Or make what writes the answers
-    /// an operation too, with a single attempt: a drain of its scope ends when they are written, and what it
-    /// retries meanwhile, in a child of that scope, ends its waits at once.
+    /// as to write an answer, may go on: let the context run until it has no work. Or make what writes the
+    /// answers an operation too, with a single attempt: a drain of its scope ends when they are written, and
+    /// what it retries meanwhile, in a child of that scope, ends its waits at once.
     ///
     /// Completion signature: void(error_code, std::size_t), with success and the number of operations that it
     /// had to cancel. Executor: as `async_join`. Per-operation cancellation: all types; the drain then

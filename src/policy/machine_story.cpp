@@ -23,7 +23,8 @@ std::uint64_t next_operation() noexcept {
 /// Null without memory for it.
 detail::operation_story* retry_machine::story() noexcept {
     if (!story_)
-        story_ = detail::operation_story::make(policy_.settings().rules.size(), policy_.settings().wants_a_sign());
+        story_ =
+            detail::operation_story::make(policy_.settings().rules.size(), policy_.settings().wants_a_sign());
     is_told_ = is_told_ || story_;
     return story_;
 }

@@ -3,8 +3,8 @@
 /// What the fragments of the pages take for granted: things to fetch from, a policy and a log.
 
 #include <asio_retry/async_retry.hpp>
-#include <asio_retry/before_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
+#include <asio_retry/before_retry.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>

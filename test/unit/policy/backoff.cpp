@@ -157,8 +157,7 @@ TEST(decision_04, negative_durations_are_refused) {
     EXPECT_THAT([] { return constant(-1ns); }, refuses("constant", "-1ns", "must not be negative"));
     EXPECT_THAT([] { return linear(-2ns, 0s); }, refuses("linear.initial", "-2ns", "must not be negative"));
     EXPECT_THAT([] { return linear(0s, -3ns); }, refuses("linear.step", "-3ns", "must not be negative"));
-    EXPECT_THAT([] { return exponential(-1ms); },
-                refuses("exponential.base", "-1ms", "must not be negative"));
+    EXPECT_THAT([] { return exponential(-1ms); }, refuses("exponential.base", "-1ms", "must not be negative"));
     EXPECT_THAT([] { return truncated_binary(1, -1ns); },
                 refuses("truncated_binary.T", "-1ns", "must not be negative"));
     EXPECT_THAT([] { return constant(0s).cap(-1ns); }, refuses("cap", "-1ns", "must not be negative"));

@@ -173,15 +173,13 @@ TEST(decision_04, what_a_profile_refuses_is_named_as_its_caller_named_it) {
     using std::chrono::milliseconds;
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     std::pair<std::function<void()>, char const*> const cases[] = {
-        {[] { return profiles::go_backoff({-1s, 0.5, 1.5, 10s, 0s}); },
-         "go_backoff.initial_interval = -1s"},
+        {[] { return profiles::go_backoff({-1s, 0.5, 1.5, 10s, 0s}); }, "go_backoff.initial_interval = -1s"},
         {[] { return profiles::go_backoff({1s, 1.5, 1.5, 10s, 0s}); }, "go_backoff.randomization_factor = 1.5"},
         {[=] { return profiles::go_backoff({1s, none, 1.5, 10s, 0s}); },
          "go_backoff.randomization_factor = nan"},
         {[] { return profiles::go_backoff({1s, 0.5, 0.5, 10s, 0s}); }, "go_backoff.multiplier = 0.5"},
         {[=] { return profiles::go_backoff({1s, 0.5, none, 10s, 0s}); }, "go_backoff.multiplier = nan"},
-        {[] { return profiles::go_backoff({1s, 0.5, 1.5, 500ms, 0s}); },
-         "go_backoff.max_interval = 500ms"},
+        {[] { return profiles::go_backoff({1s, 0.5, 1.5, 500ms, 0s}); }, "go_backoff.max_interval = 500ms"},
         {[] { return profiles::php_retry(100ms, 0.5); }, "php_retry.multiplier = 0.5"},
         {[] { return profiles::php_retry(100ms, 2, 0ms); }, "php_retry.maximum = 0ms"},
         {[] { return profiles::php_retry_random(0ms); }, "php_retry_random.initial = 0ms"},

@@ -171,7 +171,8 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
     for (auto const& [policy, items] :
          {std::pair(retry_policy().wait_when_refused(), "wait_when_refused()"),
           std::pair(retry_policy().max_waited(90s), "max_waited(90s)"),
-          std::pair(retry_policy().idle_timeout(30s).set_up_within(10s), "set_up_within(10s) idle_timeout(30s)"),
+          std::pair(retry_policy().idle_timeout(30s).set_up_within(10s),
+                    "set_up_within(10s) idle_timeout(30s)"),
           std::pair(retry_policy().retry_sent(false), "retry_sent(false)"),
           std::pair(retry_policy().pushback_limit(30s), "pushback_limit(30s)"),
           std::pair(retry_policy().pushback_limit(1min, over_limit::clamp), "pushback_limit(1min, clamp=true)"),

@@ -22,7 +22,8 @@ struct rule_state {
     jitter_course course;
 };
 
-/// What it keeps of the running attempt where that is stopped unless it says something, maybe on another thread.
+/// What it keeps of the running attempt where that is stopped unless it says something, maybe on another
+/// thread.
 struct attempt_pulse {
     std::atomic<duration::rep> heard = 0; // when it last made progress
     std::atomic<bool> is_healthy = false;
