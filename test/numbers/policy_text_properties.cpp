@@ -211,8 +211,9 @@ RC_GTEST_PROP(policy_text_properties, decimals_are_exact_to_the_nanosecond, ()) 
               time_point(duration(count)));
     RC_ASSERT(parse_policy("deadline(-" + digits + name + ")").settings().deadline ==
               time_point(duration(-count)));
-    RC_ASSERT_THROWS_AS(parse_policy("deadline(" + digits + (power == 0 ? ".1" : "1") + name + ")"),
-                        policy_syntax_error);
+    RC_ASSERT_THROWS_AS(
+        static_cast<void>(parse_policy("deadline(" + digits + (power == 0 ? ".1" : "1") + name + ")")),
+        policy_syntax_error);
 }
 
 RC_GTEST_PROP(policy_text_properties, every_number_is_read_as_it_was_written, ()) {
