@@ -197,6 +197,8 @@ private:
     ASIO_RETRY_DECL retry_action go_on(time_point now, random* source);
     ASIO_RETRY_DECL bool may_start_at(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
+    /// `replacement`: what the operation delivers, if it ends, in place of the error of an attempt that its
+    /// limit stopped.
     retry_action retry_or_end(verdict const& v, error_code const& replacement, time_point now, random& source);
     retry_action make_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {

@@ -87,7 +87,7 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
     }
 }
 
-/// Lets others in. The last access to *this, unless something happened meanwhile.
+/// Lets others in, or sees to what happened meanwhile, which may end *this: nothing may follow it.
 void operation_core::leave() {
     operation_event const events = state_.occupancy.leave();
     if (events == nothing)
@@ -129,7 +129,7 @@ void operation_core::see_to(operation_event events) {
         cut_wait_short();
     }
     if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting) && // or it came too late
-        !lets_go_on()) {
+        !renew_limit()) {
         machine_.on_attempt_limit();
         tell([this] { stop_attempt(asio::cancellation_type::terminal); });
     }
@@ -226,8 +226,9 @@ bool operation_core::arm_limit_at(time_point limit) {
     return true;
 }
 
-/// Whether the attempt has said something meanwhile, and has a new limit.
-bool operation_core::lets_go_on() noexcept {
+/// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its time is
+/// up.
+bool operation_core::renew_limit() noexcept {
     if (!machine_.hears_attempt())
         return false;
     try {

@@ -43,6 +43,7 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, d
 }
 
 /// Why a wait of `delay` would be too long, if it is. With clamp it is cut short, but not below `least`.
+/// A wait that may be is counted for max_waited.
 std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration least, time_point now) noexcept {
     bool const clamps = policy_.settings().clamp;
     auto const [allowed, limit] = longest_wait(now);

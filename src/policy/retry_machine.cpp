@@ -78,7 +78,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     return retry_or_end(v, error_code(), now, source);
 }
 
-/// One that failed and was to stop, or after which none is to begin.
+/// A failure of an attempt that its limit stopped, or after which the operation is cancelled.
 retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
                                                    random& source) {
     bool const expired = attempt_expired_;
@@ -111,8 +111,8 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
     return retry_or_end(*timed_out, timed_out->error(), now, source);
 }
 
-/// One after enough health is the first of a new outage. What hung until its time was up was not healthy,
-/// unless it said so.
+/// Counts it; after enough health (reset_after) the counts begin anew first, with this one. What hung until its
+/// time was up was not healthy, unless it said so.
 void retry_machine::count_failure(time_point now, interruption interrupted_by) noexcept {
     auto const& stable_for = policy_.settings().reset_after;
     bool const hung = interrupted_by == interruption::attempt_timeout && !marks_health_;

@@ -59,7 +59,7 @@ public:
     void on_limit() {
         if (std::exchange(awaits_notice_, false))
             return wait_.go_on();
-        if (lets_go_on())
+        if (renew_limit())
             return;
         machine_.on_attempt_limit();
         tell_attempt(asio::cancellation_type::terminal);
@@ -231,8 +231,9 @@ private:
         return scheduler_.get();
     }
 
-    /// Whether the attempt has said something meanwhile, and has a new limit.
-    bool lets_go_on() noexcept {
+    /// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its
+    /// time is up.
+    bool renew_limit() noexcept {
         if (!machine_.hears_attempt())
             return false;
         try {

@@ -41,8 +41,8 @@ constexpr bool comes_from_any_thread(operation_turn turn) noexcept {
 ///
 /// It is always in the hands of exactly one owner: the handler of the running attempt, the scheduler while it
 /// waits, or a queued turn. Besides, two sources may notify it: a time limit of the attempt and its scope;
-/// while such a notice is under way the operation stays. What needs its executor and cannot be queued there,
-/// for want of memory, is done where it stands.
+/// while such a notice is under way the operation stays, and is the notice's once the rest has ended. What
+/// needs its executor and cannot be queued there, for want of memory, is done where it stands.
 class ASIO_RETRY_DECL operation_core : private wait_node {
 public:
     /// @name For the attempts
@@ -157,7 +157,7 @@ private:
     bool initiate_attempt();
     void end_attempt();
     void clear_attempt() noexcept;
-    void conclude_attempt();
+    void conclude_attempt(); ///< called again by the notice of the limit if that is under way
     void succeed();
     void succeed_unwatched();
     void begin_wait(time_point now, duration delay);
@@ -172,7 +172,7 @@ private:
     bool runs_here() const noexcept;
     bool arm_limit(time_point now);
     bool arm_limit_at(time_point limit);
-    bool lets_go_on() noexcept;
+    bool renew_limit() noexcept;
     bool disarm_limit() noexcept;
     bool on_expiry() override;
     void on_shutdown() noexcept override;
