@@ -19,13 +19,13 @@ namespace asio_retry {
 // Items in any order, separated by white space. An item is a name of C++, its arguments in parentheses: in
 // their order, then by name.
 //
-//   backoff   every function of backoff.hpp, with the names of its parameters there, but for N and T of
-//             truncated_binary; each takes `cap`. schedule(1s, 2s, 4s) takes any number of delays. A backoff
-//             inside another is an item itself: chained(linear(1s, 1s), 5, then=constant(1min))
-//   jitter    every function of jitter.hpp; each takes `unit`, `cap` and `beyond_cap=true`
-//   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), attempt_timeout(5s),
-//             set_up_within(10s), idle_timeout(30s),
-//             total_timeout(1min), reset_after(30s), clamp(), allow_total_cancellation(), retry_when_nested(),
+//   backoff   every function of backoff.hpp, with the names of its parameters there; each takes `cap`.
+//             schedule(1s, 2s, 4s) takes any number of delays. A backoff inside another is an item itself:
+//             chained(linear(1s, 1s), 5, then=constant(1min))
+//   jitter    every function of jitter.hpp; each takes `unit`, `at_least`, `cap` and `beyond_cap=true`
+//   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), max_waited(5min),
+//             attempt_timeout(5s), set_up_within(10s), idle_timeout(30s), total_timeout(1min),
+//             reset_after(30s), clamp(), allow_total_cancellation(), retry_when_nested(), retry_sent(false),
 //             any_failure() for retry_if(any_failure), wait_when_refused(), pushback_limit(30s), which takes
 //             `clamp=true` or `ignore=true`, pushback_spread(0.2), and deadline(3h): the time since the epoch
 //             of the steady clock, which means something in this process only
@@ -37,9 +37,9 @@ namespace asio_retry {
 // exact: what is not a whole number of nanoseconds is an error. A point is a point in every locale.
 //
 // Callables cannot be written. In their place stand custom_backoff(<callable>), custom_jitter(<callable>),
-// retry_if(<callable>), classify(<callable>), on_retry(<callable>), on_give_up(<callable>), gate(<gate>),
-// observe(<observer>) and, for what a nested policy takes from outside, nested_in(<attempt>). Reading these is
-// an error.
+// retry_if(<callable>), when(<callable>, ...), max_attempts_when(<callable>, ...), classify(<callable>),
+// on_retry(<callable>), on_success(<callable>), on_give_up(<callable>), gate(<gate>), observe(<observer>) and,
+// for what a nested policy takes from outside, nested_in(<attempt>). Reading these is an error.
 
 /// Says what was found in a text or in JSON, where, and what was expected there.
 class ASIO_RETRY_DECL policy_syntax_error : public std::invalid_argument {

@@ -99,8 +99,9 @@ backoff fibonacci(duration base) {
 }
 
 backoff truncated_binary(std::int64_t growing_failures, duration greatest) {
-    return backoff(detail::truncated_binary_shape{at_least(1, "truncated_binary.N", growing_failures),
-                                                  detail::non_negative("truncated_binary.T", greatest)});
+    return backoff(
+        detail::truncated_binary_shape{at_least(1, "truncated_binary.growing_failures", growing_failures),
+                                       detail::non_negative("truncated_binary.greatest", greatest)});
 }
 
 backoff slotted_binary(duration slot, std::int64_t greatest_exponent) {

@@ -21,36 +21,51 @@ retry_policy waiting(backoff shape, jitter kind) {
     return retry_policy().backoff(std::move(shape)).jitter(std::move(kind));
 }
 
-std::int64_t attempts_with(std::int64_t retries) {
+// What is refused is named as the caller of the profile wrote it, not as the functions that make it call it.
+
+std::string field(std::string_view of, std::string_view name) {
+    return std::string(of).append(".").append(name);
+}
+
+std::int64_t attempts_with(std::string_view of, std::int64_t retries) {
     if (retries < 0)
-        detail::refuse("max_retries", std::to_string(retries), "must not be negative");
+        detail::refuse(field(of, "max_retries"), std::to_string(retries), "must not be negative");
     return std::min(retries, std::numeric_limits<std::int64_t>::max() - 1) + 1;
 }
 
+std::int64_t at_least_one_of(std::string_view of, std::int64_t attempts) {
+    if (attempts < 1)
+        detail::refuse(field(of, "attempts"), std::to_string(attempts), "must be at least 1");
+    return attempts;
+}
+
+backoff doubling(std::string_view of, duration base, duration cap) {
+    detail::non_negative(field(of, "base"), base);
+    if (cap < base)
+        detail::refuse(field(of, "cap"), cap, "must not be below the base");
+    return exponential(base).cap(cap);
+}
+
 template <typename Duration>
-[[noreturn]] void refuse_below(std::string_view field, Duration value, Duration least) {
-    std::string const unit = Duration::period::den == 1 ? "s" : "ms";
-    detail::refuse(field, std::to_string(value.count()) + unit,
-                   "must be at least " + std::to_string(least.count()) + unit);
+std::string written(Duration value) {
+    return std::to_string(value.count()) + (Duration::period::den == 1 ? "s" : "ms");
 }
 
 /// In nanoseconds. `least` is not negative.
 template <typename Rep, typename Period>
 duration whole(std::string_view field, std::chrono::duration<Rep, Period> value, duration least) {
-    if (value > std::chrono::duration_cast<std::chrono::duration<Rep, Period>>(duration::max()))
-        detail::refuse(field, std::to_string(value.count()), "must not be more than 2^63 ns");
+    using given = std::chrono::duration<Rep, Period>;
+    if (value > std::chrono::duration_cast<given>(duration::max()))
+        detail::refuse(field, written(value), "must not be more than 2^63 ns");
     if (value < value.zero() || duration(value) < least)
-        refuse_below(field, value, std::chrono::duration_cast<std::chrono::duration<Rep, Period>>(least));
+        detail::refuse(field, written(value),
+                       "must be at least " + written(std::chrono::duration_cast<given>(least)));
     return value;
 }
 
 /// Published schemes take a maximum below the first delay for all delays.
 backoff growing(duration base, double factor, duration maximum) {
     return exponential(std::min(base, maximum), factor).cap(maximum);
-}
-
-std::string field(std::string_view of, std::string_view name) {
-    return std::string(of).append(".").append(name);
 }
 
 double at_least_one(std::string_view field, double factor) {
@@ -74,66 +89,73 @@ retry_policy scala_timer(std::int64_t growing_failures, duration greatest) {
 }
 
 retry_policy aws_exponential(duration base, duration cap) {
-    return waiting(exponential(base).cap(cap), no_jitter()).unlimited_attempts();
+    return waiting(doubling("aws_exponential", base, cap), no_jitter()).unlimited_attempts();
 }
 
 retry_policy aws_full_jitter(duration base, duration cap) {
-    return waiting(exponential(base).cap(cap), full_jitter()).unlimited_attempts();
+    return waiting(doubling("aws_full_jitter", base, cap), full_jitter()).unlimited_attempts();
 }
 
 retry_policy aws_equal_jitter(duration base, duration cap) {
-    return waiting(exponential(base).cap(cap), equal_jitter()).unlimited_attempts();
+    return waiting(doubling("aws_equal_jitter", base, cap), equal_jitter()).unlimited_attempts();
 }
 
 retry_policy aws_decorrelated(duration base, duration cap) {
     // The range that capped the delay would have no cap: this one only refuses what makes no sense.
-    static_cast<void>(exponential(base).cap(cap));
+    static_cast<void>(doubling("aws_decorrelated", base, cap));
     return waiting(exponential(base), decorrelated_jitter().cap(cap)).unlimited_attempts();
 }
 
 retry_policy aws_decorrelated_in_range(duration base, duration cap) {
-    return waiting(exponential(base).cap(cap), decorrelated_jitter()).unlimited_attempts();
+    return waiting(doubling("aws_decorrelated_in_range", base, cap), decorrelated_jitter())
+        .unlimited_attempts();
 }
 
 retry_policy java_equal_jitter(std::int64_t attempts, duration base, duration cap) {
-    return waiting(exponential(base).cap(cap), equal_jitter()).max_attempts(attempts);
+    return waiting(doubling("java_equal_jitter", base, cap), equal_jitter())
+        .max_attempts(at_least_one_of("java_equal_jitter", attempts));
 }
 
 retry_policy celery(seconds factor, seconds maximum, std::int64_t max_retries) {
     return waiting(growing(whole("celery.factor", factor, 0s), 2, whole("celery.maximum", maximum, 0s)),
                    full_jitter().unit(1s))
-        .max_attempts(attempts_with(max_retries));
+        .max_attempts(attempts_with("celery", max_retries));
 }
 
 retry_policy celery_4_2(seconds factor, seconds maximum, std::int64_t max_retries) {
     return waiting(exponential(whole("celery_4_2.factor", factor, 0s)),
                    full_jitter().unit(1s).cap(whole("celery_4_2.maximum", maximum, 0s)))
-        .max_attempts(attempts_with(max_retries));
+        .max_attempts(attempts_with("celery_4_2", max_retries));
 }
 
 retry_policy celery_fixed(seconds delay, std::int64_t max_retries) {
     return waiting(constant(whole("celery_fixed.delay", delay, 0s)), no_jitter())
-        .max_attempts(attempts_with(max_retries));
+        .max_attempts(attempts_with("celery_fixed", max_retries));
 }
 
 retry_policy ethernet(duration slot, std::int64_t attempts) {
+    if (slot <= duration::zero())
+        detail::refuse("ethernet.slot", slot, "must be positive");
     backoff shape = slotted_binary(slot);
-    return waiting(std::move(shape), full_jitter().unit(slot)).max_attempts(attempts);
+    return waiting(std::move(shape), full_jitter().unit(slot))
+        .max_attempts(at_least_one_of("ethernet", attempts));
 }
 
 retry_policy unix_connect(std::int64_t attempts) {
-    return waiting(exponential(1s).cap(64s), no_jitter()).max_attempts(attempts);
+    return waiting(exponential(1s).cap(64s), no_jitter())
+        .max_attempts(at_least_one_of("unix_connect", attempts));
 }
 
 retry_policy php_retry(milliseconds initial, double multiplier, milliseconds maximum, std::int64_t attempts) {
     return waiting(php_exponential("php_retry", initial, multiplier, maximum), no_jitter())
-        .max_attempts(attempts);
+        .max_attempts(at_least_one_of("php_retry", attempts));
 }
 
 retry_policy php_retry_random(milliseconds initial, double multiplier, milliseconds maximum,
                               std::int64_t attempts) {
     backoff shape = php_exponential("php_retry_random", initial, multiplier, maximum);
-    return waiting(std::move(shape), multiplicative_jitter(1, multiplier).beyond_cap()).max_attempts(attempts);
+    return waiting(std::move(shape), multiplicative_jitter(1, multiplier).beyond_cap())
+        .max_attempts(at_least_one_of("php_retry_random", attempts));
 }
 
 retry_policy php_retry_linear(milliseconds initial, milliseconds delta, milliseconds maximum,
@@ -141,22 +163,24 @@ retry_policy php_retry_linear(milliseconds initial, milliseconds delta, millisec
     duration const greatest = whole("php_retry_linear.maximum", maximum, 1ms);
     duration const first = std::min(whole("php_retry_linear.initial", initial, 1ms), greatest);
     return waiting(linear(first, whole("php_retry_linear.delta", delta, 1ms)).cap(greatest), no_jitter())
-        .max_attempts(attempts);
+        .max_attempts(at_least_one_of("php_retry_linear", attempts));
 }
 
 retry_policy php_retry_fixed(milliseconds delay, std::int64_t attempts) {
-    return waiting(constant(whole("php_retry_fixed.delay", delay, 1ms)), no_jitter()).max_attempts(attempts);
+    return waiting(constant(whole("php_retry_fixed.delay", delay, 1ms)), no_jitter())
+        .max_attempts(at_least_one_of("php_retry_fixed", attempts));
 }
 
 retry_policy php_retry_uniform(milliseconds least, milliseconds greatest, std::int64_t attempts) {
     duration const from = whole("php_retry_uniform.least", least, 1ms);
     duration const to = whole("php_retry_uniform.greatest", greatest, from);
-    return waiting(constant(from), additive_jitter(to - from).unit(1ms)).max_attempts(attempts);
+    return waiting(constant(from), additive_jitter(to - from).unit(1ms))
+        .max_attempts(at_least_one_of("php_retry_uniform", attempts));
 }
 
 retry_policy google_cloud_php(std::int64_t max_retries) {
     return waiting(exponential(1s), additive_jitter(1s).unit(1us).cap(60s))
-        .max_attempts(attempts_with(max_retries));
+        .max_attempts(attempts_with("google_cloud_php", max_retries));
 }
 
 retry_policy memorystore(seconds maximum) {
@@ -194,11 +218,12 @@ retry_policy grpc() {
 }
 
 retry_policy polly_v2(duration base, std::int64_t max_retries) {
-    return waiting(exponential(base), decorrelated_jitter_v2()).max_attempts(attempts_with(max_retries));
+    return waiting(exponential(detail::non_negative("polly_v2.base", base)), decorrelated_jitter_v2())
+        .max_attempts(attempts_with("polly_v2", max_retries));
 }
 
 retry_policy polly_default() {
-    return waiting(constant(2s), no_jitter()).max_attempts(attempts_with(3));
+    return waiting(constant(2s), no_jitter()).max_attempts(attempts_with("polly_default", 3));
 }
 
 retry_policy spring_default() {

@@ -51,8 +51,8 @@ inline constexpr std::tuple parameters_of<fibonacci_shape>{named_parameter{"base
 
 template <>
 inline constexpr std::tuple parameters_of<truncated_binary_shape>{
-    named_parameter{"N", &truncated_binary_shape::growing_failures},
-    named_parameter{"T", &truncated_binary_shape::greatest}};
+    named_parameter{"growing_failures", &truncated_binary_shape::growing_failures},
+    named_parameter{"greatest", &truncated_binary_shape::greatest}};
 
 template <>
 inline constexpr std::tuple parameters_of<slotted_binary_shape>{

@@ -10,7 +10,7 @@ namespace {
 adaptive_throttle_options const& checked(adaptive_throttle_options const& o) {
     detail::demand(std::isfinite(o.k) && o.k >= 1, "adaptive_throttle.k", o.k, "must be finite and at least 1");
     detail::demand(o.window >= std::chrono::seconds(1), "adaptive_throttle.window", o.window,
-                   "must be at least 1 s");
+                   "must be at least 1s");
     detail::demand(0 < o.max_rejection && o.max_rejection < 1, "adaptive_throttle.max_rejection",
                    o.max_rejection, "must be in (0, 1)");
     return o;

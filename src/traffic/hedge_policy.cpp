@@ -21,13 +21,14 @@ detail::shared_value<hedge_settings> settings_with(Change change) {
 } // namespace
 
 hedge_policy::hedge_policy(duration delay)
-    : settings_(settings_with(
-          [delay = detail::non_negative("delay", delay)](hedge_settings& s) { s.delay = delay; })) {}
+    : settings_(settings_with([delay = detail::non_negative("hedge_policy.delay", delay)](hedge_settings& s) {
+        s.delay = delay;
+    })) {}
 
 hedge_policy::hedge_policy(std::shared_ptr<latency_quantile> observed)
     : settings_(settings_with([&](hedge_settings& s) {
         if (!observed)
-            detail::refuse("observed", "null", "must be a latency_quantile");
+            detail::refuse("hedge_policy.observed", "null", "must be a latency_quantile");
         s.observed = std::move(observed);
     })) {}
 

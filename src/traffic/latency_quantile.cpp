@@ -35,10 +35,10 @@ static_assert(greatest_in(59, 15) == duration::max());
 
 latency_quantile::latency_quantile(double q, duration initial, std::uint32_t min_samples)
     : q_(q)
-    , initial_(detail::non_negative("initial", initial))
+    , initial_(detail::non_negative("latency_quantile.initial", initial))
     , min_samples_(min_samples) {
-    detail::demand(0 < q && q < 1, "q", q, "must be in (0, 1)");
-    detail::demand(min_samples > 0, "min_samples", min_samples, "must be at least 1");
+    detail::demand(0 < q && q < 1, "latency_quantile.q", q, "must be in (0, 1)");
+    detail::demand(min_samples > 0, "latency_quantile.min_samples", min_samples, "must be at least 1");
 }
 
 void latency_quantile::record(duration took) noexcept {

@@ -16,7 +16,7 @@ window_budget_options const& checked(window_budget_options const& o) {
     detail::demand(0 <= o.ratio && o.ratio <= 1000, "window_budget.ratio", o.ratio, "must be in [0, 1000]");
     // A number of seconds may be too great to be a duration.
     if (o.ttl < 1s || o.ttl > 60s)
-        detail::refuse("window_budget.ttl", std::to_string(o.ttl.count()) + "s", "must be from 1 s to 60 s");
+        detail::refuse("window_budget.ttl", std::to_string(o.ttl.count()) + "s", "must be from 1s to 60s");
     return o;
 }
 

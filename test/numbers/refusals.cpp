@@ -60,7 +60,7 @@ std::vector<duration_setter> duration_setters() {
             {"linear.initial", [=](duration d) { return linear(d, none); }},
             {"linear.step", [=](duration d) { return linear(none, d); }},
             {"exponential.base", [](duration d) { return exponential(d); }},
-            {"truncated_binary.T", [](duration d) { return truncated_binary(1, d); }},
+            {"truncated_binary.greatest", [](duration d) { return truncated_binary(1, d); }},
             {"cap", [=](duration d) { return constant(none).cap(d); }},
             {"max_elapsed", [](duration d) { return retry_policy().max_elapsed(d); }},
             {"total_timeout", [](duration d) { return retry_policy().total_timeout(d); }}};
@@ -130,7 +130,9 @@ RC_GTEST_PROP(decision_04, exactly_the_counts_below_one_are_refused, ()) {
                                  "must be at least 1; see unlimited_attempts()")
                          : ""));
     RC_ASSERT(refusal_of([&] { return truncated_binary(count, duration(1)); }) ==
-              (count < 1 ? named("truncated_binary.N", std::to_string(count), "must be at least 1") : ""));
+              (count < 1
+                   ? named("truncated_binary.growing_failures", std::to_string(count), "must be at least 1")
+                   : ""));
 }
 
 } // namespace

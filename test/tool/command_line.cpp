@@ -33,8 +33,8 @@ void expect_well_formed(std::string const& svg) {
 }
 
 TEST(explain_command, writes_csv_in_nanoseconds) {
-    auto const [code, output] =
-        run("explain 'truncated_binary(N=10, T=10s) full_jitter()' --failures 3 --format csv");
+    auto const [code, output] = run("explain 'truncated_binary(growing_failures=10, greatest=10s) "
+                                    "full_jitter()' --failures 3 --format csv");
     EXPECT_EQ(code, 0);
     EXPECT_EQ(output, "failure,ceiling_ns,min_ns,mean_ns,max_ns,cumulative_mean_ns\n"
                       "1,19531250,0,9765625,19531250,9765625\n"

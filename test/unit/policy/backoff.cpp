@@ -159,7 +159,7 @@ TEST(decision_04, negative_durations_are_refused) {
     EXPECT_THAT([] { return linear(0s, -3ns); }, refuses("linear.step", "-3ns", "must not be negative"));
     EXPECT_THAT([] { return exponential(-1ms); }, refuses("exponential.base", "-1ms", "must not be negative"));
     EXPECT_THAT([] { return truncated_binary(1, -1ns); },
-                refuses("truncated_binary.T", "-1ns", "must not be negative"));
+                refuses("truncated_binary.greatest", "-1ns", "must not be negative"));
     EXPECT_THAT([] { return constant(0s).cap(-1ns); }, refuses("cap", "-1ns", "must not be negative"));
 }
 
@@ -178,9 +178,9 @@ TEST(decision_04, factors_that_do_not_grow_are_refused) {
 
 TEST(decision_04, a_requirement_of_no_growing_failure_is_refused) {
     EXPECT_THAT([] { return truncated_binary(0, 1s); },
-                refuses("truncated_binary.N", "0", "must be at least 1"));
+                refuses("truncated_binary.growing_failures", "0", "must be at least 1"));
     EXPECT_THAT([] { return truncated_binary(-5, 1s); },
-                refuses("truncated_binary.N", "-5", "must be at least 1"));
+                refuses("truncated_binary.growing_failures", "-5", "must be at least 1"));
 }
 
 TEST(decision_04, a_cap_below_the_base_is_refused) {

@@ -153,11 +153,11 @@ TEST(decision_04, nonsense_for_a_profile_is_refused_with_field_value_and_rule) {
         return ThrowsMessage<std::invalid_argument>(AllOf(HasSubstr(field), HasSubstr(rule)));
     };
     EXPECT_THAT([] { return profiles::celery(1s, 600s, -1); },
-                refuses_with("max_retries = -1", "must not be negative"));
+                refuses_with("celery.max_retries = -1", "must not be negative"));
     EXPECT_THAT([] { return profiles::google_cloud_php(-7); },
-                refuses_with("max_retries = -7", "must not be negative"));
+                refuses_with("google_cloud_php.max_retries = -7", "must not be negative"));
     EXPECT_THAT([] { return profiles::java_equal_jitter(0); },
-                refuses_with("max_attempts = 0", "must be at least 1"));
+                refuses_with("java_equal_jitter.attempts = 0", "must be at least 1"));
     EXPECT_THAT([] { return profiles::scala_timer(0); },
                 refuses_with("scala_timer.growing_failures = 0", "must be at least 1"));
     EXPECT_THAT([] { return profiles::php_retry(std::chrono::milliseconds(0)); },
@@ -186,12 +186,26 @@ TEST(decision_04, what_a_profile_refuses_is_named_as_its_caller_named_it) {
         {[] { return profiles::php_retry_random(100ms, -1); }, "php_retry_random.multiplier = -1"},
         {[] { return profiles::php_retry_random(100ms, 2, 0ms); }, "php_retry_random.maximum = 0ms"},
         {[] { return profiles::scala_timer(3, -1s); }, "scala_timer.greatest = -1s"},
-        {[] { return profiles::aws_exponential(-1s); }, ".base = -1s"},
-        {[] { return profiles::aws_decorrelated(2s, 1s); }, "cap = 1s"},
-        {[] { return profiles::ethernet(0s); }, ".slot = 0s"},
-        {[] { return profiles::polly_v2(-1s); }, ".base = -1s"}};
+        {[] { return profiles::aws_exponential(-1s); }, "aws_exponential.base = -1s"},
+        {[] { return profiles::aws_full_jitter(2s, 1s); }, "aws_full_jitter.cap = 1s"},
+        {[] { return profiles::aws_equal_jitter(-1s); }, "aws_equal_jitter.base = -1s"},
+        {[] { return profiles::aws_decorrelated_in_range(-1s); }, "aws_decorrelated_in_range.base = -1s"},
+        {[] { return profiles::java_equal_jitter(3, 2s, 1s); }, "java_equal_jitter.cap = 1s"},
+        {[] { return profiles::aws_decorrelated(2s, 1s); }, "aws_decorrelated.cap = 1s"},
+        {[] { return profiles::ethernet(0s); }, "ethernet.slot = 0s"},
+        {[] { return profiles::polly_v2(-1s); }, "polly_v2.base = -1s"},
+        {[] { return profiles::polly_v2(1s, -1); }, "polly_v2.max_retries = -1"},
+        {[] { return profiles::celery_fixed(1s, -1); }, "celery_fixed.max_retries = -1"},
+        {[] { return profiles::ethernet(1ms, 0); }, "ethernet.attempts = 0"},
+        {[] { return profiles::unix_connect(0); }, "unix_connect.attempts = 0"},
+        {[] { return profiles::php_retry(100ms, 2, 1s, 0); }, "php_retry.attempts = 0"},
+        {[] { return profiles::php_retry_random(100ms, 2, 1s, 0); }, "php_retry_random.attempts = 0"},
+        {[] { return profiles::php_retry_linear(1s, 1s, 2s, 0); }, "php_retry_linear.attempts = 0"},
+        {[] { return profiles::php_retry_fixed(1s, 0); }, "php_retry_fixed.attempts = 0"},
+        {[] { return profiles::php_retry_uniform(1s, 2s, 0); }, "php_retry_uniform.attempts = 0"}};
     for (auto const& [make, field] : cases)
-        EXPECT_THAT(make, ThrowsMessage<std::invalid_argument>(HasSubstr(field)));
+        EXPECT_THAT(make, ThrowsMessage<std::invalid_argument>(
+                              testing::StartsWith(std::string("asio_retry: ") + field)));
 }
 
 TEST(decision_04, what_no_duration_holds_is_refused_by_a_profile) {

@@ -97,7 +97,8 @@ TEST(policy_json, every_item_is_written_and_read) {
           "stepwise_exponential(base=500ms, factor=1.5, greatest=1min) decorrelated_jitter() max_attempts(3)",
           "polynomial(base=2s, exponent=3, cap=1h) proportional_jitter(0.5) max_attempts(3)",
           "fibonacci(base=1s) proportional_jitter(0.1, beyond_cap=true) max_attempts(3)",
-          "truncated_binary(N=10, T=10s) additive_jitter(1s, unit=1ms, cap=32s) max_attempts(3)",
+          "truncated_binary(growing_failures=10, greatest=10s) additive_jitter(1s, unit=1ms, cap=32s) "
+          "max_attempts(3)",
           "slotted_binary(slot=51200ns, greatest_exponent=10) multiplicative_jitter(least=0.8, greatest=1.2) "
           "max_attempts(3)",
           "schedule(1s) windowed_jitter(500ms) max_attempts(3)",

@@ -71,8 +71,8 @@ TEST(policy_text, reads_the_example_and_writes_it_in_the_largest_units) {
                     "max_elapsed(15min)"),
               "exponential(base=500ms, factor=1.5, cap=1min) proportional_jitter(0.5) max_attempts(10) "
               "max_elapsed(15min)");
-    EXPECT_EQ(again("truncated_binary(N=10, T=10s) full_jitter()"),
-              "truncated_binary(N=10, T=10s) full_jitter() max_attempts(3)");
+    EXPECT_EQ(again("truncated_binary(growing_failures=10, greatest=10s) full_jitter()"),
+              "truncated_binary(growing_failures=10, greatest=10s) full_jitter() max_attempts(3)");
 }
 
 // Each is written as C++ would take it: the same shape, made here and read from its text.
@@ -84,7 +84,7 @@ TEST(policy_text, every_backoff_is_written_and_read) {
         {stepwise_exponential(500ms, 1.5, 60s), "stepwise_exponential(base=500ms, factor=1.5, greatest=1min)"},
         {polynomial(2s, 3).cap(1h), "polynomial(base=2s, exponent=3, cap=1h)"},
         {fibonacci(1s), "fibonacci(base=1s)"},
-        {truncated_binary(10, 10s), "truncated_binary(N=10, T=10s)"},
+        {truncated_binary(10, 10s), "truncated_binary(growing_failures=10, greatest=10s)"},
         {slotted_binary(51'200ns, 10), "slotted_binary(slot=51200ns, greatest_exponent=10)"},
         {schedule({1s, 2s, 4s}), "schedule(1s, 2s, 4s)"},
         {schedule({1s, 2s, 4s}).cap(3s), "schedule(1s, 2s, 4s, cap=3s)"},
@@ -495,7 +495,7 @@ TEST(policy_text, missing_and_surplus_arguments_are_refused) {
     EXPECT_EQ(fault_in("exponential( factor=2 )"),
               "22: expected a duration such as 500ms for base of exponential, found none");
     EXPECT_EQ(fault_in("truncated_binary(10)"),
-              "19: expected a duration such as 500ms for T of truncated_binary, found none");
+              "19: expected a duration such as 500ms for greatest of truncated_binary, found none");
     EXPECT_EQ(fault_in("chained(constant(1s), 5)"), "23: expected a backoff for then of chained, found none");
     EXPECT_EQ(fault_in("constant(1s, 2s)"), "13: expected no further argument of constant, found '2s'");
     EXPECT_EQ(fault_in("exponential(1s, 2, 60s)"),

@@ -173,7 +173,7 @@ TEST(adaptive_throttle, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { adaptive_throttle({.k = nan}); },
                 refuses_option("adaptive_throttle.k", "nan", "must be finite and at least 1"));
     EXPECT_THAT([] { adaptive_throttle({.window = 1s - 1ns}); },
-                refuses_option("adaptive_throttle.window", "999999999ns", "must be at least 1 s"));
+                refuses_option("adaptive_throttle.window", "999999999ns", "must be at least 1s"));
     EXPECT_THAT([] { adaptive_throttle({.max_rejection = 0}); },
                 refuses_option("adaptive_throttle.max_rejection", "0", "must be in (0, 1)"));
     EXPECT_THAT([] { adaptive_throttle({.max_rejection = 1}); },

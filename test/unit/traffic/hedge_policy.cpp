@@ -57,8 +57,10 @@ TEST(hedge_policy, one_that_was_moved_from_is_as_it_was) {
 
 TEST(decision_4, a_hedge_policy_is_not_configurable_into_nonsense) {
     hedge_policy const policy(0ms);
-    EXPECT_THAT([] { return hedge_policy(-1ns); }, refuses("delay", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { return hedge_policy(std::shared_ptr<latency_quantile>()); }, refuses("observed = null"));
+    EXPECT_THAT([] { return hedge_policy(-1ns); },
+                refuses("hedge_policy.delay", "-1ns", "must not be negative"));
+    EXPECT_THAT([] { return hedge_policy(std::shared_ptr<latency_quantile>()); },
+                refuses("hedge_policy.observed = null"));
     EXPECT_THAT([&] { return policy.max_attempts(0); }, refuses("max_attempts", "0", "must be from 1 to 16"));
     EXPECT_THAT([&] { return policy.max_attempts(17); }, refuses("max_attempts", "17", "must be from 1 to 16"));
     EXPECT_THAT([&] { return policy.max_attempts(std::numeric_limits<std::int64_t>::min()); },

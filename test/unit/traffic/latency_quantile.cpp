@@ -86,9 +86,11 @@ TEST(latency_quantile, what_is_rare_is_not_forgotten) {
 
 TEST(decision_4, a_latency_quantile_refuses_nonsense) {
     for (double const q : {0.0, 1.0, -0.5, 1.5, infinity, nan})
-        EXPECT_THAT([q] { latency_quantile seen(q); }, refuses("q = "));
-    EXPECT_THAT([] { latency_quantile seen(0.5, -1ns); }, refuses("initial", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { latency_quantile seen(0.5, 1ms, 0); }, refuses("min_samples", "0", "must be at least 1"));
+        EXPECT_THAT([q] { latency_quantile seen(q); }, refuses("latency_quantile.q = "));
+    EXPECT_THAT([] { latency_quantile seen(0.5, -1ns); },
+                refuses("latency_quantile.initial", "-1ns", "must not be negative"));
+    EXPECT_THAT([] { latency_quantile seen(0.5, 1ms, 0); },
+                refuses("latency_quantile.min_samples", "0", "must be at least 1"));
 }
 
 TEST(latency_quantile, may_be_used_by_many_threads) {

@@ -95,11 +95,11 @@ TEST(window_budget, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { window_budget({.ratio = std::numeric_limits<double>::quiet_NaN()}); },
                 refuses_option("window_budget.ratio", "nan", "must be in [0, 1000]"));
     EXPECT_THAT([] { window_budget({.ttl = 0s}); },
-                refuses_option("window_budget.ttl", "0s", "must be from 1 s to 60 s"));
+                refuses_option("window_budget.ttl", "0s", "must be from 1s to 60s"));
     EXPECT_THAT([] { window_budget({.ttl = 61s}); },
-                refuses_option("window_budget.ttl", "61s", "must be from 1 s to 60 s"));
+                refuses_option("window_budget.ttl", "61s", "must be from 1s to 60s"));
     EXPECT_THAT([] { window_budget({.ttl = std::chrono::seconds::max()}); },
-                refuses_option("window_budget.ttl", "9223372036854775807s", "must be from 1 s to 60 s"));
+                refuses_option("window_budget.ttl", "9223372036854775807s", "must be from 1s to 60s"));
 }
 
 } // namespace
