@@ -27,4 +27,7 @@ term term_of(jitter const& kind);
 /// The profile of that name.
 ASIO_RETRY_DECL std::optional<retry_policy> profile_named(std::string_view name);
 
+/// That of a text which is nothing but its name. Throws policy_syntax_error if it is nearly one.
+std::optional<retry_policy> bare_profile(std::string_view text);
+
 } // namespace asio_retry::detail

@@ -25,7 +25,6 @@ public:
     }
 
 private:
-    static constexpr std::string_view white_space = " \t\r\n\v\f";
     static constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
     static constexpr std::string_view digits = "0123456789";
 

@@ -87,7 +87,7 @@ std::string to_string(retry_policy const& policy) {
 }
 
 retry_policy parse_policy(std::string_view text) {
-    if (std::optional<retry_policy> const profile = detail::profile_named(text))
+    if (std::optional<retry_policy> const profile = detail::bare_profile(text))
         return *profile;
     return detail::build_policy(detail::parse_terms(text));
 }

@@ -36,6 +36,8 @@ struct term {
     bool may_be_repeated = false; ///< JSON has an array of those of its name
 };
 
+inline constexpr std::string_view white_space = " \t\r\n\v\f";
+
 /// A number, as it is written: what it is to be says the parameter.
 struct number_word {
     std::string digits;

@@ -6,7 +6,6 @@
 
 #include <asio_retry/policy_json.hpp>
 #include <asio_retry/policy_text.hpp>
-#include <asio_retry/profiles.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -32,8 +31,7 @@ std::string_view trimmed(std::string_view text) {
 retry_policy policy_of(std::string const& text) {
     if (text.empty())
         throw policy_fault("expected a policy, found nothing");
-    profiles::profile const* const known = profiles::find(text);
-    return known ? known->make() : parse_policy(text);
+    return parse_policy(text);
 }
 
 /// Before the first "=", if that stands outside of all parentheses: a name of letters, digits and some signs.

@@ -17,6 +17,8 @@
 namespace asio_retry::tool {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -59,7 +61,15 @@ TEST(policy_files, say_where_they_are_not_understood) {
     EXPECT_THAT(message("{}"), HasSubstr("p.conf: no policies"));
     EXPECT_THAT(message("{\"a\": "), HasSubstr("p.conf: no JSON"));
     EXPECT_THAT(message("{\"max_attempts\": 5}"), HasSubstr("p.conf: max_attempts: expected a policy"));
-    EXPECT_THAT(message("{\"a\": {\"full_jiter\": true}}"), StartsWith("p.conf: a: "));
+    EXPECT_THAT(message("{\"a\": {\"full_jiter\": true}}"),
+                AllOf(StartsWith("p.conf: a: at /full_jiter: "), EndsWith("; did you mean full_jitter?")));
+    EXPECT_THAT(message("{\"a\": {\"exponential\": {\"bas\": \"1s\"}}}"),
+                AllOf(StartsWith("p.conf: a: at /exponential/bas: "), EndsWith("; did you mean base?")));
+    EXPECT_EQ(message("a = celery\nb = go-backoff"),
+              "p.conf:2: at 0: expected the name of a profile, or items such as max_attempts(10), found "
+              "'go-backoff'; did you mean go_backoff?");
+    EXPECT_THAT(message("{\"a\": \"celry\"}"),
+                AllOf(StartsWith("p.conf: a: at 0: "), EndsWith("; did you mean celery?")));
 }
 
 TEST(policy_texts, may_have_a_name) {

@@ -12,6 +12,7 @@
 namespace asio_retry::test {
 namespace {
 
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -66,7 +67,19 @@ TEST(nearest_name, what_is_not_near_is_not_guessed) {
     EXPECT_THAT(complaint_about(std::string(1000, 'e') + "()"), Not(HasSubstr("did you mean")));
 }
 
+TEST(nearest_name, a_slip_of_a_bare_name_of_a_profile_is_asked_about) {
+    EXPECT_EQ(complaint_about("celry"),
+              "asio_retry: at 0: expected the name of a profile, or items such as max_attempts(10), found "
+              "'celry'; did you mean celery?");
+    EXPECT_THAT(complaint_about("  go-backoff\n"),
+                AllOf(HasSubstr("at 2: "), EndsWith("found 'go-backoff'; did you mean go_backoff?")));
+    EXPECT_THAT(complaint_about("AWS_full_jiter"), EndsWith("did you mean aws_full_jitter?"));
+    for (char const* far : {"clamp", "full_jitter", "exponential", "celry max_attempts(3)", "", " "})
+        EXPECT_THAT(complaint_about(far), Not(HasSubstr("did you mean"))) << far;
+}
+
 TEST(policy_text, the_bare_name_of_a_profile_is_a_policy) {
+    EXPECT_EQ(to_string(parse_policy(" celery\n")), to_string(profiles::celery()));
     for (profiles::profile const& one : profiles::all()) {
         EXPECT_EQ(to_string(parse_policy(one.name)), to_string(one.make())) << one.name;
         EXPECT_EQ(to_string(parse_policy(std::string(one.name) + "()")), to_string(one.make())) << one.name;
