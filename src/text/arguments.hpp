@@ -22,7 +22,7 @@ struct parameter {
 };
 
 /// The arguments of a term, by the names of their parameters. Keeps references to both.
-class bound_arguments {
+class ASIO_RETRY_DECL bound_arguments {
 public:
     /// The arguments of a C++ function in their order, its `own`, and then by name those and the `common` ones;
     /// of a list, any number of durations and then those. Throws policy_syntax_error if one is of another kind,

@@ -17,7 +17,7 @@ namespace asio_retry::detail {
 ASIO_RETRY_DECL retry_policy build_policy(std::vector<term> const& terms);
 
 /// Refuses a term that `to_string` writes in the place of what has no text.
-void refuse_unreadable(term const& t);
+ASIO_RETRY_DECL void refuse_unreadable(term const& t);
 
 /// The terms that name a policy, and its parts.
 ASIO_RETRY_DECL std::vector<term> terms_of(retry_policy const& policy);

@@ -1,0 +1,7 @@
+#include <asio_retry/detail/policy/config.hpp>
+
+namespace asio_retry::detail {
+
+unsigned char const library_is_version_0_1 = 1;
+
+} // namespace asio_retry::detail

@@ -1,0 +1,40 @@
+# A program is linked with the library whose headers it was compiled with, and with no other.
+cmake_minimum_required(VERSION 3.25)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(WRITE ${WORK_DIR}/app.cpp "#include <asio_retry/retry_policy.hpp>
+int main() { return asio_retry::retry_policy().max_attempts(3).settings().max_attempts == 3 ? 0 : 1; }
+")
+
+# link_with_headers(FOLDER RESULT): 0 if it links.
+function(link_with_headers folder result)
+    set(flags -I${folder})
+    if(SANITIZE)
+        list(APPEND flags -fsanitize=${SANITIZE})
+    endif()
+    foreach(directory IN LISTS BOOST_DIRS)
+        list(APPEND flags -I${directory})
+    endforeach()
+    find_library(library asio_retry PATHS ${BINARY_DIR} ${BINARY_DIR}/${CONFIG} NO_DEFAULT_PATH REQUIRED)
+    execute_process(COMMAND ${COMPILER} -std=c++20 ${flags} ${WORK_DIR}/app.cpp ${library} -o ${WORK_DIR}/app
+        RESULT_VARIABLE code ERROR_VARIABLE said)
+    set(${result} ${code} PARENT_SCOPE)
+    set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+link_with_headers(${SOURCE_DIR}/include code)
+if(NOT code EQUAL 0)
+    message(FATAL_ERROR "a program does not link with its own library: ${said}")
+endif()
+
+file(COPY ${SOURCE_DIR}/include/asio_retry DESTINATION ${WORK_DIR}/other)
+set(config ${WORK_DIR}/other/asio_retry/detail/policy/config.hpp)
+file(READ ${config} text)
+string(REGEX REPLACE "library_is_version_[0-9_]+" "library_is_version_99_1" other "${text}")
+if(other STREQUAL text)
+    message(FATAL_ERROR "no header names the version of its library")
+endif()
+file(WRITE ${config} "${other}")
+link_with_headers(${WORK_DIR}/other code)
+if(code EQUAL 0 OR NOT said MATCHES "library_is_version_99_1")
+    message(FATAL_ERROR "headers of another version link: ${said}")
+endif()
