@@ -36,6 +36,18 @@ for page in README.md doc/guide/installing.md; do
     names "$page" "find_package(asio_retry $minor REQUIRED)"
 done
 
+# The name by which headers and library of two versions do not link.
+names include/asio_retry/detail/policy/config.hpp "library_is_version_$(echo "$minor" | tr . _)"
+
+# Debian's packages.
+[ "$(sed -n '1s/^asio-retry (\(.*\)-[0-9]*) .*/\1/p' debian/changelog)" = "$version" ] || fault "debian/changelog is of another version"
+names debian/control "Package: libasio-retry$minor"
+[ -f "debian/libasio-retry$minor.install" ] || fault "debian/libasio-retry$minor.install is missing"
+
+# What other package managers read.
+names packaging/vcpkg/asio-retry/vcpkg.json "\"version-semver\": \"$version\""
+names packaging/conan/conanfile.py "version = \"$version\""
+
 # The libraries, as the build would make them.
 cmake -S . -B "$build/shared" -G Ninja -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=ON >"$build/log" 2>&1 || {
     cat "$build/log" >&2
