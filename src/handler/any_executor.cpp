@@ -7,14 +7,10 @@
 // What is to be known of each executor that may be inside an any_io_executor takes the compiler as long as all
 // of Asio's headers do.
 namespace asio_retry::detail {
-namespace {
-
-using io = asio::io_context::executor_type;
-using pool = asio::thread_pool::executor_type;
-
-} // namespace
 
 asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_executor const& executor) {
+    using io = asio::io_context::executor_type;
+    using pool = asio::thread_pool::executor_type;
     if (auto const* const on_io = executor.target<io>())
         return asio::strand<io>(*on_io);
     if (auto const* const on_pool = executor.target<pool>())
@@ -23,6 +19,8 @@ asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_execut
 }
 
 executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
+    using io = asio::io_context::executor_type;
+    using pool = asio::thread_pool::executor_type;
     look_for<io, asio::strand<io>, asio::strand<asio::any_io_executor>, asio::strand<pool>, pool>(executor);
 }
 
