@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test | bench | docs
+# Installs what is missing, builds and runs: ./cmake/bootstrap.sh demo | test | services | bench | docs
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,6 +9,8 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [--seconds N]   build the demo in release mode and run it; installs a compiler and Boost, if need be, and no more
   test [CTEST-OPTION]  build everything in debug mode and run the tests
+  services [PRESET]    build and run only the tests with servers that others have written, with `asan` or `tsan`
+                       under that sanitizer
   bench [OPTIONS]      build the benchmarks in release mode and run them: minutes, for all of them half an hour
     --quick            only small ones: a minute, and another one for the peers
     --only REGEX       only the workloads with such a name; --list shows them
@@ -135,18 +137,39 @@ install_ci_tools() {
     install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-tidy-19|clang-tidy-16" "clang-format-19" valgrind
 }
 
-# build PRESET [TARGET]
+# build PRESET [TARGET [CMAKE-OPTION...]]
 build() {
     preset=$1
+    target=${2:-}
+    shift $(($# < 2 ? $# : 2))
     if command -v ccache >/dev/null; then
         CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
         export CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS
     fi
     say "configuring build/$preset"
-    cmake --preset "$preset" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
+    cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
     rm -f "build-$preset.log"
     say "building build/$preset"
-    cmake --build --preset "$preset" ${2:+--target "$2"}
+    cmake --build --preset "$preset" ${target:+--target "$target"}
+}
+
+# Examples are what some of them test, and the preset for ThreadSanitizer leaves examples out otherwise.
+services() {
+    preset=${1:-test}
+    case "$preset" in
+    test) install_tools ;;
+    *)
+        install_ci_tools
+        for version in 19 16; do
+            ! is_command "clang++-$version" || export ASIO_RETRY_CLANG="${ASIO_RETRY_CLANG:-clang++-$version}"
+        done
+        ;;
+    esac
+    (install_services) || say "not every server can be had: going on without it, its tests are skipped"
+    (install_browser) || say "no page can be looked at here: going on without it, its tests are skipped"
+    build "$preset" services -D ASIO_RETRY_BUILD_EXAMPLES=ON
+    say "running the tests with servers"
+    ctest --preset "$preset" -L '^services$' -j 1
 }
 
 # What cannot be installed is not measured: that is for the peers' own script to tell.
@@ -210,6 +233,7 @@ test)
     say "running the tests"
     ctest --preset test "$@"
     ;;
+services) services "$@" ;;
 bench) bench "$@" ;;
 docs)
     install_missing doxygen
