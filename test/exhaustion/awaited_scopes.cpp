@@ -1,6 +1,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry_scope.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/failing_allocation.hpp"
 #include "support/hooked_executor.hpp"
 #include "support/policies.hpp"
@@ -27,18 +28,13 @@ namespace {
 class awaited_scope_notices : public testing::Test {
 protected:
     /// Begins an operation in a scope on a context of one thread.
-    struct awaited {
+    struct awaited : coroutine_ends {
         asio::io_context io{1};
         std::optional<retry_scope> scope;
         pending_attempts attempts{io};
-        int completions = 0;
-        error_code result;
 
         void start() {
-            asio::co_spawn(io, await(*this), [this](std::exception_ptr e) {
-                ++completions;
-                result = e ? code_of(e) : error_code();
-            });
+            asio::co_spawn(io, await(*this), note_end());
             poll();
         }
         void poll() {
@@ -103,6 +99,7 @@ TEST_F(awaited_scope_notices, that_cannot_be_queued_keep_nobody) {
         it.attempts.complete({});
         std::optional<failing_allocation> failing;
         hook = [&] {
+            hook = nullptr;
             it.poll();
             failing.emplace(memory::global, shortage::once, nth);
         };

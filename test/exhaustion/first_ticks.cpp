@@ -1,13 +1,14 @@
 #include <asio_retry/backoff_ticker.hpp>
 
 #include "support/failing_allocation.hpp"
-#include "support/scarce_executor.hpp"
+#include "support/hooked_executor.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <new>
 
 namespace asio_retry::test {
@@ -31,11 +32,11 @@ TEST(first_ticks, whose_handlers_throw_inside_the_initiating_function_end_once) 
     for (std::uint64_t nth = 1; short_of_memory; ++nth) {
         boost::asio::io_context io;
         backoff_ticker ticker(io, retry_policy());
-        bool const is_scarce = true;
+        std::function<void()> hook = out_of_memory;
         int calls = 0;
         {
-            auto handler = boost::asio::bind_executor(scarce_executor(io.get_executor(), is_scarce),
-                                                      counted_throw{&calls});
+            auto handler =
+                boost::asio::bind_executor(hooked_executor(io.get_executor(), hook), counted_throw{&calls});
             failing_allocation const failing(memory::global, shortage::lasting, nth);
             try {
                 ticker.async_wait(std::move(handler));

@@ -43,6 +43,12 @@ void child_process::send(int signal) const {
     ::kill(process_, signal);
 }
 
+bool child_process::is_running() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+}
+
 int child_process::wait() {
     int status = 0;
     ::waitpid(process_, &status, 0);

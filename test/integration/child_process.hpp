@@ -20,6 +20,8 @@ public:
 
     void send(int signal) const;
 
+    bool is_running() const;
+
     /// Waits for its end: its exit status, or the negative of the signal that ended it.
     int wait();
 

@@ -7,17 +7,11 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace asio_retry::test {
 namespace {
@@ -66,10 +60,12 @@ nginx_process::nginx_process(std::string const& program,
     for (int i = 0; i != 5; ++i) { // a port may have been taken since it was free
         ports_ = find_ports();
         std::ofstream(folder_ / "nginx.conf") << preamble << servers(ports_) << "}\n";
-        start(program);
+        process_.emplace(
+            std::vector<std::string>{program, "-p", folder_ / "", "-c", "nginx.conf", "-e", "stderr"},
+            folder_ / "log");
         if (answers())
             return;
-        end();
+        process_.reset();
     }
     std::string const said = log();
     std::filesystem::remove_all(folder_);
@@ -77,36 +73,14 @@ nginx_process::nginx_process(std::string const& program,
 }
 
 nginx_process::~nginx_process() {
-    end();
+    process_.reset();
     std::filesystem::remove_all(folder_);
 }
 
-void nginx_process::start(std::string const& program) {
-    std::string const folder = folder_.string() + '/';
-    std::string const output = (folder_ / "log").string();
-    pid_t const parent = ::getpid();
-    process_ = ::fork();
-    if (process_ < 0)
-        throw std::runtime_error("cannot fork");
-    if (process_ > 0)
-        return;
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent)
-        std::_Exit(1);
-    int const file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    ::dup2(file, STDOUT_FILENO);
-    ::dup2(file, STDERR_FILENO);
-    ::execl(program.c_str(), program.c_str(), "-p", folder.c_str(), "-c", "nginx.conf", "-e", "stderr",
-            nullptr);
-    std::_Exit(127);
-}
-
-bool nginx_process::answers() {
+bool nginx_process::answers() const {
     auto const connect = [this] {
-        if (::waitpid(process_, nullptr, WNOHANG) != 0) {
-            process_ = -1;
+        if (!process_->is_running())
             throw permanent(std::runtime_error("it has ended"));
-        }
         asio::io_context io;
         tcp::socket(io).connect(tcp::endpoint(asio::ip::address_v4::loopback(), ports_[0]));
     };
@@ -116,14 +90,6 @@ bool nginx_process::answers() {
     } catch (std::exception const&) {
         return false;
     }
-}
-
-void nginx_process::end() {
-    if (process_ < 0)
-        return;
-    ::kill(process_, SIGTERM);
-    ::waitpid(process_, nullptr, 0);
-    process_ = -1;
 }
 
 std::string nginx_process::log() const {

@@ -1,18 +1,19 @@
 #pragma once
 
+#include "child_process.hpp"
+
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
-
-#include <sys/types.h>
 
 namespace asio_retry::test {
 
 /// On loopback, free a moment ago.
 using free_ports = std::array<unsigned short, 4>;
 
-/// An nginx in a folder of its own, in the foreground. It ends with this, or with the test that dies.
+/// An nginx in a folder of its own, in the foreground. It is killed with this, or with the test that dies.
 class nginx_process {
 public:
     /// `servers` writes what is in the block `http` of the configuration: all that
@@ -27,14 +28,12 @@ public:
     free_ports const& ports() const noexcept { return ports_; }
 
 private:
-    void start(std::string const& program);
-    bool answers();
-    void end();
+    bool answers() const;
     std::string log() const;
 
     std::filesystem::path folder_;
     free_ports ports_{};
-    pid_t process_ = -1;
+    std::optional<child_process> process_;
 };
 
 } // namespace asio_retry::test

@@ -6,11 +6,13 @@
 #include <boost/asio/require.hpp>
 
 #include <functional>
+#include <new>
 #include <utility>
 
 namespace asio_retry::test {
 
-/// Does as another executor does, but calls a function of the test's first, the next time that it is given one.
+/// Does as another executor does, but calls a function of the test's first, as long as there is one: it may
+/// take itself away, or throw, as `out_of_memory` does.
 template <typename Inner>
 class hooked_executor {
 public:
@@ -20,7 +22,7 @@ public:
 
     template <typename Function>
     void execute(Function&& function) const {
-        if (auto const hook = std::exchange(*hook_, nullptr))
+        if (auto const hook = *hook_) // a copy, because it may take itself away
             hook();
         inner_.execute(std::forward<Function>(function));
     }
@@ -53,5 +55,10 @@ private:
     Inner inner_;
     std::function<void()>* hook_;
 };
+
+/// A hook of an executor that has no memory to take a function.
+[[noreturn]] inline void out_of_memory() {
+    throw std::bad_alloc();
+}
 
 } // namespace asio_retry::test

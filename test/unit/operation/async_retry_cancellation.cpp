@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -226,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(types, cancellation_point,
 /// executor does not say that it runs one function at a time; in a scope.
 enum class awaitable_style { direct, limited, limited_on_strand, limited_and_spawned, scoped };
 
-class awaitable_cancellation : public testing::TestWithParam<awaitable_style> {
+class awaitable_cancellation : public testing::TestWithParam<awaitable_style>, protected coroutine_ends {
 protected:
     asio::io_context io;
     virtual_time time{io};
@@ -235,8 +236,6 @@ protected:
     retry_scope scope{io.get_executor()};
     pending_attempts attempts{io};
     std::vector<stop_reason> reasons;
-    int completions = 0;
-    error_code result;
 
     using operation_type = std::function<asio::awaitable<int>()>;
     operation_type operation = [this]() -> asio::awaitable<int> {
@@ -269,11 +268,7 @@ protected:
     }
 
     void start(asio::awaitable<void> caller) {
-        asio::co_spawn(executor(), std::move(caller),
-                       asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr e) {
-                           ++completions;
-                           result = e ? code_of(e) : error_code();
-                       }));
+        asio::co_spawn(executor(), std::move(caller), asio::bind_cancellation_slot(signal.slot(), note_end()));
         time.advance(0s);
     }
     void start() { start(retry()); }

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -84,15 +85,13 @@ TEST(awaited_limits, a_strand_where_several_threads_may_run_the_context) {
 
 enum class where { one_thread, strand, unknown };
 
-class awaited_limit : public testing::TestWithParam<where> {
+class awaited_limit : public testing::TestWithParam<where>, protected coroutine_ends {
 protected:
     asio::io_context io;
     virtual_time time{io};
     time_point const begin = time.now();
     pending_attempts attempts{io};
     asio::thread_pool elsewhere{1};
-    int completions = 0;
-    error_code result;
 
     std::function<asio::awaitable<void>()> operation = [this]() -> asio::awaitable<void> {
         co_await attempts.async_attempt(asio::use_awaitable);
@@ -114,10 +113,7 @@ protected:
         auto const caller = [](awaited_limit* self, retry_policy p) -> asio::awaitable<void> {
             co_await async_retry(self->operation, p);
         };
-        asio::co_spawn(executor(), caller(this, std::move(policy)), [this](std::exception_ptr e) {
-            ++completions;
-            result = e ? code_of(e) : error_code();
-        });
+        asio::co_spawn(executor(), caller(this, std::move(policy)), note_end());
         time.advance(0s);
     }
 

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/hooked_executor.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
@@ -25,15 +26,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class awaited_scope : public testing::Test {
+class awaited_scope : public testing::Test, protected coroutine_ends {
 protected:
     asio::io_context io;
     virtual_time time{io};
     time_point const begin = time.now();
     std::optional<retry_scope> scope{std::in_place, io};
     pending_attempts attempts{io};
-    int completions = 0;
-    error_code result;
     int joins = 0;
 
     asio::awaitable<void> attempt() { co_await attempts.async_attempt(asio::use_awaitable); }
@@ -45,10 +44,7 @@ protected:
 
     template <typename Executor>
     void start(Executor const& executor, retry_policy policy) {
-        asio::co_spawn(executor, caller(this, std::move(policy)), [this](std::exception_ptr e) {
-            ++completions;
-            result = e ? code_of(e) : error_code();
-        });
+        asio::co_spawn(executor, caller(this, std::move(policy)), note_end());
         time.advance(0s);
     }
     void start(retry_policy policy) { start(io.get_executor(), std::move(policy)); }
@@ -94,10 +90,7 @@ TEST_F(awaited_scope, cancels_from_within_an_attempt_that_fails_at_once) {
     };
     asio::co_spawn(
         io, [&]() -> asio::awaitable<void> { co_await async_retry(*scope, failing, every_100ms()); },
-        [this](std::exception_ptr e) {
-            ++completions;
-            result = code_of(e);
-        });
+        note_end());
     join();
     time.advance(0s);
     expect_completion(aborted());
@@ -351,6 +344,7 @@ TEST_F(awaited_scope, decision_39_may_end_while_the_scope_tells_another) {
     attempts.on_cancel = nullptr;
     attempts.complete({});
     hook = [&] {
+        hook = nullptr;
         time.advance(0s);
         EXPECT_EQ(completions, 0);
     };

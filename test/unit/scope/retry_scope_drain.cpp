@@ -4,8 +4,8 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/hooked_executor.hpp"
 #include "support/machine_script.hpp"
-#include "support/scarce_executor.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -125,21 +126,21 @@ TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
 
 // The timeout comes again when there is memory to tell the others. What was stopped the first time counts too.
 TEST_F(retry_scope_drain, counts_what_it_has_stopped_before_memory_ran_out) {
-    bool is_scarce = false;
+    std::function<void()> hook;
     pending_attempts others(io);
     completion_record other;
     start_running(*scope);
     async_retry(
         *scope, [&](auto token) { return others.async_attempt(std::move(token)); }, endless_every_100ms(),
-        asio::bind_executor(scarce_executor(io.get_executor(), is_scarce), other.handler()));
+        asio::bind_executor(hooked_executor(io.get_executor(), hook), other.handler()));
     scope->async_drain(5s, note_drain());
-    is_scarce = true;
+    hook = out_of_memory;
     EXPECT_THROW(time.run(), std::bad_alloc);
     io.restart();
     io.poll();
     EXPECT_EQ(running.error, aborted());
     EXPECT_EQ(drained.count, 0);
-    is_scarce = false;
+    hook = nullptr;
     time.run();
     EXPECT_EQ(other.error, aborted());
     EXPECT_EQ(drained.count, 1);
@@ -149,12 +150,12 @@ TEST_F(retry_scope_drain, counts_what_it_has_stopped_before_memory_ran_out) {
 // Whoever was not told of the cancellation for want of memory is told of it by the next request, though that
 // asks for less.
 TEST_F(retry_scope_drain, after_a_cancellation_without_memory_cancels) {
-    bool is_scarce = true;
+    std::function<void()> hook = out_of_memory;
     async_retry(
         *scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
-        asio::bind_executor(scarce_executor(io.get_executor(), is_scarce), running.handler()));
+        asio::bind_executor(hooked_executor(io.get_executor(), hook), running.handler()));
     EXPECT_THROW(scope->cancel(), std::bad_alloc);
-    is_scarce = false;
+    hook = nullptr;
     scope->async_drain(1h, note_drain());
     EXPECT_TRUE(scope->cancelled());
     time.advance(0s);

@@ -2,7 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
-#include "support/scarce_executor.hpp"
+#include "support/hooked_executor.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tracking_executor.hpp"
 
@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -624,17 +625,17 @@ TEST_F(ticker_test, retry_now_does_not_hurry_a_later_wait) {
 // It waits for memory as it does for its time, and so can be replanned.
 TEST_F(ticker_test, reset_replans_a_tick_that_there_was_no_memory_for) {
     for (bool const in_a_hurry : {false, true}) {
-        bool is_scarce = false;
+        std::function<void()> hook;
         backoff_ticker ticker(io, growing());
         wait(ticker);
         last.reset();
-        ticker.async_wait(asio::bind_executor(scarce_executor(io.get_executor(), is_scarce), note()));
-        is_scarce = true;
+        ticker.async_wait(asio::bind_executor(hooked_executor(io.get_executor(), hook), note()));
+        hook = out_of_memory;
         if (in_a_hurry)
             ticker.retry_now();
         else
             EXPECT_THROW(time.advance(100ms), std::bad_alloc);
-        is_scarce = false;
+        hook = nullptr;
         time_point const reset_at = time.now();
         ticker.reset();
         time.run();
