@@ -82,7 +82,21 @@ fault(quantile_never_forgets src/traffic/latency_quantile.cpp
 ]] [[        return;
 ]])
 
+fault(quantile_forgets_what_is_rare src/traffic/latency_quantile.cpp
+    [[left_over = (before + left_over) % 2;]] [[left_over = 0;]])
+
 # --- what carries it out
+
+fault(hedge_delivers_inside_emit src/hedge/hedge_core.cpp
+    [[(place_ == place::cancellation || machine_.running() > 0)) {]] [[machine_.running() > 0) {]])
+
+fault(hedge_keeps_results_of_losers src/hedge/hedge_core.cpp
+    [[    if (!keeps && one.outcome != fate::dropped)
+        drop_result(one);
+]] [[]])
+
+fault(hedge_goes_while_its_handler_runs src/hedge/hedge_core.cpp
+    [[        if (is_called_ && machine_.running() == 0)]] [[        if (machine_.running() == 0)]])
 
 fault(hedge_leaves_its_timer src/hedge/hedge_core.cpp
     [[    if (expiry == time_point::max())

@@ -84,6 +84,22 @@ TEST(latency_quantile, what_is_rare_is_not_forgotten) {
     EXPECT_LE(seen.value(), 450ms);
 }
 
+// Nor where each has a step of its own, which never counts more than one between two halvings.
+TEST(latency_quantile, what_is_rare_and_scattered_is_not_forgotten) {
+    latency_quantile seen(0.99, 100ms);
+    constexpr int between_halvings = 8192;
+    for (int round = 0; round < 20; ++round) {
+        int recorded = 0;
+        for (int octave = 0; octave < 10; ++octave)
+            for (std::int64_t step = 16; step < 32; ++step, ++recorded)
+                seen.record(duration(step << (17 + octave))); // 2 ms to 2 s
+        for (; recorded < between_halvings; ++recorded)
+            seen.record(1ms);
+        EXPECT_GE(seen.value(), 30ms) << "the middle of 160 in 8192, after halving " << round;
+        EXPECT_LE(seen.value(), 130ms);
+    }
+}
+
 TEST(decision_4, a_latency_quantile_refuses_nonsense) {
     for (double const q : {0.0, 1.0, -0.5, 1.5, infinity, nan})
         EXPECT_THAT([q] { latency_quantile seen(q); }, refuses("latency_quantile.q = "));
