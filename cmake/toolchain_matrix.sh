@@ -15,7 +15,8 @@ usage: ./cmake/toolchain_matrix.sh COMMAND
 
 For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
 must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
-is unpacked below build/toolchains; these two compilers run in a chroot there. JOBS=N says how many compilers run at
+is unpacked below build/toolchains; these two compilers run in a chroot there. arm64 is compiled for by a cross
+compiler, and runs in an emulator of its instructions. JOBS=N says how many compilers run at
 once.
 USAGE
 }
@@ -43,6 +44,9 @@ clang19-boost1.83-separate         clang-19 libstdc++ 1.83 separate
 clang19-boost1.88-release          clang-19 libstdc++ 1.88 release
 clang19-libc++-boost1.88-debug     clang-19 libc++    1.88 debug
 clang19-boost1.92-versioned        clang-19 libstdc++ 1.92 versioned
+clang19-libc++-boost1.81-consumer  clang-19 libc++    1.81 consumer
+arm64-gcc12-boost1.81-debug        arm64-g++-12 libstdc++ 1.81 debug
+arm64-gcc12-boost1.81-consumer     arm64-g++-12 libstdc++ 1.81 consumer
 ROWS
 }
 
@@ -169,7 +173,7 @@ install_libcxx() {
     ./cmake/bootstrap.sh install googletest cmake ninja-build
     unpack "$prefix" "$(codename)" "libc++-$version-dev" "libc++1-$version" "libc++abi-$version-dev" "libc++abi1-$version" \
         "libunwind-$version-dev" "libunwind-$version"
-    [ ! -f "$prefix/googletest.built" ] || return 0
+    [ "$2" != consumer ] && [ ! -f "$prefix/googletest.built" ] || return 0
     say "building GoogleTest with libc++ $version"
     cmake -S /usr/src/googletest -B "$prefix/googletest" -G Ninja -DCMAKE_CXX_COMPILER="clang++-$version" \
         -DCMAKE_CXX_FLAGS="$(libcxx_compile_flags "$version")" -DCMAKE_BUILD_TYPE=Release \
@@ -206,19 +210,41 @@ install_release() {
     cp -al "$cache/boost-$boost" "$cache/$release/boost-$boost"
 }
 
+# Boost is headers alone, but the compiler must not find those of this machine's system beside them.
+install_arm64() {
+    ./cmake/bootstrap.sh install "${1#arm64-}-aarch64-linux-gnu" qemu-user googletest cmake ninja-build
+    unpack "$cache/boost-1.81" "$(codename)" libboost1.81-dev
+    prefix=$cache/arm64
+    [ "$2" != consumer ] && [ ! -f "$prefix/googletest.built" ] || return 0
+    say "building GoogleTest for arm64"
+    mkdir -p "$prefix"
+    # shellcheck disable=SC2046 # the options are words
+    cmake -S /usr/src/googletest -B "$prefix/googletest" -G Ninja $(arm64_options) -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_CXX_COMPILER="$(arm64_command "$1")" -DCMAKE_INSTALL_PREFIX="$prefix/usr" >"$prefix/googletest.log"
+    cmake --build "$prefix/googletest" --target install ${JOBS:+-j "$JOBS"} >>"$prefix/googletest.log"
+    touch "$prefix/googletest.built"
+}
+arm64_command() { echo "aarch64-linux-gnu-${1#arm64-}"; }
+arm64_runner='qemu-aarch64 -L /usr/aarch64-linux-gnu'
+arm64_options() {
+    echo "-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DBoost_INCLUDE_DIR=$cache/boost-1.81/usr/include"
+    echo "-DCMAKE_CROSSCOMPILING_EMULATOR=$(echo "$arm64_runner" | tr ' ' ';')"
+}
+
 install_row() {
-    compiler=$2 library=$3 boost=$4
+    compiler=$2 library=$3 boost=$4 mode=$5
     case "$compiler" in
     g++-14 | g++-16)
         install_release "$(release_of "$compiler")" "$compiler" "$boost"
         return
         ;;
+    arm64-*) install_arm64 "$compiler" "$mode" ;;
     g++-*) ./cmake/bootstrap.sh install "$compiler" ;;
     clang-*) ./cmake/bootstrap.sh install "$compiler" ;;
     esac
     ./cmake/bootstrap.sh install cmake ninja-build libgtest-dev libgmock-dev
     install_boost "$boost"
-    [ "$library" = libstdc++ ] || install_libcxx "${compiler#clang-}"
+    [ "$library" = libstdc++ ] || install_libcxx "${compiler#clang-}" "$mode"
 }
 
 # The files of the project in a folder of the newer Debian, with their times, so that what has not changed is not compiled
@@ -232,7 +258,7 @@ copy_into_release() {
 # Compiles and runs in the folder $build; `here` runs a command where the compiler is.
 build_row() {
     compiler=$1 library=$2 boost=$3 mode=$4
-    compile_flags="$warnings $(mode_flags "$mode" "$compiler")" link_flags='' prefixes=''
+    compile_flags="$warnings $(mode_flags "$mode" "$compiler")" link_flags='' prefixes='' more_options='' runner=''
     release=$(release_of "$compiler")
     if [ -n "$release" ]; then
         copy_into_release
@@ -241,6 +267,12 @@ build_row() {
         here=env source=$PWD command=$(echo "$compiler" | sed 's/^clang-/clang++-/')
         [ "$boost" = 1.81 ] || prefixes="$cache/boost-$boost/usr"
     fi
+    case "$compiler" in
+    arm64-*)
+        command=$(arm64_command "$compiler") prefixes=$cache/arm64/usr
+        more_options=$(arm64_options) runner=$arm64_runner
+        ;;
+    esac
     if [ "$library" = libc++ ]; then
         version=${compiler#clang-}
         compile_flags="$compile_flags $(libcxx_compile_flags "$version")"
@@ -268,7 +300,8 @@ build_row() {
         seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
         *) arguments=--gtest_brief=1 ;;
         esac
-        $here timeout 600 "$build/test/$target" "$arguments" || return
+        # shellcheck disable=SC2086 # the runner is words
+        $here timeout 600 $runner "$build/test/$target" "$arguments" || return
     done
     [ "$mode" != shared ] || build_consumer "$build/consumer"
 }
@@ -277,18 +310,20 @@ build_row() {
 build_consumer() {
     configure "$source/test/consumer/shared" "$1" -DASIO_RETRY_FOLDER="$source" || return
     $here cmake --build "$1" ${JOBS:+-j "$JOBS"} || return
-    $here "$1/app"
+    # shellcheck disable=SC2086 # the runner is words
+    $here $runner "$1/app"
 }
 
 # configure SOURCE BUILD OPTION...
 configure() {
     from=$1 to=$2
     shift 2
+    # shellcheck disable=SC2086 # the options are words
     $here cmake -S "$from" -B "$to" -G Ninja -Werror=dev \
         -DCMAKE_CXX_COMPILER="$command" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
         -DCMAKE_CXX_FLAGS="$compile_flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
         -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
-        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" "$@"
+        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" $more_options "$@"
 }
 
 # The compiler says which headers it read: the row is what its name says, or it fails.
