@@ -28,6 +28,7 @@ child_process::child_process(std::vector<std::string> arguments, std::filesystem
     int const file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);
+    ::close_range(STDERR_FILENO + 1, ~0u, 0); // a socket that it held would not be closed with that of the test
     ::execv(argv[0], argv.data());
     std::_Exit(127);
 }
