@@ -19,7 +19,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --output FOLDER    for the results, build/bench/results by default
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, into build/services, hiredis and SQLite, as `test` does
+  install-services     only get the servers that tests start, into build/services, and hiredis, libpq and SQLite, as `test` does
   install-browser      only get Doxygen and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -114,8 +114,30 @@ install_services() {
     is_command redis-server ||
         (install_missing libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0 &&
             unpack redis-tools build/services && unpack redis-server build/services) || failed=1
+    (install_missing libpq-dev) || failed=1
+    has_postgres || unpack_postgres || failed=1
     return $failed
 }
+
+# Distributions keep it out of the path.
+has_postgres() {
+    is_command postgres && return
+    for program in /usr/lib/postgresql/*/bin/postgres build/services/usr/lib/postgresql/*/bin/postgres; do
+        [ ! -x "$program" ] || return 0
+    done
+    return 1
+}
+
+# Each release has its own version of it, in a package of that name, which needs many libraries.
+unpack_postgres() {
+    server=$(depends_of postgresql | grep '^postgresql-[0-9]*$') ||
+        { as_root apt-get update -qq && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || return 1
+    # shellcheck disable=SC2046 # a list of words
+    (install_missing tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')) && unpack "$server" build/services
+}
+
+# depends_of PACKAGE
+depends_of() { apt-cache depends "$1" | sed -n 's/^ *|*Depends: //p'; }
 
 # unpack PACKAGE FOLDER
 unpack() {
