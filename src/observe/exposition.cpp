@@ -7,8 +7,15 @@
 namespace asio_retry::detail {
 
 void exposition::begin_family(std::string_view name, std::string_view type, std::string_view help) {
-    if (!help.empty())
-        text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+    if (!help.empty()) {
+        text_.append("# HELP ").append(name).append(" ");
+        for (char const c : help)
+            if (c == '\n')
+                text_ += "\\n";
+            else
+                text_.append(c == '\\' ? 2 : 1, c);
+        text_ += '\n';
+    }
     text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
 }
 

@@ -117,6 +117,10 @@ retry_counts retry_metrics::counts() const noexcept {
 }
 
 void retry_metrics::add_gauge(std::string name, std::function<double()> value) {
+    add_gauge(std::move(name), {}, std::move(value));
+}
+
+void retry_metrics::add_gauge(std::string name, std::string help, std::function<double()> value) {
     if (!detail::is_metric_name(name))
         detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name: letters, digits, _ and :");
     if (!value)
@@ -124,10 +128,10 @@ void retry_metrics::add_gauge(std::string name, std::function<double()> value) {
     auto shared = std::make_shared<std::function<double()> const>(std::move(value));
     std::lock_guard const lock(mutex_);
     bool const is_taken =
-        is_own(name) || std::ranges::any_of(gauges_, [&](auto const& g) { return g.first == name; });
+        is_own(name) || std::ranges::any_of(gauges_, [&](gauge const& g) { return g.name == name; });
     if (is_taken)
         detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name that is not taken");
-    gauges_.emplace_back(std::move(name), std::move(shared));
+    gauges_.push_back({std::move(name), std::move(help), std::move(shared)});
 }
 
 std::string retry_metrics::prometheus(std::string_view labels) const {
@@ -161,8 +165,8 @@ std::string retry_metrics::prometheus(std::string_view labels) const {
     delays_.write(text, delays_name);
     text.begin_family(lengths_name, "histogram", "How long attempts took.");
     lengths_.write(text, lengths_name);
-    for (auto const& [name, value] : gauges) {
-        text.begin_family(name, "gauge", {});
+    for (auto const& [name, help, value] : gauges) {
+        text.begin_family(name, "gauge", help);
         text.sample(name, (*value)());
     }
     return std::move(text).take();

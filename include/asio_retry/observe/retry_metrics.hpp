@@ -11,7 +11,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace asio_retry::detail {
@@ -54,6 +53,9 @@ public:
     /// taken.
     void add_gauge(std::string name, std::function<double()> value);
 
+    /// The same, with a line that says what it is, which may be any text in UTF-8.
+    void add_gauge(std::string name, std::string help, std::function<double()> value);
+
     /// The text exposition format, version 0.0.4; its media type is `text/plain; version=0.0.4`.
     ///
     /// `labels` are those that every line is to have besides, such as `service="orders",zone="a"`. In values
@@ -78,13 +80,18 @@ private:
         std::atomic<double> seconds_ = 0;
     };
 
+    struct gauge {
+        std::string name, help;
+        std::shared_ptr<std::function<double()> const> value;
+    };
+
     std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, refused_ = 0;
     std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // at the first attempt, or after a retry
     std::array<std::atomic<std::uint64_t>, 6> failures_{};
     histogram delays_, lengths_;
 
     std::mutex mutable mutex_; // of the gauges
-    std::vector<std::pair<std::string, std::shared_ptr<std::function<double()> const>>> gauges_;
+    std::vector<gauge> gauges_;
 };
 
 } // namespace asio_retry

@@ -201,6 +201,8 @@ TEST_F(metrics, refuse_labels_that_are_none) {
 TEST_F(metrics, have_gauges) {
     double balance = 0.5;
     observed->add_gauge("orders:budget_2", [&] { return balance; });
+    observed->add_gauge("helped", "Says \\ and\nmore.", [] { return 1.; });
+    EXPECT_THAT(observed->prometheus(), HasSubstr("# HELP helped Says \\\\ and\\nmore.\n"));
     observed->add_gauge("strange", [] { return std::numeric_limits<double>::quiet_NaN(); });
     observed->add_gauge("_low", [] { return -std::numeric_limits<double>::infinity(); });
     observed->add_gauge("tiny", [] { return 1e-300; });
