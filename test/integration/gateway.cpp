@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -30,6 +31,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -98,7 +100,7 @@ pid nginx.pid;
 error_log stderr;
 events {}
 http {
-    log_format seen '$request_method $http_x_id $status';
+    log_format seen '$request_method $http_x_id $status $msec';
     access_log seen.log seen;
     client_body_temp_path body;
     proxy_temp_path proxy;
@@ -130,12 +132,26 @@ http {
 
     /// The ids of the requests that it has answered, by method.
     std::vector<std::string> seen(std::string const& method) const {
-        std::ifstream file(folder_ / "seen.log");
         std::vector<std::string> ids;
-        for (std::string name, id, status; file >> name >> id >> status;)
-            if (name == method)
-                ids.push_back(id);
+        for (auto& [id, status, at] : answers(method))
+            ids.push_back(std::move(id));
         return ids;
+    }
+
+    struct logged {
+        std::string id;
+        int status = 0;
+        double at = 0; ///< in seconds
+    };
+
+    std::vector<logged> answers(std::string const& method) const {
+        std::ifstream file(folder_ / "seen.log");
+        std::vector<logged> result;
+        logged line;
+        for (std::string name; file >> name >> line.id >> line.status >> line.at;)
+            if (name == method)
+                result.push_back(line);
+        return result;
     }
 
 private:
@@ -292,6 +308,50 @@ protected:
         return all;
     }
 
+    /// What someone answers, on a connection of its own.
+    static http::response<http::string_body> ask(unsigned short whom, std::string const& target) {
+        asio::io_context io;
+        tcp::socket socket(io);
+        socket.connect(on_loopback(whom));
+        http::request<http::string_body> question(http::verb::get, target, 11);
+        question.set(http::field::host, "localhost");
+        question.keep_alive(false);
+        http::write(socket, question);
+        boost::beast::flat_buffer buffer;
+        http::response<http::string_body> answer;
+        http::read(socket, buffer, answer);
+        return answer;
+    }
+
+    /// How many attempts and requests of the gateway have ended.
+    std::pair<double, double> attempts_and_requests() const {
+        std::istringstream text(ask(port, "/metrics").body());
+        std::pair<double, double> sums;
+        for (std::string line; std::getline(text, line);) {
+            double const value = std::strtod(line.c_str() + line.rfind(' ') + 1, nullptr);
+            if (line.starts_with("asio_retry_attempts_total"))
+                sums.first += value;
+            else if (line.starts_with("asio_retry_operations_total"))
+                sums.second += value;
+        }
+        return sums;
+    }
+
+    /// The least time from an answer 503 to the next attempt of its request, in seconds.
+    double least_pause() const {
+        std::map<std::string, std::vector<double>> times;
+        for (auto const& each : servers)
+            for (auto const& [id, status, at] : each->answers("GET"))
+                times[id].push_back(at);
+        double least = 1e9;
+        for (auto& [id, at] : times) {
+            std::sort(at.begin(), at.end());
+            for (std::size_t i = 1; i < at.size(); ++i)
+                least = std::min(least, at[i] - at[i - 1]);
+        }
+        return least;
+    }
+
     std::filesystem::path folder;
     std::vector<std::unique_ptr<server>> servers;
     std::optional<child_process> process;
@@ -376,6 +436,62 @@ TEST_F(gateway_test, answers_again_when_the_servers_are_back) {
             throw std::runtime_error("no answer");
     };
     EXPECT_NO_THROW(retry(ask, retry_policy().backoff(constant(50ms)).unlimited_attempts().max_elapsed(10s)));
+    EXPECT_EQ(load(500).failures, 0u);
+}
+
+/// Of the rate that they allow, and with a control that does not say when to come again.
+TEST_F(gateway_test, does_not_come_again_before_a_server_that_limits_requests_allows_it) {
+    for (bool const says_when : {true, false}) {
+        servers.clear();
+        std::filesystem::remove_all(folder / "a");
+        std::filesystem::remove_all(folder / "b");
+        std::filesystem::remove_all(folder / "c");
+        start_servers(says_when ? "limit_req zone=all; add_header Retry-After 1 always;"
+                                : "limit_req zone=all;");
+        start_gateway("exponential(10ms, cap=200ms) max_attempts(4) attempt_timeout(1s) pushback_limit(2s)");
+        outcome const total = load(300);
+        EXPECT_EQ(total.lost, 0u);
+        EXPECT_GT(total.failures, 0u) << "they allow 15 requests in a second, and there was no limit";
+        auto const attempts = seen("GET");
+        EXPECT_GE(greatest_count(attempts), 2u) << "nothing was tried again";
+        EXPECT_LE(attempts.size(), 340u); // a tenth, and what the budget keeps
+        if (says_when)
+            EXPECT_GE(least_pause(), 0.99);
+        else
+            EXPECT_LT(least_pause(), 0.99) << "the control";
+    }
+}
+
+/// Half a second is how long a breaker stays open. What a server that is back is asked first says when it is
+/// back: a busy machine makes that later too.
+TEST_F(gateway_test, ten_seconds_without_a_server_cost_a_tenth_and_half_a_second_more) {
+    start_servers();
+    start_gateway(retries);
+    EXPECT_EQ(load(200).failures, 0u);
+    auto const [attempts_before, requests_before] = attempts_and_requests();
+    for (auto const& each : servers)
+        each->kill();
+    auto const until = std::chrono::steady_clock::now() + 10s;
+    for (std::size_t asked = 0; asked < 1000 || std::chrono::steady_clock::now() < until; asked += 100) {
+        outcome const total = load(100, http::verb::get, [](std::size_t) { std::this_thread::sleep_for(2ms); });
+        EXPECT_EQ(total.failures, total.requests);
+        EXPECT_EQ(total.lost, 0u);
+    }
+    auto const [attempts, requests] = attempts_and_requests();
+    EXPECT_LE(attempts - attempts_before, 1.1 * (requests - requests_before));
+
+    for (auto const& each : servers)
+        each->start(); // which returns when it answers
+    auto const back = std::chrono::steady_clock::now();
+    for (;;) {
+        auto const began = std::chrono::steady_clock::now();
+        auto const status = ask(port, "/page").result();
+        if (began >= back + 500ms) {
+            EXPECT_EQ(status, http::status::ok) << "no breaker has a reason to be open";
+            break;
+        }
+        std::this_thread::sleep_for(10ms);
+    }
     EXPECT_EQ(load(500).failures, 0u);
 }
 
