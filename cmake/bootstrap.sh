@@ -8,6 +8,7 @@ usage() {
 usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [--seconds N]   build the demo in release mode and run it; installs a compiler and Boost, if need be, and no more
+    --page [OPTIONS]   an HTTP gateway instead, with a page that shows what it does; ends with the page's address
   test [CTEST-OPTION]  build everything in debug mode and run the tests
   services [PRESET]    build and run only the tests with servers that others have written, with `asan` or `tsan`
                        under that sanitizer
@@ -111,6 +112,8 @@ install_services() {
     (install_missing libsqlite3-dev) || failed=1
     # redis-server is a link to a program of redis-tools
     (install_missing libhiredis-dev) || failed=1
+    is_command prometheus || unpack prometheus build/services || failed=1
+    (install_missing python3) || failed=1
     is_command redis-server ||
         (install_missing libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0 &&
             unpack redis-tools build/services && unpack redis-server build/services) || failed=1
@@ -242,6 +245,13 @@ command=${1:-}
 case "$command" in
 demo)
     install_demo_tools
+    if [ "${1:-}" = --page ]; then
+        shift
+        say "the demo is an HTTP gateway before three servers that a page stops and starts"
+        build demo asio_retry_gateway
+        say "running the gateway; Ctrl-C ends it"
+        exec build/demo/example/asio_retry_gateway --demo --quiet "$@"
+    fi
     announce_demo
     build demo asio_retry_demo
     say "running the demo; Ctrl-C ends it"

@@ -1,5 +1,6 @@
 // An HTTP gateway that could be deployed: it passes requests on to one of several servers, tries again at
 // another one where that is safe, and keeps retries from becoming a load of their own.
+#include "demo.hpp"
 #include "session.hpp"
 #include "settings.hpp"
 
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,13 +58,20 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shar
     std::cout << "drained, " << cancelled << " requests had to be cancelled" << std::endl;
 }
 
-void run(gateway::settings const& settings) {
+void run(gateway::settings settings) {
+    std::optional<gateway::demo> trial;
+    if (settings.is_demo)
+        settings.upstreams = trial.emplace(3).endpoints();
     asio::io_context io;
-    gateway::services shared(settings, io.get_executor());
+    gateway::services shared(settings, io.get_executor(), trial ? &*trial : nullptr);
     tcp::acceptor acceptor(asio::make_strand(io), settings.listen);
     asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, shared), asio::detached);
     asio::co_spawn(acceptor.get_executor(), accept(io, acceptor, shared), asio::detached);
     std::cout << "listening on " << acceptor.local_endpoint() << std::endl;
+    if (trial)
+        trial->ask(acceptor.local_endpoint());
+    if (settings.has_page)
+        std::cout << "what happens is shown at http://" << acceptor.local_endpoint() << '/' << std::endl;
 
     std::vector<std::jthread> others;
     for (std::size_t i = 1; i < settings.threads; ++i)
@@ -74,8 +83,8 @@ void run(gateway::settings const& settings) {
 
 int main(int argc, char** argv) {
     try {
-        if (auto const settings = gateway::read_settings(argc, argv))
-            run(*settings);
+        if (auto settings = gateway::read_settings(argc, argv))
+            run(std::move(*settings));
         return EXIT_SUCCESS;
     } catch (std::exception const& e) {
         std::cerr << "gateway: " << e.what() << '\n';

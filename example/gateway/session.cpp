@@ -1,5 +1,7 @@
 #include "session.hpp"
 
+#include "own_pages.hpp"
+
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -94,16 +96,19 @@ std::shared_ptr<asio_retry::retry_budget> services::make_budget() {
     return std::make_shared<asio_retry::retry_budget>(options);
 }
 
-services::services(settings const& s, asio::any_io_executor const& executor)
+services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
     : configured(s)
     , pool(s.upstreams)
+    , trial(trial_)
     , for_idempotent(s.policy.gate(budget).observe(metrics))
     , for_others(for_idempotent.retry_sent(false))
     , requests(executor)
     , reads(executor) {
-    metrics->add_gauge("gateway_retry_budget", [budget = budget] { return budget->balance(steady::now()); });
+    metrics->add_gauge("gateway_retry_budget", "Retries that may be made at once.",
+                       [budget = budget] { return budget->balance(steady::now()); });
     for (std::size_t i = 0; i != pool.size(); ++i)
         metrics->add_gauge("gateway_breaker_" + std::to_string(i) + "_state",
+                           "The breaker of a server: 0 closed, 1 open, 2 half-open, 3 isolated.",
                            [this, i] { return static_cast<double>(pool.state(i, steady::now())); });
 }
 
@@ -147,11 +152,8 @@ asio::awaitable<bool> session::read(request& question) {
 }
 
 asio::awaitable<response> session::answer(request& question) {
-    if (question.target() == "/metrics") {
-        response metrics = reply(http::status::ok, shared_.metrics->prometheus());
-        metrics.set(http::field::content_type, "text/plain; version=0.0.4");
-        co_return metrics;
-    }
+    if (std::optional<response> own = answer_itself(question, shared_))
+        co_return std::move(*own);
     co_return co_await pass_on(question);
 }
 
@@ -175,11 +177,15 @@ asio::awaitable<response> session::pass_on(request& question) {
     } catch (boost::system::system_error const& failure) {
         said = reply_to(failure.code());
     }
+    auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - began);
+    if (said.result_int() >= 500)
+        shared_.failures.add({std::string(question.method_string()), std::string(question.target()),
+                              said.result_int(), report.attempts, took, std::string(to_string(report.reason)),
+                              report.last_error.message()});
     if (!shared_.configured.is_quiet)
         std::osyncstream(std::cout) << question.method_string() << ' ' << question.target() << ' '
                                     << said.result_int() << ' ' << report.attempts << " attempts "
-                                    << (steady::now() - began) / std::chrono::milliseconds(1) << " ms "
-                                    << to_string(report.reason) << std::endl;
+                                    << took.count() << " ms " << to_string(report.reason) << std::endl;
     co_return said;
 }
 

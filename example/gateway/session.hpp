@@ -1,5 +1,7 @@
 #pragma once
 
+#include "demo.hpp"
+#include "recent_failures.hpp"
 #include "settings.hpp"
 #include "upstream_connections.hpp"
 #include "upstream_pool.hpp"
@@ -20,7 +22,8 @@ namespace gateway {
 
 /// What all sessions share.
 struct services {
-    services(settings const& s, boost::asio::any_io_executor const& executor);
+    /// `trial_` is none but with `--demo`, and outlives this.
+    services(settings const& s, boost::asio::any_io_executor const& executor, demo* trial_);
 
     static std::shared_ptr<asio_retry::retry_budget> make_budget();
 
@@ -28,6 +31,8 @@ struct services {
     upstream_pool pool;
     std::shared_ptr<asio_retry::retry_budget> budget = make_budget();
     std::shared_ptr<asio_retry::retry_metrics> metrics = std::make_shared<asio_retry::retry_metrics>();
+    recent_failures failures;
+    demo* trial;
     asio_retry::retry_policy for_idempotent; ///< what may be done twice
     asio_retry::retry_policy for_others;     ///< is tried again only if it was surely not sent
     asio_retry::retry_scope requests;        ///< those that are being answered

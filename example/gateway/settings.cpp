@@ -54,7 +54,8 @@ po::options_description in_file() {
         ("drain", po::value<double>()->default_value(5),
          "seconds for what runs when a signal ends the gateway")           //
         ("threads", po::value<unsigned>()->default_value(2), "that serve") //
-        ("quiet", po::bool_switch(), "no line for each request");
+        ("quiet", po::bool_switch(), "no line for each request")           //
+        ("no-page", po::bool_switch(), "the servers get / and /gateway/, where a page shows what happens");
     return options;
 }
 
@@ -62,7 +63,9 @@ po::options_description in_file() {
 
 std::optional<settings> read_settings(int argc, char const* const* argv) {
     po::options_description alone("Options");
-    alone.add_options()("help", "show this text")("config", po::value<std::string>(), "a file with settings");
+    alone.add_options()("help", "show this text")("config", po::value<std::string>(), "a file with settings")(
+        "demo", po::bool_switch(),
+        "with three servers of its own, which the page stops and starts, and clients");
     po::options_description const common = in_file();
     po::options_description all(
         "usage: gateway --upstream ADDRESS:PORT [OPTIONS]\n\n"
@@ -86,16 +89,20 @@ std::optional<settings> read_settings(int argc, char const* const* argv) {
 
     settings result;
     result.listen = to_endpoint("listen", values["listen"].as<std::string>());
-    if (!values.count("upstream"))
-        throw std::invalid_argument("upstream: there must be at least one");
-    for (std::string const& text : values["upstream"].as<std::vector<std::string>>())
-        result.upstreams.push_back(to_endpoint("upstream", text));
+    result.is_demo = values["demo"].as<bool>();
+    if (values.count("upstream") == result.is_demo)
+        throw std::invalid_argument(result.is_demo ? "demo: has servers of its own, so there can be no upstream"
+                                                   : "upstream: there must be at least one");
+    if (!result.is_demo)
+        for (std::string const& text : values["upstream"].as<std::vector<std::string>>())
+            result.upstreams.push_back(to_endpoint("upstream", text));
     result.policy = asio_retry::parse_policy(values["policy"].as<std::string>());
     result.timeout = to_milliseconds("timeout", values["timeout"].as<double>());
     result.drain_limit = to_milliseconds("drain", values["drain"].as<double>());
     result.threads = values["threads"].as<unsigned>();
     if (result.threads < 1 || result.threads > 256)
         throw std::invalid_argument("threads: must be between 1 and 256");
+    result.has_page = !values["no-page"].as<bool>();
     result.is_quiet = values["quiet"].as<bool>();
     return result;
 }

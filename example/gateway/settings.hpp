@@ -21,6 +21,8 @@ struct settings {
     std::chrono::milliseconds drain_limit{}; ///< for what runs when the gateway is told to stop
     std::size_t threads = 2;
     bool is_quiet = false;
+    bool has_page = true; ///< at /, which no server gets then
+    bool is_demo = false; ///< with servers and clients of its own
 };
 
 /// None if all that was asked for is help, which has been printed. Throws std::exception, which says what is

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""The page of the gateway in a headless Chromium: a server is stopped, and the page shows it.
+usage: page.py GATEWAY FOLDER-FOR-PICTURES"""
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
+import browser  # noqa: E402
+
+failures = 0
+
+
+def expect(holds, what):
+    global failures
+    if not holds:
+        failures += 1
+        print("not so: " + what)
+
+
+def wait_until(page, expression, what):
+    """For as long as a busy machine may take; what never comes fails."""
+    for _ in range(300):
+        if page.value_of(expression):
+            return
+        time.sleep(0.1)
+    raise SystemExit("never: " + what + "\n" + str(page.value_of("document.body.innerText")))
+
+
+def number(page, name):
+    return int(page.value_of(f"document.getElementById('{name}').textContent").replace(",", ""))
+
+
+def state(index):
+    return f"document.querySelectorAll('#upstreams .state')[{index}].textContent.slice(2)"
+
+
+def button(index):
+    return f"document.querySelectorAll('#upstreams button')[{index}]"
+
+
+def main(gateway, pictures):
+    if not browser.find_chromium():
+        print("skipped: there is no chromium here; ./cmake/bootstrap.sh install-browser gets it")
+        return 77
+    os.makedirs(pictures, exist_ok=True)
+    process = subprocess.Popen([gateway, "--demo", "--quiet", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+                               text=True)
+    page = None
+    try:
+        address = next(re.search(r"http://\S+", line)[0] for line in process.stdout if "http://" in line)
+        html = urllib.request.urlopen(address).read().decode()
+        expect(not re.search(r"""(src|href)\s*=\s*(?!["']?data:)""", html), "nothing is loaded from elsewhere")
+
+        page = browser.Browser()
+        page.be_wide(1100, 1250)
+        page.be_dark(False)
+        page.open(address)
+        wait_until(page, "Number(document.getElementById('at_once').textContent) > 20", "requests are answered")
+        expect(page.value_of("document.querySelectorAll('#upstreams li').length") == 3, "there are three servers")
+        expect(number(page, "given_up") == 0, "nothing is given up while all is well")
+
+        # One is stopped, with the keyboard: its breaker opens, and requests are answered after retries.
+        for _ in range(10):
+            if page.value_of(f"document.activeElement === {button(0)}"):
+                break
+            page.press("Tab", 9)
+        expect(page.value_of(f"document.activeElement === {button(0)}"), "a button can be reached with Tab")
+        page.press("Enter", 13)
+        wait_until(page, f"{button(0)}.textContent === 'Start'", "the server is stopped")
+        wait_until(page, "Number(document.getElementById('after_retries').textContent) > 0", "retries succeed")
+        wait_until(page, state(0) + " === 'open'", "its breaker is open")
+        expect(page.value_of(f"document.activeElement === {button(0)}"), "the button keeps the focus")
+        expect(page.value_of("document.querySelectorAll('#delays_chart rect').length") == 10, "delays have bars")
+        expect(number(page, "given_up") == 0, "nothing is given up while two work")
+
+        # All of them: requests are given up, and it says why.
+        page.value_of(f"{button(1)}.click(), {button(2)}.click()")
+        wait_until(page, "document.querySelectorAll('#failures td').length > 6", "a failure is shown")
+        row = page.value_of("document.querySelector('#failures tr').innerText")
+        expect("GET /hello" in row and "50" in row, "a failure has its request and its answer: " + row)
+        wait_until(page, "Number(document.getElementById('given_up').textContent) > 0", "requests are given up")
+        time.sleep(3)  # for the pictures: some seconds of it in the charts
+        page.picture(os.path.join(pictures, "light.png"))
+        page.be_dark(True)
+        background = "getComputedStyle(document.body).backgroundColor"
+        expect(page.value_of(background) == "rgb(15, 19, 24)", "it is dark where that is wanted")
+        page.picture(os.path.join(pictures, "dark.png"))
+        page.be_wide(375, 1900)
+        expect(page.value_of("document.documentElement.scrollWidth") <= 375, "it fits a phone")
+        page.picture(os.path.join(pictures, "phone.png"))
+
+        # And back.
+        page.value_of(f"{button(0)}.click(), {button(1)}.click(), {button(2)}.click()")
+        for i in range(3):
+            wait_until(page, state(i) + " === 'closed'", "the breaker closes")
+        counted = number(page, "at_once")
+        wait_until(page, f"Number(document.getElementById('at_once').textContent.replace(',', '')) > {counted}",
+                   "requests are answered again")
+        expect(page.complaints == [], "no complaint: " + str(page.complaints))
+        process.terminate()
+        expect(process.wait() == 0, "it ends with 0")
+    finally:
+        if page:
+            page.close()
+        if process.poll() is None:
+            process.kill()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""A Prometheus of the distribution scrapes the gateway, and says of it what its clients have seen.
+usage: prometheus.py GATEWAY OBSERVABILITY-FOLDER WORK-FOLDER PROMETHEUS PROMTOOL"""
+import http.client
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+failures = 0
+
+
+def expect(holds, what):
+    global failures
+    if not holds:
+        failures += 1
+        print("not so: " + what)
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(404 if self.path == "/nothing" else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *unused):
+        pass
+
+
+def wait_for(what, answer):
+    """For as long as a busy machine may take; what never comes fails."""
+    for _ in range(400):
+        try:
+            if answer():
+                return
+        except OSError:
+            pass
+        time.sleep(0.1)
+    raise SystemExit("never: " + what)
+
+
+def is_silent(command, what, given=None, folder=None):
+    ended = subprocess.run(command, input=given, text=True, cwd=folder, capture_output=True)
+    expect(ended.returncode == 0, what + ":\n" + ended.stdout + ended.stderr)
+    return ended.stdout + ended.stderr
+
+
+def main(gateway, observability, work, prometheus, promtool):
+    for program in (prometheus, promtool):
+        if not os.path.exists(program):
+            print("skipped: there is no Prometheus here; ./cmake/bootstrap.sh install-services gets it")
+            return 77
+    is_silent([promtool, "check", "rules", os.path.join(observability, "alerts.yml")], "the rules are rules")
+    is_silent([promtool, "test", "rules", "alerts_test.yml"], "the rules say what they should", None, observability)
+    is_silent([promtool, "check", "config", "--syntax-only", "prometheus.yml"], "it can be configured so", None,
+              observability)
+
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    upstreams = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream) for _ in range(2)]
+    for each in upstreams:
+        each.daemon_threads = True
+        threading.Thread(target=each.serve_forever, daemon=True).start()
+    processes = []
+    try:
+        command = [gateway, "--quiet", "--listen", "127.0.0.1:0", "--upstream", f"127.0.0.1:{free_port()}"]
+        for each in upstreams:
+            command += ["--upstream", f"127.0.0.1:{each.server_address[1]}"]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        processes.append(started)
+        port = int(re.search(r"listening on \S*:(\d+)", started.stdout.readline())[1])
+
+        # What clients see: one server of three is not there, and one page of two.
+        seen = {}
+        client = http.client.HTTPConnection("127.0.0.1", port)
+        for i in range(300):
+            client.request("GET", "/nothing" if i % 3 == 0 else "/page")
+            answer = client.getresponse()
+            answer.read()
+            seen[answer.status] = seen.get(answer.status, 0) + 1
+        expect(seen == {200: 200, 404: 100}, "no client sees that a server is down: " + str(seen))
+
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+        said = is_silent([promtool, "check", "metrics"], "the metrics are such", text)
+        expect(said == "", "promtool has nothing to say about the metrics:\n" + said)
+
+        with open(os.path.join(observability, "prometheus.yml")) as file:
+            config = file.read()
+        config = config.replace("127.0.0.1:8080", f"127.0.0.1:{port}").replace("5s", "200ms")
+        config = config.replace("alerts.yml", os.path.join(os.path.abspath(observability), "alerts.yml"))
+        with open(os.path.join(work, "prometheus.yml"), "w") as file:
+            file.write(config)
+        its_port = free_port()
+        with open(os.path.join(work, "log"), "w") as log:
+            processes.append(subprocess.Popen(
+                [prometheus, "--config.file=" + os.path.join(work, "prometheus.yml"), "--storage.tsdb.path=" +
+                 os.path.join(work, "data"), f"--web.listen-address=127.0.0.1:{its_port}"], stdout=log, stderr=log))
+
+        def query(expression):
+            address = f"http://127.0.0.1:{its_port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
+            answer = json.load(urllib.request.urlopen(address))
+            expect(answer["status"] == "success", expression)
+            return answer["data"]["result"]
+
+        def number(expression):
+            result = query(expression)
+            return float(result[0]["value"][1]) if result else 0
+
+        wait_for("a query", lambda: number("sum(asio_retry_operations_total)") == 300)
+        expect(number('sum(asio_retry_operations_total{reason="succeeded"})') == seen[200], "successes are those seen")
+        expect(number('sum(asio_retry_operations_total{reason="not_retryable"})') == seen[404], "and what is not there")
+        retries = number("sum(asio_retry_retries_total)")
+        expect(retries > 0, "it was tried again")
+        expect(number("sum(asio_retry_attempts_total)") == 300 + retries, "attempts are requests and retries")
+        expect(number('sum(asio_retry_attempts_total{outcome="success"})') == seen[200], "one success for each")
+        expect(number('up{job="gateway"}') == 1, "it is up")
+
+        def query_under_load(expression):
+            client.request("GET", "/page")
+            client.getresponse().read()
+            return query(expression)
+
+        with open(os.path.join(observability, "dashboard.json")) as file:
+            dashboard = json.load(file)
+        for panel in dashboard["panels"]:
+            for target in panel["targets"]:
+                expression = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
+                wait_for("the panel \"" + panel["title"] + "\": " + expression, lambda: query_under_load(expression))
+    finally:
+        for process in processes:
+            process.terminate()
+        ends = [process.wait() for process in processes]
+    expect(all(end == 0 for end in ends), "both end with 0: " + str(ends))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
