@@ -17,6 +17,7 @@ fake(${fakes}/apt-get "[ \"$1\" = update ] || echo \"apt-get $*\" >> ${WORK_DIR}
 fake(${fakes}/sudo "exec \"$@\"")
 fake(${fakes}/cmake "echo \"cmake $*\"")
 fake(${tree}/build/demo/example/asio_retry_demo "echo \"demo $*\"")
+fake(${tree}/build/demo/example/asio_retry_gateway "echo \"gateway $*\"")
 
 execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_CXX_COMPILER_LAUNCHER
     --modify PATH=path_list_prepend:${fakes} ${tree}/cmake/bootstrap.sh demo --seconds 1
@@ -33,4 +34,11 @@ string(REGEX REPLACE "^.*--no-install-recommends |\n$" "" installed "${installed
 set(expected "g++ cmake ninja-build libboost1.81-dev libboost-program-options1.81-dev")
 if(NOT installed STREQUAL expected)
     message(FATAL_ERROR "it installs\n${installed}\nand not\n${expected}")
+endif()
+
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_CXX_COMPILER_LAUNCHER
+    --modify PATH=path_list_prepend:${fakes} ${tree}/cmake/bootstrap.sh demo --page --listen 127.0.0.1:0
+    OUTPUT_VARIABLE said RESULT_VARIABLE status)
+if(NOT status EQUAL 0 OR NOT said MATCHES " --target asio_retry_gateway\n.*\ngateway --demo --quiet --listen 127.0.0.1:0\n$")
+    message(FATAL_ERROR "with a page it ended with ${status}:\n${said}")
 endif()
