@@ -1,4 +1,5 @@
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_retry.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 
 #include <boost/asio/append.hpp>
@@ -12,6 +13,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,7 +35,7 @@ constexpr int all_hedges = 10'000;
 
 /// Hedges on a pool of four threads. Each attempt has a timer of its own, which often fires just when it is
 /// told to stop, and succeeds, fails, or ignores what it is told. Some hedges are cancelled by a slot, on a
-/// strand, and some by a scope, on any thread.
+/// strand, and some by a scope, on any thread. In some each attempt is a retry itself.
 class hedges_on_a_pool {
 public:
     void run() {
@@ -50,29 +52,6 @@ private:
     unsigned draw(unsigned below) {
         std::lock_guard const lock(mutex_);
         return static_cast<unsigned>(generator_()) % below;
-    }
-
-    void start_next() {
-        int const number = left_.fetch_sub(1);
-        if (number <= 0)
-            return;
-        auto policy = hedge_policy(std::chrono::microseconds(draw(60)))
-                          .max_attempts(1 + static_cast<std::int64_t>(draw(4)))
-                          .gate(budget_);
-        if (draw(3) == 0)
-            policy = policy.deliver_at_once();
-        if (draw(4) == 0)
-            policy = policy.total_timeout(std::chrono::microseconds(draw(150)));
-        switch (draw(4)) {
-        case 0:
-            return start_plain(policy);
-        case 1:
-            return start_on_strand(policy);
-        case 2:
-            return start_in_scope(policy);
-        default:
-            return start_awaitable(policy);
-        }
     }
 
     auto operation() {
@@ -96,20 +75,51 @@ private:
         };
     }
 
-    auto on_end() {
-        return [this](error_code) {
-            ++completed_;
-            start_next();
+    static retry_policy twice() {
+        return retry_policy().max_attempts(2).backoff(constant(20us)).retry_when_nested();
+    }
+
+    /// Each attempt retries. Its executor has to be a strand.
+    auto nested() {
+        return [inner = operation()](attempt const& outer, auto token) {
+            return async_retry(outer, inner, twice(), std::move(token));
         };
     }
 
-    void start_plain(hedge_policy const& policy) { async_hedge(pool_, operation(), policy, on_end()); }
+    auto awaitable() {
+        return [this](attempt) -> asio::awaitable<void> {
+            ++attempts_;
+            asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(draw(200)));
+            co_await timer.async_wait(asio::use_awaitable);
+            if (draw(4) == 0)
+                throw boost::system::system_error(asio::error::connection_refused);
+        };
+    }
 
-    void start_on_strand(hedge_policy const& policy) {
+    auto nested_awaitable() {
+        return [inner = awaitable()](attempt outer) -> asio::awaitable<void> {
+            co_await async_retry(outer, inner, twice());
+        };
+    }
+
+    struct ended {
+        hedges_on_a_pool* self;
+
+        void operator()(error_code) const { note(); }
+        void operator()(std::exception_ptr) const { note(); }
+        void note() const {
+            ++self->completed_;
+            self->start_next();
+        }
+    };
+    ended on_end() { return {this}; }
+
+    template <typename Operation>
+    void start_on_strand(Operation operation, hedge_policy const& policy) {
         auto const strand = asio::make_strand(pool_);
         auto const signal = std::make_shared<asio::cancellation_signal>();
         asio::post(strand, [=, this] {
-            async_hedge(pool_, operation(), policy,
+            async_hedge(pool_, operation, policy,
                         asio::bind_cancellation_slot(
                             signal->slot(), asio::bind_executor(strand, asio::consign(on_end(), signal))));
         });
@@ -120,23 +130,44 @@ private:
         });
     }
 
-    void start_in_scope(hedge_policy const& policy) {
+    template <typename Operation, typename Executor>
+    void start_in_scope(Operation operation, hedge_policy const& policy, Executor const& executor) {
         auto const scope = std::make_shared<retry_scope>(pool_.get_executor());
-        async_hedge(*scope, operation(), policy, asio::consign(on_end(), scope));
+        async_hedge(*scope, std::move(operation), policy,
+                    asio::bind_executor(executor, asio::consign(on_end(), scope)));
         auto const later = std::make_shared<asio::steady_timer>(pool_, std::chrono::microseconds(draw(200)));
         later->async_wait([scope, later](error_code) { scope->cancel(); });
     }
 
-    void start_awaitable(hedge_policy const& policy) {
-        auto get = [this](attempt) -> asio::awaitable<void> {
-            ++attempts_;
-            asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(draw(200)));
-            co_await timer.async_wait(asio::use_awaitable);
-        };
-        async_hedge(pool_, get, policy, [this](std::exception_ptr) {
-            ++completed_;
-            start_next();
-        });
+    void start_next() {
+        int const number = left_.fetch_sub(1);
+        if (number <= 0)
+            return;
+        auto policy = hedge_policy(std::chrono::microseconds(draw(60)))
+                          .max_attempts(1 + static_cast<std::int64_t>(draw(4)))
+                          .gate(budget_);
+        if (draw(3) == 0)
+            policy = policy.deliver_at_once();
+        if (draw(4) == 0)
+            policy = policy.total_timeout(std::chrono::microseconds(draw(150)));
+        switch (draw(8)) {
+        case 0:
+            return async_hedge(pool_, operation(), policy, on_end());
+        case 1:
+            return start_on_strand(operation(), policy);
+        case 2:
+            return start_in_scope(operation(), policy, pool_.get_executor());
+        case 3:
+            return start_on_strand(nested(), policy);
+        case 4:
+            return start_in_scope(nested(), policy, asio::make_strand(pool_));
+        case 5:
+            return async_hedge(pool_, awaitable(), policy, on_end());
+        case 6:
+            return start_on_strand(nested_awaitable(), policy);
+        default:
+            return start_in_scope(nested_awaitable(), policy, pool_.get_executor());
+        }
     }
 
     std::mutex mutex_;
