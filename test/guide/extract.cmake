@@ -13,8 +13,7 @@ endfunction()
 
 # extract_page(PAGE NAME) writes each block of the page that is a program to NAME_1.cpp and so on, with its `main` as
 # the function page::NAME_1::program, and the others, each as a coroutine, to NAME_fragments.cpp with the function
-# page::NAME_fragments::program. Sets `extracted` to the names of what was written. With PROGRAMS_ONLY the others are
-# left out.
+# page::NAME_fragments::program. Sets `extracted` to the names of what was written.
 function(extract_page page name)
     page_blocks(${page} cpp code)
     set(extracted)
@@ -24,9 +23,7 @@ function(extract_page page name)
     if(code_count GREATER 0)
         foreach(i RANGE 1 ${code_count})
             if(NOT code_${i} MATCHES "\nint main\\(\\) {\n")
-                if(NOT "PROGRAMS_ONLY" IN_LIST ARGN)
-                    list(APPEND fragments ${i})
-                endif()
+                list(APPEND fragments ${i})
                 continue()
             endif()
             math(EXPR programs "${programs} + 1")

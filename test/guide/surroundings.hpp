@@ -2,6 +2,7 @@
 
 /// What the fragments of the pages take for granted: things to fetch from, a policy and a log.
 
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
@@ -11,6 +12,11 @@
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retrying.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/idempotency_key.hpp>
+#include <asio_retry/traffic/latency_quantile.hpp>
+#include <asio_retry/traffic/overload_advisor.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>
@@ -18,6 +24,7 @@
 #include <boost/asio.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -26,6 +33,8 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -79,6 +88,29 @@ private:
 
 inline asio::awaitable<response> get(std::string) {
     co_return response(fails_now() ? 503 : 200);
+}
+
+// What the page about gates takes for granted besides: requests with fields, and those who answer them.
+
+struct message {
+    std::map<std::string, std::string> fields;
+    void set(std::string_view name, std::string const& value) { fields[std::string(name)] = value; }
+};
+inline message request, answer;
+inline std::array<std::string, 3> const replicas{"a", "b", "c"};
+inline std::string const field = "1";
+inline bool const must_reject = true;
+inline asio_retry::time_point const now{};
+inline auto const budget = std::make_shared<asio_retry::retry_budget>();
+
+inline asio::awaitable<response> get(std::string const&, message const&) {
+    co_return response(200);
+}
+inline asio::awaitable<response> send(message const& sent) {
+    assert(sent.fields.contains("Idempotency-Key"));
+    if (fails_now())
+        throw boost::system::system_error(asio::error::connection_reset);
+    co_return response(200);
 }
 
 template <typename Token>
