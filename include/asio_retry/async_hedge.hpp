@@ -26,23 +26,23 @@ namespace asio_retry {
 /// attempt does not share: another replica, another connection. It multiplies what a peer gets that is slow
 /// because it has too much to do: give the policy a gate, such as a `retry_budget`.
 ///
-/// The step of `before_retry` comes before each attempt but the first.
+/// `operation` is called as an lvalue, once per attempt. It is of any form that `async_retry` takes, except
+/// `with_report`, `with_hooks` and `or_error`. Several of its attempts run at a time, so each needs a socket
+/// and buffers of its own. An operation that takes an `attempt` can choose them by its `number`, which counts
+/// from 1. The step of `before_retry` comes before each attempt but the first.
 ///
-/// `operation`, called as an lvalue once per attempt, is of any form that `async_retry` takes, `with_report`
-/// and `with_hooks` apart. Several of its attempts run at a time, so each needs a socket and buffers of its
-/// own, as the operation's `attempt` parameter, whose `number` counts from 1, lets it choose.
+/// Preconditions: those of `async_retry`. An attempt may be told to stop at any time, and that must not meet
+/// its own steps on another thread. So on an executor that runs functions on several threads at once, such as
+/// that of a thread_pool, give the handler a strand as its executor (`bind_executor`). That is not needed where
+/// each attempt is a single Asio operation, or an awaitable of `any_io_executor`. Bad policies are refused when
+/// they are built. An empty operation is refused at once, with std::invalid_argument.
 ///
-/// Preconditions: as for `async_retry`; each attempt may be told to stop and so needs, on an executor that runs
-/// functions on several threads at once, a handler with a strand for its executor, unless the attempts are
-/// single Asio operations or awaitables of `any_io_executor`. Bad policies are refused when they are built, and
-/// an empty operation at once with std::invalid_argument.
-///
-/// Lifetimes: operation and policy are moved or copied; the operation stays at one address until the last
-/// attempt has ended. What they refer to, buffers among it, must live until the completion, because that comes
-/// when all attempts have ended: an attempt that ignores that it is told to stop delays it. With
-/// `deliver_at_once` it comes first, and what attempts refer to must live until they have ended; the operation
-/// then lives in memory of the library's own in place of that of the handler's allocator, which may go with the
-/// handler.
+/// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
+/// attempt has ended. What it refers to, such as buffers, must live as long.
+/// - By default the completion comes when all attempts have ended, so until the completion is long enough. An
+///   attempt that ignores that it is told to stop delays the completion.
+/// - With `deliver_at_once` the completion comes first, and some attempts may end after it. The library then
+///   takes its own memory and not that of the handler's allocator, which may go with the handler.
 ///
 /// Completion signature: as for `async_retry`. The completion carries what the attempt that ended the operation
 /// came to, unchanged, except as said under errors and cancellation.
@@ -64,11 +64,11 @@ namespace asio_retry {
 /// Errors: those of `async_retry`: `timed_out` when total_timeout or the deadline ended it; `operation_aborted`
 /// when cancelled; what is inside a `permanent` error; what the gate gives as its reason where it let not even
 /// the first attempt begin; an exception that a callable of the policy throws, or the `asio_retry::error` that
-/// names it; otherwise the last failure's own. Want of memory is a failed attempt or ends the operation with
-/// `no_memory` (a std::bad_alloc). What throws in telling an attempt to stop comes out of `emit` or of the
-/// context; the other attempts are told all the same, and the operation goes on. An attempt whose handler is
-/// destroyed uncalled will never answer, and is hedged like any other that is slow; where all are lost the
-/// operation's handler is destroyed uncalled.
+/// names it; otherwise the last failure's own. Where there is no memory for an attempt it has failed, and where
+/// there is none for the operation it ends with `no_memory` (a std::bad_alloc). If an attempt throws when it is
+/// told to stop, the exception comes out of `emit` or of the context; the other attempts are told all the same,
+/// and the operation goes on. An attempt whose handler is destroyed uncalled will never answer: it is hedged
+/// like any other that is slow. If that happens to all of them the operation's handler is destroyed uncalled.
 ///
 /// Thread safety: as for `async_retry`. Attempts may complete on any thread, in any order; one that completes
 /// while another thread tells attempts to stop waits for that, as for a mutex.

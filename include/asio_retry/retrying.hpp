@@ -14,16 +14,17 @@ namespace asio_retry {
 /// A completion token that makes any Asio operation one that is retried:
 /// `co_await socket.async_connect(peer, retrying(policy))`.
 ///
-/// What the initiating function would do with the token is done again for each attempt, with copies of its
-/// arguments, as by `async_retry`; whatever else the function does, such as to open a socket, it does once. The
-/// operation completes as `token` says, which stands inside: `retrying(policy, as_tuple(use_awaitable))`, not
-/// `as_tuple(retrying(policy))`, because adapters outside are a part of each attempt.
+/// An initiating function hands its token an initiation and arguments for it. The initiation is carried out
+/// again for each attempt, with copies of the arguments, as by `async_retry`. What else the function does, such
+/// as to open a socket, it does once. The operation completes as `token` says, which stands inside:
+/// `retrying(policy, as_tuple(use_awaitable))` and not `as_tuple(retrying(policy))`, because adapters outside
+/// are a part of each attempt.
 ///
 /// Preconditions: the arguments that the initiating function hands on can be copied, and the operation has one
 /// completion signature, with an error_code or a std::exception_ptr first. Buffers and what else the arguments
-/// refer to serve all attempts; an attempt that failed half-way, as a read of a stream may, is not undone. A
-/// socket whose connect failed is spoilt: `async_connect(socket, endpoints, retrying(policy))` opens a new one
-/// for each endpoint, `socket.async_connect` does not.
+/// refer to serve all attempts, and an attempt that failed half-way, as a read of a stream may, is not undone.
+/// A socket whose connect failed cannot be relied on any more: `async_connect(socket, endpoints,
+/// retrying(policy))` opens it anew for each endpoint, `socket.async_connect` does not.
 ///
 /// Lifetimes: policy, token and arguments are moved or copied. What they refer to, the I/O object too, outlives
 /// the operation.
@@ -33,8 +34,11 @@ namespace asio_retry {
 /// Token: any. The default is that of the executor of the I/O object, or else that of `async_retry`: `deferred`
 /// where the completion has an error_code.
 ///
-/// Executor: waits hang on the context of the I/O object's executor; without one, of the handler's. For all
-/// else, per-operation cancellation, errors and thread safety see `async_retry`.
+/// Executor: attempts, waits, the policy's callables and the handler are on the executors that `async_retry`
+/// says. Waits use the context of the I/O object's executor or, where the operation has no I/O object, of the
+/// handler's.
+///
+/// Per-operation cancellation, errors and thread safety: those of `async_retry`.
 template <typename Token = detail::default_token>
 [[nodiscard]] auto retrying(retry_policy policy, Token&& token = Token()) {
     return detail::retrying_token<detail::source_of_initiation, std::decay_t<Token>>{

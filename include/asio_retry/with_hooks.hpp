@@ -29,24 +29,35 @@ private:
 };
 
 /// Gives one operation hooks of its own, beside those of the policy that it shares with others: for what
-/// belongs to a request, such as its id in the log. `async_retry(with_hooks(operation, on_retry, on_end),
-/// policy)`. They are kept with the operation, in its one block of memory; one that is awaited directly, and by
-/// them larger than six pointers, has a block for itself.
+/// belongs to a request, such as its id in the log.
 ///
-/// `on_retry(retry_event const&)` is called when the policy's is: after the decision to retry and before the
-/// wait, only if a retry follows. `on_end(retry_event const&)` or `on_end(stop_reason)` is called exactly once
-/// when the operation ends, successfully (reason `succeeded`), without success or cancelled, before its
-/// completion; not where it is destroyed uncalled, as with its context. nullptr is no hook.
+///     async_retry(with_hooks(operation, on_retry, on_end), policy)
 ///
-/// `operation` is of any form that `async_retry` takes; the completion does not change. The policy's `on_retry`
-/// comes first, and its `on_success` or `on_give_up` before `on_end`; of an operation with hooks inside another
-/// the outer ones come before the inner. A report (`with_report`) is complete when `on_end` is called. Like the
-/// policy's they run on the operation's executor, measure time, and may cancel the operation. `on_end` is
-/// called whatever another hook throws; what was thrown first completes the operation, or, where it completes
-/// with an error code, `error::hook_threw`.
+/// - `on_retry(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
+///   follows.
+/// - `on_end(retry_event const&)` or `on_end(stop_reason)` is called exactly once when the operation ends, be
+///   it with success (reason `succeeded`), without or cancelled, and before its completion. It is not called
+///   where the operation is destroyed without a completion, as with its context.
+/// - nullptr is no hook. An operation that has one measures time.
 ///
-/// Lifetimes: operation and hooks are moved or copied, and called as lvalues. Throws std::invalid_argument for
-/// an empty operation or hook, as a std::function or a pointer to a function may be.
+/// `operation` is of any form that `async_retry` takes. What it completes with does not change. The policy's
+/// `on_retry` is called before this one, and its `on_success` or `on_give_up` before `on_end`. Where an
+/// operation with hooks is given hooks again, the outer ones are called first. A report (`with_report`) is
+/// complete when `on_end` is called.
+///
+/// Preconditions: those of `async_retry`.
+///
+/// Lifetimes: operation and hooks are moved or copied, and called as lvalues. They are kept in the operation's
+/// one block of memory. One that is awaited directly and is larger than six pointers with its hooks has a block
+/// for itself.
+///
+/// Executor: hooks run where those of the policy do, on the operation's executor, and may cancel the operation.
+///
+/// Errors: throws std::invalid_argument for an empty operation or hook, as a std::function or a pointer to a
+/// function may be. If a hook throws, `on_end` is called all the same. The operation completes with what was
+/// thrown first or, where it completes with an error code, with `error::hook_threw`.
+///
+/// Thread safety: that of `async_retry`. The hooks of one operation are never called at the same time.
 template <typename Operation, typename OnRetry, typename OnEnd = std::nullptr_t>
 hooked_operation<std::decay_t<Operation>, std::decay_t<OnRetry>, std::decay_t<OnEnd>>
 with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) {

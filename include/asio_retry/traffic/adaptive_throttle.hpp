@@ -30,6 +30,8 @@ struct adaptive_throttle_options {
 /// With the defaults a peer gets about twice what it accepts, a dead one a tenth of the requests, and 35 s
 /// after an outage it is trusted again. A longer window, or a `max_rejection` of nearly 1, takes minutes for
 /// that: nothing is learnt from attempts that are not made.
+///
+/// Thread safety: any function may be called from any thread; there is a lock, held for a few additions.
 class ASIO_RETRY_DECL adaptive_throttle final : public retry_gate {
 public:
     /// Throws std::invalid_argument for k < 1, a window under 1 s, a max_rejection outside (0, 1), and what is

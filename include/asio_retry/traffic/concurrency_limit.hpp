@@ -86,8 +86,11 @@ private:
 /// to do or limits this client, is a drop; other ends say nothing. There is no queue: refused attempts fail, or
 /// wait with `wait_when_refused`; for a queue there is `retry_scope::max_pending`.
 ///
-/// `Algorithm` is aimd, gradient, or a class with the same two functions; they are called one at a time, and
+/// `Algorithm` is aimd, gradient, or a class with the same two functions. They are called one at a time, and
 /// `limit` is asked after each `update`.
+///
+/// Thread safety: any function may be called from any thread. To admit an attempt takes no lock; a success and
+/// a drop do, for one `update`.
 template <class Algorithm>
 class concurrency_limit final : public retry_gate {
 public:

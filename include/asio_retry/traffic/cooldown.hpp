@@ -9,14 +9,17 @@ namespace asio_retry {
 
 /// The options of a `cooldown`.
 struct cooldown_options {
-    duration greatest = std::chrono::seconds(60); ///< a peer that asks for more gets this much; positive
+    duration greatest = std::chrono::seconds(60); ///< of a pause: a peer that asks for more gets this; positive
 };
 
-/// Lets nobody's attempt begin while a peer has asked for a pause, with error::cooling_down: one gate per peer.
+/// Refuses all attempts, with error::cooling_down, while a peer has asked to be left alone: one gate per peer.
 ///
-/// An attempt that failed and was told `pushback::after(s)` begins a pause of `s`; of several the one that ends
-/// last counts. What one attempt is told the others need not ask. With `wait_when_refused` all callers wait it
-/// out, and their backoff spreads them.
+/// An attempt that failed and was told `pushback::after(s)` begins a pause of `s`; of several pauses the one
+/// that ends last counts. So what a peer says to one caller holds for all who share the gate, and they need not
+/// ask it to be told the same. With `wait_when_refused` all callers wait until the pause is over, and then for
+/// the delay of their backoff, so that they do not come together.
+///
+/// Thread safety: any function may be called from any thread; there is no lock.
 class ASIO_RETRY_DECL cooldown final : public retry_gate {
 public:
     /// Throws std::invalid_argument if `greatest` is not positive.

@@ -39,8 +39,8 @@ struct retry_budget_options {
 /// had with `keep`, at the price of that bound. `earn_by_request` and `per_second` send retries to a dead peer
 /// too. Share one budget between all that talk to a peer: retries, hedges, reconnecting clients.
 ///
-/// A success is one atomic addition, a retry a few atomic operations; there is no lock. The balance is counted
-/// in billionths.
+/// Thread safety: any function may be called from any thread. A success is one atomic addition, a retry a few
+/// atomic operations; there is no lock. The balance is counted in billionths.
 class ASIO_RETRY_DECL retry_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for a ratio outside (0, 1], a window that is not positive, and amounts that

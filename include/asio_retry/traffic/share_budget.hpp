@@ -9,16 +9,18 @@ namespace asio_retry {
 
 /// The options of a `share_budget`.
 struct share_budget_options {
-    double share = 0.2;            ///< of what is in flight, in (0, 1]
-    std::uint32_t min_retries = 3; ///< at once, however little is in flight
+    double share = 0.2;            ///< retries per attempt in flight that are allowed, in (0, 1]
+    std::uint32_t min_retries = 3; ///< so many are allowed however little is in flight
 };
 
 /// Limits how many retries there are at once, as Envoy's retry budget does: a share of all that is in flight.
 ///
-/// A retry counts from its decision to its end, its wait included [envoy#30205]; in flight are the attempts
-/// that run and the retries that wait. Not for a `backoff_ticker`, which never says that an attempt has ended.
+/// A retry counts from its decision to its end, its wait included: without the waits there would be no limit
+/// while all of them wait (envoy issue 30205). In flight are the attempts that run and the retries that wait.
+/// Not for a `backoff_ticker`, which never says that an attempt has ended.
 ///
-/// There is no lock: both numbers are one atomic word.
+/// Thread safety: any function may be called from any thread. There is no lock: both numbers are one atomic
+/// word.
 class ASIO_RETRY_DECL share_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for a share outside (0, 1].

@@ -11,13 +11,13 @@ namespace asio_retry {
 /// The options of a `token_budget`.
 struct token_budget_options {
     double capacity = 10;                   ///< the greatest number of tokens
-    std::optional<double> initial{};        ///< of none, the capacity
+    std::optional<double> initial{};        ///< tokens at first; if not set, the capacity
     double per_success = 0.1;               ///< what a success adds
     double per_failure = 0;                 ///< what a failed attempt takes, unless its failure is permanent
     std::optional<double> threshold{};      ///< if set, retries cost nothing and need a balance above it
     double cost = 1;                        ///< of a retry
-    std::optional<double> timeout_cost{};   ///< of one after a timeout; of none, `cost`
-    std::optional<double> throttled_cost{}; ///< of one after the peer limited this client; of none, `cost`
+    std::optional<double> timeout_cost{};   ///< of one after a timeout; if not set, `cost`
+    std::optional<double> throttled_cost{}; ///< of one after the peer limited this client; if not set, `cost`
     bool refund = false; ///< the success of a retry adds what that retry has cost, in place of `per_success`
 };
 
@@ -26,7 +26,8 @@ struct token_budget_options {
 /// A fixed size is multiplied by the number of clients: ten tokens in each of a thousand clients are ten
 /// thousand retries at the beginning of an outage. Where there are many, `retry_budget` is kinder.
 ///
-/// There is no lock: the balance is one atomic word, in millionths.
+/// Thread safety: any function may be called from any thread. There is no lock: the balance is one atomic word,
+/// in millionths.
 class ASIO_RETRY_DECL token_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for amounts that are negative or not finite, for a capacity of 0 and for

@@ -14,7 +14,7 @@ namespace asio_retry {
 struct window_budget_options {
     double ratio = 0.2;                ///< retries per request, in [0, 1000]
     std::chrono::seconds ttl{10};      ///< for how long a request and a retry count, 1 to 60 s
-    std::uint32_t min_per_second = 10; ///< retries that are there without requests
+    std::uint32_t min_per_second = 10; ///< retries that are granted even without requests
 };
 
 /// The budget of Finagle, with the same numbers: requests of the last `ttl` earn, and there is a floor per
@@ -23,7 +23,9 @@ struct window_budget_options {
 /// It is also that of linkerd, tower and the Gateway API. It earns by request and not by success, and the floor
 /// is multiplied by the number of clients: use it where those are the numbers that a platform has agreed on.
 ///
-/// There is no lock. Time is counted in ten slots, the present one included.
+/// Time is counted in ten slots, the present one included.
+///
+/// Thread safety: any function may be called from any thread; there is no lock.
 class ASIO_RETRY_DECL window_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for a ratio outside [0, 1000] and a ttl outside 1 to 60 s.
