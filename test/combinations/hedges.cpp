@@ -19,8 +19,8 @@ TYPED_TEST_SUITE(hedged, all_combinations<hedged_forms>, combination_name);
 
 template <typename>
 class hedged_and_bound : public testing::Test {};
-using bound_combinations = all_combinations<hedged_forms, typical_forms, own_kinds>;
-TYPED_TEST_SUITE(hedged_and_bound, bound_combinations, combination_name);
+using hedged_and_bound_combinations = all_combinations<hedged_forms, typical_forms, own_kinds>;
+TYPED_TEST_SUITE(hedged_and_bound, hedged_and_bound_combinations, combination_name);
 
 /// A failure begins the next attempt at once, so that attempts come one after the other, as those of a retry.
 hedge_policy policy_of(story& s) {
