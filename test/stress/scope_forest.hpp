@@ -352,7 +352,10 @@ private:
 
     /// In a scope of its own, by a coroutine that begins another when it has the result, and then ends it.
     void start_awaited(retry_scope& scope, asio::io_context& io) {
-        asio::co_spawn(asio::make_strand(io),
+        asio::any_io_executor on = io.get_executor(); // where the operation needs a strand of its own
+        if (below(2) == 0)
+            on = asio::make_strand(io);
+        asio::co_spawn(on,
                        await_retries(std::make_shared<retry_scope>(scope), below(300), below(4), some_policy()),
                        note_ending());
     }

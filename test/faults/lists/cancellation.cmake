@@ -233,7 +233,16 @@ fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/
         return true;]])
 
 fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
-    [[ && !runs_one_at_a_time(entry.executor()))]] [[ && false)]])
+    [[ && !runs_one_at_a_time(entry.executor()) &&]] [[ && false &&]])
+
+fault(awaiting_stays_on_the_strand_of_its_attempts include/asio_retry/detail/handler/coroutine_entry.hpp
+    [[            std::swap(key::executor(*entry_), *moved_);
+        return std::move(moved_);]] [[            static_cast<void>(key::executor(*entry_));
+        return std::move(moved_);]])
+
+fault(awaiting_piles_one_retry_on_the_other include/asio_retry/detail/operation/awaited_core.hpp
+    [[        if (entry_.has_moved() && pause_ != pause::rising && wait_.stands_where_it_entered())]]
+    [[        if (pause_ == pause::rising)]])
 
 fault(awaiting_in_a_scope_goes_on_before_the_notice include/asio_retry/detail/operation/awaited_core.hpp
     [[            if (!membership_.leave())

@@ -7,6 +7,7 @@
 #include <boost/asio/cancellation_state.hpp>
 
 #include <concepts>
+#include <memory>
 #include <utility>
 
 // The cancellation of a coroutine is in the frame at the bottom of its stack, and Asio has no public way to put
@@ -40,7 +41,7 @@ public:
         { in.throw_if_cancelled_ } -> std::same_as<bool&>;
     };
 
-    static Executor const& executor(entry const& in) noexcept { return in.u_.executor_; }
+    static Executor& executor(entry& in) noexcept { return in.u_.executor_; }
     static cancellation_slot& parent_slot(entry& in) noexcept { return in.parent_cancellation_slot_; }
     static cancellation_state& state(entry& in) noexcept { return in.cancellation_state_; }
     static bool& throws_if_cancelled(entry& in) noexcept { return in.throw_if_cancelled_; }
@@ -49,7 +50,7 @@ public:
 namespace asio_retry::detail {
 
 /// The coroutines of one stack: their executor, and their cancellation, in place of which an operation may put
-/// one of its own for a while.
+/// others of its own for a while.
 template <typename Executor>
 class coroutine_entry {
     using key = boost::asio::detail::awaitable_thread<entry_key<Executor>>;
@@ -79,6 +80,20 @@ public:
 
     /// What is passed on to whatever the coroutine awaits.
     boost::asio::cancellation_state const& state() const noexcept { return key::state(*entry_); }
+
+    /// What the coroutine awaits from here on comes back by way of `other`, where the coroutine has yet to go.
+    void move_to(Executor other) {
+        moved_ = std::make_unique<Executor>(std::move(other));
+        std::swap(key::executor(*entry_), *moved_);
+    }
+    bool has_moved() const noexcept { return moved_ != nullptr; }
+
+    /// Returns where it had moved, if it had.
+    std::unique_ptr<Executor> move_back() noexcept {
+        if (moved_)
+            std::swap(key::executor(*entry_), *moved_);
+        return std::move(moved_);
+    }
 
     /// From here on only what is emitted to `slot` cancels what the coroutine awaits, and nothing throws
     /// because it did.
@@ -130,6 +145,7 @@ private:
     boost::asio::cancellation_slot parent_;
     boost::asio::cancellation_state state_;
     bool throws_ = false;
+    std::unique_ptr<Executor> moved_; // away from there
 };
 
 template <typename Executor>

@@ -5,6 +5,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -116,13 +117,12 @@ void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn)
         asio::post(executor, std::move(turn));
 }
 
-/// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
-/// an any_completion_handler. If this throws, no turn is queued and none was dropped.
-template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
-void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
+/// If `queue` throws, no turn is queued and none was dropped.
+template <typename Turn, turn_taker<Turn> Object, typename Queue>
+void queue_turn(Object& object, Turn turn, Queue queue) {
     queueing const in_progress(&object);
     try {
-        post_to(executor, through, queued_turn<Object, Turn>(object, turn));
+        queue(queued_turn<Object, Turn>(object, turn));
     } catch (...) {
         if (in_progress.refused())
             throw;
@@ -130,6 +130,19 @@ void post_turn(Executor const& executor, Through const& through, Object& object,
     }
     if (in_progress.refused())
         object.on_turn_dropped(turn);
+}
+
+/// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
+/// an any_completion_handler. If this throws, no turn is queued and none was dropped.
+template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
+void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
+    queue_turn(object, turn, [&](auto queued) { post_to(executor, through, std::move(queued)); });
+}
+
+/// The same in a strand, at once if that is free. Precondition: enters_here(strand).
+template <typename Turn, typename Strand, turn_taker<Turn> Object>
+void enter_turn(Strand const& strand, Object& object, Turn turn = {}) {
+    queue_turn(object, turn, [&](auto queued) { asio::dispatch(strand, std::move(queued)); });
 }
 
 } // namespace asio_retry::detail

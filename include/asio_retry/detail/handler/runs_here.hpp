@@ -5,6 +5,7 @@
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
 
 namespace asio_retry::detail {
 
@@ -36,6 +37,22 @@ inline bool runs_here(boost::asio::io_context* context) noexcept {
 template <typename Executor>
 bool runs_here(Executor const& executor) noexcept {
     return runs_here(own_context(executor));
+}
+
+/// Whether a function given to `executor`, a strand, runs at once where this thread stands if the strand is
+/// free. The context takes what it throws.
+template <typename Executor>
+bool enters_here(Executor const&) noexcept {
+    return false;
+}
+
+inline bool enters_here(boost::asio::strand<boost::asio::io_context::executor_type> const& strand) noexcept {
+    return runs_here(strand.get_inner_executor()) && !strand.running_in_this_thread();
+}
+
+inline bool enters_here(boost::asio::any_io_executor const& executor) noexcept {
+    auto const* const strand = executor.target<boost::asio::strand<boost::asio::io_context::executor_type>>();
+    return strand && enters_here(*strand);
 }
 
 } // namespace asio_retry::detail

@@ -2,6 +2,8 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/awaited_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/operation/coroutine_membership.hpp>
@@ -36,6 +38,20 @@ auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
                                                   std::move(callable), std::move(policy));
 }
 
+/// What tells an attempt to stop must not meet its running: the coroutine shares a strand with its attempts as
+/// long as they are retried. Returns false where that cannot be: an awaitable of a typed executor leaves no
+/// room for a strand, and somebody who cancels the coroutine does not know of it.
+template <typename Executor>
+bool moves_to_strand(coroutine_entry<Executor>& entry) {
+    if constexpr (attempts_want_strand<asio::awaitable<void, Executor>>) {
+        if (!entry.state().slot().is_connected()) {
+            entry.move_to(strand_of<Executor>::make(entry.executor()));
+            return true;
+        }
+    }
+    return false;
+}
+
 /// The retry of an awaitable operation inside the coroutine that awaits it: there is nothing to spawn, and
 /// nothing to allocate but the frame of the attempt.
 template <typename Token, typename Callable, typename Source>
@@ -49,7 +65,8 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
 
     coroutine_entry<executor_type> entry;
     co_await entry.find();
-    if ((Source::is_scoped || policy.settings().limits_attempts()) && !runs_one_at_a_time(entry.executor()))
+    if ((Source::is_scoped || policy.settings().limits_attempts()) && !runs_one_at_a_time(entry.executor()) &&
+        !moves_to_strand(entry))
         co_return co_await retry_elsewhere<Token>(source, kept.callable, policy);
 
     awaited_retry<Callable, executor_type, typename Source::waits_on> retry(

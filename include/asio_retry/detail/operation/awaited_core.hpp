@@ -101,9 +101,11 @@ public:
 protected:
     enum class pause : unsigned char {
         none,
+        entering, ///< the strand that the attempts need
         waiting,  ///< for the next attempt
         settling, ///< the attempt has ended where it may not go on, or before a notice has arrived
         leaving,  ///< it is over but for a notice of its scope
+        rising,   ///< it is over, on top of the stack where it entered its strand
     };
 
     /// What it refers to must outlive it.
@@ -128,10 +130,12 @@ protected:
     std::exception_ptr const& failure() const noexcept { return wait_.failure(); }
     pause what_paused() const noexcept { return pause_; }
 
-    void take_over() {
+    /// Returns whether the coroutine has yet to go to the strand of its attempts.
+    bool take_over() {
         if (is_interruptible_)
             entry_.take_over(signal_.slot());
         caller_.listen();
+        return entry_.has_moved();
     }
 
     /// Whether the first attempt may begin. `has_no_room`: it could, but for the scope.
@@ -193,13 +197,16 @@ protected:
     }
 
     retry_step end() noexcept {
-        if constexpr (is_scoped) {
+        if (entry_.has_moved() && pause_ != pause::rising && wait_.stands_where_it_entered())
+            return pause_for(pause::rising);
+        if constexpr (is_scoped)
             if (!membership_.leave())
                 return pause_for(pause::leaving);
-            membership_.end();
-        }
         if (is_interruptible_)
             entry_.give_back();
+        auto strand = entry_.move_back();
+        if constexpr (is_scoped)
+            membership_.end(std::move(strand));
         return retry_step::complete;
     }
 
@@ -208,6 +215,8 @@ private:
         switch (pause_) {
         case pause::none:
             return;
+        case pause::entering:
+            return wait_.enter();
         case pause::waiting:
             return has_expiry_ ? wait_.wait_until(scheduler(), expiry_) : wait_.post();
         case pause::settling:
@@ -222,6 +231,8 @@ private:
                 if (membership_.leave_or_wait())
                     wait_.go_on();
             return;
+        case pause::rising:
+            return wait_.post();
         }
     }
 

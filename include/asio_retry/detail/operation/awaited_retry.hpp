@@ -34,17 +34,7 @@ public:
 
     retry_step start() {
         try {
-            this->take_over();
-            form::prepare(callable_, machine());
-            time_point now{};
-            bool has_no_room = false;
-            if (this->may_start(now, has_no_room)) {
-                machine().start_with_attempt(now);
-                return this->begin_attempt(now);
-            }
-            return take(has_no_room ? machine().refuse(no_buffer_space_error(), now)
-                                    : begin(machine(), *this, now),
-                        now);
+            return this->take_over() ? this->pause_for(pause::entering) : begin_or_refuse();
         } catch (...) {
             return fail(std::current_exception());
         }
@@ -86,14 +76,14 @@ public:
     }
 
     retry_step on_pause_ended() {
-        if (this->what_paused() == pause::leaving)
+        if (this->what_paused() == pause::leaving || this->what_paused() == pause::rising)
             return this->end();
         if (this->what_paused() == pause::settling)
             return on_attempt_ended();
         if (this->failure())
             return fail(this->failure());
         try {
-            return resume();
+            return this->what_paused() == pause::entering ? begin_or_refuse() : resume();
         } catch (...) {
             return fail(std::current_exception());
         }
@@ -108,6 +98,18 @@ private:
 
     /// Unless `fail_if` has to judge it.
     bool is_success() const noexcept { return !form::judges_results && !completion::is_failure(*result_); }
+
+    retry_step begin_or_refuse() {
+        form::prepare(callable_, machine());
+        time_point now{};
+        bool has_no_room = false;
+        if (this->may_start(now, has_no_room)) {
+            machine().start_with_attempt(now);
+            return this->begin_attempt(now);
+        }
+        return take(has_no_room ? machine().refuse(no_buffer_space_error(), now) : begin(machine(), *this, now),
+                    now);
+    }
 
     retry_step take(retry_action&& action, time_point now) {
         if (action.what == retry_action::kind::attempt)

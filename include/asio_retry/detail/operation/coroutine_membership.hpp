@@ -39,14 +39,16 @@ public:
     scope_state& scope() const noexcept { return presence_->scope(); }
     bool has_room() const noexcept { return presence_->has_room(); }
 
-    /// The operation has come to its end, and goes on there.
-    void end_on(Executor const& executor) noexcept {
+    /// The operation has come to its end, and goes on there: in the strand, if there is one.
+    void end_on(Executor const& executor, std::unique_ptr<Executor> strand) noexcept {
+        strand_ = std::move(strand);
         if (presence_)
-            ended_on_ = &executor;
+            ended_on_ = strand_ ? strand_.get() : &executor;
     }
 
 private:
     std::optional<scope_presence> presence_;
+    std::unique_ptr<Executor> strand_;
     Executor const* ended_on_ = nullptr; // otherwise the coroutine is being destroyed
 };
 
@@ -94,8 +96,10 @@ public:
     }
     bool has_room() const noexcept { return presence_.has_room(); }
 
-    /// The operation has come to its end.
-    void end() noexcept { presence_.end_on(retry_.executor()); }
+    /// The operation has come to its end, in the strand if it has one.
+    void end(std::unique_ptr<Executor> strand) noexcept {
+        presence_.end_on(retry_.executor(), std::move(strand));
+    }
 
     /// Returns false while a notice is under way.
     bool leave() noexcept { return leave(false); }

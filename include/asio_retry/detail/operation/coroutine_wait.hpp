@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/attempt_frame.hpp>
 #include <asio_retry/detail/handler/kept_frame.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/handler/resumption.hpp>
@@ -53,6 +54,20 @@ public:
     /// Goes on in a turn of the executor. If this throws, nothing happened.
     void post() { post_turn<turn>(executor_, executor_, *this); }
 
+    /// Goes on in a turn of the executor, or at once where that is a strand which may be entered here. If this
+    /// throws, nothing happened.
+    void enter() {
+        attempt_frame const here(this);
+        if (enters_here(executor_))
+            enter_turn<turn>(executor_, *this);
+        else
+            post();
+    }
+
+    /// Then what goes on has to come back in a turn: one operation after the other could end and begin without
+    /// leaving the stack.
+    bool stands_where_it_entered() const noexcept { return attempt_frame::find(this) != nullptr; }
+
     void go_on_later() {
         try {
             post();
@@ -102,7 +117,7 @@ private:
             on_turn(turn());
             return true;
         }
-        return post_or_end([this] { post(); },
+        return post_or_end([this] { enter(); },
                            [this] {
                                failure_ = std::current_exception();
                                on_turn(turn());
