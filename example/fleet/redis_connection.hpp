@@ -27,21 +27,39 @@ struct free_reply {
 };
 using redis_reply = std::unique_ptr<redisReply, free_reply>;
 
+/// The Redis has answered, and with an error. What it means says `asio_retry::classify_redis`.
+class redis_error : public std::runtime_error {
+public:
+    explicit redis_error(std::string reply)
+        : std::runtime_error("the Redis says: " + reply)
+        , reply_(std::move(reply)) {}
+
+    std::string const& reply() const noexcept { return reply_; } ///< begins with a word such as LOADING
+
+private:
+    std::string reply_;
+};
+
 /// A connection to a Redis. hiredis writes commands and reads replies, Asio does the rest.
 class redis_connection {
 public:
     explicit redis_connection(tcp::socket connected)
         : socket_(std::move(connected)) {}
 
+    /// False where a command was given up in the middle: the next reply would be the one to that.
+    bool is_usable() const noexcept { return !is_in_the_middle_; }
+
     /// One at a time. Throws what the connection comes to, after which it is of no use any more, and
-    /// std::runtime_error for a reply that is an error.
+    /// redis_error for a reply that is an error.
     asio::awaitable<redis_reply> command(std::vector<std::string> words) {
         std::string const text = written(words);
+        is_in_the_middle_ = true;
         co_await asio::async_write(socket_, asio::buffer(text), asio::use_awaitable);
         for (;;) {
             if (redis_reply reply = read()) {
+                is_in_the_middle_ = false;
                 if (reply->type == REDIS_REPLY_ERROR)
-                    throw std::runtime_error("the Redis says: " + std::string(reply->str, reply->len));
+                    throw redis_error(std::string(reply->str, reply->len));
                 co_return reply;
             }
             std::size_t const size =
@@ -83,6 +101,7 @@ private:
     tcp::socket socket_;
     std::unique_ptr<redisReader, free_reader> reader_{redisReaderCreate()};
     std::array<char, 4096> received_{};
+    bool is_in_the_middle_ = false;
 };
 
 } // namespace fleet

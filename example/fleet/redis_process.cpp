@@ -17,6 +17,7 @@
 #include <exception>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -60,8 +61,9 @@ unsigned short free_port() {
 
 } // namespace
 
-redis_process::redis_process(std::string program)
+redis_process::redis_process(std::string program, std::vector<std::string> options)
     : program_(std::move(program))
+    , options_(std::move(options))
     , folder_(make_folder()) {
     for (int i = 0; i != 5; ++i) { // a port may have been taken since it was free
         port_ = free_port();
@@ -103,7 +105,13 @@ void redis_process::go_on() {
 }
 
 void redis_process::start() {
-    std::string const folder = folder_.string(), port = std::to_string(port_);
+    std::vector<std::string> arguments{program_, "--port",         std::to_string(port_), "--bind", "127.0.0.1",
+                                       "--dir",  folder_.string(), "--daemonize",         "no"};
+    arguments.insert(arguments.end(), options_.begin(), options_.end());
+    std::vector<char*> words;
+    for (std::string& argument : arguments)
+        words.push_back(argument.data());
+    words.push_back(nullptr);
     std::string const output = (folder_ / "log").string();
     pid_t const parent = ::getpid();
     process_ = ::fork();
@@ -117,8 +125,8 @@ void redis_process::start() {
     int const file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);
-    ::execl(program_.c_str(), program_.c_str(), "--port", port.c_str(), "--bind", "127.0.0.1", "--dir",
-            folder.c_str(), "--daemonize", "no", "--save", "", "--appendonly", "no", nullptr);
+    ::close_range(STDERR_FILENO + 1, ~0u, 0); // a connection that it held would not end with its client
+    ::execv(words[0], words.data());
     std::_Exit(127);
 }
 

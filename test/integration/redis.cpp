@@ -1,6 +1,7 @@
 // The script of a fleet's budget on a real Redis, and processes that share a budget there while it is killed.
 #include "fleet/redis_driver.hpp"
 #include "fleet/redis_process.hpp"
+#include "integration/redis_client.hpp"
 
 #include <asio_retry/random.hpp>
 
@@ -50,34 +51,10 @@ std::string program; // redis-server
 
 constexpr std::size_t process_count = 4;
 
-tcp::endpoint on_loopback(unsigned short port) {
-    return {asio::ip::address_v4::loopback(), port};
-}
-
-/// A connection that waits for each reply.
-class blocking_redis {
+/// Of the script of a fleet's budget.
+class blocking_redis : public redis_client {
 public:
-    explicit blocking_redis(unsigned short port)
-        : connection_([&] {
-            tcp::socket socket(io_);
-            socket.connect(on_loopback(port));
-            return socket;
-        }()) {}
-
-    redis_reply command(std::vector<std::string> words) {
-        redis_reply result;
-        std::exception_ptr thrown;
-        asio::co_spawn(io_, connection_.command(std::move(words)),
-                       [&](std::exception_ptr e, redis_reply reply) {
-                           thrown = e;
-                           result = std::move(reply);
-                       });
-        io_.restart();
-        io_.run();
-        if (thrown)
-            std::rethrow_exception(thrown);
-        return result;
-    }
+    using redis_client::redis_client;
 
     /// What the script grants.
     std::uint32_t ask(fleet_budget const& budget, fleet_request const& request) {
@@ -99,10 +76,6 @@ public:
         redis_reply const reply = command({"TIME"});
         return std::stod(reply->element[0]->str) + std::stod(reply->element[1]->str) / 1e6;
     }
-
-private:
-    asio::io_context io_{1};
-    fleet::redis_connection connection_;
 };
 
 // --- the script
