@@ -65,8 +65,8 @@ class hedge_policy;
 /// An awaitable of `any_io_executor` that has a time limit or a scope needs a strand. Where a coroutine awaits
 /// it, that is the coroutine's executor if this is a strand, or that of a context made for one thread, as by
 /// `asio::io_context io(1)`; otherwise it gets a strand of its own, where that coroutine is too until the
-/// operation has ended, unless somebody may cancel it. In a scope, with another token, it always gets one of its
-/// own.
+/// operation has ended, unless somebody may cancel it. In a scope, with another token, it always gets one of
+/// its own.
 ///
 /// Waits hang on the context of the executor, context or scope that was given, or else of the handler's
 /// executor. A handler with system_executor counts as one without an executor: Asio would call it wherever the
