@@ -37,7 +37,7 @@ asio::awaitable<void> serve(std::shared_ptr<tcp::socket> client) {
     }
 }
 
-asio::awaitable<void> ask_on_one_connection(tcp::endpoint const& gateway, std::chrono::milliseconds pause) {
+asio::awaitable<void> ask_on_one_connection(tcp::endpoint gateway, std::chrono::milliseconds pause) {
     tcp::socket socket(co_await asio::this_coro::executor);
     asio::steady_timer timer(socket.get_executor());
     boost::beast::flat_buffer buffer;

@@ -24,8 +24,11 @@ def expect(holds, what):
 def wait_until(page, expression, what):
     """For as long as a busy machine may take; what never comes fails."""
     for _ in range(300):
-        if page.value_of(expression):
-            return
+        try:
+            if page.value_of(expression):
+                return
+        except RuntimeError:  # the page before is still there
+            pass
         time.sleep(0.1)
     raise SystemExit("never: " + what + "\n" + str(page.value_of("document.body.innerText")))
 
