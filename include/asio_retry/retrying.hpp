@@ -12,7 +12,7 @@
 namespace asio_retry {
 
 /// A completion token that makes any Asio operation one that is retried:
-/// `co_await socket.async_connect(peer, retrying(policy))`.
+/// `co_await asio::async_connect(socket, endpoints, retrying(policy))`.
 ///
 /// An initiating function hands its token an initiation and arguments for it. The initiation is carried out
 /// again for each attempt, with copies of the arguments, as by `async_retry`. What else the function does, such
