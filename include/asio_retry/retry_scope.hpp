@@ -33,7 +33,7 @@ public:
 
     /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`.
     explicit retry_scope(executor_type executor, time_point deadline = time_point::max())
-        : retry_scope(std::move(executor), nullptr, deadline) {}
+        : retry_scope(std::move(executor), {}, deadline) {}
 
     /// The same on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>

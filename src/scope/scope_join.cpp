@@ -69,7 +69,7 @@ bool scope_join::on_expiry() {
             if (scheduler_.schedule(*this, time_point::max()))
                 return true;
             has_ended_ = true;
-            scope->joins_.erase(scope->joins_.iterator_to(*this));
+            scope->joins_.erase(*this);
             lock.unlock();
             dissolve();
             return true;
@@ -82,7 +82,7 @@ void scope_join::on_shutdown() noexcept {
     if (auto const scope = scope_) {
         std::lock_guard const lock(*mutex_);
         if (!std::exchange(has_ended_, true))
-            scope->joins_.erase(scope->joins_.iterator_to(*this));
+            scope->joins_.erase(*this);
     }
     dissolve();
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -38,7 +37,7 @@ void scope_state::destroy(scope_state* scope) noexcept {
     do {
         if (scope->parent_) {
             std::lock_guard const lock(*scope->mutex_);
-            scope->parent_->children_.erase(scope->parent_->children_.iterator_to(*scope));
+            scope->parent_->children_.erase(*scope);
         }
         scope_state* const parent = scope->parent_.detach();
         delete scope;
@@ -110,9 +109,8 @@ void scope_state::mark_own(scope_request what, members& to_tell) noexcept {
         standing_.store(std::max(standing_.load(), what), std::memory_order_release);
         missed_ = false;
     }
-    for (scope_member& member : members_)
-        member.request_ = what;
-    to_tell.splice(to_tell.end(), members_);
+    members_.for_each([what](scope_member& member) { member.request_ = what; });
+    to_tell.append(members_);
 }
 
 /// The scope after this one in the tree below `top`; null after the last.
@@ -120,9 +118,8 @@ scope_state* scope_state::next_below(scope_state const& top, bool skips_children
     if (!skips_children && !children_.empty())
         return &children_.front();
     for (scope_state* scope = this; scope != &top; scope = scope->parent_.get()) {
-        auto& siblings = scope->parent_->children_;
-        if (auto const next = std::next(siblings.iterator_to(*scope)); next != siblings.end())
-            return &*next;
+        if (scope_state* const sibling = scope->parent_->children_.after(*scope))
+            return sibling;
     }
     return nullptr;
 }
@@ -140,7 +137,7 @@ bool scope_state::unlink(scope_member& member, bool waits) noexcept {
         return false;
     }
     if (member.is_linked())
-        members_.erase(members_.iterator_to(member));
+        members_.erase(member);
     return true;
 }
 
@@ -177,8 +174,8 @@ bool scope_state::enter(scope_member* member) {
     return has_room;
 }
 
-boost::intrusive::list<scope_join> scope_state::leave(bool had_room) noexcept {
-    boost::intrusive::list<scope_join> ended;
+linked_list<scope_join> scope_state::leave(bool had_room) noexcept {
+    linked_list<scope_join> ended;
     std::lock_guard const lock(*mutex_);
     for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
         --(had_room ? scope->pending_ : scope->without_room_);
@@ -212,7 +209,7 @@ void scope_state::count_stopped_attempt() noexcept {
 /// Precondition: the mutex is held. Returns true if the join is the caller's to finish, and false if somebody
 /// has found it due, who will.
 bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
-    joins_.erase(joins_.iterator_to(join));
+    joins_.erase(join);
     join.has_ended_ = true;
     join.error_ = error;
     if (join.stopped_before_)
@@ -220,7 +217,7 @@ bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
     return join.scheduler_.cancel(join);
 }
 
-void scope_state::finish(boost::intrusive::list<scope_join>& ended) noexcept {
+void scope_state::finish(linked_list<scope_join>& ended) noexcept {
     while (!ended.empty()) {
         scope_join& join = ended.front();
         ended.pop_front();

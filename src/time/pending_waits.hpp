@@ -41,7 +41,7 @@ public:
     }
     void erase(wait_node& node) noexcept {
         if (node.was_ended_early())
-            ended_early_.erase(timing_wheel::list::s_iterator_to(node));
+            ended_early_.erase(node);
         else
             wheel_.erase(node);
     }
@@ -86,7 +86,7 @@ private:
 
     wait_arrivals arrivals_;
     timing_wheel wheel_;
-    timing_wheel::list ended_early_;
+    linked_list<wait_node> ended_early_;
 };
 
 } // namespace asio_retry::detail

@@ -1,12 +1,11 @@
 #pragma once
 
+#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/duration.hpp>
 
 #include "time/slot_set.hpp"
 #include "time/wheel_levels.hpp"
-
-#include <boost/intrusive/list.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace asio_retry::detail {
 
@@ -29,9 +29,6 @@ namespace asio_retry::detail {
 /// insert and to erase takes one step, however many waits there are.
 class timing_wheel {
 public:
-    using list = boost::intrusive::list<wait_node, boost::intrusive::base_hook<wait_hook>,
-                                        boost::intrusive::constant_time_size<false>>;
-
     explicit timing_wheel(time_point reached) noexcept
         : reached_(tick_of(reached)) {}
 
@@ -60,12 +57,12 @@ public:
         assert(node.is_linked() && size_ != 0);
         --size_;
         if (never_ends(node)) {
-            endless_.erase(slot::s_iterator_to(node));
+            slot::erase(node);
             return;
         }
         position const at = position_of(node);
         slot& nodes = slot_at(at);
-        nodes.erase(slot::s_iterator_to(node));
+        slot::erase(node);
         if (nodes.empty())
             set_vacant(at);
     }
@@ -105,10 +102,11 @@ public:
         if (first->level == 0)
             return time_of(start);
         tick least = std::numeric_limits<tick>::max();
-        for (wait_node const& node : slot_at(*first)) {
+        slot const& nodes = slot_at(*first);
+        for (wait_node* node = &nodes.front(); node; node = nodes.after(*node)) {
             if (looks-- == 0)
                 return time_of(start);
-            least = std::min(least, tick_of(node.expiry()));
+            least = std::min(least, tick_of(node->expiry()));
         }
         return time_of(least);
     }
@@ -129,7 +127,7 @@ public:
     void restart(time_point reached) noexcept {
         slot all;
         for (slot& nodes : slots_)
-            all.splice(all.end(), nodes);
+            all.append(nodes);
         occupied_ = {};
         occupied_levels_ = 0;
         reached_ = tick_of(reached);
@@ -139,7 +137,7 @@ public:
 private:
     using tick = std::uint64_t;
     using levels = wheel_levels;
-    using slot = list;
+    using slot = linked_list<wait_node>;
 
     struct position {
         unsigned level;
@@ -219,17 +217,15 @@ private:
     static void
     prefetch_second([[maybe_unused]] slot const& nodes) noexcept {
 #if defined(__GNUC__)
-        auto const second = std::next(nodes.begin());
-        if (second != nodes.end())
+        if (wait_node const* const second = nodes.after(nodes.front()))
             for (int line = 0; line != 4; ++line)
-                __builtin_prefetch(reinterpret_cast<char const*>(&*second) + std::ptrdiff_t(64) * line, 1);
+                __builtin_prefetch(reinterpret_cast<char const*>(second) + std::ptrdiff_t(64) * line, 1);
 #endif
     }
 
     /// Over the levels below, now that the slot has been reached.
     void spread(position at) noexcept {
-        slot nodes;
-        nodes.swap(slot_at(at));
+        slot nodes(std::move(slot_at(at)));
         set_vacant(at);
         relink(nodes);
     }

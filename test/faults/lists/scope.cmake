@@ -23,8 +23,8 @@ fault(scope_tells_a_member_of_less_than_stands src/scope/scope_state.cpp
     [[    return std::max(request, standing_.load());]] [[    return request;]])
 
 fault(scope_tells_its_first_child_only src/scope/scope_state.cpp
-    [[        if (auto const next = std::next(siblings.iterator_to(*scope)); next != siblings.end())]]
-    [[        if (auto const next = siblings.iterator_to(*scope); next != siblings.begin())]])
+    [[        if (scope_state* const sibling = scope->parent_->children_.after(*scope))]]
+    [[        if (scope_state* const sibling = nullptr)]])
 
 fault(scope_counts_one_more_than_its_ceiling src/scope/scope_state.cpp
     [[has_room && scope->pending_ < scope->max_pending_;]] [[has_room && scope->pending_ <= scope->max_pending_;]])

@@ -210,10 +210,10 @@ fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
     [[    void on_begun() noexcept { is_posted_ = false; }]] [[    void on_begun() noexcept {}]])
 
 fault(arrivals_come_in_the_opposite_order src/time/wait_arrivals.hpp
-    [[node_ptr earliest = in_order(latest_.exchange(nullptr));]] [[node_ptr earliest = latest_.exchange(nullptr);]])
+    [[list_node* earliest = in_order(latest_.exchange(nullptr));]] [[list_node* earliest = latest_.exchange(nullptr);]])
 
 fault(arrivals_stay_linked src/time/wait_arrivals.hpp
-    [[            links::set_next(traits::to_node_ptr(wait), nullptr);
+    [[            node->next_node = nullptr;
 ]] [[]])
 
 fault(arrivals_are_never_many src/time/wait_arrivals.hpp
@@ -243,10 +243,10 @@ fault(wheel_passes_a_slot src/time/timing_wheel.hpp
     [[reached_ = std::max(reached_, std::min(limit, start - 1));]] [[reached_ = std::max(reached_, limit);]])
 
 fault(wheel_looks_at_one_wait_more src/time/timing_wheel.hpp
-    [[if (looks-- == 0)]] [[if (looks-- == 0 && &node != &slot_at(*first).back())]])
+    [[if (looks-- == 0)]] [[if (looks-- == 0 && nodes.after(*node))]])
 
 fault(wheel_takes_the_last_expiry_for_the_first src/time/timing_wheel.hpp
-    [[least = std::min(least, tick_of(node.expiry()));]] [[least = tick_of(node.expiry());]])
+    [[least = std::min(least, tick_of(node->expiry()));]] [[least = tick_of(node->expiry());]])
 
 fault(wheel_counts_what_never_ends src/time/timing_wheel.hpp
     [[        endless_.pop_front();
@@ -262,11 +262,14 @@ fault(wheel_forgets_where_waits_are_when_the_clock_is_set src/time/timing_wheel.
         relink(all);]] [[        relink(all);]])
 
 fault(wheel_keeps_slots_that_were_spread src/time/timing_wheel.hpp
-    [[        nodes.swap(slot_at(at));
-        set_vacant(at);]] [[        nodes.swap(slot_at(at));]])
+    [[        slot nodes(std::move(slot_at(at)));
+        set_vacant(at);]] [[        slot nodes(std::move(slot_at(at)));]])
 
 fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
-    [[        slot_at(at).push_back(node);]] [[        slot_at(at).push_front(node);]])
+    [[        slot_at(at).push_back(node);]] [[        slot first;
+        first.push_back(node);
+        first.append(slot_at(at));
+        slot_at(at).append(first);]])
 
 fault(wheel_is_slack_by_twice_as_much src/time/timing_wheel.hpp
     [[bool const is_short = length <= longest;]] [[bool const is_short = length <= 64 * longest;]])
@@ -369,3 +372,6 @@ fault(timer_forgets_to_look_for_arrivals src/time/scheduled_waits.hpp
         if (waits_.empty())
             return timer_.on_fired();
         take_turn]])
+
+fault(list_loses_the_rest_when_it_takes_another include/asio_retry/detail/time/linked_list.hpp
+    [[        other.root_.previous_node->next_node = &root_;]] [[        other.root_.next_node->next_node = &root_;]])

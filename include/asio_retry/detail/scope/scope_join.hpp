@@ -1,13 +1,13 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/scope/counted_handle.hpp>
+#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/intrusive/list.hpp>
-#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -22,12 +22,12 @@ namespace asio_retry::detail {
 
 class scope_state;
 
+using scope_handle = counted_handle<scope_state>;
+
 /// A wait for an empty scope. Whoever takes it from the scheduler, or finds it due, queues its turn.
-class ASIO_RETRY_DECL scope_join
-    : public wait_node,
-      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+class ASIO_RETRY_DECL scope_join : public wait_node, public list_hook<scope_join> {
 protected:
-    explicit scope_join(boost::intrusive_ptr<scope_state> scope);
+    explicit scope_join(scope_handle scope);
     ~scope_join();
 
     /// The handler's slot. Ends it with `operation_aborted`, if it has not ended. Precondition: its turn has
@@ -60,7 +60,7 @@ private:
 
     void finish() noexcept;
 
-    boost::intrusive_ptr<scope_state> scope_; // until its turn is about to be queued
+    scope_handle scope_;                      // until its turn is about to be queued
     retry_scheduler& scheduler_;              // of the scope
     std::shared_ptr<std::mutex> const mutex_; // of the scope
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/scope/counted_handle.hpp>
 #include <asio_retry/detail/scope/scope_join.hpp>
+#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/intrusive/list.hpp>
-#include <boost/smart_ptr/intrusive_ptr.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -26,8 +26,7 @@ enum class scope_request : unsigned char {
 };
 
 /// An operation as its scope sees it.
-class scope_member
-    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+class scope_member : public list_hook<scope_member> {
 protected:
     scope_member() noexcept = default;
     scope_member(scope_member const&) = delete;
@@ -48,16 +47,11 @@ private:
     bool waits_to_leave_ = false; // until it has been told
 };
 
-class scope_state;
-
-using scope_handle = boost::intrusive_ptr<scope_state>;
-
 /// What a retry_scope shares with the operations started in it, which may outlive it.
 ///
 /// A scope owns its parent and knows its children, as long as they exist. One mutex guards a whole tree; under
 /// it no handle is taken or given back, no executor destroyed and nothing called that is the user's.
-class ASIO_RETRY_DECL scope_state
-    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::safe_link>> {
+class ASIO_RETRY_DECL scope_state : public list_hook<scope_state> {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
 
@@ -97,7 +91,7 @@ public:
     bool enter(scope_member* member = nullptr);
 
     /// Returns the joins that this ends.
-    boost::intrusive::list<scope_join> leave(bool had_room) noexcept;
+    linked_list<scope_join> leave(bool had_room) noexcept;
 
     /// Returns false, and does nothing, if that would end a join.
     bool leave_unjoined(bool had_room) noexcept;
@@ -110,16 +104,16 @@ public:
     /// throws, nothing happened.
     void begin_join(scope_join& join, duration timeout);
 
-    static void finish(boost::intrusive::list<scope_join>& ended) noexcept;
+    static void finish(linked_list<scope_join>& ended) noexcept;
 
 private:
     friend class scope_join;
-    using members = boost::intrusive::list<scope_member>;
+    using members = linked_list<scope_member>;
 
-    friend void intrusive_ptr_add_ref(scope_state* scope) noexcept {
+    friend void add_owner(scope_state* scope) noexcept {
         scope->owners_.fetch_add(1, std::memory_order_relaxed);
     }
-    friend void intrusive_ptr_release(scope_state* scope) noexcept {
+    friend void remove_owner(scope_state* scope) noexcept {
         if (scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
             destroy(scope);
     }
@@ -144,8 +138,8 @@ private:
     std::shared_ptr<std::mutex> const mutex_;                   // of the tree
     std::atomic<scope_request> standing_ = scope_request::none; // for good: drain or cancel
     members members_;                                           // without a request
-    boost::intrusive::list<scope_state> children_;
-    boost::intrusive::list<scope_join> joins_;
+    linked_list<scope_state> children_;
+    linked_list<scope_join> joins_;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
     std::size_t without_room_ = 0; // and about to end

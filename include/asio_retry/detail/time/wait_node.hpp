@@ -1,10 +1,7 @@
 #pragma once
 
+#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/duration.hpp>
-
-#include <boost/intrusive/link_mode.hpp>
-#include <boost/intrusive/list_hook.hpp>
-#include <boost/intrusive/options.hpp>
 
 #include <new>
 
@@ -12,12 +9,10 @@ namespace asio_retry::detail {
 
 class scheduled_waits;
 class timing_wheel;
-
-using wait_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<class wait_node>,
-                                                   boost::intrusive::link_mode<boost::intrusive::safe_link>>;
+class wait_arrivals;
 
 /// One wait. It lives inside the operation that waits, so that waiting allocates nothing.
-class wait_node : public wait_hook {
+class wait_node : public list_hook<wait_node> {
 public:
     time_point expiry() const noexcept { return expiry_; }
 
@@ -35,6 +30,7 @@ protected:
 private:
     friend class scheduled_waits;
     friend class timing_wheel;
+    friend class wait_arrivals;
 
     /// The wait ended. Called once for each expiry, without a lock, on some thread that runs the context.
     /// Returns false if there is no memory to see to that; then nothing happened, and the call is made again

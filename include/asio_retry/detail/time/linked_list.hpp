@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cassert>
+
+namespace asio_retry::detail {
+
+/// What links something into a list. It is in none as long as it has no next one.
+struct list_node {
+    list_node* next_node = nullptr;
+    list_node* previous_node = nullptr;
+};
+
+/// A base class of what may be in one linked_list at a time; another tag is another place.
+template <typename Tag>
+class list_hook : list_node {
+public:
+    bool is_linked() const noexcept { return next_node != nullptr; }
+
+protected:
+    list_hook() noexcept = default;
+    list_hook(list_hook const&) = delete;
+    list_hook& operator=(list_hook const&) = delete;
+    ~list_hook() { assert(!is_linked()); }
+
+    /// Of what derives from it, for who links such things otherwise than by a list.
+    template <typename T>
+    static list_node* node_of(T& value) noexcept {
+        return static_cast<list_hook*>(&value);
+    }
+    template <typename T>
+    static T* value_of(list_node* node) noexcept {
+        return static_cast<T*>(static_cast<list_hook*>(node));
+    }
+
+private:
+    template <typename, typename>
+    friend class linked_list;
+};
+
+/// Owns nothing and allocates nothing: its links are in what it holds. A ring, of which one node is its own.
+template <typename T, typename Tag = T>
+class linked_list {
+public:
+    linked_list() noexcept = default;
+    linked_list(linked_list&& other) noexcept { append(other); }
+    linked_list& operator=(linked_list&&) = delete;
+    ~linked_list() {
+        while (!empty())
+            pop_front();
+    }
+
+    bool empty() const noexcept { return root_.next_node == &root_; }
+
+    T& front() const noexcept {
+        assert(!empty());
+        return *hook::template value_of<T>(root_.next_node);
+    }
+
+    template <typename Function>
+    void for_each(Function function) const noexcept {
+        for (list_node* node = root_.next_node; node != &root_; node = node->next_node)
+            function(*hook::template value_of<T>(node));
+    }
+
+    /// Null if there is none. Precondition: it is in this list.
+    T* after(T& value) const noexcept {
+        list_node* const node = hook::node_of(value)->next_node;
+        return node == &root_ ? nullptr : hook::template value_of<T>(node);
+    }
+
+    /// Precondition: it is in no list.
+    void push_back(T& value) noexcept {
+        list_node* const node = hook::node_of(value);
+        assert(!node->next_node);
+        node->next_node = &root_;
+        node->previous_node = root_.previous_node;
+        root_.previous_node->next_node = node;
+        root_.previous_node = node;
+    }
+
+    void pop_front() noexcept { erase(front()); }
+
+    /// Precondition: it is in some list.
+    static void erase(T& value) noexcept {
+        list_node* const node = hook::node_of(value);
+        assert(node->next_node);
+        node->previous_node->next_node = node->next_node;
+        node->next_node->previous_node = node->previous_node;
+        node->next_node = nullptr;
+    }
+
+    /// All that another list holds, which is empty then.
+    void append(linked_list& other) noexcept {
+        if (other.empty())
+            return;
+        other.root_.next_node->previous_node = root_.previous_node;
+        other.root_.previous_node->next_node = &root_;
+        root_.previous_node->next_node = other.root_.next_node;
+        root_.previous_node = other.root_.previous_node;
+        other.root_ = {&other.root_, &other.root_};
+    }
+
+private:
+    using hook = list_hook<Tag>;
+
+    list_node root_{&root_, &root_};
+};
+
+} // namespace asio_retry::detail
