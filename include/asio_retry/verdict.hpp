@@ -20,7 +20,7 @@ public:
 
     /// Precondition: code is an error.
     static verdict failure(error_code const& code) noexcept {
-        assert(code.failed());
+        assert(code);
         auto const inner = detail::find_permanent(code);
         verdict v;
         v.failed_ = true;

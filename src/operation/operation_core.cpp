@@ -165,7 +165,7 @@ void operation_core::succeed_unwatched() {
 void operation_core::succeed() {
     try {
         retry_action const action = machine_.on_success(machine_.is_observed() ? now() : time_point());
-        if (action.error.failed())
+        if (action.error)
             amend_result(action);
     } catch (...) {
         return fail();

@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <type_traits>
 
 namespace asio_retry {
 namespace {
@@ -119,7 +120,7 @@ error_code aborted_error() noexcept {
 
 error_code code_of(std::exception_ptr const& e) {
     // What is thrown is a failure, even with the code of a success.
-    auto const failed = [](error_code const& code) { return code.failed() ? code : error::operation_threw; };
+    auto const failed = [](error_code const& code) { return code ? code : error::operation_threw; };
     if (auto const* const failure = detail::thrown_as<permanent_error>(e))
         return failed(failure->code());
     if (auto const* const failure = detail::thrown_as<boost::system::system_error>(e))
@@ -130,8 +131,13 @@ error_code code_of(std::exception_ptr const& e) {
 }
 
 bool detail::wraps_standard(error_code const& code) noexcept {
-    static auto const* const of_wrapped = &error_code(std::error_code(1, std::generic_category())).category();
-    return code.category() == *of_wrapped;
+    if constexpr (std::is_same_v<error_code, std::error_code>) {
+        return false;
+    } else {
+        static auto const* const of_wrapped =
+            &error_code(std::error_code(1, std::generic_category())).category();
+        return code.category() == *of_wrapped;
+    }
 }
 
 error_code detail::unwrapped(error_code const& code) noexcept {

@@ -73,7 +73,7 @@ failure_class classify_addrinfo(int value) noexcept {
 } // namespace
 
 failure_class classify(error_code const& ec) noexcept {
-    if (!ec.failed())
+    if (!ec)
         return {failure_kind::none, effect::none};
     if (detail::find_permanent(ec))
         return hopeless;

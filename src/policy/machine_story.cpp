@@ -60,7 +60,7 @@ bool retry_machine::is_admitted(time_point now) noexcept {
         admission const answer = settings.gate->admit(attempts_ + 1, asked);
         if (answer.until > asked) {
             is_refused_ = true;
-            error_code const& why = answer.refusal.failed() ? answer.refusal : detail::attempt_refused_error();
+            error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
             if (story()) {
                 ++story_->refusals;
                 if (!story_->has_failure)

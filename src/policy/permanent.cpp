@@ -22,7 +22,9 @@ public:
 
     char const* name() const noexcept override { return inner_.name(); }
     std::string message(int value) const override { return inner_.message(value); }
+#if !defined(ASIO_RETRY_STANDALONE)
     bool failed(int value) const noexcept override { return inner_.failed(value); }
+#endif
     boost::system::error_condition default_error_condition(int value) const noexcept override {
         return inner_.default_error_condition(value);
     }
@@ -74,7 +76,7 @@ char const* permanent_error::what() const noexcept {
 }
 
 permanent_error::operator error_code() const noexcept {
-    if (!code_.failed() || detail::wraps_standard(code_)) // whose value and category are not its own
+    if (!code_ || detail::wraps_standard(code_)) // whose value and category are not its own
         return code_;
     try {
         return error_code(code_.value(), permanent_category_of(code_.category()));
@@ -98,7 +100,7 @@ std::optional<permanent_error> detail::find_permanent(std::exception_ptr thrown)
         }
         thrown = std::move(inner);
     }
-    if (found && !found->code().failed())
+    if (found && !found->code())
         found.emplace(make_error_code(error::operation_threw));
     return found;
 }

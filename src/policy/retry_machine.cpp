@@ -151,7 +151,8 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
                                                       : detail::is_retryable(settings, failure));
         pushback const said = story_ ? said_with(failure) : failure.said();
         if (is_admitted_)
-            tell_failure(failure, is_final ? failure_kind::permanent : kind_of(failure, replacement.failed()),
+            tell_failure(failure,
+                         is_final ? failure_kind::permanent : kind_of(failure, static_cast<bool>(replacement)),
                          now);
         if (said.forbids() && settings.outer)
             settings.outer->forbidden = true;

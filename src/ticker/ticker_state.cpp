@@ -162,7 +162,7 @@ retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<
         ended_with_ = error_code();
     }
     wait.is_first_tick_ = false;
-    if (ended_with_.failed()) {
+    if (ended_with_) {
         retry_action again;
         again.error = stopped_ ? aborted_error() : ended_with_;
         return again;
@@ -193,8 +193,7 @@ std::optional<error_code> ticker_state::conclude(ticker_wait& wait) {
     hurries_ = false;
     bool const cancelled = wait.cancelled_;
     lock.unlock();
-    std::optional<error_code> const result =
-        wait.result_.failed() ? wait.result_ : conclude_due(wait, cancelled);
+    std::optional<error_code> const result = wait.result_ ? wait.result_ : conclude_due(wait, cancelled);
     if (result)
         forget(wait);
     return result;
@@ -244,7 +243,7 @@ void ticker_state::withdraw(ticker_wait const& wait) noexcept {
 }
 
 error_code ticker_state::note_end(retry_action const& action) {
-    if (action.error.failed())
+    if (action.error)
         ended_with_ = action.error;
     else if (action.reason == stop_reason::deadline)
         ended_with_ = timed_out_error();

@@ -126,8 +126,7 @@ void hedge_machine::conclude_unanswered() noexcept {
     if (failures_ == 0)
         is_lost_ = true;
     else
-        end(phase::closed, reason_, 0, error_.failed() ? error_ : detail::attempt_refused_error(),
-            std::move(thrown_));
+        end(phase::closed, reason_, 0, error_ ? error_ : detail::attempt_refused_error(), std::move(thrown_));
 }
 
 void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, error_code const& error,
@@ -163,8 +162,8 @@ void hedge_machine::make_ready(time_point now) {
             give_lease_back();
             no_more_ = true;
             reason_ = stop_reason::refused;
-            if (!error_.failed()) // nothing has failed that could be delivered
-                error_ = answer.refusal.failed() ? answer.refusal : detail::attempt_refused_error();
+            if (!error_) // nothing has failed that could be delivered
+                error_ = answer.refusal ? answer.refusal : detail::attempt_refused_error();
             return;
         }
     }

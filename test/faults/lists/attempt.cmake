@@ -29,8 +29,8 @@ fault(step_comes_before_the_first_plain_attempt include/asio_retry/detail/attemp
                 if (error_code const failure = do_step]] [[            if (which.number != 0)
                 if (error_code const failure = do_step]])
 fault(step_may_fail include/asio_retry/detail/attempt/stepped_form.hpp
-    [[        if (failure.failed())
-            co_return]] [[        if (!failure.failed() && failure.failed())
+    [[        if (failure)
+            co_return]] [[        if (!failure && failure)
             co_return]])
 fault(step_may_throw_in_its_completion include/asio_retry/detail/attempt/stepped_form.hpp
     [[    if (thrown)

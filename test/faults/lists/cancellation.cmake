@@ -154,7 +154,7 @@ fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/atte
     [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])
 
 fault(operation_keeps_the_error_of_the_attempt include/asio_retry/detail/attempt/completion.hpp
-    [[if (action.error.failed() || action.thrown)]] [[if (action.thrown)]])
+    [[if (action.error || action.thrown)]] [[if (action.thrown)]])
 
 fault(operation_loses_the_coroutine_of_an_attempt include/asio_retry/detail/operation/attempt_runner.hpp
     [[                runner_->on_dropped();]] [[                static_cast<void>(runner_);]])

@@ -407,7 +407,7 @@ fault(machine_keeps_the_refusal_of_another_attempt src/policy/machine_story.cpp
 ]] [[]])
 
 fault(machine_ends_with_a_refusal_that_is_no_error src/policy/machine_story.cpp
-    [[answer.refusal.failed() ? answer.refusal : detail::attempt_refused_error()]] [[answer.refusal]])
+    [[answer.refusal ? answer.refusal : detail::attempt_refused_error()]] [[answer.refusal]])
 
 fault(machine_says_when_an_attempt_was_abandoned src/policy/machine_story.cpp
     [[outcome == attempt_end::how::abandoned ? began_ : now;]] [[now;]])

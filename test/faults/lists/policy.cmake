@@ -289,7 +289,7 @@ fault(error_stays_wrapped src/policy/error.cpp
     [[failed(detail::unwrapped(failure->code()));]] [[failed(failure->code()); // as it is]])
 
 fault(error_may_be_a_success_although_thrown src/policy/error.cpp
-    [[code.failed() ? code : error::operation_threw;]] [[code.failed() ? code : code;]])
+    [[code ? code : error::operation_threw;]] [[code ? code : code;]])
 
 fault(error_of_the_system_becomes_generic src/policy/error.cpp
     [[        return error_code(standard.value(), boost::system::system_category());]]

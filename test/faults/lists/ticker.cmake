@@ -100,8 +100,8 @@ fault(ticker_is_exhausted_at_its_deadline src/ticker/ticker_state.cpp
     [[    else if (action.reason == stop_reason::deadline)]] [[    else if (action.reason == stop_reason::elapsed)]])
 
 fault(ticker_is_exhausted_whatever_threw src/ticker/ticker_state.cpp
-    [[    if (action.error.failed())
-        ended_with_]] [[    if (action.error.failed() && stopped_)
+    [[    if (action.error)
+        ended_with_]] [[    if (action.error && stopped_)
         ended_with_]])
 
 fault(ticker_stops_a_tick_that_is_due_when_it_starts_over src/ticker/ticker_state.cpp

@@ -47,7 +47,7 @@ TEST(permanent, what_is_marked_twice_has_one_inner_error) {
 
 TEST(permanent, a_code_keeps_its_value_and_words_and_has_a_category_of_its_own) {
     error_code const marked = permanent(refused());
-    EXPECT_TRUE(marked.failed());
+    EXPECT_TRUE(marked);
     EXPECT_EQ(marked.value(), refused().value());
     EXPECT_EQ(marked.message(), refused().message());
     EXPECT_STREQ(marked.category().name(), refused().category().name());

@@ -29,7 +29,7 @@ TEST(hedge_machine, one_that_is_fast_enough_needs_no_hedge) {
     EXPECT_EQ(script.start(), "begin 1, wait until 10");
     EXPECT_EQ(script.succeed(1, 9), "deliver 1 succeeded, done");
     EXPECT_TRUE(script.kept);
-    EXPECT_FALSE(script.delivered.error.failed());
+    EXPECT_FALSE(script.delivered.error);
 }
 
 // Each time that the delay has passed without a result another begins, up to the cap.
@@ -82,7 +82,7 @@ TEST(decision_30, a_retryable_failure_starts_the_next_at_once) {
     EXPECT_EQ(script.fail(2, 16, verdict::failure(timed_out_error())), "deliver 2 attempts, done")
         << "the last failure";
     EXPECT_TRUE(script.kept);
-    EXPECT_FALSE(script.delivered.error.failed()) << "its own";
+    EXPECT_FALSE(script.delivered.error) << "its own";
 }
 
 TEST(decision_30, a_fatal_failure_ends_it) {

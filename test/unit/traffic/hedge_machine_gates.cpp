@@ -79,7 +79,7 @@ TEST(hedge_machine_gates, an_attempt_that_may_not_begin_is_given_back) {
     EXPECT_THAT(hedge.gate->told,
                 ElementsAre("admit 1", "acquire transient", "refuse 2", "give_back transient"));
     EXPECT_EQ(hedge.script.fail(1, 11), "deliver 1 refused, done") << "with its own error";
-    EXPECT_FALSE(hedge.script.delivered.error.failed());
+    EXPECT_FALSE(hedge.script.delivered.error);
 }
 
 TEST(hedge_machine_gates, a_first_attempt_that_may_not_begin_ends_it) {

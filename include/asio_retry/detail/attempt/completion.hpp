@@ -77,13 +77,13 @@ struct completion<void(Failure, Values...)> {
                 return;
             }
         }
-        if (action.error.failed() || action.thrown)
+        if (action.error || action.thrown)
             set_failure(std::get<0>(result), action.error, action.thrown);
     }
 
     static bool is_failure(arguments const& result) noexcept {
         if constexpr (std::is_same_v<failure_type, error_code>)
-            return std::get<0>(result).failed();
+            return static_cast<bool>(std::get<0>(result));
         else
             return std::get<0>(result) != nullptr;
     }

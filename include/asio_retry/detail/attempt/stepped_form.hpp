@@ -136,7 +136,7 @@ Awaitable await_stepped(void* operation, to_call<Result> call, void* step, to_ca
         co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     if (which.number != 1) {
         error_code const failure = co_await await_step<executor_type, StepResult>(step, call_step, which);
-        if (failure.failed())
+        if (failure)
             co_return failed_with<value_type, Signature>(failure);
     }
     if constexpr (std::is_void_v<Result>)
@@ -210,7 +210,7 @@ struct stepped_form : operation_form<Operation> {
     static result_type call(Operation& operation, Step& step, attempt const& which) {
         if constexpr (is_plain) {
             if (which.number != 1)
-                if (error_code const failure = do_step(step, which); failure.failed())
+                if (error_code const failure = do_step(step, which); failure)
                     return failed_with<result_type, typename inner::signature>(failure);
             return inner::call(operation, which);
         } else {

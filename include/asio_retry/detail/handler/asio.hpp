@@ -2,6 +2,8 @@
 
 /// What the versions of Boost.Asio have in different places, in one place.
 
+#include <asio_retry/detail/policy/config.hpp>
+
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -15,6 +17,10 @@
 #include <concepts>
 #include <type_traits>
 #include <utility>
+
+#if defined(ASIO_RETRY_STANDALONE) && BOOST_ASIO_VERSION < 103000
+#error "asio_retry needs Asio 1.30 or newer"
+#endif
 
 #if BOOST_ASIO_VERSION >= 102700
 #include <boost/asio/associated_immediate_executor.hpp>

@@ -91,7 +91,7 @@ private:
         if (action.attempt == 0)
             return completion::failed(action.error, action.thrown);
         arguments result = std::move(result_of(action.attempt));
-        if (action.error.failed() || action.thrown)
+        if (action.error || action.thrown)
             set_failure(std::get<0>(result), action.error, action.thrown);
         return result;
     }
