@@ -1,11 +1,13 @@
-# Writes the index of doc/headers.md: which header to include for a public name.
+# Writes the index of doc/headers.md: which header to include for a public name; and example/module/asio_retry.cppm, a C++20
+# module that exports them.
 #
 #   cmake [-D CHECK=ON] -P cmake/headers_index.cmake
 #
-# CHECK fails where the page is not what would be written.
+# CHECK fails where one of them is not what would be written.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(SET root NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/..)
 set(page ${root}/doc/headers.md)
+set(module ${root}/example/module/asio_retry.cppm)
 
 file(GLOB_RECURSE headers RELATIVE ${root}/include ${root}/include/asio_retry/*.hpp)
 list(FILTER headers EXCLUDE REGEX "/detail/|/asio_retry\\.hpp$")
@@ -24,13 +26,20 @@ foreach(header IN LISTS headers)
     foreach(line IN LISTS lines)
         if(line MATCHES "^namespace (asio_retry[a-z_:]*) {")
             string(REGEX REPLACE "^asio_retry(::)?" "" space "${CMAKE_MATCH_1}")
+        elseif(line MATCHES "^namespace detail {")
+            set(outer "${space}")
+            set(space detail)
+            continue()
+        elseif(line MATCHES "^} // namespace detail$")
+            set(space "${outer}")
+            continue()
         elseif(line MATCHES "^(namespace|#|friend|static_assert) |^using (namespace|enum) ")
             continue()
         elseif(space MATCHES "detail")
             continue()
         elseif(line MATCHES "^(template|requires|if|for|operator|explicit)[^a-z_]")
             continue()
-        elseif(line MATCHES "^(class|struct|enum class) (ASIO_RETRY_DECL )?(${word})( final)?( : [^{]*)? *{")
+        elseif(line MATCHES "^(class|struct|enum class) (ASIO_RETRY_DECL[A-Z_]* )?(${word})( final)?( : [^{]*)? *{")
             list(APPEND names ${CMAKE_MATCH_3})
         elseif(line MATCHES "^(using|concept|inline constexpr [a-z_:<>]+) (${word})[ ={@]")
             list(APPEND names ${CMAKE_MATCH_2})
@@ -50,6 +59,9 @@ foreach(header IN LISTS headers)
     list(REMOVE_DUPLICATES names)
     foreach(name IN LISTS names)
         list(APPEND rows "| `${name}` | `<${header}>` |")
+        if(NOT header MATCHES "policy_json")
+            list(APPEND exported ${name})
+        endif()
     endforeach()
 endforeach()
 list(SORT rows)
@@ -65,11 +77,44 @@ all of them but those of `policy_json.hpp`. Written by `cmake -P cmake/headers_i
 ${table}
 ")
 
-if(NOT CHECK)
-    file(WRITE ${page} "${text}")
-    return()
-endif()
-file(READ ${page} written)
-if(NOT written STREQUAL text)
-    message(FATAL_ERROR "doc/headers.md is not what the headers say: run cmake -P cmake/headers_index.cmake")
-endif()
+# Nothing else of the headers can be seen by who imports the module.
+list(REMOVE_DUPLICATES exported)
+list(SORT exported)
+set(own ${exported})
+list(FILTER own EXCLUDE REGEX "::")
+list(FILTER exported INCLUDE REGEX "^profiles::")
+list(TRANSFORM own REPLACE ".+" "using asio_retry::\\0@")
+list(TRANSFORM exported REPLACE ".+" "using asio_retry::\\0@")
+list(JOIN own "\n" own)
+list(JOIN exported "\n" exported)
+set(module_text "// The headers but policy_json.hpp as a C++20 module. Written by cmake/headers_index.cmake.
+module@
+
+#include <asio_retry/asio_retry.hpp>
+
+export module asio_retry@
+
+export namespace asio_retry {
+${own}
+} // namespace asio_retry
+
+export namespace asio_retry::profiles {
+${exported}
+} // namespace asio_retry::profiles
+")
+string(REPLACE "@" ";" module_text "${module_text}")
+
+foreach(file page module)
+    set(to_write "${text}")
+    if(file STREQUAL "module")
+        set(to_write "${module_text}")
+    endif()
+    if(NOT CHECK)
+        file(WRITE ${${file}} "${to_write}")
+        continue()
+    endif()
+    file(READ ${${file}} written)
+    if(NOT written STREQUAL to_write)
+        message(FATAL_ERROR "${${file}} is not what the headers say: run cmake -P cmake/headers_index.cmake")
+    endif()
+endforeach()
