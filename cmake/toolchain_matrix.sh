@@ -15,8 +15,8 @@ usage: ./cmake/toolchain_matrix.sh COMMAND
 
 For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
 must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
-is unpacked below build/toolchains; these two compilers run in a chroot there. arm64 is compiled for by a cross
-compiler, and runs in an emulator of its instructions. JOBS=N says how many compilers run at
+is unpacked below build/toolchains; these two compilers run in a chroot there. arm64 and i386 are compiled for by cross
+compilers, and run in an emulator of their instructions. JOBS=N says how many compilers run at
 once.
 USAGE
 }
@@ -45,8 +45,16 @@ clang19-boost1.88-release          clang-19 libstdc++ 1.88 release
 clang19-libc++-boost1.88-debug     clang-19 libc++    1.88 debug
 clang19-boost1.92-versioned        clang-19 libstdc++ 1.92 versioned
 clang19-libc++-boost1.81-consumer  clang-19 libc++    1.81 consumer
+gcc12-boost1.88-io_uring           g++-12   libstdc++ 1.88 io_uring
+gcc12-boost1.88-no_threads         g++-12   libstdc++ 1.88 no_threads
+clang19-boost1.88-cxx23            clang-19 libstdc++ 1.88 cxx23
+gcc14-boost1.88-cxx26              g++-14   libstdc++ 1.88 cxx26
+gcc14-boost1.88-tokens             g++-14   libstdc++ 1.88 tokens
+gcc16-boost1.92-tokens             g++-16   libstdc++ 1.92 tokens
+clang19-boost1.88-module           clang-19 libstdc++ 1.88 module
 arm64-gcc12-boost1.81-debug        arm64-g++-12 libstdc++ 1.81 debug
 arm64-gcc12-boost1.81-consumer     arm64-g++-12 libstdc++ 1.81 consumer
+i386-gcc12-boost1.81-debug         i386-g++-12  libstdc++ 1.81 debug
 ROWS
 }
 
@@ -56,6 +64,9 @@ mode_options() {
     release) echo -DCMAKE_BUILD_TYPE=Release ;;
     shared) echo -DCMAKE_BUILD_TYPE=Debug -DBUILD_SHARED_LIBS=ON ;;
     header_only) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_ASIO= ;;
+    io_uring) echo -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_STANDARD_LIBRARIES=-luring ;;
+    cxx*) echo -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_STANDARD="${1#cxx}" -DCMAKE_CXX_STANDARD_REQUIRED=ON ;;
+    tokens) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_BOOST_LIBRARIES=ON ;;
     *) echo -DCMAKE_BUILD_TYPE=Debug ;;
     esac
 }
@@ -69,6 +80,8 @@ mode_flags() {
     separate\ *) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
     versioned\ *) echo -DBOOST_ASIO_ENABLE_VERSION_NAMESPACE ;;
     no_rtti\ *) echo -fno-rtti ;;
+    io_uring\ *) echo -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL ;;
+    no_threads\ *) echo -DBOOST_ASIO_DISABLE_THREADS ;;
     release\ g++-*) echo -Wno-mismatched-new-delete -Wno-maybe-uninitialized ;;
     esac
 }
@@ -77,6 +90,8 @@ mode_flags() {
 mode_targets() {
     case "$1 $2" in
     separate\ *) echo unit_tests ;;
+    no_threads\ *) echo unit_tests seeded_delays ;;
+    tokens\ *) echo combination_tests ;;
     debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;
     debug\ *) echo unit_tests stress_tests seeded_delays combination_tests ;; # some tokens are those of a newer Boost
     *) echo unit_tests stress_tests seeded_delays ;;
@@ -84,6 +99,7 @@ mode_targets() {
 }
 
 export CCACHE_BASEDIR= # the check of the headers wants their whole paths
+without_threads='' # options of the unit tests where Asio has no threads
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
 cache=$PWD/build/toolchains
 
@@ -157,12 +173,19 @@ apt_from() {
     "$tool" -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
+# Its headers, and what its coroutines with a stack and its awaitable types need, which Debian has from 1.92 on.
+boost_packages() {
+    echo "libboost$1-dev" "libboost-context$1-dev" "libboost-context$1.0"
+    [ "$1" != 1.92 ] || echo "libboost-cobalt$1-dev" "libboost-cobalt$1.0"
+}
+
 install_boost() {
     case "$1" in
     1.81) ./cmake/bootstrap.sh install libboost1.81-dev ;;
     *)
         prepare_apt "$(boost_release "$1")"
-        unpack "$cache/boost-$1" "$(boost_release "$1")" "libboost$1-dev"
+        # shellcheck disable=SC2046 # the packages are words
+        unpack "$cache/boost-$1" "$(boost_release "$1")" $(boost_packages "$1")
         ;;
     esac
 }
@@ -210,25 +233,45 @@ install_release() {
     cp -al "$cache/boost-$boost" "$cache/$release/boost-$boost"
 }
 
+# What is compiled for, if not this machine, and how it is called elsewhere.
+processor_of() {
+    case "$1" in
+    arm64-* | i386-*) echo "${1%%-*}" ;;
+    esac
+}
+triplet_of() {
+    case "$1" in
+    arm64-*) echo aarch64-linux-gnu ;;
+    i386-*) echo i686-linux-gnu ;;
+    esac
+}
+
 # Boost is headers alone, but the compiler must not find those of this machine's system beside them.
-install_arm64() {
-    ./cmake/bootstrap.sh install "${1#arm64-}-aarch64-linux-gnu" qemu-user googletest cmake ninja-build
+install_cross() {
+    ./cmake/bootstrap.sh install "${1#*-}-$(triplet_of "$1")" qemu-user googletest cmake ninja-build
     unpack "$cache/boost-1.81" "$(codename)" libboost1.81-dev
-    prefix=$cache/arm64
+    prefix=$cache/$(processor_of "$1")
     [ "$2" != consumer ] && [ ! -f "$prefix/googletest.built" ] || return 0
-    say "building GoogleTest for arm64"
+    say "building GoogleTest for $(processor_of "$1")"
     mkdir -p "$prefix"
     # shellcheck disable=SC2046 # the options are words
-    cmake -S /usr/src/googletest -B "$prefix/googletest" -G Ninja $(arm64_options) -DCMAKE_BUILD_TYPE=Release \
-        -DCMAKE_CXX_COMPILER="$(arm64_command "$1")" -DCMAKE_INSTALL_PREFIX="$prefix/usr" >"$prefix/googletest.log"
+    cmake -S /usr/src/googletest -B "$prefix/googletest" -G Ninja $(cross_options "$1") -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_CXX_COMPILER="$(cross_command "$1")" -DCMAKE_INSTALL_PREFIX="$prefix/usr" >"$prefix/googletest.log"
     cmake --build "$prefix/googletest" --target install ${JOBS:+-j "$JOBS"} >>"$prefix/googletest.log"
     touch "$prefix/googletest.built"
 }
-arm64_command() { echo "aarch64-linux-gnu-${1#arm64-}"; }
-arm64_runner='qemu-aarch64 -L /usr/aarch64-linux-gnu'
-arm64_options() {
-    echo "-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DBoost_INCLUDE_DIR=$cache/boost-1.81/usr/include"
-    echo "-DCMAKE_CROSSCOMPILING_EMULATOR=$(echo "$arm64_runner" | tr ' ' ';')"
+cross_command() { echo "$(triplet_of "$1")-${1#*-}"; }
+cross_runner() {
+    case "$1" in
+    arm64-*) emulator=qemu-aarch64 ;;
+    i386-*) emulator=qemu-i386 ;;
+    esac
+    echo "$emulator -L /usr/$(triplet_of "$1")"
+}
+cross_options() {
+    echo "-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$(triplet_of "$1" | sed 's/-.*//')"
+    echo "-DBoost_INCLUDE_DIR=$cache/boost-1.81/usr/include"
+    echo "-DCMAKE_CROSSCOMPILING_EMULATOR=$(cross_runner "$1" | tr ' ' ';')"
 }
 
 install_row() {
@@ -238,12 +281,13 @@ install_row() {
         install_release "$(release_of "$compiler")" "$compiler" "$boost"
         return
         ;;
-    arm64-*) install_arm64 "$compiler" "$mode" ;;
+    arm64-* | i386-*) install_cross "$compiler" "$mode" ;;
     g++-*) ./cmake/bootstrap.sh install "$compiler" ;;
     clang-*) ./cmake/bootstrap.sh install "$compiler" ;;
     esac
     ./cmake/bootstrap.sh install cmake ninja-build libgtest-dev libgmock-dev
     install_boost "$boost"
+    [ "$mode" != io_uring ] || ./cmake/bootstrap.sh install liburing-dev
     [ "$library" = libstdc++ ] || install_libcxx "${compiler#clang-}" "$mode"
 }
 
@@ -267,12 +311,10 @@ build_row() {
         here=env source=$PWD command=$(echo "$compiler" | sed 's/^clang-/clang++-/')
         [ "$boost" = 1.81 ] || prefixes="$cache/boost-$boost/usr"
     fi
-    case "$compiler" in
-    arm64-*)
-        command=$(arm64_command "$compiler") prefixes=$cache/arm64/usr
-        more_options=$(arm64_options) runner=$arm64_runner
-        ;;
-    esac
+    if [ -n "$(processor_of "$compiler")" ]; then
+        command=$(cross_command "$compiler") prefixes=$cache/$(processor_of "$compiler")/usr
+        more_options=$(cross_options "$compiler") runner=$(cross_runner "$compiler")
+    fi
     if [ "$library" = libc++ ]; then
         version=${compiler#clang-}
         compile_flags="$compile_flags $(libcxx_compile_flags "$version")"
@@ -288,6 +330,10 @@ build_row() {
         build_consumer "$build" && check_headers "$library" "$boost"
         return
     fi
+    if [ "$mode" = module ]; then
+        build_module && check_headers "$library" "$boost"
+        return
+    fi
     # shellcheck disable=SC2046 # the options are words
     configure "$source" "$build" -DASIO_RETRY_BUILD_TESTS=ON -DASIO_RETRY_TEST_HEADERS_ONLY=ON \
         -DASIO_RETRY_TEST_TYPICAL_EXECUTOR=on_any_io_executor $(mode_options "$mode") || return
@@ -300,8 +346,9 @@ build_row() {
         seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
         *) arguments=--gtest_brief=1 ;;
         esac
-        # shellcheck disable=SC2086 # the runner is words
-        $here timeout 600 $runner "$build/test/$target" "$arguments" || return
+        [ "$mode" != no_threads ] || [ "$target" != unit_tests ] || arguments="--gtest_brief=1 $without_threads"
+        # shellcheck disable=SC2086 # the runner and the arguments are words
+        $here timeout 600 $runner "$build/test/$target" $arguments || return
     done
     [ "$mode" != shared ] || build_consumer "$build/consumer"
 }
@@ -312,6 +359,19 @@ build_consumer() {
     $here cmake --build "$1" ${JOBS:+-j "$JOBS"} || return
     # shellcheck disable=SC2086 # the runner is words
     $here $runner "$1/app"
+}
+
+# The library as a C++20 module, and a program that imports it. CMake 3.25 does not know modules, and needs not.
+build_module() {
+    configure "$source" "$build" -DASIO_RETRY_BUILD_TESTS=OFF -DASIO_RETRY_JSON=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 || return
+    $here cmake --build "$build" ${JOBS:+-j "$JOBS"} --target asio_retry || return
+    options="-std=c++20 $compile_flags -Werror -isystem $prefixes/include -I$source/include"
+    interface=$build/asio_retry.pcm
+    # shellcheck disable=SC2086 # the options are words
+    $here "$command" $options --precompile -x c++-module "$source/example/module/asio_retry.cppm" -o "$interface" &&
+        $here "$command" $options -fmodule-file=asio_retry="$interface" "$source/example/module/main.cpp" "$interface" \
+            "$build/libasio_retry.a" -o "$build/imports_asio_retry" &&
+        $here "$build/imports_asio_retry"
 }
 
 # configure SOURCE BUILD OPTION...
@@ -343,6 +403,10 @@ check_headers() {
     libc++) wrong='/include/c++/[0-9]' right='/c++/v1/vector$' ;;
     libstdc++) wrong='/c++/v1/' right='/c++/[0-9]*/vector$' ;;
     esac
+    if [ "$mode" = io_uring ] && ! grep -q '/liburing\.h$' "$log.headers"; then
+        echo "toolchain_matrix: Asio does not use io_uring"
+        return 1
+    fi
     if grep -q "$wrong" "$log.headers" || ! grep -q "$right" "$log.headers"; then
         echo "toolchain_matrix: the headers are not those of $library"
         return 1
