@@ -168,8 +168,9 @@ build() {
     target=${2:-}
     shift $(($# < 2 ? $# : 2))
     if command -v ccache >/dev/null; then
-        CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
-        export CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS
+        # Two checkouts compile the same, wherever they are.
+        CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+        export CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS CCACHE_BASEDIR CCACHE_NOHASHDIR
     fi
     say "configuring build/$preset"
     cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }

@@ -1,4 +1,5 @@
 #include "schemes/scheme.hpp"
+#include "support/places.hpp"
 
 #include <asio_retry/profiles.hpp>
 
@@ -19,7 +20,7 @@ struct trace {
 
 /// Each begins with a title, has a line per attempt and ends with a summary.
 std::vector<trace> published_traces() {
-    std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/apue_connect_retry_trace.txt");
+    std::ifstream file(test::file_of_project("test/golden/apue_connect_retry_trace.txt"));
     EXPECT_TRUE(file);
     std::vector<trace> traces;
     std::smatch found;

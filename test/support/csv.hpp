@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/places.hpp"
+
 #include <cstddef>
 #include <fstream>
 #include <map>
@@ -33,9 +35,10 @@ inline std::vector<std::string> csv_cells(std::string const& line) {
 
 /// The lines of golden/`name`, whose first line names the columns.
 inline std::vector<csv_row> read_csv(std::string const& name) {
-    std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/" + name);
+    std::string const path = file_of_project("test/golden/" + name);
+    std::ifstream file(path);
     if (!file)
-        throw std::runtime_error("cannot read " ASIO_RETRY_GOLDEN_DIR "/" + name);
+        throw std::runtime_error("cannot read " + path);
     std::string line;
     std::getline(file, line);
     std::vector<std::string> const columns = csv_cells(line);

@@ -1,5 +1,6 @@
 // The program as its users meet it: arguments, output, messages and exit codes.
 #include "program.hpp"
+#include "support/places.hpp"
 
 #include "support/csv.hpp"
 
@@ -122,7 +123,7 @@ TEST(explain_command, knows_every_profile_by_name) {
 // `cmake --build build/test --target scheme_charts` draws them again.
 TEST(explain_command, has_drawn_the_charts_of_the_documentation) {
     for (profiles::profile const& p : profiles::all()) {
-        std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/../../doc/schemes/" + std::string(p.name) + ".svg");
+        std::ifstream file(test::file_of_project("doc/schemes/" + std::string(p.name) + ".svg"));
         std::string const drawn{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
         EXPECT_EQ(run("explain " + std::string(p.name) + " --draws 10 --format svg").output, drawn) << p.name;
     }
@@ -267,9 +268,9 @@ TEST(command_line, says_when_its_output_is_lost) {
 // Who has read enough of a pipe ends the program that writes to it, unless that is told not to mind.
 TEST(command_line, ends_when_nobody_reads_its_pipe) {
     std::string const draws = "explain go_backoff --draws 20000 --format svg";
-    EXPECT_EQ(run_in_shell("{ " ASIO_RETRY_TOOL " " + draws + "; echo $? >&2; } 2>&1 >/dev/null | cat").output,
+    EXPECT_EQ(run_in_shell("{ " + program() + " " + draws + "; echo $? >&2; } 2>&1 >/dev/null | cat").output,
               "0\n");
-    EXPECT_EQ(run_in_shell("(trap '' PIPE; { " ASIO_RETRY_TOOL " " + draws +
+    EXPECT_EQ(run_in_shell("(trap '' PIPE; { " + program() + " " + draws +
                            " 2>&1 >&3; echo $?; } 3>&1 >&4 | true) 4>&1")
                   .output,
               "asio-retry: cannot write the output\n1\n");

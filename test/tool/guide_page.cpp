@@ -1,5 +1,6 @@
 // The page of the guide on the program: its lines run, and print what it says.
 #include "program.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +25,8 @@ TEST(guide_page, has_lines_that_run_and_print_what_it_says) {
     std::string folder = ::testing::TempDir() + "asio_retry_guide.XXXXXX";
     ASSERT_TRUE(::mkdtemp(folder.data()));
     std::string const begin =
-        "cd " + folder + " && PATH=$(dirname " ASIO_RETRY_TOOL "):$PATH && export PATH LC_ALL=C && set -e\n";
-    std::ifstream page(ASIO_RETRY_DOC_DIR "/guide/command_line.md");
+        "cd " + folder + " && PATH=$(dirname " + program() + "):$PATH && export PATH LC_ALL=C && set -e\n";
+    std::ifstream page(test::file_of_project("doc/guide/command_line.md"));
     outcome last{};
     int commands = 0, outputs = 0;
     for (std::string line; std::getline(page, line);)

@@ -29,9 +29,12 @@ inline outcome run_in_shell(std::string const& line) {
     return result;
 }
 
-/// Runs the program in a shell.
+/// Where asio-retry is.
+std::string const& program();
+
+/// Runs it in a shell.
 inline outcome run(std::string const& arguments) {
-    return run_in_shell(ASIO_RETRY_TOOL " " + arguments);
+    return run_in_shell(program() + " " + arguments);
 }
 
 inline void expect_usage_error(std::string const& arguments, std::string const& message) {

@@ -3,6 +3,7 @@
 #include "study_formats.hpp"
 
 #include "support/csv.hpp"
+#include "support/places.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/property_tree/ptree.hpp>
@@ -80,7 +81,7 @@ TEST_P(every_study, reports_in_every_format) {
         EXPECT_GE(height_of(chart), 0.5);
 
     // `cmake --build build/test --target study_charts` draws them again.
-    std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/../../doc/studies/" + std::string(GetParam().name) + ".svg");
+    std::ifstream file(test::file_of_project("doc/studies/" + std::string(GetParam().name) + ".svg"));
     std::string const drawn{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     EXPECT_EQ(without_space(svg), without_space(drawn)) << "the chart of the documentation";
 }

@@ -38,7 +38,7 @@ outcome run_on_terminal(unsigned short columns, std::string const& line) {
             ::unsetenv(name);
         ::setenv("TERM", "xterm", 1);
         ::setenv("LANG", "C", 1);
-        std::string const whole = "tool=" ASIO_RETRY_TOOL "; " + line;
+        std::string const whole = "tool=" + program() + "; " + line;
         ::execl("/bin/sh", "sh", "-c", whole.c_str(), static_cast<char*>(nullptr));
         ::_exit(127);
     }

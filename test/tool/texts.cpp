@@ -118,7 +118,8 @@ TEST(manual, has_examples_that_run) {
 /// What bash offers for a command line, whose last word is to be completed.
 std::vector<std::string> completed_by_bash(std::vector<std::string> const& words) {
     std::string line =
-        "exec bash --norc -c 'eval \"$(" ASIO_RETRY_TOOL " completion bash)\"; COMP_WORDS=(\"$@\"); "
+        "exec bash --norc -c 'eval \"$(" + program() +
+        " completion bash)\"; COMP_WORDS=(\"$@\"); "
         "COMP_CWORD=$(($# - 1)); _asio_retry asio-retry; printf \"%s\\n\" \"${COMPREPLY[@]}\"' - asio-retry";
     for (std::string const& word : words)
         line += " '" + word + "'";

@@ -1,5 +1,7 @@
 #include <asio_retry/detail/operation/operation_state.hpp>
 
+#include "support/places.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -80,7 +82,7 @@ struct row {
 
 /// The table below the heading "What may happen to an operation".
 std::vector<row> documented() {
-    std::ifstream in(ASIO_RETRY_DOC_DIR "/architecture.md");
+    std::ifstream in(test::file_of_project("doc/architecture.md"));
     std::vector<row> rows;
     std::vector<std::string> names;
     bool found = false;

@@ -1,6 +1,7 @@
 #include <asio_retry/profiles.hpp>
 
 #include "schemes/scheme.hpp"
+#include "support/places.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -110,7 +111,7 @@ TEST(profiles, have_names_of_their_own_and_a_text_for_everything) {
 }
 
 TEST(profiles, are_described_and_drawn_in_the_documentation) {
-    std::ifstream file(ASIO_RETRY_GOLDEN_DIR "/../../doc/schemes.md");
+    std::ifstream file(test::file_of_project("doc/schemes.md"));
     std::string const text((std::istreambuf_iterator<char>(file)), {});
     std::size_t sections = 0;
     for (auto at = text.find("\n## `"); at != std::string::npos; at = text.find("\n## `", at + 1))

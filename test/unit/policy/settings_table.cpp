@@ -1,5 +1,7 @@
 #include <asio_retry/retry_policy.hpp>
 
+#include "support/places.hpp"
+
 #include <asio_retry/policy_text.hpp>
 
 #include <gmock/gmock.h>
@@ -19,7 +21,7 @@ namespace {
 using namespace asio_retry;
 
 std::string content_of(std::string const& file) {
-    std::ifstream stream(std::string(ASIO_RETRY_DOC_DIR) + "/../" + file);
+    std::ifstream stream(test::file_of_project(file));
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
