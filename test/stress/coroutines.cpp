@@ -30,7 +30,7 @@ namespace asio = boost::asio;
 using namespace asio::experimental::awaitable_operators;
 using std::chrono::microseconds;
 
-constexpr int rounds = 40;
+constexpr int pools = 40;
 
 struct tally {
     std::atomic<int> begun = 0;
@@ -194,7 +194,7 @@ protected:
     watchdog dog{[this](std::ostream& out) { out << counts.ended << " of " << counts.begun << " have ended"; }};
 
     void run(bool ends_early) {
-        for (unsigned round = 1; round <= unsigned(rounds); ++round) {
+        for (unsigned round = 1; round <= unsigned(pools); ++round) {
             SCOPED_TRACE(round);
             run_round(counts, dog, round, ends_early);
         }
@@ -205,7 +205,7 @@ protected:
 
 TEST_F(coroutines, of_a_pool_retry_whatever_their_attempts_do) {
     run(false);
-    EXPECT_EQ(counts.ended, rounds * 40 * 6);
+    EXPECT_EQ(counts.ended, pools * 40 * 6);
 }
 
 TEST_F(coroutines, of_a_pool_are_destroyed_with_it) {
