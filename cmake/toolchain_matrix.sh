@@ -91,6 +91,7 @@ mode_targets() {
     case "$1 $2" in
     separate\ *) echo unit_tests ;;
     no_threads\ *) echo unit_tests seeded_delays ;;
+    tokens\ 1.92) echo cobalt_tests combination_tests ;;
     tokens\ *) echo combination_tests ;;
     debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;
     debug\ *) echo unit_tests stress_tests seeded_delays combination_tests ;; # some tokens are those of a newer Boost

@@ -1,6 +1,12 @@
 #include "combinations/combination.hpp"
 
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/spawn.hpp>
+
+#if __has_include(<boost/asio/cancel_after.hpp>)
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/strand.hpp>
+#endif
 
 namespace asio_retry::test {
 namespace {
@@ -33,11 +39,23 @@ void note(story& s, Retry retry) {
     s.complete(result);
 }
 
+/// The same for what throws nothing.
+template <typename Retry>
+void note_code(story& s, error_code const& error, Retry retry) {
+    outcome result;
+    if constexpr (std::is_void_v<decltype(retry())>)
+        retry();
+    else
+        result.value = retry();
+    result.error = error;
+    s.complete(result);
+}
+
 template <typename Combination>
 using own_type = decltype(std::declval<trial<Combination>&>().own_executor());
 
 template <typename Executor>
-void spawn(Executor const& executor, std::function<void(asio::basic_yield_context<Executor>)> body) {
+void spawn_on(Executor const& executor, std::function<void(asio::basic_yield_context<Executor>)> body) {
     asio::spawn(executor, std::move(body), [](std::exception_ptr e) {
         if (e)
             std::rethrow_exception(e);
@@ -46,7 +64,7 @@ void spawn(Executor const& executor, std::function<void(asio::basic_yield_contex
 
 TYPED_TEST(yield_context, on_the_executor_of_the_coroutine) {
     expect_everything_on<TypeParam>(own, [](auto& t) {
-        spawn<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
             note(t.told(), [&] { return async_retry(t.operation(), t.policy(), yield); });
         });
     });
@@ -54,11 +72,52 @@ TYPED_TEST(yield_context, on_the_executor_of_the_coroutine) {
 
 TYPED_TEST(yield_context, on_the_executor_of_the_coroutine_when_another_is_given) {
     expect_everything_on<TypeParam>(own, [](auto& t) {
-        spawn<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
             note(t.told(), [&] { return async_retry(t.given_executor(), t.operation(), t.policy(), yield); });
         });
     });
 }
+
+// Whether the coroutine says so or the token.
+template <typename>
+class yield_context_with_code : public testing::Test {};
+TYPED_TEST_SUITE(yield_context_with_code,
+                 decltype(as_types(product(typed_forms(), list<on_any_io_executor>()))), combination_name);
+
+TYPED_TEST(yield_context_with_code, of_the_coroutine) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+            error_code error;
+            note_code(t.told(), error, [&] { return async_retry(t.operation(), t.policy(), yield[error]); });
+        });
+    });
+}
+
+TYPED_TEST(yield_context_with_code, of_redirect_error) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+            error_code error;
+            note_code(t.told(), error, [&] {
+                return async_retry(t.operation(), t.policy(), asio::redirect_error(yield, error));
+            });
+        });
+    });
+}
+
+#if __has_include(<boost/asio/cancel_after.hpp>)
+// On a strand, which the timer shares with the operation.
+TYPED_TEST(yield_context_with_code, in_cancel_after) {
+    expect_everything_on<TypeParam>(own, [](auto& t) {
+        auto const strand = asio::make_strand(t.own_executor());
+        spawn_on<std::decay_t<decltype(strand)>>(strand, [&t, strand, busy = t.busy()](auto yield) {
+            error_code error;
+            note_code(t.told(), error, [&] {
+                return async_retry(strand, t.operation(), t.policy(), asio::cancel_after(1h, yield[error]));
+            });
+        });
+    });
+}
+#endif
 
 } // namespace
 } // namespace asio_retry::test
