@@ -118,15 +118,20 @@ auto async_hedge(Args&&...) {
     constexpr auto policy = detail::policy_place<hedge_policy, Args...>;
     constexpr auto operation = detail::operation_place<Args...>;
     constexpr bool is_there = policy != sizeof...(Args);
+    constexpr bool is_lost = detail::is_led_by_lost_scope<Args...>;
     constexpr bool is_other = !is_there && detail::has_policy<retry_policy, Args...>;
+    static_assert(
+        !is_lost,
+        "async_hedge: the scope must be a variable that is not const and outlives what is started in it");
     static_assert(!is_other, "async_hedge: it takes a hedge_policy; a retry_policy is for async_retry");
     static_assert(
-        is_there || is_other,
+        is_there || is_other || is_lost,
         "async_hedge: there is no policy: async_hedge(operation, policy); an executor, context, scope or "
         "attempt stands before them, a completion token behind");
-    static_assert(!is_there || policy > operation, "async_hedge: the operation comes before the policy");
+    static_assert(!is_there || is_lost || policy > operation,
+                  "async_hedge: the operation comes before the policy");
     static_assert(
-        !is_there || policy <= operation,
+        !is_there || is_lost || policy <= operation,
         "async_hedge: the order is: an executor, context, scope or attempt if any, the operation, the "
         "policy, and a completion token if any");
 }

@@ -152,15 +152,20 @@ auto async_retry(Args&&...) {
     constexpr auto policy = detail::policy_place<retry_policy, Args...>;
     constexpr auto operation = detail::operation_place<Args...>;
     constexpr bool is_there = policy != sizeof...(Args);
+    constexpr bool is_lost = detail::is_led_by_lost_scope<Args...>;
     constexpr bool is_other = !is_there && detail::has_policy<hedge_policy, Args...>;
+    static_assert(
+        !is_lost,
+        "async_retry: the scope must be a variable that is not const and outlives what is started in it");
     static_assert(!is_other, "async_retry: it takes a retry_policy; a hedge_policy is for async_hedge");
     static_assert(
-        is_there || is_other,
+        is_there || is_other || is_lost,
         "async_retry: there is no policy: async_retry(operation, policy); an executor, context, scope or "
         "attempt stands before them, a completion token behind");
-    static_assert(!is_there || policy > operation, "async_retry: the operation comes before the policy");
+    static_assert(!is_there || is_lost || policy > operation,
+                  "async_retry: the operation comes before the policy");
     static_assert(
-        !is_there || policy <= operation,
+        !is_there || is_lost || policy <= operation,
         "async_retry: the order is: an executor, context, scope or attempt if any, the operation, the "
         "policy, and a completion token if any");
 }

@@ -137,7 +137,7 @@ public:
     /// whatever the predicate says.
     template <typename E = void, typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {
-        static_assert(detail::judges_failures<E, Predicate>,
+        static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "retry_if: the predicate must take an error_code, a std::exception_ptr or a "
                       "retry_event const&, or as retry_if<E> an E const&, and return bool");
         return with_retry_if(detail::failure_predicate<E>("retry_if", std::forward<Predicate>(predicate)));
@@ -174,7 +174,7 @@ public:
     /// that all its failures count as if they did.
     template <typename E = void, typename Predicate>
     retry_policy when(Predicate&& predicate, asio_retry::backoff other) const {
-        static_assert(detail::judges_failures<E, Predicate>,
+        static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "when: the predicate must take an error_code, a std::exception_ptr or a "
                       "retry_event const&, or as when<E> an E const&, and return bool");
         return with_rule(detail::failure_predicate<E>("when", std::forward<Predicate>(predicate)), other);
@@ -185,7 +185,7 @@ public:
     /// matches.
     template <typename E = void, typename Predicate>
     retry_policy max_attempts_when(Predicate&& predicate, std::int64_t count) const {
-        static_assert(detail::judges_failures<E, Predicate>,
+        static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "max_attempts_when: the predicate must take an error_code, a std::exception_ptr "
                       "or a retry_event const&, or as max_attempts_when<E> an E const&, and return bool");
         return with_rule(detail::failure_predicate<E>("max_attempts_when", std::forward<Predicate>(predicate)),

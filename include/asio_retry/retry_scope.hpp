@@ -51,7 +51,7 @@ public:
         } catch (...) { // an operation that could not be told finds out before its next attempt
         }
     }
-    retry_scope(retry_scope const&) = delete;
+    retry_scope(retry_scope const&) = delete; // a scope is not copied: pass retry_scope&
     retry_scope& operator=(retry_scope const&) = delete;
 
     /// That of the scope.

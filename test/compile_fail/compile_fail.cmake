@@ -1,11 +1,14 @@
-# The program CASE does not compile, for the reason that its first lines give. That it compiles without its fault is
+# The program CASE does not compile, for the reason that its first lines give. "expected alone": the compiler complains
+# of nothing else; "shown": what it shows of the sources too. That it compiles without its fault is
 # without_faults.cmake's to show.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${CASE} text)
-if(NOT text MATCHES "^// expected: ([^\n]+(\n// [^\n]+)*)\n#")
+if(NOT text MATCHES "^(// shown: ([^\n]+)\n)?// expected( alone)?: ([^\n]+(\n// [^\n]+)*)\n#")
     message(FATAL_ERROR "${CASE} does not begin with what is expected")
 endif()
-string(REPLACE "\n// " " " expected "${CMAKE_MATCH_1}")
+set(shown "${CMAKE_MATCH_2}")
+set(alone "${CMAKE_MATCH_3}")
+string(REPLACE "\n// " " " expected "${CMAKE_MATCH_4}")
 
 set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMPILER} @${FLAGS} -include ${HEADERS} -fsyntax-only -fdiagnostics-color=never ${CASE}
@@ -17,4 +20,13 @@ string(REGEX MATCH "[^\n]*error: [^\n]*" first_error "${complaint}")
 string(FIND "${first_error}" "${expected}" position)
 if(position EQUAL -1)
     message(FATAL_ERROR "expected first:\n${expected}\nthe compiler says:\n${complaint}")
+endif()
+string(REGEX MATCHALL "\n[^\n]*error: " errors "\n${complaint}")
+list(LENGTH errors count)
+if(alone AND NOT count EQUAL 1)
+    message(FATAL_ERROR "expected alone:\n${expected}\nthe compiler says:\n${complaint}")
+endif()
+string(FIND "${complaint}" "${shown}" position)
+if(position EQUAL -1)
+    message(FATAL_ERROR "expected to be shown:\n${shown}\nthe compiler says:\n${complaint}")
 endif()

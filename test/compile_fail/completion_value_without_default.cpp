@@ -1,5 +1,5 @@
-// expected: async_retry: the values of a completion must be default-constructible, for a completion without
-// them
+// expected: async_retry: what the operation completes with must have a default constructor, for where it fails;
+// a std::optional of it has one
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/io_context.hpp>

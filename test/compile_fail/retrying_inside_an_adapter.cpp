@@ -1,4 +1,4 @@
-// expected: retrying: the completion signature of the operation must be void(error_code, T...) or
+// expected alone: retrying: the completion signature of the operation must be void(error_code, T...) or
 // void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, as_tuple(token))
 #include <asio_retry/retrying.hpp>
 

@@ -1,4 +1,4 @@
-// expected: retrying: operations with several completion signatures are not supported
+// expected alone: retrying: operations with several completion signatures are not supported
 #include <asio_retry/retrying.hpp>
 
 #include <boost/asio/async_result.hpp>

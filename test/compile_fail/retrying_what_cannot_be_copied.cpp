@@ -1,4 +1,4 @@
-// expected: retrying: an argument of this operation cannot be copied, so it cannot be started again; use
+// expected alone: retrying: an argument of this operation cannot be copied, so it cannot be started again; use
 // async_retry with a callable that makes the argument for each attempt
 #include <asio_retry/retrying.hpp>
 

@@ -1,5 +1,5 @@
-// expected: with_hooks: the second argument is called before a retry: it must take a retry_event const&, or be
-// nullptr
+// expected alone: with_hooks: the second argument is called before a retry: it must take a retry_event const&,
+// or be nullptr
 #include <asio_retry/with_hooks.hpp>
 
 auto make() {

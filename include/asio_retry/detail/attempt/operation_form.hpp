@@ -254,9 +254,10 @@ struct operation_form {
         static_assert(completion<signature>::has_error,
                       "async_retry: the completion signature of the operation must be void(error_code, "
                       "T...) or void(std::exception_ptr, T...)");
-        static_assert(completion<signature>::has_defaults,
-                      "async_retry: the values of a completion must be default-constructible, for a completion "
-                      "without them");
+        static_assert(
+            completion<signature>::has_defaults,
+            "async_retry: what the operation completes with must have a default constructor, for where "
+            "it fails; a std::optional of it has one");
     }
 
     /// Calls the operation with the attempt, if it asks for that, and with `token...`.

@@ -34,13 +34,13 @@ public:
 
 private:
     void call_on_retry(retry_event const& event) override {
-        if constexpr (!is_no_hook<OnRetry>)
+        if constexpr (std::is_invocable_v<OnRetry&, retry_event const&>)
             std::invoke(on_retry_, event);
     }
     void call_on_end(retry_event const& event) override {
         if constexpr (std::is_invocable_v<OnEnd&, retry_event const&>)
             std::invoke(on_end_, event);
-        else if constexpr (!is_no_hook<OnEnd>)
+        else if constexpr (std::is_invocable_v<OnEnd&, stop_reason>)
             std::invoke(on_end_, event.reason);
     }
 

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace asio_retry::detail {
 
@@ -18,9 +19,17 @@ template <typename First, typename... Others>
              std::convertible_to<First, attempt const&>)
 inline constexpr std::size_t operation_place<First, Others...> = 1;
 
+/// A scope that is gone before its operations, or that nothing can be started in.
+template <typename...>
+inline constexpr bool is_led_by_lost_scope = false;
+template <typename First, typename... Others>
+inline constexpr bool is_led_by_lost_scope<First, Others...> =
+    std::same_as<std::remove_cvref_t<First>, retry_scope> && !std::convertible_to<First, retry_scope&>;
+
 /// Whether the policy follows the operation.
 template <typename Policy, typename... Args>
-inline constexpr bool has_policy_in_place = sizeof...(Args) > operation_place<Args...> + 1 &&
-                                            policy_place<Policy, Args...> == operation_place<Args...> + 1;
+inline constexpr bool has_policy_in_place =
+    !is_led_by_lost_scope<Args...> && sizeof...(Args) > operation_place<Args...> + 1 &&
+    policy_place<Policy, Args...> == operation_place<Args...> + 1;
 
 } // namespace asio_retry::detail

@@ -20,11 +20,6 @@ namespace asio_retry::detail {
 /// number of times.
 template <typename Signature, typename Initiation, typename... Args>
 class repeated_initiation {
-    static_assert(
-        std::is_copy_constructible_v<Initiation> && (std::is_copy_constructible_v<Args> && ...),
-        "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "
-        "async_retry with a callable that makes the argument for each attempt");
-
 public:
     template <typename AnyInitiation, typename... AnyArgs>
     explicit repeated_initiation(std::in_place_t, AnyInitiation&& initiation, AnyArgs&&... args)
@@ -99,31 +94,46 @@ inline constexpr bool is_inner_token<default_token, Signature> = true;
 /// Says what makes an operation, or the token inside, unusable.
 template <typename Token, typename... Signatures>
 struct retryable_signature {
+    static constexpr bool is_usable = false;
     static_assert(sizeof...(Signatures) == 1,
                   "retrying: operations with several completion signatures are not supported");
+    using type = void(error_code);
 };
 template <typename Token, typename Signature>
 struct retryable_signature<Token, Signature> {
+    static constexpr bool is_usable = completion<Signature>::has_error && completion<Signature>::has_defaults &&
+                                      is_inner_token<Token, Signature>;
     static_assert(completion<Signature>::has_error,
                   "retrying: the completion signature of the operation must be void(error_code, T...) or "
                   "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
                   "as_tuple(token))");
     static_assert(
         completion<Signature>::has_defaults,
-        "retrying: the values of a completion must be default-constructible, for a completion without "
-        "them");
+        "retrying: what the operation completes with must have a default constructor, for where it fails");
     static_assert(!completion<Signature>::has_error || !completion<Signature>::has_defaults ||
                       is_inner_token<Token, Signature>,
                   "retrying: the handler inside must be callable with what the operation completes with");
     using type = Signature;
 };
 
+/// For what is unusable: what an operation with these signatures comes to, lest its caller be told more than
+/// what is wrong.
+template <typename... Signatures, typename Token>
+auto start_nothing(Token& token) {
+    auto const nothing = [](auto&&...) {};
+    if constexpr (std::is_same_v<Token, default_token>)
+        return asio::async_initiate<asio::deferred_t const, Signatures...>(nothing, asio::deferred);
+    else if constexpr (requires { asio::async_initiate<Token, Signatures...>(nothing, token); })
+        return asio::async_initiate<Token, Signatures...>(nothing, token);
+}
+
 } // namespace asio_retry::detail
 
 template <typename Where, typename Token, typename... Signatures>
 class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>, Signatures...> {
     using retrying_token = asio_retry::detail::retrying_token<Where, Token>;
-    using signature = typename asio_retry::detail::retryable_signature<Token, Signatures...>::type;
+    using retryable = asio_retry::detail::retryable_signature<Token, Signatures...>;
+    using signature = typename retryable::type;
 
     template <typename Initiation, typename... Args>
     using operation =
@@ -133,9 +143,15 @@ class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>
     using inner_token = decltype(std::declval<retrying_token&>().template take_token<Operation>(
         std::declval<Initiation const&>()));
 
-public:
-    // The result is named, so that to check the token does not compile the whole.
     template <typename Initiation, typename... Args>
+    static constexpr bool can_be_copied = std::is_copy_constructible_v<std::decay_t<Initiation>> &&
+                                          (std::is_copy_constructible_v<std::decay_t<Args>> && ...);
+
+public:
+    // The result is named, so that to check the token does not compile the whole. clang looks at it before it
+    // looks at a requires-clause.
+    template <typename Initiation, typename... Args,
+              std::enable_if_t<retryable::is_usable && can_be_copied<Initiation, Args...>, int> = 0>
     static auto initiate(Initiation&& initiation, retrying_token token, Args&&... args)
         -> decltype(async_initiate<inner_token<operation<Initiation, Args...>, Initiation>, signature>(
             asio_retry::detail::retry_initiation<signature>(token.where, initiation),
@@ -148,5 +164,16 @@ public:
             std::move(start), inner,
             repeated(std::in_place, std::forward<Initiation>(initiation), std::forward<Args>(args)...),
             std::move(token.policy));
+    }
+
+    /// For what is unusable.
+    template <typename Initiation, typename... Args>
+        requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>)
+    static auto initiate(Initiation&&, retrying_token token, Args&&...) {
+        static_assert(
+            !retryable::is_usable || can_be_copied<Initiation, Args...>,
+            "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "
+            "async_retry with a callable that makes the argument for each attempt");
+        return asio_retry::detail::start_nothing<Signatures...>(token.token);
     }
 };

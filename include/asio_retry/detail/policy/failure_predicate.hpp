@@ -5,6 +5,8 @@
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_settings.hpp>
 
+#include <boost/system/error_condition.hpp>
+
 #include <concepts>
 #include <exception>
 #include <string_view>
@@ -24,11 +26,21 @@ inline constexpr bool judges_failures = std::predicate<std::decay_t<Predicate>&,
 template <typename Predicate>
 inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::decay_t<Predicate>>;
 
+/// An error in place of a predicate of errors.
+template <typename E, typename Predicate>
+inline constexpr bool is_error_itself =
+    !judges_failures<E, Predicate> && (std::is_convertible_v<Predicate, error_code> ||
+                                       std::is_convertible_v<Predicate, boost::system::error_condition>);
+
 /// What could be called in several ways is called in the first of them. Throws std::invalid_argument, naming
 /// `field`, if it is empty.
 template <typename E, typename Predicate>
 retry_settings::predicate failure_predicate(std::string_view field, Predicate&& predicate) {
     using callable = std::decay_t<Predicate>;
+    static_assert(
+        !is_error_itself<E, Predicate>,
+        "retry_if, when, max_attempts_when: this is an error and not a predicate; say what is compared "
+        "with it: [](error_code e) { return e == asio::error::try_again; }");
     if constexpr (!judges_failures<E, Predicate>)
         return {}; // whoever calls this says what is wrong
     else if constexpr (!std::is_void_v<E>)

@@ -1,0 +1,20 @@
+// expected alone: retrying: the completion signature of the operation must be void(error_code, T...) or
+// void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, as_tuple(token))
+#include <asio_retry/retrying.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+boost::asio::awaitable<void> wait(boost::asio::steady_timer& timer) {
+    namespace asio = boost::asio;
+#ifdef FAULT_REMOVED
+    auto const [error] = co_await timer.async_wait(
+        asio_retry::retrying(asio_retry::retry_policy(), asio::as_tuple(asio::use_awaitable)));
+#else
+    auto const [error] =
+        co_await timer.async_wait(asio::as_tuple(asio_retry::retrying(asio_retry::retry_policy())));
+#endif
+    (void)error;
+}
