@@ -52,22 +52,34 @@ public:
     /// One at a time. Throws what the connection comes to, after which it is of no use any more, and
     /// redis_error for a reply that is an error.
     asio::awaitable<redis_reply> command(std::vector<std::string> words) {
-        std::string const text = written(words);
         is_in_the_middle_ = true;
+        co_await send(std::move(words));
+        redis_reply reply = co_await receive();
+        is_in_the_middle_ = false;
+        if (reply->type == REDIS_REPLY_ERROR)
+            throw redis_error(std::string(reply->str, reply->len));
+        co_return reply;
+    }
+
+    /// @name The halves of a command, where replies come without being asked for
+    /// One of each at a time.
+    /// @{
+    asio::awaitable<void> send(std::vector<std::string> words) {
+        std::string const text = written(words);
         co_await asio::async_write(socket_, asio::buffer(text), asio::use_awaitable);
+    }
+
+    asio::awaitable<redis_reply> receive() {
         for (;;) {
-            if (redis_reply reply = read()) {
-                is_in_the_middle_ = false;
-                if (reply->type == REDIS_REPLY_ERROR)
-                    throw redis_error(std::string(reply->str, reply->len));
+            if (redis_reply reply = read())
                 co_return reply;
-            }
             std::size_t const size =
                 co_await socket_.async_read_some(asio::buffer(received_), asio::use_awaitable);
             if (redisReaderFeed(reader_.get(), received_.data(), size) != REDIS_OK)
                 throw std::bad_alloc();
         }
     }
+    /// @}
 
 private:
     struct free_reader {
