@@ -100,7 +100,11 @@ mode_targets() {
 }
 
 export CCACHE_BASEDIR= # the check of the headers wants their whole paths
-without_threads='' # options of the unit tests where Asio has no threads
+# Where Asio has no threads, neither pools nor lookups of hosts have any. What else is left out is called on two of them.
+without_threads=--gtest_filter=-*threads*:*_thread:*_thread_pool_*:*_pool_that_throws_*:fresh_connections.*
+without_threads=$without_threads:executors/awaited_limit.*:strand_of_its_own.*:awaited_limits.no_strand_where_there_is_one
+without_threads=$without_threads:async_retry.decision_21_callables_run_on_the_executor_after_an_inline_failure
+without_threads=$without_threads:async_retry.waiting_context_has_work_while_the_handler_belongs_to_another
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
 cache=$PWD/build/toolchains
 
