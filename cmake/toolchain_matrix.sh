@@ -90,7 +90,7 @@ mode_flags() {
 mode_targets() {
     case "$1 $2" in
     separate\ *) echo unit_tests ;;
-    no_threads\ *) echo unit_tests seeded_delays ;;
+    no_threads\ * | cxx*) echo unit_tests seeded_delays ;;
     tokens\ 1.92) echo cobalt_tests combination_tests ;;
     tokens\ *) echo combination_tests ;;
     debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;

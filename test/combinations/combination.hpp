@@ -27,6 +27,9 @@ namespace asio_retry::test {
 ///  any_completion_executor,
 ///    which cannot run a coroutine. Bound to an executor again it can.
 ///  - yield_context with void(exception_ptr, T) before Boost 1.82: Asio's spawn does not compile there.
+///  - use_promise, and cancel_after and cancel_at without a timer of their own, without a given executor: the
+///    promise and the timer have the executor that async_retry was given, and no other.
+///  - use_promise with exceptions before Boost 1.82, which loses them.
 ///  - use_future and detached tell nobody on which executor they complete; all else is seen.
 
 /// A form of operation tried on a kind of executor.

@@ -11,11 +11,19 @@ namespace {
 
 using asio::experimental::use_promise;
 
+// Before Boost 1.82 a promise that somebody waits for hands him results that it has moved away already: an
+// exception that is none.
+#if BOOST_ASIO_VERSION >= 102800
+using promise_combinations = all_combinations<>;
+#else
+using promise_combinations = all_combinations<forms_with_code, list<token_operation, plain_error_code>>;
+#endif
+
 // A promise takes the executor that is given to async_retry; one operation of it and the wait for it must not
 // meet on two threads.
 template <typename>
 class promise : public testing::Test {};
-TYPED_TEST_SUITE(promise, all_combinations<>, combination_name);
+TYPED_TEST_SUITE(promise, promise_combinations, combination_name);
 
 TYPED_TEST(promise, waited_for_at_once) {
     expect_everything_on<TypeParam>(given, [](auto& t) {
