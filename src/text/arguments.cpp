@@ -39,6 +39,13 @@ bool is_of(parameter_kind kind, argument const& a) {
     return std::holds_alternative<term>(a.value);
 }
 
+/// Whether it would be of that kind, were it not a string of JSON.
+bool is_quoted(parameter_kind kind, argument const& a) {
+    if (kind == parameter_kind::a_flag)
+        return a.quoted == "true" || a.quoted == "false";
+    return !a.quoted.empty() && a.quoted.find_first_not_of("+-.0123456789eE") == std::string::npos;
+}
+
 std::string const& digits_in(argument const& a) {
     return std::get<number_word>(a.value).digits;
 }
@@ -101,8 +108,12 @@ void bound_arguments::bind_named(argument const& a, std::span<parameter const> o
 }
 
 argument const& bound_arguments::checked(parameter const& p, argument const& a) const {
-    if (!is_of(p.kind, a))
-        fail_expecting(a.at, description(p), a.word);
+    if (!is_of(p.kind, a)) {
+        if (p.kind == parameter_kind::a_duration && !a.quoted.empty())
+            read_duration(a.quoted, a.at); // says what is wrong with it
+        fail_expecting(a.at, description(p), a.word,
+                       is_quoted(p.kind, a) ? "; it stands without quotation marks" : "");
+    }
     if (p.kind == parameter_kind::a_number && !read_number(digits_in(a)))
         fail_expecting(a.at, description(p) + " in the range of double", a.word);
     if (p.kind == parameter_kind::a_whole_number && !read_whole(digits_in(a)))

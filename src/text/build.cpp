@@ -175,8 +175,8 @@ backoff build_backoff(term const& from) {
     refuse_unreadable(from);
     auto const* form = find_item(backoff_forms, from.name);
     if (!form)
-        fail_expecting(from.at, names_of("a backoff", backoff_forms), from.name,
-                       did_you_mean(from.name, backoff_forms));
+        fail_unknown(from.at, from.name, did_you_mean(from.name, backoff_forms),
+                     names_of("a backoff", backoff_forms));
     return make_item(*form, from);
 }
 
@@ -205,14 +205,12 @@ private:
     void add_profile(term const& item, bool is_first) {
         std::optional<retry_policy> const profile = profile_named(item.name);
         if (!profile)
-            fail_expecting(
-                item.at,
-                names_of("a backoff", backoff_forms) + ", " + names_of("a jitter", jitter_forms) + ", " +
-                    names_of("a setting", setting_forms) + " or a profile",
-                item.name,
-                did_you_mean(item.name, backoff_forms, jitter_forms, setting_forms, profiles::all()));
+            fail_unknown(item.at, item.name,
+                         did_you_mean(item.name, backoff_forms, jitter_forms, setting_forms, profiles::all()),
+                         names_of("a backoff", backoff_forms) + ", " + names_of("a jitter", jitter_forms) +
+                             ", " + names_of("a setting", setting_forms) + " or a profile");
         if (!is_first)
-            fail_expecting(item.at, "a profile as the first item only", item.name);
+            fail(item.at, item.name + " is a profile, which must be the first item");
         bound_arguments(item, {}, {}, false);
         policy_ = *profile;
     }

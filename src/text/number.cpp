@@ -18,6 +18,26 @@ namespace {
 
 constexpr std::string_view decimal_digits = "0123456789";
 
+/// How others call some units; and m, which is a minute to some and a slip to others.
+struct unit_alias {
+    std::string_view name, means;
+};
+constexpr unit_alias unit_aliases[] = {{"m", "min or ms"}, {"minute", "min"},  {"minutes", "min"},
+                                       {"mins", "min"},    {"sec", "s"},       {"secs", "s"},
+                                       {"second", "s"},    {"seconds", "s"},   {"hour", "h"},
+                                       {"hours", "h"},     {"\xc2\xb5s", "us"}};
+
+std::string unit_question(std::string_view found) {
+    for (unit_alias const& alias : unit_aliases)
+        if (alias.name == found)
+            return std::string("; did you mean ").append(alias.means) + '?';
+    return did_you_mean(found, duration_units);
+}
+
+bool is_unit(std::string_view name) {
+    return std::ranges::find(duration_units, name, &duration_unit::name) != std::end(duration_units);
+}
+
 /// None if it is beyond 64 bits. Precondition: digits only.
 std::optional<std::uint64_t> count_of_digits(std::string_view digits) {
     std::uint64_t count = 0;
@@ -77,11 +97,12 @@ duration read_duration(std::string_view word, text_position const& at) {
     if (whole.empty() && fraction.empty())
         fail_expecting(at, "a duration such as 500ms", word);
 
-    auto const unit = std::find_if(std::begin(duration_units), std::end(duration_units),
-                                   [&](duration_unit const& u) { return u.name == rest; });
+    auto const* const unit = std::ranges::find(duration_units, rest, &duration_unit::name);
+    if (rest.starts_with(' ') && is_unit(rest.substr(rest.find_last_of(' ') + 1)))
+        fail_expecting(at, "no space between a number and its unit", word);
     if (unit == std::end(duration_units))
         fail_expecting(at.after(word.size() - rest.size()), "a unit (ns, us, ms, s, min or h)", rest,
-                       did_you_mean(rest, duration_units));
+                       unit_question(rest));
     std::optional<std::uint64_t> const part = part_of(unit->nanoseconds, fraction);
     if (!part)
         fail_expecting(at, "a whole number of nanoseconds", word);

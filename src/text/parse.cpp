@@ -1,6 +1,10 @@
+#include "policy/duration_units.hpp"
 #include "text/number.hpp"
+#include "text/shown_text.hpp"
 #include "text/term.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -18,7 +22,7 @@ public:
         std::vector<term> found;
         for (skip_space(); next_ != text_.size(); skip_space()) {
             if (!found.empty() && !is_one_of(white_space, text_[next_ - 1]))
-                expect("white space or the end");
+                expect("white space or the end", hint_behind(found.back().at));
             found.push_back(item("an item such as max_attempts(10)"));
         }
         return found;
@@ -37,7 +41,7 @@ private:
             expect(expected);
         skip_space();
         if (peek() != '(')
-            expect("'('");
+            expect("'('", hint_for_parentheses(name));
         return arguments_of(name, at);
     }
 
@@ -53,7 +57,7 @@ private:
             if (peek() == ')')
                 break;
             if (peek() != ',')
-                expect("',' or ')'");
+                expect_behind(made.arguments.back());
             ++next_;
             skip_space();
             if (peek() == ')')
@@ -163,11 +167,63 @@ private:
     text_position here() const { return {next_}; }
 
     /// Fails at the next word.
-    [[noreturn]] void expect(std::string_view expected) {
+    [[noreturn]] void expect(std::string_view expected, std::string_view hint = {}) {
         text_position const at = here();
         if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
             ++next_;
-        fail_expecting(at, expected, from(at.offset));
+        fail_expecting(at, expected, from(at.offset), hint);
+    }
+
+    /// Neither a comma nor a parenthesis follows the argument.
+    [[noreturn]] void expect_behind(argument const& last) {
+        if (std::holds_alternative<term>(last.value))
+            expect("',' or ')'", hint_behind(last.at));
+        std::size_t const begin = next_;
+        std::string_view const unit = take_name();
+        if (std::holds_alternative<number_word>(last.value) &&
+            std::ranges::find(duration_units, unit, &duration_unit::name) != std::end(duration_units))
+            fail_expecting(last.at, "no space between a number and its unit", from(last.at.offset));
+        next_ = begin;
+        expect("',' or ')'");
+    }
+
+    /// A word of which a value may be made, from `begin`.
+    std::string word_from(std::size_t begin) const {
+        std::size_t end = begin;
+        while (end != text_.size() &&
+               (is_one_of(letters, text_[end]) || is_one_of(digits, text_[end]) || is_one_of(".-", text_[end])))
+            ++end;
+        return shown(text_.substr(begin, end - begin));
+    }
+
+    /// For who writes name=value.
+    std::string hint_for_parentheses(std::string_view name) const {
+        std::size_t const begin =
+            text_.find_first_not_of(white_space, next_ + (is_one_of("=:", peek()) ? 1 : 0));
+        std::string const value = begin == text_.npos ? "" : word_from(begin);
+        if (value.empty() || (begin == next_ && !is_one_of(digits, peek())))
+            return {};
+        return "; arguments stand in parentheses: " + shown(name) + '(' + value + ')';
+    }
+
+    /// For who writes C++, behind the item that begins at `item`.
+    std::string hint_behind(text_position const& item) const {
+        if (peek() == ',')
+            return "; items are set apart by white space alone";
+        if (peek() != '.')
+            return {};
+        std::size_t const end = std::min(text_.find('(', next_), text_.size());
+        std::string_view const setter = text_.substr(next_ + 1, end - next_ - 1);
+        for (std::string_view const name : {"cap", "unit", "at_least", "beyond_cap"})
+            if (setter == name) {
+                std::string value = end == text_.size() ? "" : word_from(end + 1);
+                if (value.empty())
+                    value = name == "beyond_cap" ? "true" : "...";
+                std::string_view const inside = text_.substr(item.offset, next_ - 1 - item.offset);
+                return "; did you mean " + shown(inside) + (inside.ends_with('(') ? "" : ", ") +
+                       std::string(name) + '=' + value + ")?";
+            }
+        return "; items are set apart by white space";
     }
 
     std::string_view text_;

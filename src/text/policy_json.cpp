@@ -5,6 +5,7 @@
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/setting_forms.hpp"
+#include "text/shown_json.hpp"
 #include "text/shown_text.hpp"
 #include "text/term.hpp"
 
@@ -49,30 +50,29 @@ text_position within(text_position const& at, std::size_t index) {
 
 [[noreturn]] void fail_expecting_json(text_position const& at, std::string_view expected,
                                       json::value const& found, std::string_view question = {}) {
-    fail_expecting(at, expected, json::serialize(found), question);
+    fail_expecting(at, expected, shown_json(found), question);
 }
 
-/// The digits of a number; none if it is something else.
-std::string digits_of(json::value const& from) {
-    if (auto const* number = from.if_int64())
-        return std::to_string(*number);
-    if (auto const* number = from.if_uint64())
-        return std::to_string(*number);
-    auto const* number = from.if_double();
-    return number && std::isfinite(*number) ? to_text(*number) : "";
+/// Reads it as a duration, if it is one.
+void read_string(argument& to, std::string_view text) {
+    to.value = stand_in();
+    if (text.starts_with('<'))
+        return;
+    try {
+        to.value = read_duration(text, to.at);
+    } catch (policy_syntax_error const&) { // what is wrong depends on what it is to be
+        to.quoted = text;
+    }
 }
 
 term term_from(std::string_view name, json::value const& from, text_position const& at, int depth);
 
 argument argument_from(std::string_view name, json::value const& from, text_position const& at, int depth) {
-    argument read{std::string(name), false, json::serialize(from), at, at};
+    argument read{std::string(name), false, shown_json(from), at, at};
     if (auto const* flag = from.if_bool()) {
         read.value = *flag;
     } else if (auto const* text = from.if_string()) {
-        if (text->starts_with('<'))
-            read.value = stand_in();
-        else
-            read.value = read_duration(view_of(*text), at);
+        read_string(read, view_of(*text));
     } else if (auto const* inner = from.if_object()) {
         if (inner->size() != 1)
             fail_expecting_json(at, "an object with one key, the name of a backoff", from);

@@ -32,7 +32,7 @@ std::string text_of_value(argument const& written) {
 void fail(text_position const& at, std::string_view problem) {
     std::string message("asio_retry: at ");
     if (at.offset != std::string_view::npos)
-        message += std::to_string(at.offset);
+        message.append("byte ").append(std::to_string(at.offset));
     else
         message += at.path.empty() ? "the root" : at.path;
     message.append(": ").append(problem);
@@ -43,6 +43,12 @@ void fail_expecting(text_position const& at, std::string_view expected, std::str
                     std::string_view question) {
     fail(at, "expected " + std::string(expected) + ", found " +
                  (found.empty() ? "the end" : "'" + shown(found) + "'").append(question));
+}
+
+void fail_unknown(text_position const& at, std::string_view found, std::string_view question,
+                  std::string_view expected) {
+    std::string const between = question.empty() ? "; expected " : std::string(question) + " Expected ";
+    fail(at, ("unknown name '" + shown(found) + "'" + between).append(expected));
 }
 
 void check_depth(int depth, text_position const& at) {

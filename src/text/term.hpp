@@ -54,12 +54,17 @@ struct argument {
     std::string word = {};      ///< the value as found, for messages
     text_position at = {};      ///< of the value
     text_position name_at = {}; ///< of the value if there is no name
+    std::string quoted = {};    ///< of JSON: a string that is no duration
 };
 
 /// Throws policy_syntax_error.
 [[noreturn]] ASIO_RETRY_DECL void fail(text_position const& at, std::string_view problem);
 [[noreturn]] ASIO_RETRY_DECL void fail_expecting(text_position const& at, std::string_view expected,
                                                  std::string_view found, std::string_view question = {});
+
+/// The same, where the names that may stand there are many.
+[[noreturn]] void fail_unknown(text_position const& at, std::string_view found, std::string_view question,
+                               std::string_view expected);
 
 /// Throws policy_syntax_error, for one that stands at `at` inside `depth` - 1 others.
 ASIO_RETRY_DECL void check_depth(int depth, text_position const& at);

@@ -215,7 +215,7 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("explain", "which policy?");
     expect_usage_error("explain 'exponential(base=1s) full_jiter()'", "21");
     expect_usage_error("explain 'exponential(base=1s, factor=0.5)'", "factor");
-    expect_usage_error("explain celry", "policy: at 0: expected the name of a profile, or items such as "
+    expect_usage_error("explain celry", "policy: at byte 0: expected the name of a profile, or items such as "
                                         "max_attempts(10), found 'celry'; did you mean celery?");
     expect_usage_error("simulate rounds Celery", "did you mean celery?");
     expect_usage_error("explain go_backoff --failures 0", "--failures 0: must be a whole number of at least 1");

@@ -96,7 +96,7 @@ fault(profiles_are_found_by_another_name src/text/policy_profiles.cpp
 
 fault(parser_needs_no_space_between_items src/text/parse.cpp
     [[            if (!found.empty() && !is_one_of(white_space, text_[next_ - 1]))
-                expect("white space or the end");
+                expect("white space or the end", hint_behind(found.back().at));
 ]] [[]])
 
 fault(parser_takes_a_comma_at_the_end src/text/parse.cpp
@@ -154,7 +154,23 @@ fault(message_has_another_position src/text/policy_text.cpp
 fault(depth_is_one_more_than_may_be src/text/policy_text.cpp
     [[    if (depth > greatest_depth)]] [[    if (depth > greatest_depth + 1)]])
 
+fault(text_takes_a_cap_of_cpp_for_an_item src/text/parse.cpp
+    [[            if (setter == name) {]] [[            if (setter != name && setter.empty()) {]])
+
+fault(text_says_no_more_of_a_space_before_a_unit src/text/parse.cpp
+    [[        if (std::holds_alternative<number_word>(last.value) &&]] [[        if (std::holds_alternative<bool>(last.value) &&]])
+
+fault(text_knows_no_alias_of_a_unit src/text/number.cpp
+    [[        if (alias.name == found)]] [[        if (alias.name.empty())]])
+
 # --- JSON
+
+fault(json_minds_no_quotation_marks src/text/policy_json.cpp
+    [[        to.quoted = text;
+]] [[]])
+
+fault(json_shows_numbers_as_boost_does src/text/shown_json.hpp
+    [[    if (std::string const digits = digits_of(from); !digits.empty())]] [[    if (std::string const digits = digits_of(from); !digits.empty() && from.is_int64())]])
 
 fault(json_escapes_no_slash src/text/policy_json.cpp
     [[            inner.path += "~1";]] [[            inner.path += c;]])

@@ -125,7 +125,7 @@ TEST(policy_json, a_profile_comes_first_wherever_it_stands) {
     EXPECT_EQ(text_of(R"({"max_attempts": 9, "unix_connect": true})"), to_string(profiles::unix_connect(9)));
     EXPECT_EQ(text_of(R"({"unix_connect": {}, "max_attempts": 9})"), to_string(profiles::unix_connect(9)));
     EXPECT_EQ(json_fault_in(R"({"unix_connect": true, "celery": true})"),
-              "/celery: expected a profile as the first item only, found 'celery'");
+              "/celery: celery is a profile, which must be the first item");
 }
 
 TEST(policy_json, is_written_in_short) {
@@ -174,8 +174,9 @@ TEST(policy_json, callables_have_a_stand_in_and_cannot_be_read) {
 
 TEST(policy_json, faults_are_named_by_their_path) {
     EXPECT_EQ(json_fault_in("[]"), "the root: expected an object, found '[]'");
-    EXPECT_EQ(json_fault_in(R"({"exponential": {"base": "500m"}})"),
-              "/exponential/base: expected a unit (ns, us, ms, s, min or h), found 'm'");
+    EXPECT_EQ(
+        json_fault_in(R"({"exponential": {"base": "500m"}})"),
+        "/exponential/base: expected a unit (ns, us, ms, s, min or h), found 'm'; did you mean min or ms?");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"base": "1.s"}})"),
               "/exponential/base: expected a duration such as 500ms, found '1.s'");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"base": 500}})"),
@@ -189,12 +190,18 @@ TEST(policy_json, faults_are_named_by_their_path) {
     EXPECT_EQ(json_fault_in(R"({"constant": {"delays": ["1s"]}})"),
               "/constant/delays: expected a number, a string, true, false or an object, found '[\"1s\"]'");
     EXPECT_EQ(json_fault_in(R"({"max_attempts": 0.5})"),
-              "/max_attempts: expected a whole number for count of max_attempts, found '5E-1'");
+              "/max_attempts: expected a whole number for count of max_attempts, found '0.5'");
     EXPECT_EQ(json_fault_in(R"({"max_attempts": 18446744073709551615})"),
               "/max_attempts: expected a whole number for count of max_attempts of less than 2^63, found "
               "'18446744073709551615'");
-    EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", "2"]})"),
-              "/exponential/1: expected a unit (ns, us, ms, s, min or h), found the end");
+    EXPECT_EQ(json_fault_in(R"({"exponential": ["1"]})"),
+              "/exponential/0: expected a unit (ns, us, ms, s, min or h), found the end");
+    EXPECT_EQ(json_fault_in(R"({"constant": "10 s"})"),
+              "/constant: expected no space between a number and its unit, found '10 s'");
+    EXPECT_EQ(json_fault_in(R"({"clamp": [0.25, "x", true]})"),
+              "/clamp/0: expected no further argument of clamp, found '0.25'");
+    EXPECT_EQ(json_fault_in(R"({"constant": {"value": [3.5, "x"]}})"),
+              "/constant/value: expected a number, a string, true, false or an object, found '[3.5,\"x\"]'");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"factor": 2}})"),
               "/exponential: expected a duration such as 500ms for base of exponential, found none");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"bse": "1s"}})"),
@@ -212,11 +219,28 @@ TEST(policy_json, faults_are_named_by_their_path) {
     EXPECT_EQ(json_fault_in(R"({"clamp": false})"), "/clamp: expected true or no such key, found 'false'");
     EXPECT_EQ(json_fault_in(R"({"clamp": null})"),
               "/clamp: expected a number, a string, true, false or an object, found 'null'");
-    EXPECT_THAT(json_fault_in(R"({"a/b~c": 1})"), StartsWith("/a~1b~0c: expected a backoff (constant, "));
+    EXPECT_THAT(json_fault_in(R"({"a/b~c": 1})"),
+                StartsWith("/a~1b~0c: unknown name 'a/b~c'; expected a backoff (constant, "));
     EXPECT_EQ(json_fault_in(R"({"constant": "1s", "linear": ["1s", "1s"]})"),
               "/linear: expected no second backoff, found 'linear'");
     EXPECT_EQ(json_fault_in(R"({"max_attempts": 2, "unlimited_attempts": true})"),
               "/unlimited_attempts: expected no second max_attempts, found 'unlimited_attempts'");
+}
+
+TEST(policy_json, a_number_in_quotation_marks_is_no_number) {
+    std::string const marks = "; it stands without quotation marks";
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": "10"})"),
+              "/max_attempts: expected a whole number for count of max_attempts, found '\"10\"'" + marks);
+    EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", "1.5"]})"),
+              "/exponential/1: expected a number for factor of exponential, found '\"1.5\"'" + marks);
+    EXPECT_EQ(json_fault_in(R"({"retry_sent": "false"})"),
+              "/retry_sent: expected true or false for allowed of retry_sent, found '\"false\"'" + marks);
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": "10s"})"),
+              "/max_attempts: expected a whole number for count of max_attempts, found '\"10s\"'");
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": "five"})"),
+              "/max_attempts: expected a whole number for count of max_attempts, found '\"five\"'");
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": ""})"),
+              "/max_attempts: expected a whole number for count of max_attempts, found '\"\"'");
 }
 
 /// A message that may stand in a log: one line of printable ASCII, not too long.
@@ -229,9 +253,11 @@ void expect_harmless(std::string const& message) {
 TEST(policy_json, decision_33_a_fault_shows_no_key_or_value_as_it_came) {
     json::string const hostile("a\n\x1b[2J\0\xff\"'", 10), huge(1 << 16, 'x');
     EXPECT_THAT(fault_of([&] { return policy_from_json(json::object{{hostile, 1}}); }),
-                StartsWith("/a\\x0a\\x1b[2J\\x00\\xff\"': expected a backoff (constant, "));
+                StartsWith("/a\\x0a\\x1b[2J\\x00\\xff\"': unknown name 'a\\x0a\\x1b[2J\\x00\\xff\"''; expected "
+                           "a backoff (constant, "));
     EXPECT_THAT(fault_of([&] { return policy_from_json(json::object{{huge, 1}}); }),
-                StartsWith("/" + std::string(40, 'x') + "...: expected a backoff (constant, "));
+                StartsWith("/" + std::string(40, 'x') + "...: unknown name '" + std::string(40, 'x') +
+                           "...'; expected a backoff (constant, "));
     auto const exponential = [](json::object const& inside) { return json::object{{"exponential", inside}}; };
     for (json::string const& bad : {hostile, huge}) {
         json::object const inside{{bad, {{bad, "1s"}}}};
@@ -381,7 +407,7 @@ TEST(grpc_retry_policy, what_the_specification_requires_is_required) {
 
 TEST(grpc_retry_policy, a_multiplier_that_shrinks_is_refused) {
     EXPECT_EQ(grpc_fault_with("backoffMultiplier", 0.5),
-              "/backoffMultiplier: expected at least 1 (no backoff of this library shrinks), found '5E-1'");
+              "/backoffMultiplier: expected at least 1 (no backoff of this library shrinks), found '0.5'");
     EXPECT_EQ(grpc_policy_with("backoffMultiplier", 1).policy.settings().backoff.ceiling(9), 100ms);
 }
 

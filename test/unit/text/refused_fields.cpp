@@ -136,7 +136,7 @@ TEST(refused_fields, decision_04_a_refusal_names_field_value_and_rule_in_code_te
         if (!one.in_text)
             continue;
         EXPECT_EQ(refusal_by([&] { return parse_policy(one.in_text); }),
-                  std::string("asio_retry: at 0: ") + one.message);
+                  std::string("asio_retry: at byte 0: ") + one.message);
         boost::json::value const json = boost::json::parse(one.in_json);
         EXPECT_EQ(refusal_by([&] { return policy_from_json(json); }),
                   "asio_retry: " + path_in(json) + one.message);
@@ -145,12 +145,13 @@ TEST(refused_fields, decision_04_a_refusal_names_field_value_and_rule_in_code_te
 
 // What is no argument is named too: by the parameter that it stands for, or by the one that it is near to.
 TEST(refused_fields, decision_04_what_cannot_be_read_is_named_by_its_parameter) {
+    EXPECT_EQ(refusal_by([] { return parse_policy("truncated_binary(10s, 10)"); }),
+              "asio_retry: at byte 17: expected a whole number for growing_failures of truncated_binary, found "
+              "'10s'");
     EXPECT_EQ(
-        refusal_by([] { return parse_policy("truncated_binary(10s, 10)"); }),
-        "asio_retry: at 17: expected a whole number for growing_failures of truncated_binary, found '10s'");
-    EXPECT_EQ(refusal_by([] { return parse_policy("truncated_binary(growing_failure=3, greatest=1s)"); }),
-              "asio_retry: at 17: expected a parameter of truncated_binary (growing_failures, greatest, cap), "
-              "found 'growing_failure'; did you mean growing_failures?");
+        refusal_by([] { return parse_policy("truncated_binary(growing_failure=3, greatest=1s)"); }),
+        "asio_retry: at byte 17: expected a parameter of truncated_binary (growing_failures, greatest, cap), "
+        "found 'growing_failure'; did you mean growing_failures?");
     auto const from_json = [](char const* json) {
         return refusal_by([json] { return policy_from_json(boost::json::parse(json)); });
     };
@@ -158,8 +159,8 @@ TEST(refused_fields, decision_04_what_cannot_be_read_is_named_by_its_parameter) 
               "asio_retry: at /exponential/base: expected a duration such as 500ms for base of exponential, "
               "found '5'");
     EXPECT_THAT(from_json(R"({"max_atempts": 3})"),
-                testing::AllOf(testing::StartsWith("asio_retry: at /max_atempts: expected a backoff ("),
-                               testing::EndsWith("found 'max_atempts'; did you mean max_attempts?")));
+                testing::StartsWith("asio_retry: at /max_atempts: unknown name 'max_atempts'; did you mean "
+                                    "max_attempts? Expected a backoff ("));
     EXPECT_EQ(
         refusal_by([] { return grpc_retry_policy_from_json(boost::json::parse(R"({"maxAttempts": 1})")); }),
         "asio_retry: at /maxAttempts: expected a whole number of at least 2, found '1'");

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "text/number.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace asio_retry::detail {
+
+/// The digits of a number; none if it is something else.
+inline std::string digits_of(boost::json::value const& from) {
+    if (auto const* number = from.if_int64())
+        return std::to_string(*number);
+    if (auto const* number = from.if_uint64())
+        return std::to_string(*number);
+    auto const* number = from.if_double();
+    return number && std::isfinite(*number) ? to_text(*number) : "";
+}
+
+/// As a person would write it: Boost.JSON writes 0.5 as 5E-1.
+inline std::string shown_json(boost::json::value const& from) {
+    if (std::string const digits = digits_of(from); !digits.empty())
+        return digits;
+    auto const* const list = from.if_array();
+    if (!list || list->empty())
+        return boost::json::serialize(from);
+    std::string text;
+    for (boost::json::value const& each : *list) {
+        std::string const digits = digits_of(each);
+        text.append(text.empty() ? "[" : ",").append(digits.empty() ? boost::json::serialize(each) : digits);
+    }
+    return text + ']';
+}
+
+} // namespace asio_retry::detail
