@@ -29,7 +29,7 @@ std::string message_of(error e) {
     case error::hook_threw:
         return "the on_retry or on_give_up hook threw an exception";
     case error::exhausted:
-        return "the policy allows no further attempt or tick";
+        return "retrying has ended without success";
     case error::attempt_refused:
         return "a gate refused the attempt";
     case error::circuit_open:

@@ -418,3 +418,6 @@ fault(gates_measure_time_if_all_do src/policy/retry_gate.cpp
 fault(gates_may_be_null src/policy/retry_gate.cpp
     [[    std::erase(gates, nullptr);
 ]] [[]])
+
+fault(exhausted_errors_speak_of_attempts src/policy/error.cpp
+    [[        return "retrying has ended without success";]] [[        return "the policy allows no further attempt";]])

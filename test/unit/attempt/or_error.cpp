@@ -199,6 +199,29 @@ TEST_F(or_error, out_of_time_for_another_attempt) {
     EXPECT_EQ(record.value, -2);
 }
 
+TEST_F(or_error, what_it_says_is_true_whatever_ended_the_retries) {
+    auto const said = [&](retry_policy const& ends, auto predicate) {
+        std::string text = "nothing";
+        async_retry(io, fail_if([&] { return -++calls; }, predicate).or_error(), ends,
+                    [&](std::exception_ptr thrown, int) {
+                        try {
+                            std::rethrow_exception(thrown);
+                        } catch (std::exception const& e) {
+                            text = e.what();
+                        }
+                    });
+        time.run();
+        return text.substr(0, text.find(" ["));
+    };
+    auto const never = [](int) { return judgement{true, {failure_kind::permanent, effect::none}, {}}; };
+    std::string const plain = "fail_if rejects the last result: retrying has ended without success";
+    EXPECT_EQ(said(policy, is_negative), plain) << "attempts";
+    EXPECT_EQ(said(policy.max_elapsed(150ms), is_negative), plain);
+    EXPECT_EQ(said(policy.max_waited(150ms), is_negative), plain);
+    EXPECT_EQ(said(policy.total_timeout(150ms), is_negative), plain);
+    EXPECT_EQ(said(policy, never), plain) << "permanent";
+}
+
 TEST_F(or_error, hooks_are_told_of_the_rejected_value) {
     completion_record record;
     std::optional<retry_event> told;

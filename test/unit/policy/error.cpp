@@ -32,7 +32,7 @@ described_error const all_errors[] = {
     {error::backoff_threw, 4, "the backoff threw an exception", true},
     {error::jitter_threw, 5, "the jitter threw an exception", true},
     {error::hook_threw, 6, "the on_retry or on_give_up hook threw an exception", true},
-    {error::exhausted, 7, "the policy allows no further attempt or tick", false},
+    {error::exhausted, 7, "retrying has ended without success", false},
     {error::attempt_refused, 8, "a gate refused the attempt", false, true},
     {error::circuit_open, 9, "the circuit breaker is open", false, true},
     {error::client_throttled, 10, "the client throttles itself: the peer accepts too few of its requests",
