@@ -2,6 +2,7 @@
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/version.hpp>
 
 #if __has_include(<boost/asio/config.hpp>)
 #include <boost/asio/config.hpp>
@@ -13,8 +14,14 @@ namespace asio_retry::detail {
 inline bool is_made_for_one_thread(boost::asio::execution_context& context) {
 #if __has_include(<boost/asio/config.hpp>)
     boost::asio::config const made_with(context);
-    return made_with.get("scheduler", "concurrency_hint", 0) == 1 ||
-           !made_with.get("scheduler", "locking", true);
+    if (!made_with.get("scheduler", "locking", true))
+        return true;
+#if BOOST_ASIO_VERSION < 103800
+    return false; // until Boost 1.89 a hint of 1 and BOOST_ASIO_CONCURRENCY_HINT_SAFE look the same
+#else
+    return made_with.get("scheduler", "concurrency_hint", 0) == 1 &&
+           made_with.get("reactor", "io_locking", true); // BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO is also 1
+#endif
 #else
     using implementation = boost::asio::detail::io_context_impl;
     if (!boost::asio::has_service<implementation>(context))

@@ -61,8 +61,13 @@ TEST(awaited_limits, no_strand_where_there_is_one) {
     EXPECT_TRUE(stays_on(pool, asio::make_strand(pool)));
 }
 
+// From Boost 1.87 to 1.89 Asio says the same of BOOST_ASIO_CONCURRENCY_HINT_SAFE, which is for many threads.
+constexpr bool a_hint_of_1_is_ambiguous = BOOST_ASIO_VERSION >= 103300 && BOOST_ASIO_VERSION < 103800;
+
 TEST(awaited_limits, no_strand_where_one_thread_runs_the_context) {
     for (int const hint : {1, BOOST_ASIO_CONCURRENCY_HINT_UNSAFE}) {
+        if (hint == 1 && a_hint_of_1_is_ambiguous)
+            continue;
         asio::io_context io(hint);
         EXPECT_TRUE(stays_on(io, io.get_executor()));
     }

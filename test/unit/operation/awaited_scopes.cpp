@@ -321,9 +321,10 @@ TEST(awaited_scopes, wait_on_the_context_of_the_scope) {
     attempts.complete(refused());
     own.poll();
     EXPECT_EQ(scheduler(other).pending(), 1u);
-    other.run_one();
+    while (scheduler(other).pending() != 0) // io_uring counts what is not a handler too
+        other.run_one();
     own.poll();
-    EXPECT_EQ(attempts.started, 2u);
+    ASSERT_EQ(attempts.started, 2u);
     attempts.complete({});
     own.run();
     EXPECT_TRUE(done);

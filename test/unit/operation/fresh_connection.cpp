@@ -145,6 +145,7 @@ TEST_F(fresh_connections, do_not_use_a_socket_again_whose_connect_failed) {
     expect_connected_to(refusing);
 }
 
+#if !defined(BOOST_ASIO_HAS_IO_URING_AS_DEFAULT) // which connects it again
 // The negative control: a socket whose connect was refused is spoilt.
 TEST_F(fresh_connections, are_needed_after_a_connect_that_failed) {
     auto const policy =
@@ -159,6 +160,7 @@ TEST_F(fresh_connections, are_needed_after_a_connect_that_failed) {
     EXPECT_EQ(error, asio::error::connection_aborted);
     EXPECT_FALSE(refusing.accepted());
 }
+#endif
 
 TEST_F(fresh_connections, are_made_when_somebody_listens_at_last) {
     auto const policy = every_ms().on_retry([this](retry_event const& e) {

@@ -320,7 +320,7 @@ TEST(retry_scheduler, a_turn_that_was_posted_may_be_destroyed_with_its_context) 
 }
 
 // The waits that began last are over first, and yet do not wake the context up. A busy machine costs a turn now
-// and then, and not one for each of them.
+// and then, and io_uring one for each time that the timer is armed, but nothing one for each of them.
 TEST(retry_scheduler, many_waits_share_a_wake_up_within_the_slack) {
     asio::io_context io;
     retry_scheduler& waits = scheduler(io).slack(100ms);
@@ -332,7 +332,7 @@ TEST(retry_scheduler, many_waits_share_a_wake_up_within_the_slack) {
         nodes[i].expired = [&, expiry] { late.push_back(waits.now() - expiry); };
         waits.schedule(nodes[i], expiry);
     }
-    EXPECT_LE(io.run(), 12u) << "for 60 waits that are over at different times";
+    EXPECT_LE(io.run(), 20u) << "for 60 waits that are over at different times";
     EXPECT_EQ(late.size(), nodes.size());
     EXPECT_THAT(late, testing::Each(testing::Ge(0ns)));
 }
