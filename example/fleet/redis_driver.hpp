@@ -33,22 +33,25 @@ namespace fleet {
 ///     policy.gate(asio_retry::all_gates({driver->budget(), driver}));
 class redis_driver final : public asio_retry::retry_gate, public std::enable_shared_from_this<redis_driver> {
 public:
+    /// `greeting` are commands for each new connection, such as AUTH and SELECT.
     redis_driver(asio::any_io_executor const& executor, tcp::endpoint server, std::string key,
-                 asio_retry::fleet_budget_options const& options = {})
+                 asio_retry::fleet_budget_options const& options = {},
+                 std::vector<std::vector<std::string>> greeting = {})
         : strand_(asio::make_strand(executor))
         , wake_up_(strand_)
         , server_(server)
         , key_(std::move(key))
+        , greeting_(std::move(greeting))
         , budget_(std::make_shared<asio_retry::fleet_budget>(options)) {}
 
     std::shared_ptr<asio_retry::fleet_budget> const& budget() const noexcept { return budget_; }
 
-    /// Never ends by itself.
+    /// Ends after `stop`, from any thread; a question that is under way then is answered first, or given up.
     asio::awaitable<void> run() {
         auto const self = shared_from_this();
         asio::any_io_executor const strand = strand_;
         auto const asking = [this]() -> asio::awaitable<void> {
-            for (;;) {
+            while (!is_stopped_) {
                 if (auto const request = budget_->poll(now())) {
                     co_await ask(*request);
                 } else {
@@ -60,6 +63,13 @@ public:
         co_await asio::co_spawn(strand, asking, asio::use_awaitable);
     }
 
+    void stop() {
+        asio::post(strand_, [self = shared_from_this()] {
+            self->is_stopped_ = true;
+            self->wake_up_.cancel();
+        });
+    }
+
     bool acquire(asio_retry::failure_kind, asio_retry::time_point) noexcept override {
         asio::post(strand_, [self = shared_from_this()] { self->wake_up_.cancel(); });
         return true;
@@ -69,6 +79,7 @@ public:
     std::uint64_t grants() const noexcept { return grants_; } ///< answers of at least one token
     std::uint64_t unavailable() const noexcept { return unavailable_; }
     std::uint64_t answers() const noexcept { return answers_; } ///< these and others
+    bool is_shared() const noexcept { return is_shared_; }      ///< the last question was answered
 
 private:
     static asio_retry::time_point now() { return std::chrono::steady_clock::now(); }
@@ -91,6 +102,7 @@ private:
             budget_->on_unavailable(now());
             ++unavailable_;
         }
+        is_shared_ = tokens.has_value();
         ++answers_;
     }
 
@@ -99,6 +111,8 @@ private:
             tcp::socket socket(co_await asio::this_coro::executor);
             co_await socket.async_connect(server_, asio::use_awaitable);
             connection_.emplace(std::move(socket));
+            for (std::vector<std::string> const& each : greeting_)
+                co_await connection_->command(each);
         }
         std::vector<std::string> words{"EVAL", std::string(budget_->script()), "1", key_};
         for (std::string& argument : budget_->arguments(request))
@@ -113,8 +127,11 @@ private:
     asio::steady_timer wake_up_;
     tcp::endpoint const server_;
     std::string const key_;
+    std::vector<std::vector<std::string>> const greeting_;
     std::shared_ptr<asio_retry::fleet_budget> const budget_;
     std::optional<redis_connection> connection_;
+    bool is_stopped_ = false;
+    std::atomic<bool> is_shared_ = true;
     std::atomic<std::uint64_t> questions_ = 0, answers_ = 0, grants_ = 0, unavailable_ = 0;
 };
 

@@ -55,6 +55,7 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shar
     });
     auto const cancelled =
         co_await shared.requests.async_drain(shared.configured.drain_limit, asio::use_awaitable);
+    shared.budget.stop();
     std::cout << "drained, " << cancelled << " requests had to be cancelled" << std::endl;
 }
 

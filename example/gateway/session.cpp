@@ -88,24 +88,15 @@ response reply_to(error_code const& failure) {
 
 } // namespace
 
-/// A tenth of what succeeds, and ten that a gateway may always spend: as many as it takes to notice that a
-/// server is gone.
-std::shared_ptr<asio_retry::retry_budget> services::make_budget() {
-    asio_retry::retry_budget_options options;
-    options.keep = options.initial = 10;
-    return std::make_shared<asio_retry::retry_budget>(options);
-}
-
 services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
     : configured(s)
     , pool(s.upstreams)
+    , budget(s.budget ? budget_of_a_fleet(*s.budget, executor, *metrics) : budget_of_its_own(*metrics))
     , trial(trial_)
-    , for_idempotent(s.policy.gate(budget).observe(metrics))
+    , for_idempotent(s.policy.gate(budget.gate).observe(metrics))
     , for_others(for_idempotent.retry_sent(false))
     , requests(executor)
     , reads(executor) {
-    metrics->add_gauge("gateway_retry_budget", "Retries that may be made at once.",
-                       [budget = budget] { return budget->balance(steady::now()); });
     for (std::size_t i = 0; i != pool.size(); ++i)
         metrics->add_gauge("gateway_breaker_" + std::to_string(i) + "_state",
                            "The breaker of a server: 0 closed, 1 open, 2 half-open, 3 isolated.",

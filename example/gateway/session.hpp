@@ -1,5 +1,6 @@
 #pragma once
 
+#include "budget.hpp"
 #include "demo.hpp"
 #include "recent_failures.hpp"
 #include "settings.hpp"
@@ -8,7 +9,6 @@
 
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/retry_scope.hpp>
-#include <asio_retry/traffic/retry_budget.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -25,12 +25,10 @@ struct services {
     /// `trial_` is none but with `--demo`, and outlives this.
     services(settings const& s, boost::asio::any_io_executor const& executor, demo* trial_);
 
-    static std::shared_ptr<asio_retry::retry_budget> make_budget();
-
     settings const& configured;
     upstream_pool pool;
-    std::shared_ptr<asio_retry::retry_budget> budget = make_budget();
     std::shared_ptr<asio_retry::retry_metrics> metrics = std::make_shared<asio_retry::retry_metrics>();
+    budget_of_retries budget;
     recent_failures failures;
     demo* trial;
     asio_retry::retry_policy for_idempotent; ///< what may be done twice

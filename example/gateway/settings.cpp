@@ -33,6 +33,34 @@ tcp::endpoint to_endpoint(std::string const& name, std::string const& text) {
                                 "\" must be an address and a port, such as 127.0.0.1:8080");
 }
 
+/// Messages leave out what may be a password.
+shared_store to_store(std::string_view text) {
+    constexpr std::string_view scheme = "redis://";
+    constexpr char const* rule =
+        "must be redis://[[USER]:PASSWORD@]ADDRESS:PORT[/DATABASE], such as redis://127.0.0.1:6379/0";
+    if (!text.starts_with(scheme))
+        throw std::invalid_argument(std::string("budget: ") + rule);
+    text.remove_prefix(scheme.size());
+    shared_store result;
+    if (std::size_t const at = text.rfind('@'); at != text.npos) {
+        std::string_view const credentials = text.substr(0, at);
+        std::size_t const colon = credentials.find(':');
+        if (colon == credentials.npos)
+            throw std::invalid_argument(std::string("budget: ") + rule);
+        result.user = credentials.substr(0, colon);
+        result.password = credentials.substr(colon + 1);
+        text.remove_prefix(at + 1);
+    }
+    if (std::size_t const slash = text.find('/'); slash != text.npos) {
+        result.database = text.substr(slash + 1);
+        if (result.database.empty() || result.database.find_first_not_of("0123456789") != std::string::npos)
+            throw std::invalid_argument("budget: database \"" + result.database + "\" must be a number");
+        text = text.substr(0, slash);
+    }
+    result.server = to_endpoint("budget", std::string(text));
+    return result;
+}
+
 std::chrono::milliseconds to_milliseconds(std::string const& name, double seconds) {
     if (!(seconds > 0 && seconds < 86'400))
         throw std::invalid_argument(name + ": must be between 0 and 86400 seconds");
@@ -49,6 +77,8 @@ po::options_description in_file() {
              "exponential(20ms, cap=500ms) max_attempts(4) attempt_timeout(2s) "
              "pushback_limit(2s)"),
          "how a request is tried again, as text") //
+        ("budget", po::value<std::string>(),
+         "redis://ADDRESS:PORT, where gateways that name it share one budget of retries") //
         ("timeout", po::value<double>()->default_value(10),
          "seconds for a request; its field X-Request-Timeout-Ms may say less") //
         ("drain", po::value<double>()->default_value(5),
@@ -97,6 +127,8 @@ std::optional<settings> read_settings(int argc, char const* const* argv) {
         for (std::string const& text : values["upstream"].as<std::vector<std::string>>())
             result.upstreams.push_back(to_endpoint("upstream", text));
     result.policy = asio_retry::parse_policy(values["policy"].as<std::string>());
+    if (values.count("budget"))
+        result.budget = to_store(values["budget"].as<std::string>());
     result.timeout = to_milliseconds("timeout", values["timeout"].as<double>());
     result.drain_limit = to_milliseconds("drain", values["drain"].as<double>());
     result.threads = values["threads"].as<unsigned>();

@@ -12,11 +12,20 @@
 
 namespace gateway {
 
+/// The budget of a fleet, in a Redis.
+struct shared_store {
+    boost::asio::ip::tcp::endpoint server;
+    std::string user;     ///< empty: none is named
+    std::string password; ///< empty: none is asked for
+    std::string database = "0";
+};
+
 /// What the command line says, and the file that it names.
 struct settings {
     boost::asio::ip::tcp::endpoint listen;
     std::vector<boost::asio::ip::tcp::endpoint> upstreams;
     asio_retry::retry_policy policy;
+    std::optional<shared_store> budget;      ///< of all gateways that name it; none: each has its own
     std::chrono::milliseconds timeout{};     ///< of a request whose client sets none, and the longest
     std::chrono::milliseconds drain_limit{}; ///< for what runs when the gateway is told to stop
     std::size_t threads = 2;

@@ -1,6 +1,7 @@
 // The gateway of example/gateway before three nginx that are killed, stopped and made to refuse. What its
 // clients see, and what the servers have counted.
 #include "child_process.hpp"
+#include "ports.hpp"
 
 #include <asio_retry/retry.hpp>
 
@@ -50,34 +51,6 @@ using asio::ip::tcp;
 using namespace std::chrono_literals;
 
 std::string nginx, gateway; // the programs
-
-tcp::endpoint on_loopback(unsigned short port) {
-    return {asio::ip::address_v4::loopback(), port};
-}
-
-/// Free a moment ago, and none of those that systems give to clients.
-unsigned short free_port() {
-    asio::io_context io;
-    for (unsigned i = static_cast<unsigned>(::getpid());; ++i) {
-        static unsigned next = 0;
-        tcp::endpoint const candidate =
-            on_loopback(static_cast<unsigned short>(10'000 + (i * 7 + ++next * 13) % 20'000));
-        tcp::acceptor acceptor(io);
-        boost::system::error_code taken;
-        acceptor.open(candidate.protocol());
-        acceptor.bind(candidate, taken);
-        if (!taken)
-            return candidate.port();
-    }
-}
-
-void wait_until_it_answers(unsigned short port) {
-    auto const connect = [&] {
-        asio::io_context io;
-        tcp::socket(io).connect(on_loopback(port));
-    };
-    retry(connect, retry_policy().backoff(constant(20ms)).unlimited_attempts().max_elapsed(20s));
-}
 
 /// One of the servers behind the gateway, always on the same port.
 class server {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fleet/redis_connection.hpp"
+#include "integration/ports.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -12,10 +13,6 @@
 #include <vector>
 
 namespace asio_retry::test {
-
-inline boost::asio::ip::tcp::endpoint on_loopback(unsigned short port) {
-    return {boost::asio::ip::address_v4::loopback(), port};
-}
 
 /// A connection to a Redis that waits for each reply.
 class redis_client {
