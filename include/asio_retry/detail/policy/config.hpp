@@ -23,10 +23,10 @@
 namespace asio_retry::detail {
 
 /// The library of the same version defines it, and no other: headers and a library of two versions do not link.
-ASIO_RETRY_DECL extern unsigned char const library_is_version_0_1;
+ASIO_RETRY_DECL extern unsigned char const library_is_version_0_2;
 
 #if defined(__GNUC__)
-[[gnu::used]] inline unsigned char const* const needs_library = &library_is_version_0_1;
+[[gnu::used]] inline unsigned char const* const needs_library = &library_is_version_0_2;
 #endif
 
 } // namespace asio_retry::detail
