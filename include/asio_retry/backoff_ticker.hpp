@@ -36,13 +36,13 @@ public:
     using executor_type = boost::asio::any_io_executor;
 
     /// Ticks on `executor`.
-    backoff_ticker(executor_type executor, retry_policy policy)
-        : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(policy))) {}
+    backoff_ticker(executor_type executor, retry_policy given_policy)
+        : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(given_policy))) {}
 
     /// The same on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
-    backoff_ticker(Context& context, retry_policy policy)
-        : backoff_ticker(executor_type(context.get_executor()), std::move(policy)) {}
+    backoff_ticker(Context& context, retry_policy given_policy)
+        : backoff_ticker(executor_type(context.get_executor()), std::move(given_policy)) {}
 
     ~backoff_ticker() { stop(); }
     backoff_ticker(backoff_ticker const&) = delete;

@@ -13,8 +13,8 @@ template <typename Operation, typename Step>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] stepped_operation {
 public:
     /// For `before_retry`.
-    stepped_operation(Operation operation, Step step)
-        : operation_(std::move(operation))
+    stepped_operation(Operation given_operation, Step step)
+        : operation_(std::move(given_operation))
         , step_(std::move(step)) {}
 
 private:

@@ -22,9 +22,9 @@ template <typename T>
 class ASIO_RETRY_DECL_TEMPLATE exhausted_error : public boost::system::system_error {
 public:
     /// Made of the value of the last attempt.
-    explicit exhausted_error(T value)
+    explicit exhausted_error(T given_value)
         : system_error(make_error_code(error::exhausted), "fail_if rejects the last result")
-        , value_(std::make_shared<T>(std::move(value))) {}
+        , value_(std::make_shared<T>(std::move(given_value))) {}
 
     /// What the last attempt completed with; of several values a tuple. Whoever catches it may move it away.
     T& value() const noexcept { return *value_; }

@@ -41,8 +41,8 @@ template <typename Judged>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation {
 public:
     /// For `or_error`.
-    explicit erring_operation(Judged operation)
-        : operation_(std::move(operation)) {}
+    explicit erring_operation(Judged given_operation)
+        : operation_(std::move(given_operation)) {}
 
 private:
     friend struct detail::operation_form<erring_operation>;
@@ -55,8 +55,8 @@ template <typename Operation, typename Predicate>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] judged_operation {
 public:
     /// For `fail_if`.
-    judged_operation(Operation operation, Predicate predicate)
-        : operation_(std::move(operation))
+    judged_operation(Operation given_operation, Predicate predicate)
+        : operation_(std::move(given_operation))
         , predicate_(std::move(predicate)) {}
 
     /// The same, but a value that stays a failure is no success: the operation ends with `error::exhausted`. An

@@ -35,8 +35,8 @@ namespace asio_retry {
 class retry_machine {
 public:
     /// For one operation.
-    explicit retry_machine(retry_policy policy) noexcept
-        : policy_(std::move(policy)) {
+    explicit retry_machine(retry_policy given_policy) noexcept
+        : policy_(std::move(given_policy)) {
         retry_settings const& settings = policy_.settings();
         limits_attempts_ = settings.needs_.limits;
         measures_time_ = settings.needs_.time;

@@ -17,8 +17,8 @@ template <typename Operation, typename OnRetry, typename OnEnd>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] hooked_operation {
 public:
     /// For `with_hooks`.
-    hooked_operation(Operation operation, OnRetry on_retry, OnEnd on_end)
-        : operation_(std::move(operation))
+    hooked_operation(Operation given_operation, OnRetry on_retry, OnEnd on_end)
+        : operation_(std::move(given_operation))
         , hooks_(std::move(on_retry), std::move(on_end)) {}
 
 private:

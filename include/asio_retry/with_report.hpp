@@ -16,9 +16,9 @@ template <typename Operation>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] reported_operation {
 public:
     /// For `with_report`.
-    reported_operation(Operation operation, retry_report& report)
-        : operation_(std::move(operation))
-        , recorder_(report) {}
+    reported_operation(Operation given_operation, retry_report& given_report)
+        : operation_(std::move(given_operation))
+        , recorder_(given_report) {}
 
 private:
     friend struct detail::operation_form<reported_operation>;

@@ -24,8 +24,8 @@ concept attempt_host = requires(Operation& operation, Operation const& itself) {
 template <attempt_host Operation>
 class attempt_handler {
 public:
-    explicit attempt_handler(Operation* operation) noexcept
-        : operation_(operation) {}
+    explicit attempt_handler(Operation* given_operation) noexcept
+        : operation_(given_operation) {}
     attempt_handler(attempt_handler&& other) noexcept
         : operation_(other.release()) {}
     attempt_handler& operator=(attempt_handler&&) = delete;

@@ -36,13 +36,13 @@ public:
 
     template <typename Operation>
         requires(!std::is_same_v<std::remove_cvref_t<Operation>, erased_operation>)
-    explicit erased_operation(Operation&& operation) {
+    explicit erased_operation(Operation&& given_operation) {
         using callable = std::decay_t<Operation>;
         calls_ = &calls_of<callable>;
         if constexpr (fits<callable>)
-            ::new (static_cast<void*>(memory_)) callable(std::forward<Operation>(operation));
+            ::new (static_cast<void*>(memory_)) callable(std::forward<Operation>(given_operation));
         else
-            ::new (static_cast<void*>(memory_)) outside<callable>(std::forward<Operation>(operation));
+            ::new (static_cast<void*>(memory_)) outside<callable>(std::forward<Operation>(given_operation));
     }
     erased_operation(erased_operation&& other) noexcept
         : calls_(std::exchange(other.calls_, nullptr)) {
@@ -79,7 +79,7 @@ private:
 
     public:
         template <typename Operation>
-        explicit outside(Operation&& operation)
+        explicit outside(Operation&& given_operation)
             : place_(allocator().allocate(1)) {
             struct unless_built {
                 Callable* place;
@@ -88,7 +88,7 @@ private:
                         allocator().deallocate(place, 1);
                 }
             } guard{place_};
-            ::new (static_cast<void*>(place_)) Callable(std::forward<Operation>(operation));
+            ::new (static_cast<void*>(place_)) Callable(std::forward<Operation>(given_operation));
             guard.place = nullptr;
         }
         outside(outside&& other) noexcept

@@ -100,11 +100,11 @@ class blocking_retry {
     using result_type = typename form::result_type;
 
 public:
-    blocking_retry(Callable& callable, retry_policy&& policy, Waits& waits)
+    blocking_retry(Callable& callable, retry_policy&& given_policy, Waits& waits)
         : callable_(callable)
         , waits_(waits)
         , source_(waits)
-        , machine_(std::move(policy))
+        , machine_(std::move(given_policy))
         , health_(machine_, source_) {
         machine_.watch(source_);
     }

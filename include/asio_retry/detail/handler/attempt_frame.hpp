@@ -10,8 +10,8 @@ namespace asio_retry::detail {
 /// while the initiating function is still returning is no race.
 class attempt_frame {
 public:
-    explicit attempt_frame(void const* operation) noexcept
-        : operation_(operation)
+    explicit attempt_frame(void const* given_operation) noexcept
+        : operation_(given_operation)
         , outer_(innermost) {
         innermost = this;
     }

@@ -29,9 +29,9 @@ public:
 
 protected:
     template <typename... Args>
-    handler_operation(Handler&& handler, WaitsOn const& waits_on, Args&&... args)
+    handler_operation(Handler&& given_handler, WaitsOn const& waits_on, Args&&... args)
         : Core(std::forward<Args>(args)...)
-        , handler_(std::move(handler))
+        , handler_(std::move(given_handler))
         , executors_(handler_, waits_on) {}
     ~handler_operation() = default;
 
@@ -55,8 +55,8 @@ private:
     /// Lives in the slot, until the operation or the caller's signal ends.
     struct slot_handler {
         handler_operation* self;
-        explicit slot_handler(handler_operation* operation) noexcept
-            : self(operation) {
+        explicit slot_handler(handler_operation* given_operation) noexcept
+            : self(given_operation) {
             self->slot_connected_ = true;
         }
         slot_handler(slot_handler const&) = delete;

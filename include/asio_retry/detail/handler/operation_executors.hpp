@@ -68,8 +68,8 @@ public:
     using executor_type =
         typename std::conditional_t<has_strand, strand_of<base>, std::type_identity<base>>::type;
 
-    operation_executors(Handler const& handler, WaitsOn const& waits_on)
-        : here_(executor_on(base_of(handler, io::get(waits_on)))) {
+    operation_executors(Handler const& given_handler, WaitsOn const& waits_on)
+        : here_(executor_on(base_of(given_handler, io::get(waits_on)))) {
         if constexpr (!waits_where_it_runs)
             there_.emplace(io::get(waits_on));
     }

@@ -63,8 +63,8 @@ public:
     /// @}
 
 protected:
-    hedge_core(hedge_policy const& policy, std::span<hedged_attempt> attempts) noexcept
-        : machine_(policy, attempts) {}
+    hedge_core(hedge_policy const& given_policy, std::span<hedged_attempt> attempts) noexcept
+        : machine_(given_policy, attempts) {}
     hedge_core(hedge_core const&) = delete;
     hedge_core& operator=(hedge_core const&) = delete;
     ~hedge_core() = default;

@@ -66,8 +66,10 @@ public:
 
 private:
     template <typename... Args>
-    hedge_operation(handler_type&& handler, Callable&& callable, hedge_policy const& policy, Args&&... args)
-        : Shell(std::move(handler), policy, make_records(this, policy), std::forward<Args>(args)...)
+    hedge_operation(handler_type&& given_handler, Callable&& callable, hedge_policy const& given_policy,
+                    Args&&... args)
+        : Shell(std::move(given_handler), given_policy, make_records(this, given_policy),
+                std::forward<Args>(args)...)
         , callable_(std::move(callable)) {
         room const in = own_room();
         for (std::size_t i = 0; i < in.count; ++i)

@@ -22,9 +22,9 @@ public:
     using arguments = typename completion::arguments;
 
 protected:
-    hedge_shell(Handler&& handler, hedge_policy const& policy, std::span<hedged_attempt> attempts,
+    hedge_shell(Handler&& given_handler, hedge_policy const& given_policy, std::span<hedged_attempt> attempts,
                 WaitsOn const& waits_on, Membership&& membership)
-        : base(std::move(handler), waits_on, std::move(membership), policy, attempts) {}
+        : base(std::move(given_handler), waits_on, std::move(membership), given_policy, attempts) {}
     ~hedge_shell() = default;
 
     /// In the initiating function.

@@ -57,8 +57,8 @@ public:
 
     static constexpr bool ignores_second_completion = true;
 
-    explicit typed_slot(Shell& operation) noexcept
-        : operation_(operation) {}
+    explicit typed_slot(Shell& given_operation) noexcept
+        : operation_(given_operation) {}
     typed_slot(typed_slot const&) = delete;
     typed_slot& operator=(typed_slot const&) = delete;
     ~typed_slot() = default;
@@ -113,7 +113,7 @@ public:
         } else {
             using result_type = typename Form::result_type;
             auto values = returned<result_type>::arguments(result_type(operation.call(*this)));
-            std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
+            std::apply([&](auto&&... each) { std::move(handler)(std::move(each)...); }, std::move(values));
         }
     }
     void tell(asio::cancellation_type_t type) { this->signal.emit(type); }

@@ -25,8 +25,8 @@ struct counted_callable {
     Callable callable;
 
     template <typename Operation>
-    counted_callable(std::in_place_t, Operation&& operation)
-        : callable(std::forward<Operation>(operation)) {}
+    counted_callable(std::in_place_t, Operation&& given_operation)
+        : callable(std::forward<Operation>(given_operation)) {}
 };
 
 /// In a coroutine of its own. No part of the other: a frame keeps every temporary.

@@ -55,10 +55,10 @@ class awaited_context<scope_handle> {
 public:
     /// `scope` must outlive it.
     template <typename Executor>
-    awaited_context(scope_handle const& scope, Executor const& own)
-        : scope_(scope) {
+    awaited_context(scope_handle const& given_scope, Executor const& own)
+        : scope_(given_scope) {
         if (&get(own) != &asio::query(own, asio::execution::context))
-            work_.emplace(asio::prefer(scope->executor(), asio::execution::outstanding_work.tracked));
+            work_.emplace(asio::prefer(given_scope->executor(), asio::execution::outstanding_work.tracked));
     }
 
     template <typename Executor>

@@ -109,11 +109,11 @@ protected:
     };
 
     /// What it refers to must outlive it.
-    awaited_core(retry_policy&& policy, coroutine_entry<Executor>& entry, WaitsOn const& waits_on,
+    awaited_core(retry_policy&& given_policy, coroutine_entry<Executor>& entry, WaitsOn const& waits_on,
                  awaited_presence<Executor, WaitsOn>& presence)
         : entry_(entry)
         , context_(waits_on, entry.executor())
-        , machine_(std::move(policy))
+        , machine_(std::move(given_policy))
         , wait_(entry.executor())
         , limit_(*this)
         , caller_(*this, entry.state().slot())

@@ -26,9 +26,9 @@ class awaited_retry : public awaited_core<Executor, WaitsOn> {
 
 public:
     /// What it refers to must outlive it.
-    awaited_retry(Callable& callable, retry_policy&& policy, coroutine_entry<Executor>& entry,
+    awaited_retry(Callable& callable, retry_policy&& given_policy, coroutine_entry<Executor>& entry,
                   WaitsOn const& waits_on, awaited_presence<Executor, WaitsOn>& presence)
-        : core(std::move(policy), entry, waits_on, presence)
+        : core(std::move(given_policy), entry, waits_on, presence)
         , callable_(callable)
         , health_(machine(), *this) {}
 

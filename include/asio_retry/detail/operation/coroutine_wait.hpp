@@ -31,8 +31,8 @@ public:
     template <typename Then>
     auto async_suspend(Then then) {
         return asio::async_initiate<asio::deferred_t const, void()>(
-            [this, then](auto handler) {
-                resume_.hold(std::move(handler));
+            [this, then](auto given_handler) {
+                resume_.hold(std::move(given_handler));
                 try {
                     then();
                 } catch (...) {

@@ -119,20 +119,20 @@ struct handler_executor_source {
 
     template <typename Signature>
     auto initiation() const {
-        return [](auto&& handler, auto&& callable, auto policy) {
-            using handler_type = std::decay_t<decltype(handler)>;
+        return [](auto&& given_handler, auto&& callable, auto given_policy) {
+            using handler_type = std::decay_t<decltype(given_handler)>;
             using callable_type = std::decay_t<decltype(callable)>;
             using io_executor = asio::associated_executor_t<handler_type>;
             static_assert(!is_fallback_executor<io_executor>,
                           "async_retry: there is no executor to wait on, because this completion token has "
                           "none of its own; "
                           "give one: async_retry(executor, operation, policy, token)");
-            handler_type own_handler(std::forward<decltype(handler)>(handler));
+            handler_type own_handler(std::forward<decltype(given_handler)>(given_handler));
             handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
             constexpr bool has_strand = wants_strand<operation_form<callable_type>>;
-            operation_kind<decltype(policy)>::template initiate<has_strand>(
+            operation_kind<decltype(given_policy)>::template initiate<has_strand>(
                 std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
-                std::move(policy), io, no_membership());
+                std::move(given_policy), io, no_membership());
         };
     }
 };

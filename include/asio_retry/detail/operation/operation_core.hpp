@@ -82,8 +82,8 @@ public:
 
 protected:
     /// `judges_results`: a success may be a failure all the same, which `fail_if` says.
-    operation_core(retry_policy&& policy, bool judges_results) noexcept
-        : machine_(std::move(policy))
+    operation_core(retry_policy&& given_policy, bool judges_results) noexcept
+        : machine_(std::move(given_policy))
         , judges_results_(judges_results) {}
     operation_core(operation_core const&) = delete;
     operation_core& operator=(operation_core const&) = delete;

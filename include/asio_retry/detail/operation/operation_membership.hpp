@@ -12,9 +12,9 @@ namespace asio_retry::detail {
 template <typename Operation>
 class basic_membership final : scope_member, cancellation_probe {
 public:
-    basic_membership(Operation& operation, scope_handle&& scope)
-        : operation_(operation)
-        , presence_(std::move(scope)) {}
+    basic_membership(Operation& given_operation, scope_handle&& given_scope)
+        : operation_(given_operation)
+        , presence_(std::move(given_scope)) {}
     ~basic_membership() = default;
 
     void link() {

@@ -53,8 +53,8 @@ public:
 
 protected:
     template <typename... Args>
-    turning_operation(Handler&& handler, WaitsOn const& waits_on, Membership&& membership, Args&&... args)
-        : base(std::move(handler), waits_on, std::forward<Args>(args)...)
+    turning_operation(Handler&& given_handler, WaitsOn const& waits_on, Membership&& membership, Args&&... args)
+        : base(std::move(given_handler), waits_on, std::forward<Args>(args)...)
         , part_(*this, std::move(membership)) {}
     ~turning_operation() = default;
 
@@ -125,9 +125,10 @@ public:
     }
 
 protected:
-    operation_shell(Handler&& handler, retry_policy&& policy, WaitsOn const& waits_on, Membership&& membership,
-                    bool judges_results)
-        : base(std::move(handler), waits_on, std::move(membership), std::move(policy), judges_results) {}
+    operation_shell(Handler&& given_handler, retry_policy&& given_policy, WaitsOn const& waits_on,
+                    Membership&& membership, bool judges_results)
+        : base(std::move(given_handler), waits_on, std::move(membership), std::move(given_policy),
+               judges_results) {}
 
     ~operation_shell() = default;
 

@@ -61,8 +61,8 @@ protected:
     using handler_type = typename Shell::handler_type;
 
     template <typename... Args>
-    operation_with_callable(handler_type&& handler, Callable&& callable, Args&&... args)
-        : base(std::move(handler), std::forward<Args>(args)..., form::judges_results)
+    operation_with_callable(handler_type&& given_handler, Callable&& callable, Args&&... args)
+        : base(std::move(given_handler), std::forward<Args>(args)..., form::judges_results)
         , callable_(std::move(callable))
         , health_(this->machine(), *this) {}
     ~operation_with_callable() = default;
@@ -113,7 +113,7 @@ private:
         } else {
             using result_type = typename form::result_type;
             auto values = returned<result_type>::arguments(result_type(this->call_operation()));
-            std::apply([&](auto&&... value) { std::move(handler)(std::move(value)...); }, std::move(values));
+            std::apply([&](auto&&... each) { std::move(handler)(std::move(each)...); }, std::move(values));
         }
     }
 };

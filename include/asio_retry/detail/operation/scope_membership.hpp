@@ -60,8 +60,8 @@ struct scope_membership {
     template <typename Operation>
     class part {
     public:
-        part(Operation& operation, scope_membership&& membership)
-            : member_(operation, std::move(membership.scope)) {}
+        part(Operation& given_operation, scope_membership&& membership)
+            : member_(given_operation, std::move(membership.scope)) {}
         basic_membership<Operation>* get() noexcept { return &member_; }
         presence take_presence() noexcept { return {member_.take_presence()}; }
 

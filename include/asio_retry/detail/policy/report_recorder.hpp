@@ -9,8 +9,8 @@ namespace asio_retry::detail {
 /// Fills in a retry_report, which must outlive it.
 class ASIO_RETRY_DECL report_recorder final : public machine_observer {
 public:
-    explicit report_recorder(retry_report& report) noexcept
-        : report_(&report) {}
+    explicit report_recorder(retry_report& given_report) noexcept
+        : report_(&given_report) {}
 
     /// What an earlier operation left in the report is gone, and nothing is allocated later. Throws
     /// std::bad_alloc.

@@ -46,8 +46,8 @@ public:
     void on_turn_dropped(turn) noexcept { dissolve(); }
 
 private:
-    handler_join(Handler&& handler, scope_handle const& scope)
-        : base(std::move(handler), scope->executor(), scope) {}
+    handler_join(Handler&& given_handler, scope_handle const& given_scope)
+        : base(std::move(given_handler), given_scope->executor(), given_scope) {}
     ~handler_join() = default;
 
     void post() override {

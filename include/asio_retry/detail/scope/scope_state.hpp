@@ -150,8 +150,8 @@ private:
 /// Keeps an operation counted in its scope.
 class scope_presence {
 public:
-    explicit scope_presence(scope_handle scope, scope_member* member = nullptr)
-        : scope_(std::move(scope))
+    explicit scope_presence(scope_handle given_scope, scope_member* member = nullptr)
+        : scope_(std::move(given_scope))
         , has_room_(scope_->enter(member)) {}
     scope_presence(scope_presence&&) noexcept = default;
     scope_presence& operator=(scope_presence&&) = delete;

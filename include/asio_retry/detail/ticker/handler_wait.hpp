@@ -47,8 +47,8 @@ public:
     }
 
 private:
-    handler_wait(Handler&& handler, std::shared_ptr<ticker_state> const& state)
-        : base(std::move(handler), state->executor(), state) {}
+    handler_wait(Handler&& given_handler, std::shared_ptr<ticker_state> const& state)
+        : base(std::move(given_handler), state->executor(), state) {}
     ~handler_wait() = default;
 
     void post() override {
