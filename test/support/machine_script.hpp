@@ -76,7 +76,7 @@ MATCHER_P3(is_give_up, reason, attempt, error,
            arg.delay == duration::zero();
 }
 
-inline constexpr auto no_replacement = error_code();
+inline error_code const no_replacement;
 
 /// An ordinary failure.
 inline error_code unreachable() {

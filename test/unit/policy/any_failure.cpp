@@ -2,7 +2,6 @@
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/permanent.hpp>
-#include <asio_retry/policy_json.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/virtual_time.hpp>
 
@@ -10,7 +9,6 @@
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
-#include <boost/json/object.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,8 +100,6 @@ TEST(any_failure, has_a_text) {
     std::string const text = to_string(policy);
     EXPECT_THAT(text, testing::EndsWith(" any_failure()"));
     EXPECT_EQ(to_string(parse_policy(text)), text);
-    EXPECT_EQ(to_string(policy_from_json(policy_to_json(policy))), text);
-    EXPECT_EQ(policy_to_json(policy).at("any_failure"), boost::json::value(true));
     EXPECT_EQ(to_string(policy.retry_if([](error_code) { return true; })),
               to_string(retry_policy()) + " retry_if(<callable>)");
 }

@@ -110,7 +110,7 @@ TEST(code_of, finds_the_code_in_a_standard_system_error) {
 // A Boost error code that travelled in a std::system_error compares equal to what it was.
 TEST(code_of, gives_back_the_boost_code_that_a_standard_system_error_carries) {
     std::vector<error_code> codes{aborted_error(), timed_out_error()};
-#ifndef BOOST_NO_RTTI // without it Boost.System cannot unwrap other categories
+#ifdef __cpp_rtti // without it Boost.System cannot unwrap other categories
     codes.push_back(error::result_rejected);
 #endif
     for (error_code const& code : codes)

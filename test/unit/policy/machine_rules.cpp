@@ -22,13 +22,11 @@ namespace {
 
 using testing::ElementsAre;
 
-namespace errc = boost::system::errc;
-
 error_code code_a() {
-    return errc::make_error_code(errc::connection_refused);
+    return boost::system::errc::make_error_code(boost::system::errc::connection_refused);
 }
 error_code code_b() {
-    return errc::make_error_code(errc::resource_unavailable_try_again);
+    return boost::system::errc::make_error_code(boost::system::errc::resource_unavailable_try_again);
 }
 auto is(error_code expected) {
     return [expected](error_code const& code) { return code == expected; };

@@ -189,7 +189,7 @@ TEST(decision_24, one_policy_serves_many_threads) {
 }
 
 TEST(retry_policy, predicates_may_be_members_of_the_error) {
-    auto const policy = retry_policy().retry_if(&error_code::failed);
+    auto const policy = retry_policy().retry_if(&error_code::operator bool);
     auto const& predicate = std::get<retry_settings::code_predicate>(policy.settings().retry_if);
     EXPECT_TRUE(predicate(make_error_code(boost::system::errc::timed_out)));
     EXPECT_THROW(retry_settings::code_predicate()(error_code()), std::bad_function_call);

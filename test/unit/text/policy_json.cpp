@@ -143,6 +143,12 @@ TEST(policy_json, is_written_in_short) {
               R"("proportional_jitter":{"fraction":1,"unit":"1s"},"max_attempts":3})");
 }
 
+TEST(policy_json, any_failure_is_a_key) {
+    retry_policy const policy = retry_policy().retry_if(any_failure);
+    EXPECT_EQ(to_string(policy_from_json(policy_to_json(policy))), to_string(policy));
+    EXPECT_EQ(policy_to_json(policy).at("any_failure"), json::value(true));
+}
+
 TEST(policy_json, rules_of_failures_are_lists_and_cannot_be_read) {
     auto const refused = [](error_code const&) { return true; };
     retry_policy const policy =

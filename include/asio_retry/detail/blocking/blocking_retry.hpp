@@ -42,7 +42,7 @@ struct given_back<error_code> {
 template <typename T>
 struct given_back<boost::system::result<T>> {
     static boost::system::result<T> from(std::tuple<error_code, T>&& result) {
-        if (std::get<0>(result).failed())
+        if (std::get<0>(result))
             return std::get<0>(result);
         return std::get<1>(std::move(result));
     }
@@ -50,7 +50,7 @@ struct given_back<boost::system::result<T>> {
 template <>
 struct given_back<boost::system::result<void>> {
     static boost::system::result<void> from(std::tuple<error_code>&& result) {
-        if (std::get<0>(result).failed())
+        if (std::get<0>(result))
             return std::get<0>(result);
         return {};
     }
