@@ -1,9 +1,16 @@
-# Writes the library as one header: cmake -D OUTPUT=DIRECTORY/asio_retry.hpp -P cmake/single_header.cmake
+# Writes the library as one header: cmake [-D OUTPUT=DIRECTORY/asio_retry.hpp] [-D STANDALONE=ON] -P cmake/single_header.cmake
+# STANDALONE: that for Asio without Boost. Without OUTPUT it comes into build/single_header.
 cmake_minimum_required(VERSION 3.25)
-if(NOT OUTPUT)
-    message(FATAL_ERROR "usage: cmake -D OUTPUT=FILE -P single_header.cmake")
-endif()
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+include(${root}/standalone/rewrite.cmake)
+set(name asio_retry)
+if(STANDALONE)
+    set(name asio_retry_standalone)
+endif()
+if(NOT OUTPUT)
+    set(OUTPUT ${root}/build/single_header/${name}.hpp)
+    message(STATUS "writing ${OUTPUT}")
+endif()
 
 function(add_to property text)
     set_property(GLOBAL APPEND_STRING PROPERTY ${property} "${text}")
@@ -18,7 +25,11 @@ function(flatten file part)
     endif()
     set_property(GLOBAL APPEND PROPERTY done ${file})
 
-    file(READ ${file} rest)
+    if(STANDALONE)
+        rewrite_for_standalone(${file} rest)
+    else()
+        file(READ ${file} rest)
+    endif()
     set(kept "")
     set(depth 0)
     while(NOT rest STREQUAL "")
@@ -31,7 +42,9 @@ function(flatten file part)
         elseif(line MATCHES "^#endif")
             math(EXPR depth "${depth} - 1")
         endif()
-        if(line MATCHES "^#include <(asio_retry/.*)>")
+        if(line MATCHES "^#include <(asio_retry/result\\.hpp)>")
+            flatten(${root}/standalone/${CMAKE_MATCH_1} ${part})
+        elseif(line MATCHES "^#include <(asio_retry/.*)>")
             flatten(${root}/include/${CMAKE_MATCH_1} ${part})
         elseif(line MATCHES "^#include \"(.*)\"")
             flatten(${root}/src/${CMAKE_MATCH_1} ${part})
@@ -74,7 +87,7 @@ string(REGEX REPLACE "\n+$" "" license "${license}")
 string(REPLACE "\n" "\n// " license "// ${license}")
 string(REPLACE "// \n" "//\n" license "${license}")
 
-file(WRITE ${OUTPUT} "// asio_retry ${version}, in one header. Generated.
+file(WRITE ${OUTPUT} "// ${name} ${version}, in one header. Generated.
 //
 // Define ASIO_RETRY_IMPLEMENTATION before including it in exactly one source file of a program.
 //

@@ -84,6 +84,8 @@ failure_class classify(error_code const& ec) noexcept {
         return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
     }
     std::string_view const category = code.category().name();
+    if (category == "asio.system") // standalone Asio's own, which knows few conditions
+        return classify_errno(code.value());
     if (category == "asio.netdb")
         return classify_netdb(code.value());
     if (category == "asio.addrinfo")

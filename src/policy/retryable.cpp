@@ -3,7 +3,7 @@
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 
-#include <boost/system/errc.hpp>
+#include "policy/abortion.hpp"
 
 #include <optional>
 #include <variant>
@@ -54,8 +54,7 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
         by_type && failure.exception())
         if (std::optional<bool> const answer = (*by_type)(failure.exception()))
             return *answer;
-    return std::holds_alternative<any_failure_t>(predicate) ||
-           failure.error() != boost::system::errc::operation_canceled;
+    return std::holds_alternative<any_failure_t>(predicate) || !is_abortion(failure.error());
 }
 
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {

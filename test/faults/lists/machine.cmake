@@ -243,14 +243,13 @@ fault(machine_loses_what_a_hook_threw src/policy/machine_events.cpp
 ]])
 
 fault(machine_retries_what_was_aborted src/policy/retryable.cpp
-    [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != boost::system::errc::timed_out;]])
+    [[!is_abortion(failure.error());]] [[failure.error() != boost::system::errc::timed_out;]])
 
 fault(machine_retries_what_was_aborted_in_another_category src/policy/retryable.cpp
-    [[failure.error() != boost::system::errc::operation_canceled;]] [[failure.error() != aborted_error();]])
+    [[!is_abortion(failure.error());]] [[failure.error() != aborted_error();]])
 
 fault(machine_does_not_retry_any_failure src/policy/retryable.cpp
-    [[    return std::holds_alternative<any_failure_t>(predicate) ||
-           failure]] [[    return failure]])
+    [[std::holds_alternative<any_failure_t>(predicate) || !is_abortion]] [[!is_abortion]])
 
 fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retryable.cpp
     [[    if (failure.is_rejected())
@@ -394,10 +393,10 @@ fault(report_names_another_interruption src/policy/interruption.cpp
 # --- a verdict
 
 fault(verdict_of_a_time_out_is_never_permanent src/policy/verdict.cpp
-    [[v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;]] [[v.permanent_ = false;]])
+    [[v.permanent_ = own.permanent_ && !detail::is_abortion(own.error_);]] [[v.permanent_ = false;]])
 
 fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/policy/verdict.cpp
-    [[v.permanent_ = own.permanent_ && own.error_ != boost::system::errc::operation_canceled;]] [[v.permanent_ = own.permanent_;]])
+    [[v.permanent_ = own.permanent_ && !detail::is_abortion(own.error_);]] [[v.permanent_ = own.permanent_;]])
 
 fault(verdict_of_a_time_out_forgets_the_exception src/policy/verdict.cpp
     [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])

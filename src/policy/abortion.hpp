@@ -1,0 +1,19 @@
+#pragma once
+
+#include <asio_retry/error.hpp>
+
+#include <boost/system/errc.hpp>
+
+#include <system_error>
+#include <type_traits>
+
+namespace asio_retry::detail {
+
+/// Whether it says, in whichever category, that somebody cancelled the operation. The codes of standalone Asio
+/// are equal to no condition of the standard library in some versions, but Boost's always are.
+inline bool is_abortion(error_code const& code) noexcept {
+    return code == boost::system::errc::operation_canceled ||
+           (std::is_same_v<error_code, std::error_code> && code == aborted_error());
+}
+
+} // namespace asio_retry::detail

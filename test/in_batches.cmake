@@ -1,0 +1,18 @@
+# in_batches(target): compiles the files of a folder as one, so their names have to differ. To g++ such files are
+# headers, in which it warns of types of unnamed namespaces; compiled one by one they are without warnings.
+function(in_batches target)
+    if(NOT ASIO_RETRY_TEST_BATCHES)
+        return()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    get_target_property(files ${target} SOURCES)
+    foreach(file IN LISTS files)
+        cmake_path(ABSOLUTE_PATH file OUTPUT_VARIABLE folder)
+        cmake_path(GET folder PARENT_PATH folder)
+        cmake_path(GET folder FILENAME folder)
+        if(NOT folder STREQUAL "support")
+            set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${folder})
+        endif()
+    endforeach()
+endfunction()

@@ -1,0 +1,33 @@
+# The sources for Asio without Boost are written, and nothing of Boost is left in them; needs no Asio. Who writes them
+# again touches only what has changed.
+cmake_minimum_required(VERSION 3.25)
+include(${SOURCE_DIR}/standalone/rewrite.cmake)
+file(REMOVE_RECURSE ${WORK_DIR})
+write_standalone(${SOURCE_DIR} ${WORK_DIR}/library files)
+write_standalone_tests(${SOURCE_DIR} ${WORK_DIR}/tests tests)
+list(LENGTH files count)
+list(LENGTH tests test_count)
+if(count LESS 200 OR test_count LESS 125)
+    message(FATAL_ERROR "only ${count} files and ${test_count} of tests are written")
+endif()
+
+foreach(file IN LISTS files)
+    file(STRINGS ${file} lines REGEX "^namespace asio_retry[a-z_:]* {|^#include <asio_retry/|\\.failed\\(\\)|boost")
+    foreach(line IN LISTS lines)
+        if(NOT line MATCHES "//|^namespace asio_retry::inline standalone")
+            message(SEND_ERROR "${file}: ${line}")
+        endif()
+    endforeach()
+endforeach()
+
+# A file that the tree has no more goes, one that is not as it should be is written, and no other.
+set(headers ${WORK_DIR}/library/include/asio_retry_standalone/asio_retry)
+file(WRITE ${headers}/gone.hpp "")
+file(APPEND ${headers}/error.hpp "appended")
+execute_process(COMMAND touch -d @1000000000 ${headers}/verdict.hpp COMMAND_ERROR_IS_FATAL ANY)
+write_standalone(${SOURCE_DIR} ${WORK_DIR}/library files)
+file(READ ${headers}/error.hpp error)
+file(TIMESTAMP ${headers}/verdict.hpp written "%s" UTC)
+if(EXISTS ${headers}/gone.hpp OR error MATCHES "appended" OR NOT written EQUAL 1000000000)
+    message(FATAL_ERROR "what is written again is not what has changed: verdict.hpp at ${written}")
+endif()
