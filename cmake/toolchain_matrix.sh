@@ -52,6 +52,8 @@ gcc14-boost1.88-cxx26              g++-14   libstdc++ 1.88 cxx26
 gcc14-boost1.88-tokens             g++-14   libstdc++ 1.88 tokens
 gcc16-boost1.92-tokens             g++-16   libstdc++ 1.92 tokens
 clang19-boost1.88-module           clang-19 libstdc++ 1.88 module
+gcc12-asio1.30-standalone          g++-12   libstdc++ asio1.30 standalone
+gcc14-asio1.30-standalone          g++-14   libstdc++ asio1.30 standalone
 arm64-gcc12-boost1.81-debug        arm64-g++-12 libstdc++ 1.81 debug
 arm64-gcc12-boost1.81-consumer     arm64-g++-12 libstdc++ 1.81 consumer
 i386-gcc12-boost1.81-debug         i386-g++-12  libstdc++ 1.81 debug
@@ -66,6 +68,7 @@ mode_options() {
     header_only) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_ASIO= ;;
     io_uring) echo -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_STANDARD_LIBRARIES=-luring ;;
     cxx*) echo -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_STANDARD="${1#cxx}" -DCMAKE_CXX_STANDARD_REQUIRED=ON ;;
+    standalone) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_STANDALONE=ON ;;
     tokens) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_BOOST_LIBRARIES=ON ;;
     *) echo -DCMAKE_BUILD_TYPE=Debug ;;
     esac
@@ -91,6 +94,7 @@ mode_targets() {
     case "$1 $2" in
     separate\ *) echo unit_tests ;;
     no_threads\ * | cxx*) echo unit_tests seeded_delays ;;
+    standalone\ *) echo standalone_unit_tests ;;
     tokens\ 1.92) echo cobalt_tests combination_tests ;;
     tokens\ *) echo combination_tests ;;
     debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;
@@ -180,6 +184,7 @@ apt_from() {
 
 # Its headers, and what its coroutines with a stack and its awaitable types need, which Debian has from 1.92 on.
 boost_packages() {
+    case "$1" in asio*) echo libasio-dev && return ;; esac
     echo "libboost$1-dev" "libboost-context$1-dev" "libboost-context$1.0"
     [ "$1" != 1.92 ] || echo "libboost-cobalt$1-dev" "libboost-cobalt$1.0"
 }
@@ -355,6 +360,9 @@ build_row() {
         # shellcheck disable=SC2086 # the runner and the arguments are words
         $here timeout 600 $runner "$build/test/$target" $arguments || return
     done
+    # In a chroot there is neither a Boost for the other library nor pkg-config.
+    [ "$mode" != standalone ] || [ $here != env ] ||
+        ctest --test-dir "$build" -R '^standalone\.is_' --output-on-failure --no-tests=error || return
     [ "$mode" != shared ] || build_consumer "$build/consumer"
 }
 
@@ -400,6 +408,14 @@ check_headers() {
     found=$(grep '/boost/version\.hpp$' "$log.headers" | while read -r header; do
         sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' "$root$header"
     done | sort -u | tr _ .)
+    case "$boost" in
+    asio*) # and nothing of Boost
+        found=$found$(grep '/asio/version\.hpp$' "$log.headers" | while read -r header; do
+            sed -n 's/^#define ASIO_VERSION 10*\([0-9]*\)[0-9][0-9].*/asio1.\1/p' "$root$header"
+        done | sort -u)
+        ! grep '/boost/' "$log.headers" || found="$found and Boost"
+        ;;
+    esac
     if [ "$found" != "$boost" ]; then
         echo "toolchain_matrix: the headers are those of Boost '$found'"
         return 1
