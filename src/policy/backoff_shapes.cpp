@@ -32,7 +32,8 @@ exponential_shape::exponential_shape(duration b, double f)
 }
 
 duration exponential_shape::ceiling(std::uint64_t failures) const noexcept {
-    return failures <= first.size() ? first[failures - 1] : grown(base, factor, failures - 1);
+    return failures <= first.size() ? first[static_cast<std::size_t>(failures - 1)]
+                                    : grown(base, factor, failures - 1);
 }
 
 duration stepwise_exponential_shape::ceiling(std::uint64_t failures) const noexcept {
@@ -75,7 +76,7 @@ duration slotted_binary_shape::ceiling(std::uint64_t failures) const noexcept {
 }
 
 duration schedule_shape::ceiling(std::uint64_t failures) const noexcept {
-    return (*delays)[std::min<std::uint64_t>(failures, delays->size()) - 1];
+    return (*delays)[static_cast<std::size_t>(std::min<std::uint64_t>(failures, delays->size())) - 1];
 }
 
 duration chained_shape::ceiling(std::uint64_t count) const {

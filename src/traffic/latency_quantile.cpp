@@ -17,15 +17,15 @@ constexpr std::uint64_t records_between_halvings = 8192;
 constexpr std::pair<std::size_t, std::size_t> place_of(duration took) noexcept {
     auto const ns = static_cast<std::uint64_t>(std::max(took, duration::zero()).count());
     if (ns < 16)
-        return {0, ns};
+        return {0, static_cast<std::size_t>(ns)};
     auto const octave = static_cast<std::size_t>(std::bit_width(ns)) - 4;
-    return {octave, (ns >> (octave - 1)) - 16};
+    return {octave, static_cast<std::size_t>(ns >> (octave - 1)) - 16};
 }
 
 constexpr duration greatest_in(std::size_t octave, std::size_t step) noexcept {
     if (octave == 0)
         return duration(static_cast<duration::rep>(step));
-    return duration(static_cast<duration::rep>(((step + 17) << (octave - 1)) - 1));
+    return duration(static_cast<duration::rep>((std::uint64_t(step + 17) << (octave - 1)) - 1));
 }
 
 static_assert(place_of(duration::max()) == std::pair<std::size_t, std::size_t>(59, 15));

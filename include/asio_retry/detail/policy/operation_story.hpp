@@ -17,8 +17,8 @@
 namespace asio_retry::detail {
 
 /// What it keeps of a rule of `when` or `max_attempts_when`.
-struct rule_state {
-    std::uint64_t failures = 0; // since the last reset
+struct alignas(std::atomic<duration::rep>) rule_state { // as what may come behind it
+    std::uint64_t failures = 0;                         // since the last reset
     jitter_course course;
 };
 
@@ -31,7 +31,7 @@ struct attempt_pulse {
 
 /// What a retry_machine keeps for gates and observers, and for attempts that say what they were told, and
 /// before what it keeps of each rule and of an attempt's pulse. Apart, because most operations need none of it.
-struct operation_story {
+struct alignas(rule_state) operation_story {
     // What the operation ends with if nothing happens any more: the failure before this wait, of which the
     // result is gone, or else the refusal.
     error_code last = error::attempt_refused;
