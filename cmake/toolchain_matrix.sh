@@ -56,7 +56,7 @@ gcc12-asio1.30-standalone          g++-12   libstdc++ asio1.30 standalone
 gcc14-asio1.30-standalone          g++-14   libstdc++ asio1.30 standalone
 arm64-gcc12-boost1.81-debug        arm64-g++-12 libstdc++ 1.81 debug
 arm64-gcc12-boost1.81-consumer     arm64-g++-12 libstdc++ 1.81 consumer
-i386-gcc12-boost1.81-debug         i386-g++-12  libstdc++ 1.81 debug
+i386-gcc12-boost1.81-consumer      i386-g++-12  libstdc++ 1.81 consumer
 ROWS
 }
 
