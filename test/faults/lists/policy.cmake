@@ -51,8 +51,7 @@ fault(shape_is_linear_without_an_end src/policy/backoff_shapes.cpp
     [[return from_count(std::min(count_of(initial) + grown, greatest_count));]] [[return from_count(count_of(initial) + grown);]])
 
 fault(shape_grows_too_late src/policy/backoff_shapes.cpp
-    [[failures <= first.size() ? first[failures - 1] : grown(base, factor, failures - 1);]]
-    [[failures <= first.size() ? first[failures - 1] : grown(base, factor, failures - 2);]])
+    [[: grown(base, factor, failures - 1);]] [[: grown(base, factor, failures - 2);]])
 
 fault(shape_grows_beyond_its_greatest_step src/policy/backoff_shapes.cpp
     [[        if (count >= last_to_grow || count * factor >= 0x1p63)
@@ -77,7 +76,8 @@ fault(shape_doubles_for_ever src/policy/backoff_shapes.cpp
     [[std::min({failures, greatest_exponent, std::uint64_t(63)});]] [[std::min({failures, greatest_exponent});]])
 
 fault(schedule_leaves_its_last_delay_out src/policy/backoff_shapes.cpp
-    [[std::min<std::uint64_t>(failures, delays->size()) - 1];]] [[std::min<std::uint64_t>(failures, delays->size() - 1) - 1];]])
+    [[std::min<std::uint64_t>(failures, delays->size())) - 1];]]
+    [[std::min<std::uint64_t>(failures, delays->size() - 1)) - 1];]])
 
 fault(chain_begins_its_second_part_too_soon src/policy/backoff_shapes.cpp
     [[return count <= failures ? first->ceiling(count)]] [[return count < failures ? first->ceiling(count)]])
