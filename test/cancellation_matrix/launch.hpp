@@ -23,7 +23,7 @@
 
 namespace asio_retry::test {
 
-// --- the two forms of operation
+// --- the two forms of operation, which take an attempt: else there would be two limits less
 
 class token_operation {
 public:
@@ -35,7 +35,7 @@ public:
         , counted_(s.count_me()) {}
 
     template <typename Token>
-    auto operator()(Token&& token) {
+    auto operator()(attempt, Token&& token) {
         attempts_->call();
         return attempts_->async_attempt(std::forward<Token>(token));
     }
@@ -54,7 +54,7 @@ public:
         : attempts_(&s.attempts())
         , counted_(s.count_me()) {}
 
-    asio::awaitable<int> operator()() { return attempts_->attempt(); }
+    asio::awaitable<int> operator()(attempt) { return attempts_->attempt(); }
 
 private:
     scripted_attempts* attempts_;

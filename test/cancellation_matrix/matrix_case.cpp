@@ -41,6 +41,14 @@ std::string_view name_of(place where) {
         return "decision_10_attempt_limit_queued";
     case place::attempt_limit_passed:
         return "decision_10_attempt_limit_passed";
+    case place::set_up_limit_queued:
+        return "set_up_limit_queued";
+    case place::set_up_limit_passed:
+        return "set_up_limit_passed";
+    case place::silence_queued:
+        return "silence_queued";
+    case place::silence_passed:
+        return "silence_passed";
     case place::deadline_queued:
         return "decision_8_deadline_queued";
     case place::deadline_passed:
@@ -149,6 +157,10 @@ unsigned matrix_case::prior_failures() const {
     case place::success_queued:
     case place::attempt_limit_queued:
     case place::attempt_limit_passed:
+    case place::set_up_limit_queued:
+    case place::set_up_limit_passed:
+    case place::silence_queued:
+    case place::silence_passed:
     case place::deadline_queued:
     case place::deadline_passed:
     case place::in_completion_handler:

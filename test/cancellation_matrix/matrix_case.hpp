@@ -32,6 +32,10 @@ enum class place {
     in_on_give_up,         ///< inside on_give_up, the attempt having been the last allowed
     attempt_limit_queued,  ///< the attempt has reached its timeout and the notice of it is queued
     attempt_limit_passed,  ///< the attempt has been told that its time is over
+    set_up_limit_queued,   ///< the same where the attempt has not said in time that it is set up
+    set_up_limit_passed,   ///< and
+    silence_queued,        ///< where it has been silent for too long
+    silence_passed,        ///< and
     deadline_queued,       ///< the deadline has passed and the notice of it is queued
     deadline_passed,       ///< the attempt has been told that the deadline has passed
     in_completion_handler, ///< inside the completion handler
@@ -114,6 +118,10 @@ struct matrix_case {
     bool at_deadline() const {
         return at.where == place::deadline_queued || at.where == place::deadline_passed;
     }
+    bool at_set_up_limit() const {
+        return at.where == place::set_up_limit_queued || at.where == place::set_up_limit_passed;
+    }
+    bool at_silence() const { return at.where == place::silence_queued || at.where == place::silence_passed; }
     bool in_flight() const { return at.where == place::in_attempt || at_limit(); }
 
     /// The coroutine that awaits the operation makes its attempts itself, in a scope as outside: one thread

@@ -107,6 +107,10 @@ retry_policy scenario::policy() {
         return policy.attempt_timeout(24h);
     if (case_.at_deadline())
         return policy.total_timeout(deadline);
+    if (case_.at_set_up_limit())
+        return policy.set_up_within(instant);
+    if (case_.at_silence())
+        return policy.idle_timeout(instant);
     if (case_.at_limit())
         return policy.attempt_timeout(instant);
     return policy;
@@ -167,11 +171,15 @@ void scenario::drive() {
         drive_to_queued_retry();
         break;
     case place::attempt_limit_queued:
+    case place::set_up_limit_queued:
+    case place::silence_queued:
     case place::deadline_queued:
         drive_to_attempt();
         queue_what_is_due();
         break;
     case place::attempt_limit_passed:
+    case place::set_up_limit_passed:
+    case place::silence_passed:
         drive_to_attempt();
         time_->advance(instant);
         break;

@@ -281,9 +281,13 @@ expectation expected(matrix_case const& c) {
     case place::after_completion:
         return undisturbed(c);
     case place::attempt_limit_queued:
+    case place::set_up_limit_queued:
+    case place::silence_queued:
     case place::deadline_queued:
         return at_limit_queued(c);
     case place::attempt_limit_passed:
+    case place::set_up_limit_passed:
+    case place::silence_passed:
     case place::deadline_passed:
         return at_limit_passed(c);
     }

@@ -84,9 +84,11 @@ public:
         } const here(*this);
 
         dice roll(seed_ + unsigned(number.number));
+        if (roll(2))
+            number.mark_healthy();
         if (roll(4) == 0)
             throw boost::system::system_error(asio::error::connection_reset);
-        switch (depth_ > 0 ? 0 : roll(6)) {
+        switch (depth_ > 0 ? 6 * roll(2) : roll(7)) {
         case 1:
             if (composes_)
                 co_await (nap(roll(400)) || nap(roll(400)));
@@ -107,6 +109,12 @@ public:
             try {
                 co_await nap(800);
             } catch (std::exception const&) {
+            }
+            break;
+        case 6:
+            for (int i = roll(6); i != 0; --i) {
+                co_await nap(roll(200));
+                number.progress();
             }
             break;
         default:
@@ -136,6 +144,10 @@ retry_policy any_policy(dice& roll, bool has_limit) {
         result = result.attempt_timeout(microseconds(200 + roll(2000)));
     if (roll(2))
         result = result.total_timeout(microseconds(500 + roll(5000)));
+    if (roll(3) == 0)
+        result = result.set_up_within(microseconds(100 + roll(400)));
+    if (roll(3) == 0)
+        result = result.idle_timeout(microseconds(100 + roll(400)));
     return result;
 }
 
