@@ -17,7 +17,7 @@ For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, th
 must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
 is unpacked below build/toolchains; these two compilers run in a chroot there. arm64 and i386 are compiled for by cross
 compilers, and run in an emulator of their instructions. JOBS=N says how many compilers run at
-once.
+once. Programs for Windows are run by Wine.
 USAGE
 }
 
@@ -57,6 +57,7 @@ gcc14-asio1.30-standalone          g++-14   libstdc++ asio1.30 standalone
 arm64-gcc12-boost1.81-debug        arm64-g++-12 libstdc++ 1.81 debug
 arm64-gcc12-boost1.81-consumer     arm64-g++-12 libstdc++ 1.81 consumer
 i386-gcc12-boost1.81-consumer      i386-g++-12  libstdc++ 1.81 consumer
+windows-gcc12-boost1.81-consumer   windows-g++-12 libstdc++ 1.81 consumer
 ROWS
 }
 
@@ -246,20 +247,28 @@ install_release() {
 # What is compiled for, if not this machine, and how it is called elsewhere.
 processor_of() {
     case "$1" in
-    arm64-* | i386-*) echo "${1%%-*}" ;;
+    arm64-* | i386-* | windows-*) echo "${1%%-*}" ;;
     esac
 }
 triplet_of() {
     case "$1" in
     arm64-*) echo aarch64-linux-gnu ;;
     i386-*) echo i686-linux-gnu ;;
+    windows-*) echo x86_64-w64-mingw32 ;;
     esac
 }
 
 # Boost is headers alone, but the compiler must not find those of this machine's system beside them.
 install_cross() {
-    ./cmake/bootstrap.sh install "${1#*-}-$(triplet_of "$1")" qemu-user googletest cmake ninja-build
     unpack "$cache/boost-1.81" "$(codename)" libboost1.81-dev
+    case "$1" in
+    windows-*)
+        mkdir -p "$cache/windows/wine"
+        ./cmake/bootstrap.sh install g++-mingw-w64-x86-64-posix wine wine64 cmake ninja-build
+        return
+        ;;
+    esac
+    ./cmake/bootstrap.sh install "${1#*-}-$(triplet_of "$1")" qemu-user googletest cmake ninja-build
     prefix=$cache/$(processor_of "$1")
     [ "$2" != consumer ] && [ ! -f "$prefix/googletest.built" ] || return 0
     say "building GoogleTest for $(processor_of "$1")"
@@ -270,15 +279,31 @@ install_cross() {
     cmake --build "$prefix/googletest" --target install ${JOBS:+-j "$JOBS"} >>"$prefix/googletest.log"
     touch "$prefix/googletest.built"
 }
-cross_command() { echo "$(triplet_of "$1")-${1#*-}"; }
+cross_command() {
+    case "$1" in
+    windows-*) echo "$(triplet_of "$1")-g++-posix" ;;
+    *) echo "$(triplet_of "$1")-${1#*-}" ;;
+    esac
+}
 cross_runner() {
     case "$1" in
+    windows-*)
+        libraries=$(dirname "$("$(cross_command "$1")" -print-file-name=libstdc++-6.dll)")
+        echo "env WINEDEBUG=-all WINEPREFIX=$cache/windows/wine WINEPATH=$libraries;/usr/$(triplet_of "$1")/lib wine"
+        return
+        ;;
     arm64-*) emulator=qemu-aarch64 ;;
     i386-*) emulator=qemu-i386 ;;
     esac
     echo "$emulator -L /usr/$(triplet_of "$1")"
 }
 cross_options() {
+    case "$1" in
+    windows-*)
+        echo "-DCMAKE_SYSTEM_NAME=Windows -DBoost_INCLUDE_DIR=$cache/boost-1.81/usr/include"
+        return
+        ;;
+    esac
     echo "-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$(triplet_of "$1" | sed 's/-.*//')"
     echo "-DBoost_INCLUDE_DIR=$cache/boost-1.81/usr/include"
     echo "-DCMAKE_CROSSCOMPILING_EMULATOR=$(cross_runner "$1" | tr ' ' ';')"
@@ -291,7 +316,7 @@ install_row() {
         install_release "$(release_of "$compiler")" "$compiler" "$boost"
         return
         ;;
-    arm64-* | i386-*) install_cross "$compiler" "$mode" ;;
+    arm64-* | i386-* | windows-*) install_cross "$compiler" "$mode" ;;
     g++-*) ./cmake/bootstrap.sh install "$compiler" ;;
     clang-*) ./cmake/bootstrap.sh install "$compiler" ;;
     esac
@@ -312,7 +337,7 @@ copy_into_release() {
 # Compiles and runs in the folder $build; `here` runs a command where the compiler is.
 build_row() {
     compiler=$1 library=$2 boost=$3 mode=$4
-    compile_flags="$warnings $(mode_flags "$mode" "$compiler")" link_flags='' prefixes='' more_options='' runner=''
+    compile_flags="$warnings $(mode_flags "$mode" "$compiler")" link_flags='' prefixes='' more_options='' runner='' exe=''
     release=$(release_of "$compiler")
     if [ -n "$release" ]; then
         copy_into_release
@@ -324,6 +349,9 @@ build_row() {
     if [ -n "$(processor_of "$compiler")" ]; then
         command=$(cross_command "$compiler") prefixes=$cache/$(processor_of "$compiler")/usr
         more_options=$(cross_options "$compiler") runner=$(cross_runner "$compiler")
+        case "$compiler" in
+        windows-*) compile_flags="$compile_flags -D_WIN32_WINNT=0x0A00" exe=.exe ;;
+        esac
     fi
     if [ "$library" = libc++ ]; then
         version=${compiler#clang-}
@@ -371,7 +399,7 @@ build_consumer() {
     configure "$source/test/consumer/shared" "$1" -DASIO_RETRY_FOLDER="$source" || return
     $here cmake --build "$1" ${JOBS:+-j "$JOBS"} || return
     # shellcheck disable=SC2086 # the runner is words
-    $here $runner "$1/app"
+    $here $runner "$1/app$exe"
 }
 
 # The library as a C++20 module, and a program that imports it. CMake 3.25 does not know modules, and needs not.
@@ -422,7 +450,7 @@ check_headers() {
     fi
     case "$library" in
     libc++) wrong='/include/c++/[0-9]' right='/c++/v1/vector$' ;;
-    libstdc++) wrong='/c++/v1/' right='/c++/[0-9]*/vector$' ;;
+    libstdc++) wrong='/c++/v1/' right='/c++/\([0-9]*/\)\{0,1\}vector$' ;; # a cross compiler has no number there
     esac
     if [ "$mode" = io_uring ] && ! grep -q '/liburing\.h$' "$log.headers"; then
         echo "toolchain_matrix: Asio does not use io_uring"

@@ -23,10 +23,10 @@ namespace asio_retry {
 
 /// What the object does not mention is as in `retry_policy()`, or in the profile that it names. Throws
 /// policy_syntax_error, whose message has the path to the fault, as `parse_policy` does.
-ASIO_RETRY_DECL retry_policy policy_from_json(boost::json::value const& from);
+ASIO_RETRY_JSON_DECL retry_policy policy_from_json(boost::json::value const& from);
 
 /// The items of `to_string`. `policy_from_json` reads it under the same conditions.
-ASIO_RETRY_DECL boost::json::value policy_to_json(retry_policy const& policy);
+ASIO_RETRY_JSON_DECL boost::json::value policy_to_json(retry_policy const& policy);
 
 /// A `retryPolicy` of a service config of gRPC.
 struct grpc_retry_policy {
@@ -46,6 +46,6 @@ struct grpc_retry_policy {
 /// a backoff is no positive number of seconds such as "0.5s", the multiplier is not positive, there is no
 /// status code, or one is unknown or OK. A multiplier below 1 is legal there and refused here, because no
 /// backoff of this library shrinks.
-ASIO_RETRY_DECL grpc_retry_policy grpc_retry_policy_from_json(boost::json::value const& from);
+ASIO_RETRY_JSON_DECL grpc_retry_policy grpc_retry_policy_from_json(boost::json::value const& from);
 
 } // namespace asio_retry

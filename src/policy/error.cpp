@@ -1,11 +1,12 @@
 #include <asio_retry/error.hpp>
 
+#include "policy/system_codes.hpp"
+
 #include <asio_retry/detail/policy/thrown_as.hpp>
 #include <asio_retry/permanent.hpp>
 
 #include <boost/system/system_error.hpp>
 
-#include <cerrno>
 #include <new>
 #include <string>
 #include <system_error>
@@ -103,19 +104,19 @@ boost::system::error_category const& condition_category() noexcept {
 }
 
 error_code timed_out_error() noexcept {
-    return error_code(ETIMEDOUT, boost::system::system_category());
+    return error_code(detail::system_codes::timed_out, boost::system::system_category());
 }
 
 error_code no_memory_error() noexcept {
-    return error_code(ENOMEM, boost::system::system_category());
+    return error_code(detail::system_codes::no_memory, boost::system::system_category());
 }
 
 error_code no_buffer_space_error() noexcept {
-    return error_code(ENOBUFS, boost::system::system_category());
+    return error_code(detail::system_codes::no_buffer_space, boost::system::system_category());
 }
 
 error_code aborted_error() noexcept {
-    return error_code(ECANCELED, boost::system::system_category());
+    return error_code(detail::system_codes::aborted, boost::system::system_category());
 }
 
 error_code code_of(std::exception_ptr const& e) {

@@ -1,10 +1,9 @@
 #include <asio_retry/failure_class.hpp>
 
+#include "policy/system_codes.hpp"
+
 #include <asio_retry/permanent.hpp>
 
-#include <netdb.h>
-
-#include <cerrno>
 #include <string_view>
 
 namespace asio_retry {
@@ -45,6 +44,14 @@ failure_class classify_errno(int value) noexcept {
     return perhaps_done;
 }
 
+#ifdef _WIN32
+/// What the category of the system says there of names; other codes have a condition.
+failure_class classify_system(int value) noexcept {
+    if (detail::system_codes::is_try_again(value))
+        return not_done;
+    return detail::system_codes::is_of_no_name(value) ? hopeless : perhaps_done;
+}
+#else
 /// Asio's category of what gethostbyname says.
 failure_class classify_netdb(int value) noexcept {
     switch (value) {
@@ -69,6 +76,7 @@ failure_class classify_addrinfo(int value) noexcept {
     }
     return perhaps_done;
 }
+#endif
 
 } // namespace
 
@@ -83,6 +91,7 @@ failure_class classify(error_code const& ec) noexcept {
             return not_done;
         return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
     }
+#ifndef _WIN32
     std::string_view const category = code.category().name();
     if (category == "asio.system") // standalone Asio's own, which knows few conditions
         return classify_errno(code.value());
@@ -90,9 +99,15 @@ failure_class classify(error_code const& ec) noexcept {
         return classify_netdb(code.value());
     if (category == "asio.addrinfo")
         return classify_addrinfo(code.value());
+#endif
     auto const condition = code.default_error_condition();
-    return condition.category() == boost::system::generic_category() ? classify_errno(condition.value())
-                                                                     : perhaps_done;
+    if (condition.category() == boost::system::generic_category())
+        return classify_errno(condition.value());
+#ifdef _WIN32
+    return code.category() == boost::system::system_category() ? classify_system(code.value()) : perhaps_done;
+#else
+    return perhaps_done;
+#endif
 }
 
 bool worth_retrying(error_code const& ec) noexcept {

@@ -2,12 +2,14 @@
 #include "plugin.hpp"
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -109,9 +111,26 @@ void through_the_library() {
                                               "a coroutine's system_error");
 }
 
+/// The library names them without Asio's headers, and every system has numbers of its own.
+void codes_of_the_system() {
+    using asio_retry::classify;
+    using asio_retry::failure_kind;
+    expect(asio_retry::timed_out_error() == asio::error::timed_out, "timed_out");
+    expect(asio_retry::no_memory_error() == asio::error::no_memory, "no_memory");
+    expect(asio_retry::no_buffer_space_error() == asio::error::no_buffer_space, "no_buffer_space");
+    expect(asio_retry::aborted_error() == asio::error::operation_aborted, "operation_aborted");
+    expect(classify(asio::error::timed_out).kind == failure_kind::timeout, "a timeout");
+    expect(asio_retry::surely_not_done(asio::error::connection_refused), "refused");
+    expect(asio_retry::surely_not_done(asio::error::host_not_found_try_again), "a name to look up again");
+    expect(!asio_retry::worth_retrying(asio::error::host_not_found), "no such name");
+    expect(!asio_retry::worth_retrying(asio::error::service_not_found), "no such service");
+    expect(!asio_retry::worth_retrying(asio::error::operation_aborted), "aborted");
+}
+
 } // namespace
 
 int main() {
+    codes_of_the_system();
     thrown_by_the_plugin();
     thrown_by_the_library();
     through_the_library();

@@ -361,7 +361,7 @@ fault(failure_of_exhaustion_is_transient src/policy/failure_class.cpp
     [[code == condition::callback_threw || code == error::exhausted]] [[code == condition::callback_threw]])
 
 fault(failure_is_known_by_its_number_alone src/policy/failure_class.cpp
-    [[condition.category() == boost::system::generic_category() ?]] [[condition.value() != 0 ?]])
+    [[if (condition.category() == boost::system::generic_category())]] [[if (condition.value() != 0)]])
 
 fault(failure_is_surely_not_done_although_permanent src/policy/failure_class.cpp
     [[what.kind != failure_kind::permanent && what.effect]] [[what.kind != failure_kind::none && what.effect]])

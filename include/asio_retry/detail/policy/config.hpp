@@ -13,7 +13,15 @@
 #define ASIO_RETRY_DECL
 #endif
 
-/// The same for a template, which every program makes itself: it is one type in all of them.
+/// What asio_retry_json exports. It is no DLL: a DLL is linked with all that it needs, and who brings
+/// Boost.JSON is the program's to say.
+#if defined(_WIN32)
+#define ASIO_RETRY_JSON_DECL
+#else
+#define ASIO_RETRY_JSON_DECL ASIO_RETRY_DECL
+#endif
+
+/// As ASIO_RETRY_DECL, for a template, which every program makes itself: it is one type in all of them.
 #if defined(_WIN32)
 #define ASIO_RETRY_DECL_TEMPLATE
 #else
