@@ -1,11 +1,12 @@
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <limits>
+#include <locale>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,9 +167,11 @@ private:
             return std::numeric_limits<double>::quiet_NaN();
         if (text == "+Inf" || text == "-Inf")
             return (text == "+Inf" ? 1 : -1) * std::numeric_limits<double>::infinity();
+        // libc++ before 20 has no std::from_chars for this.
+        std::istringstream in{std::string(text)};
+        in.imbue(std::locale::classic());
         double value = 0;
-        auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size())
+        if (!(in >> std::noskipws >> value) || in.peek() != std::istringstream::traits_type::eof())
             fail("no number");
         return value;
     }
