@@ -31,7 +31,7 @@ TEST(scheme_C1_C2, every_published_row) {
         auto const [least, greatest] = range_of(old_form, failures);
         EXPECT_EQ(in_seconds(delay_at(without_jitter, failures, 0)), whole(row, "no_jitter"));
         EXPECT_EQ(in_seconds(std::min<duration>(maximum, least)), whole(row, "old_jit_min"));
-        EXPECT_EQ(std::min(maximum.count(), in_seconds(greatest) / 2), whole(row, "old_jit_mid"));
+        EXPECT_EQ(std::min<std::int64_t>(maximum.count(), in_seconds(greatest) / 2), whole(row, "old_jit_mid"));
         EXPECT_EQ(in_seconds(std::min<duration>(maximum, greatest)), whole(row, "old_jit_max"));
         EXPECT_EQ(in_seconds(delay_at(old_form, failures, 0)), whole(row, "old_jit_min"));
         EXPECT_EQ(in_seconds(delay_at(old_form, failures, 1 - 0x1p-53)), whole(row, "old_jit_max"));

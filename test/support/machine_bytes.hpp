@@ -462,7 +462,7 @@ private:
         wide const delay = action.delay.count(), allowed = longest_wait();
         check(0 <= delay && action.delay <= settings().backoff.cap(), "the delay left [0, cap]");
         check(delay <= allowed, "a wait would end after a limit");
-        longest_attempt_ = std::max(longest_attempt_, elapsed_between(began_, now_).count());
+        longest_attempt_ = std::max<std::int64_t>(longest_attempt_, elapsed_between(began_, now_).count());
         if (settings().clamp) {
             check(delay ==
                       std::min({wide(call_.drawn.value_or(duration()).count()), allowed, wait_leaving_time()}),

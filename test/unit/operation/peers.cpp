@@ -168,6 +168,7 @@ TEST_F(peers_in_time, decision_13_cancelled_before_the_start_means_no_attempt) {
     EXPECT_EQ(error, aborted_error());
     EXPECT_EQ(calls, 0);
 
+#ifdef __cpp_lib_jthread
     std::stop_source stop;
     stop.request_stop();
     EXPECT_EQ(retry(
@@ -178,6 +179,7 @@ TEST_F(peers_in_time, decision_13_cancelled_before_the_start_means_no_attempt) {
                   retry_policy(), stop.get_token()),
               aborted_error());
     EXPECT_EQ(calls, 0);
+#endif
 }
 
 TEST_F(peers_in_time, decision_12_a_success_after_a_cancellation_is_one) {
