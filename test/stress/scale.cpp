@@ -160,7 +160,8 @@ protected:
 #endif
         cancel(all);
 #if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
-        EXPECT_LE(allocated_bytes(), before + before / 20);
+        EXPECT_LE(allocated_bytes(),
+                  before + many / 2); // the allocator's own, whose least block is of 16 bytes
         EXPECT_GE(most_allocated_, before + many * sizeof(void*)) << "the operations were not measured";
 #endif
         for (outcomes const* results : {&few, &all}) {
