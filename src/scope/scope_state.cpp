@@ -23,7 +23,7 @@ scope_state::scope_state(asio::any_io_executor executor, scope_handle parent, ti
     : executor_(std::move(executor))
     , parent_(std::move(parent))
     , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
-    , mutex_(parent_ ? parent_->mutex_ : std::make_shared<std::mutex>()) {
+    , mutex_(parent_ ? parent_->mutex_ : std::make_shared<brief_mutex>()) {
     if (!parent_)
         return;
     std::lock_guard const lock(*mutex_);

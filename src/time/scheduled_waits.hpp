@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/time/brief_mutex.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/duration.hpp>
 
@@ -149,7 +150,7 @@ private:
     static constexpr duration hand_over = std::chrono::milliseconds(1); // of a turn that takes longer
 
     /// Takes the mutex; all waits that have arrived are in the wheel then.
-    std::unique_lock<std::mutex> enter() noexcept {
+    std::unique_lock<brief_mutex> enter() noexcept {
         std::unique_lock lock(mutex_);
         waits_.admit();
         return lock;
@@ -282,7 +283,7 @@ private:
     }
 
     bool const has_one_thread_;
-    std::mutex mutex_;
+    brief_mutex mutex_;
     pending_waits waits_;
     wake_up_timer<scheduled_waits> timer_;
     posted_turn<scheduled_waits> turn_;

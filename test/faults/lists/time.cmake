@@ -2,6 +2,24 @@
 
 noticed_by(tests_of_time)
 
+# --- the mutex
+
+fault(brief_mutex_is_had_by_two_when_others_wait include/asio_retry/detail/time/brief_mutex.hpp
+    [[state_.exchange(state::awaited, std::memory_order_acquire) != state::unlocked)]]
+    [[state_.exchange(state::awaited, std::memory_order_acquire) == state::locked)]])
+
+fault(brief_mutex_is_not_handed_on include/asio_retry/detail/time/brief_mutex.hpp
+    [[std::memory_order_release) == state::awaited)]] [[std::memory_order_release) == state::unlocked)]])
+
+fault(brief_mutex_forgets_the_second_that_waits include/asio_retry/detail/time/brief_mutex.hpp
+    [[while (state_.exchange(state::awaited, std::memory_order_acquire) != state::unlocked)]]
+    [[while (state_.exchange(state::locked, std::memory_order_acquire) != state::unlocked)]])
+
+fault(brief_mutex_is_taken_by_who_tries include/asio_retry/detail/time/brief_mutex.hpp
+    [[        state expected = state::unlocked;
+]] [[        state expected = state_.load();
+]])
+
 # --- the scheduler
 
 fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/time/pending_waits.hpp

@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/counted_handle.hpp>
+#include <asio_retry/detail/time/brief_mutex.hpp>
 #include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/error.hpp>
@@ -11,7 +12,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace asio_retry {
@@ -60,9 +60,9 @@ private:
 
     void finish() noexcept;
 
-    scope_handle scope_;                      // until its turn is about to be queued
-    retry_scheduler& scheduler_;              // of the scope
-    std::shared_ptr<std::mutex> const mutex_; // of the scope
+    scope_handle scope_;                       // until its turn is about to be queued
+    retry_scheduler& scheduler_;               // of the scope
+    std::shared_ptr<brief_mutex> const mutex_; // of the scope
 
     // Guarded by it.
     bool has_ended_ = false;

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/counted_handle.hpp>
 #include <asio_retry/detail/scope/scope_join.hpp>
+#include <asio_retry/detail/time/brief_mutex.hpp>
 #include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/retry_scheduler.hpp>
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -135,7 +135,7 @@ private:
     boost::asio::any_io_executor const executor_;
     scope_handle parent_;
     time_point const deadline_;
-    std::shared_ptr<std::mutex> const mutex_;                   // of the tree
+    std::shared_ptr<brief_mutex> const mutex_;                  // of the tree
     std::atomic<scope_request> standing_ = scope_request::none; // for good: drain or cancel
     members members_;                                           // without a request
     linked_list<scope_state> children_;
