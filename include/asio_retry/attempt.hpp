@@ -47,7 +47,7 @@ struct attempt {
     std::uint64_t number = 1;
 
     /// When the whole operation must be over; time_point::max() if it has no deadline.
-    time_point deadline = time_point::max();
+    time_point deadline = (time_point::max)();
 
     /// For the functions below; null outside a retry.
     health_monitor* monitor = nullptr;

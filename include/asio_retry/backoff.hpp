@@ -67,7 +67,7 @@ public:
 
 private:
     detail::backoff_shape shape_;
-    duration cap_ = duration::max();
+    duration cap_ = (duration::max)();
 };
 
 /// Always `value`. Throws std::invalid_argument if it is negative.

@@ -13,16 +13,16 @@ using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 /// `from + by`, held at the first or the last representable point instead of wrapping round.
 constexpr time_point saturating_add(time_point from, duration by) noexcept {
     if (by < duration::zero())
-        return from < time_point::min() - by ? time_point::min() : from + by;
-    return from > time_point::max() - by ? time_point::max() : from + by;
+        return from < (time_point::min)() - by ? (time_point::min)() : from + by;
+    return from > (time_point::max)() - by ? (time_point::max)() : from + by;
 }
 
 /// `to - from`, at least zero and at most duration::max().
 constexpr duration elapsed_between(time_point from, time_point to) noexcept {
     if (to <= from)
         return duration::zero();
-    if (from < time_point() && to > time_point::max() + from.time_since_epoch())
-        return duration::max();
+    if (from < time_point() && to > (time_point::max)() + from.time_since_epoch())
+        return (duration::max)();
     return to - from;
 }
 

@@ -15,11 +15,11 @@ namespace asio_retry {
 
 /// What a jitter may look at to draw the next delay.
 struct backoff_step {
-    std::uint64_t failures = 1;     ///< consecutive failures, the present one included
-    duration ceiling{};             ///< what the backoff gives for them, the cap applied
-    duration base{};                ///< the first ceiling that was not zero; a later one if the cap fell to it
-    duration cap = duration::max(); ///< the backoff's cap, or that of the part which made the ceiling
-    duration previous{};            ///< the delay drawn last; the base before there was one
+    std::uint64_t failures = 1; ///< consecutive failures, the present one included
+    duration ceiling{};         ///< what the backoff gives for them, the cap applied
+    duration base{};            ///< the first ceiling that was not zero; a later one if the cap fell to it
+    duration cap = (duration::max)(); ///< the backoff's cap, or that of the part which made the ceiling
+    duration previous{};              ///< the delay drawn last; the base before there was one
 };
 
 /// From which delays are drawn uniformly, both ends included.
@@ -105,7 +105,7 @@ private:
     detail::jitter_kind kind_;
     duration unit_ = duration(1);
     duration least_{};
-    duration cap_ = duration::max();
+    duration cap_ = (duration::max)();
     bool beyond_cap_ = false;
 };
 

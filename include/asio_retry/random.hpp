@@ -22,9 +22,9 @@ public:
     ASIO_RETRY_DECL explicit random(std::uint64_t seed, std::uint64_t stream = 0) noexcept;
 
     /// The least number of `operator()`.
-    static constexpr result_type min() noexcept { return 0; }
+    static constexpr result_type(min)() noexcept { return 0; }
     /// The greatest number of `operator()`.
-    static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
+    static constexpr result_type(max)() noexcept { return (std::numeric_limits<result_type>::max)(); }
 
     /// The next number, uniform in all 64 bits.
     ASIO_RETRY_DECL result_type operator()() noexcept;

@@ -56,7 +56,7 @@ public:
     /// The operation has no more time than what it is a part of.
     void inherit_deadline(time_point deadline) noexcept {
         deadline_ = deadline;
-        if (deadline != time_point::max())
+        if (deadline != (time_point::max)())
             limits_attempts_ = measures_time_ = true;
     }
 
@@ -203,7 +203,7 @@ private:
     retry_action make_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
-        healthy_since_ = marks_health_ ? time_point::max() : now;
+        healthy_since_ = marks_health_ ? (time_point::max)() : now;
         has_sent_ = false;
         if (is_told_)
             tell_attempt(now);
@@ -265,13 +265,13 @@ private:
     std::uint64_t attempts_ = 0;
     std::uint64_t failures_ = 0; // this and the start, since the last reset
     time_point started_{};
-    time_point deadline_ = time_point::max();
+    time_point deadline_ = (time_point::max)();
     detail::jitter_course course_;
     cancellation_probe const* probe_ = nullptr;
     detail::machine_observer* observer_ = nullptr;
-    detail::operation_story* story_ = nullptr;     // its own; made when it is needed
-    time_point began_{};                           // the attempt, or what would have been one
-    time_point healthy_since_ = time_point::max(); // of the running attempt; or the end of a clamped wait
+    detail::operation_story* story_ = nullptr;       // its own; made when it is needed
+    time_point began_{};                             // the attempt, or what would have been one
+    time_point healthy_since_ = (time_point::max)(); // of the running attempt; or the end of a clamped wait
     stopping stopping_ : 2 = stopping::no;
     bool limits_attempts_ : 1 = false;
     bool measures_time_ : 1 = false;

@@ -32,17 +32,17 @@ public:
     using executor_type = boost::asio::any_io_executor;
 
     /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`.
-    explicit retry_scope(executor_type executor, time_point deadline = time_point::max())
+    explicit retry_scope(executor_type executor, time_point deadline = (time_point::max)())
         : retry_scope(std::move(executor), {}, deadline) {}
 
     /// The same on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
-    explicit retry_scope(Context& context, time_point deadline = time_point::max())
+    explicit retry_scope(Context& context, time_point deadline = (time_point::max)())
         : retry_scope(executor_type(context.get_executor()), deadline) {}
 
     /// A child: cancelled, drained and sent to retry with its parent, counted and waited for by its parent, and
     /// without more time.
-    explicit retry_scope(retry_scope& parent, time_point deadline = time_point::max())
+    explicit retry_scope(retry_scope& parent, time_point deadline = (time_point::max)())
         : retry_scope(parent.get_executor(), parent.state_, deadline) {}
 
     ~retry_scope() {
@@ -134,7 +134,8 @@ private:
         template <typename Handler>
         void operator()(Handler&& handler) const {
             using join = detail::handler_join<std::decay_t<Handler>, false>;
-            join::initiate(std::decay_t<Handler>(std::forward<Handler>(handler)), this->state, duration::max());
+            join::initiate(std::decay_t<Handler>(std::forward<Handler>(handler)), this->state,
+                           (duration::max)());
         }
     };
 

@@ -83,8 +83,8 @@ private:
     std::uint32_t failures_in_row_ = 0;
     duration open_length_;
     time_point open_until_{};
-    time_point heard_from_ = time_point::min(); // what began before this says nothing
-    std::vector<time_point> places_;            // when the running probes began, in this order
+    time_point heard_from_ = (time_point::min)(); // what began before this says nothing
+    std::vector<time_point> places_;              // when the running probes began, in this order
     std::size_t succeeded_ = 0;
 };
 

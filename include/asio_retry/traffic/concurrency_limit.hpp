@@ -109,7 +109,7 @@ public:
         while (count < limit())
             if (in_flight_.compare_exchange_weak(count, count + 1))
                 return now;
-        return {time_point::max(), error::too_many_in_flight};
+        return {(time_point::max)(), error::too_many_in_flight};
     }
 
     void on_end(attempt_end const& end) noexcept override {

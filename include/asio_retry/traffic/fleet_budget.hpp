@@ -120,8 +120,8 @@ private:
     std::optional<question> under_way_;
     duration interval_;
     std::optional<time_point> looked_;
-    time_point answered_ = time_point::max();
-    time_point ask_again_ = time_point::min();
+    time_point answered_ = (time_point::max)();
+    time_point ask_again_ = (time_point::min)();
 };
 
 } // namespace asio_retry

@@ -34,7 +34,7 @@ struct hedge_action {
 
     kind what = kind::done;    ///< the next step
     std::uint64_t attempt = 0; ///< the one to begin; or the one whose result is delivered, 0 for none
-    time_point until = time_point::max();        ///< of a wait
+    time_point until = (time_point::max)();      ///< of a wait
     stop_reason reason = stop_reason::succeeded; ///< of a delivery
     error_code error;                            ///< of a delivery: in place of the result's own error, if set
     std::exception_ptr thrown;                   ///< of a delivery: instead of `error`, if not null
@@ -196,9 +196,9 @@ private:
     hedge_policy policy_;
     hedged_attempt* attempts_;
     cancellation_probe const* probe_ = nullptr;
-    time_point deadline_ = time_point::max();
-    time_point next_at_ = time_point::max(); // when another attempt may begin
-    time_point not_before_ = time_point::min();
+    time_point deadline_ = (time_point::max)();
+    time_point next_at_ = (time_point::max)(); // when another attempt may begin
+    time_point not_before_ = (time_point::min)();
     time_point admitted_at_{}; // the attempt that is ready or began last
     error_code error_;         // to deliver; or of the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;

@@ -193,7 +193,7 @@ fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/op
 ]] [[]])
 
 fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_core.hpp
-    [[limit == time_point::max() || limit_.arm(scheduler(), limit)]] [[limit == limit || limit_.arm(scheduler(), limit)]])
+    [[limit == (time_point::max)() || limit_.arm(scheduler(), limit)]] [[limit == limit || limit_.arm(scheduler(), limit)]])
 
 fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
     [[        if (is_armed_ && scheduler_->cancel(*this))

@@ -76,10 +76,10 @@ fault(awaiting_ends_what_is_alive include/asio_retry/detail/operation/awaited_co
     [[return limit > waits.now() && (]] [[return limit < waits.now() && (]])
 
 fault(awaiting_looks_once_at_what_is_alive include/asio_retry/detail/operation/awaited_core.hpp
-    [[(limit == time_point::max() || limit_.arm(waits, limit));]] [[(limit == time_point::max() || limit != time_point::max());]])
+    [[(limit == (time_point::max)() || limit_.arm(waits, limit));]] [[(limit == (time_point::max)() || limit != (time_point::max)());]])
 
 fault(blocking_does_not_hear_an_attempt include/asio_retry/detail/blocking/blocking_retry.hpp
-    [[std::max(limit, machine_.renewed_limit())]] [[limit]])
+    [[(std::max)(limit, machine_.renewed_limit())]] [[limit]])
 
 fault(machine_takes_silence_for_health src/policy/machine_limits.cpp
     [[if (!said->is_healthy.load(std::memory_order_relaxed))]] [[if (false)]])
@@ -103,7 +103,7 @@ fault(machine_lets_progress_go_unheard src/policy/machine_limits.cpp
     [[        said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);]] [[        said->heard.store(began_.time_since_epoch().count(), std::memory_order_relaxed);]])
 
 fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
-    [[healthy_since_ = marks_health_ ? time_point::max() : now;]] [[healthy_since_ = now;]])
+    [[healthy_since_ = marks_health_ ? (time_point::max)() : now;]] [[healthy_since_ = now;]])
 
 # --- the decision
 

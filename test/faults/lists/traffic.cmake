@@ -198,7 +198,7 @@ fault(slots_are_forgotten_one_too_late include/asio_retry/detail/traffic/slot_wi
     [[slot - static_cast<std::int64_t>(SlotCount) + 1)]] [[slot - static_cast<std::int64_t>(SlotCount) + 2)]])
 
 fault(slots_before_the_epoch_are_one include/asio_retry/detail/traffic/slot_window.hpp
-    [[std::numeric_limits<std::int64_t>::min() / 2;]] [[0;]])
+    [[(std::numeric_limits<std::int64_t>::min)() / 2;]] [[0;]])
 
 fault(slots_turn_time_back include/asio_retry/detail/traffic/slot_window.hpp
     [[        if (slot <= newest_)

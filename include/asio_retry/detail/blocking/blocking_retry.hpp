@@ -130,7 +130,7 @@ public:
 private:
     void make_attempt() {
         time_point const limit =
-            machine_.limits_attempts() ? machine_.attempt_limit(source_.now()) : time_point::max();
+            machine_.limits_attempts() ? machine_.attempt_limit(source_.now()) : (time_point::max)();
         try {
             attempt const which = health_.monitored(machine_.current_attempt());
             if constexpr (std::is_void_v<result_type>) {
@@ -142,7 +142,7 @@ private:
         } catch (...) {
             result_.emplace(completion::from_exception(std::current_exception()));
         }
-        if (limit != time_point::max() && source_.now() >= std::max(limit, machine_.renewed_limit()))
+        if (limit != (time_point::max)() && source_.now() >= (std::max)(limit, machine_.renewed_limit()))
             machine_.on_attempt_limit(); // nobody could tell it to stop, but it has taken too long
     }
 

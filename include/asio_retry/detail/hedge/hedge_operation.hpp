@@ -24,7 +24,7 @@ namespace asio_retry::detail {
 /// Behind a hedged operation, in its block of memory: what its machine keeps of each attempt, and the attempts.
 template <typename Slot>
 struct hedge_room {
-    static constexpr std::size_t alignment = std::max(alignof(Slot), alignof(hedged_attempt));
+    static constexpr std::size_t alignment = (std::max)(alignof(Slot), alignof(hedged_attempt));
 
     std::byte* memory;
     std::size_t count;

@@ -160,8 +160,8 @@ protected:
             return retry_step::attempt;
         entry_.renew();
         is_attempting_ = true;
-        time_point const limit = machine_.limits_attempts() ? machine_.attempt_limit(now) : time_point::max();
-        if (limit == time_point::max() || limit_.arm(scheduler(), limit))
+        time_point const limit = machine_.limits_attempts() ? machine_.attempt_limit(now) : (time_point::max)();
+        if (limit == (time_point::max)() || limit_.arm(scheduler(), limit))
             return retry_step::attempt;
         // The context is being destroyed, and with it, as soon as it waits, the coroutine.
         entry_.let_nothing_throw();
@@ -250,7 +250,7 @@ private:
         try {
             time_point const limit = machine_.renewed_limit();
             retry_scheduler& waits = scheduler();
-            return limit > waits.now() && (limit == time_point::max() || limit_.arm(waits, limit));
+            return limit > waits.now() && (limit == (time_point::max)() || limit_.arm(waits, limit));
         } catch (...) { // it cannot be watched
             return false;
         }

@@ -20,7 +20,7 @@ public:
             base_ = previous_ = duration::zero();
         if (base_ == duration::zero()) {
             base_ = ceiling;
-            previous_ = std::max(previous_, ceiling);
+            previous_ = (std::max)(previous_, ceiling);
         }
         return {failures, ceiling, base_, cap, previous_};
     }

@@ -48,8 +48,8 @@ struct alignas(rule_state) operation_story {
 
     // For the observer.
     std::uint64_t number = 0; // of the operation; 0 before the start, after the end, and without an observer
-    time_point initiated = time_point::max(); // for hooks too, from the first reset on
-    time_point seen{};                        // when something happened last
+    time_point initiated = (time_point::max)(); // for hooks too, from the first reset on
+    time_point seen{};                          // when something happened last
 
     /// With so many rules, and a pulse; null without memory.
     static operation_story* make(std::size_t rules, bool has_pulse) noexcept {

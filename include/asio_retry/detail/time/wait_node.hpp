@@ -25,7 +25,7 @@ protected:
     wait_node& operator=(wait_node const&) = delete;
     ~wait_node() = default;
 
-    static constexpr time_point early = time_point::min(); // no expiry that anybody asks for
+    static constexpr time_point early = (time_point::min)(); // no expiry that anybody asks for
 
 private:
     friend class scheduled_waits;

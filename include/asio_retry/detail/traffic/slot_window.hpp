@@ -16,14 +16,14 @@ template <typename Counts, std::size_t SlotCount>
 class slot_window {
 public:
     explicit slot_window(duration length) noexcept
-        : slot_length_(std::max(length / static_cast<duration::rep>(SlotCount), duration(1))) {}
+        : slot_length_((std::max)(length / static_cast<duration::rep>(SlotCount), duration(1))) {}
 
     /// Goes to the slot of `now`, and forgets what is older than the window.
     void advance(time_point now) noexcept {
         std::int64_t const slot = slot_of(now);
         if (slot <= newest_)
             return;
-        std::int64_t const first = std::max(newest_ + 1, slot - static_cast<std::int64_t>(SlotCount) + 1);
+        std::int64_t const first = (std::max)(newest_ + 1, slot - static_cast<std::int64_t>(SlotCount) + 1);
         for (std::int64_t i = first; i <= slot; ++i) {
             total_ -= at(i);
             at(i) = Counts();
@@ -68,7 +68,7 @@ private:
     }
 
     duration const slot_length_;
-    std::int64_t newest_ = std::numeric_limits<std::int64_t>::min() / 2;
+    std::int64_t newest_ = (std::numeric_limits<std::int64_t>::min)() / 2;
     std::array<Counts, SlotCount> slots_{};
     Counts total_;
 };
