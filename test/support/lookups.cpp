@@ -7,8 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#ifdef _WIN32
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#else
 #include <dlfcn.h>
 #include <netdb.h>
+#define WSAAPI
+#endif
 
 namespace asio_retry::test {
 namespace {
@@ -74,14 +80,37 @@ std::size_t wandering_host::lookups() const {
 
 } // namespace asio_retry::test
 
-/// In place of the system's, which it asks.
-extern "C" int getaddrinfo(char const* node, char const* service, addrinfo const* hints, addrinfo** result) {
-    using function = int(char const*, char const*, addrinfo const*, addrinfo**);
-    static auto* const of_the_system = reinterpret_cast<function*>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+namespace {
+
+using lookup = int WSAAPI(char const*, char const*, addrinfo const*, addrinfo**);
+
+lookup* of_the_system() {
+#ifdef _WIN32
+    return reinterpret_cast<lookup*>(
+        reinterpret_cast<void*>(::GetProcAddress(::GetModuleHandleA("ws2_32.dll"), "getaddrinfo")));
+#else
+    return reinterpret_cast<lookup*>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+#endif
+}
+
+int look_up(char const* node, char const* service, addrinfo const* hints, addrinfo** result) {
+    static lookup* const ask = of_the_system();
     if (!node || std::string_view(node) != asio_retry::test::wandering_host::name)
-        return of_the_system(node, service, hints, result);
+        return ask(node, service, hints, result);
     unsigned short const port = asio_retry::test::next_port();
     if (port == 0)
         return EAI_NONAME;
-    return of_the_system("127.0.0.1", std::to_string(port).c_str(), hints, result);
+    return ask("127.0.0.1", std::to_string(port).c_str(), hints, result);
 }
+
+} // namespace
+
+/// In place of the system's, which it asks.
+#ifdef _WIN32
+extern "C" lookup* __imp_getaddrinfo;
+lookup* __imp_getaddrinfo = look_up; // through which calls go that would go into its library
+#else
+extern "C" int getaddrinfo(char const* node, char const* service, addrinfo const* hints, addrinfo** result) {
+    return look_up(node, service, hints, result);
+}
+#endif

@@ -13,8 +13,9 @@
 #include <stdexcept>
 
 // How often what an attempt throws is thrown again. Where the standard library cannot be asked what was thrown,
-// it is thrown to be looked at, as often as there is something to ask.
-#if defined(__GLIBCXX__) && defined(__GXX_RTTI)
+// it is thrown to be looked at, as often as there is something to ask. On Windows nothing stands in place of
+// the runtime's.
+#if defined(__GLIBCXX__) && defined(__GXX_RTTI) && !defined(_WIN32)
 
 #include <dlfcn.h>
 

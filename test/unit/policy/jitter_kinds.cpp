@@ -141,12 +141,12 @@ TEST(decorrelated_jitter_v2, has_the_law_of_the_formula) {
         double const expected = (mean_of_s(n - 1) - mean_of_s(n - 2)) / 1.4;
         EXPECT_NEAR(sum / 1e5, expected, expected * 0.015);
     }
-    backoff_step far = step_of(1s, 1h);
-    far.failures = std::numeric_limits<std::uint64_t>::max();
-    EXPECT_EQ(sorted_draws(kind, far, 10).front(), 1h);
-    far.cap = duration::max();
-    far.failures = 1000;
-    EXPECT_EQ(sorted_draws(kind, far, 10).front(), duration::max());
+    backoff_step distant = step_of(1s, 1h);
+    distant.failures = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(sorted_draws(kind, distant, 10).front(), 1h);
+    distant.cap = duration::max();
+    distant.failures = 1000;
+    EXPECT_EQ(sorted_draws(kind, distant, 10).front(), duration::max());
     EXPECT_EQ(sorted_draws(kind, step_of(0s), 10).back(), 0s);
 }
 

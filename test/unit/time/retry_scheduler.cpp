@@ -15,8 +15,10 @@
 #include <optional>
 #include <thread>
 
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 namespace asio_retry {
 namespace {
@@ -544,6 +546,22 @@ TEST(retry_scheduler, it_is_known_whether_any_is_seeded) {
     EXPECT_FALSE(retry_scheduler::any_seeded());
 }
 
+TEST(retry_scheduler, what_is_drawn_after_a_fork_is_new_unless_seeded) {
+    asio::io_context unseeded, seeded;
+    scheduler(seeded).seed(7);
+    std::uint64_t const expected = [] {
+        asio::io_context same;
+        return scheduler(same).seed(7).next_random()();
+    }();
+    std::uint64_t const before = scheduler(unseeded).next_random()();
+    unseeded.notify_fork(asio::io_context::fork_child);
+    seeded.notify_fork(asio::io_context::fork_child);
+    EXPECT_NE(scheduler(unseeded).next_random()(), before);
+    EXPECT_EQ(scheduler(seeded).next_random()(), expected);
+}
+
+#ifndef _WIN32 // which has no fork
+
 /// What a forked child draws first; the context has been told of the fork, or its child's has not.
 std::uint64_t drawn_in_forked_child(asio::io_context& io, bool is_told = true) {
     int ends[2];
@@ -565,20 +583,6 @@ std::uint64_t drawn_in_forked_child(asio::io_context& io, bool is_told = true) {
     return drawn;
 }
 
-TEST(retry_scheduler, what_is_drawn_after_a_fork_is_new_unless_seeded) {
-    asio::io_context unseeded, seeded;
-    scheduler(seeded).seed(7);
-    std::uint64_t const expected = [] {
-        asio::io_context same;
-        return scheduler(same).seed(7).next_random()();
-    }();
-    std::uint64_t const before = scheduler(unseeded).next_random()();
-    unseeded.notify_fork(asio::io_context::fork_child);
-    seeded.notify_fork(asio::io_context::fork_child);
-    EXPECT_NE(scheduler(unseeded).next_random()(), before);
-    EXPECT_EQ(scheduler(seeded).next_random()(), expected);
-}
-
 TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_seeded) {
     asio::io_context unseeded, seeded;
     scheduler(unseeded);
@@ -591,6 +595,8 @@ TEST(retry_scheduler, forked_child_draws_other_numbers_than_its_parent_unless_se
     std::uint64_t const seeded_child = drawn_in_forked_child(seeded);
     EXPECT_EQ(seeded_child, scheduler(seeded).next_random()());
 }
+
+#endif
 
 // A thread remembers what it has looked up.
 TEST(retry_scheduler, a_context_at_the_same_address_has_one_of_its_own) {

@@ -11,8 +11,10 @@
 #include <string>
 #include <string_view>
 
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 namespace asio_retry::test {
 namespace {
@@ -76,6 +78,8 @@ TEST(idempotency_key, halves_of_random_ones_are_drawn_apart) {
     EXPECT_LT(alike, 100);
 }
 
+#ifndef _WIN32 // which has no fork
+
 // There is no state that a copy of the process would have too.
 TEST(idempotency_key, random_ones_of_forked_processes_differ) {
     (void)idempotency_key::random();
@@ -97,6 +101,8 @@ TEST(idempotency_key, random_ones_of_forked_processes_differ) {
     ::close(ends[0]);
     ::close(ends[1]);
 }
+
+#endif
 
 } // namespace
 } // namespace asio_retry::test
