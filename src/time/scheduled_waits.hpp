@@ -222,7 +222,7 @@ private:
     }
 
     void arm_for(time_point wake_up) {
-        if (!manual_now_ && !shut_down_)
+        if (!manual_now_ && !shut_down_ && !timer_.fires_by(wake_up))
             timer_.arm(wake_up);
     }
 

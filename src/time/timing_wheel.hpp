@@ -60,11 +60,8 @@ public:
             slot::erase(node);
             return;
         }
-        position const at = position_of(node);
-        slot& nodes = slot_at(at);
-        slot::erase(node);
-        if (nodes.empty())
-            set_vacant(at);
+        if (slot::erase(node))
+            set_vacant(position_of(node));
     }
 
     /// The next wait that is over at `now`, or null. One that may still be late, being of a slot no longer than
@@ -160,9 +157,9 @@ private:
 
     position position_of(wait_node const& node) const noexcept {
         tick const when = std::max(tick_of(node.expiry()), reached_);
-        unsigned const level =
-            wheel_level_of_bit[static_cast<unsigned>(std::bit_width((when ^ reached_) | 1) - 1)];
-        return {level, static_cast<unsigned>(when >> levels::first_bits[level]) % levels::slots(level)};
+        wheel_digit const digit =
+            wheel_digit_of_bit[static_cast<unsigned>(std::bit_width((when ^ reached_) | 1) - 1)];
+        return {digit.level, static_cast<unsigned>(when >> digit.first_bit) & digit.last_slot};
     }
 
     slot& slot_at(position at) noexcept { return slots_[first_slot_of_wheel_level[at.level] + at.index]; }

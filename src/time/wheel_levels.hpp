@@ -19,12 +19,21 @@ struct wheel_levels {
     }
 };
 
-inline constexpr auto wheel_level_of_bit = [] {
-    std::array<std::uint8_t, 64> levels{};
+/// The part of a time that says which slot of a level.
+struct wheel_digit {
+    std::uint8_t level;
+    std::uint8_t first_bit;
+    std::uint16_t last_slot;
+};
+
+inline constexpr auto wheel_digit_of_bit = [] {
+    std::array<wheel_digit, 64> digits{};
     for (unsigned level = 0; level != wheel_levels::count; ++level)
         for (unsigned bit = wheel_levels::first_bits[level]; bit != wheel_levels::first_bits[level + 1]; ++bit)
-            levels[bit] = static_cast<std::uint8_t>(level);
-    return levels;
+            digits[bit] = {static_cast<std::uint8_t>(level),
+                           static_cast<std::uint8_t>(wheel_levels::first_bits[level]),
+                           static_cast<std::uint16_t>(wheel_levels::slots(level) - 1)};
+    return digits;
 }();
 
 /// In a row of all levels' slots, one level after the other.

@@ -2,6 +2,13 @@
 
 noticed_by(tests_of_time)
 
+fault(operation_takes_its_stream_of_a_seed_late include/asio_retry/detail/time/lazy_scheduler.hpp
+    [[        if (retry_scheduler::any_seeded())
+            take_stream();]] [[]])
+
+fault(operation_takes_a_stream_for_each_number include/asio_retry/detail/time/lazy_scheduler.hpp
+    [[        if ((found_ & has_stream) == 0)]] [[]])
+
 # --- the mutex
 
 fault(brief_mutex_is_had_by_two_when_others_wait include/asio_retry/detail/time/brief_mutex.hpp
@@ -168,9 +175,7 @@ fault(scheduler_does_not_arm_when_few_are_left src/time/scheduled_waits.hpp
     [[            arm(); // from here on they are exact]] [[            return;]])
 
 fault(scheduler_waits_by_a_manual_clock src/time/scheduled_waits.hpp
-    [[        if (!manual_now_ && !shut_down_)
-            timer_]] [[        if (!shut_down_)
-            timer_]])
+    [[        if (!manual_now_ && !shut_down_ && ]] [[        if (!shut_down_ && ]])
 
 fault(scheduler_ends_all_in_one_turn src/time/scheduled_waits.hpp
     [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
@@ -288,6 +293,9 @@ fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
         first.push_back(node);
         first.append(slot_at(at));
         slot_at(at).append(first);]])
+
+fault(wheel_keeps_a_slot_that_was_taken_back src/time/timing_wheel.hpp
+    [[        if (slot::erase(node))]] [[        if (!slot::erase(node))]])
 
 fault(wheel_is_slack_by_twice_as_much src/time/timing_wheel.hpp
     [[bool const is_short = length <= longest;]] [[bool const is_short = length <= 64 * longest;]])

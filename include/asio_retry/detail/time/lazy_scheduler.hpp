@@ -7,46 +7,62 @@
 #include <boost/asio/io_context.hpp>
 
 #include <cassert>
+#include <cstdint>
 #include <memory>
 
 namespace asio_retry::detail {
 
 /// The scheduler of an operation and its stream of random numbers: looked up when first needed, which is after
-/// the first failure, unless there is a time limit.
+/// the first failure, unless there is a time limit. A stream that is of a seed is taken at the same time, since
+/// it belongs to the order of the initiations, and another not before a number is drawn.
 class lazy_scheduler {
 public:
     lazy_scheduler() noexcept {}
     lazy_scheduler(lazy_scheduler const&) = delete;
     lazy_scheduler& operator=(lazy_scheduler const&) = delete;
 
-    bool is_found() const noexcept { return scheduler_ != nullptr; }
+    bool is_found() const noexcept { return found_ != 0; }
 
     /// `known` may be an io_context that is the same. Precondition: !is_found().
     void find_in(boost::asio::execution_context& context, boost::asio::io_context* known) {
+        take(scheduler(context), known == &context ? known : nullptr);
+    }
+
+    /// One that has been looked up, and its context, if that is an io_context. Precondition: !is_found().
+    void take(retry_scheduler& found, boost::asio::io_context* own) {
         assert(!is_found());
-        retry_scheduler& found = scheduler(context);
-        if (known == &context)
-            found.go_on_in(*known);
-        std::construct_at(&random_, found.next_random());
-        scheduler_ = &found;
+        if (own)
+            found.go_on_in(*own);
+        found_ = reinterpret_cast<std::uintptr_t>(&found);
+        if (retry_scheduler::any_seeded())
+            take_stream();
     }
 
     /// @name Precondition: is_found()
     /// @{
     retry_scheduler& get() const noexcept {
         assert(is_found());
-        return *scheduler_;
+        return *reinterpret_cast<retry_scheduler*>(found_ & ~has_stream);
     }
     random& get_random() noexcept {
-        assert(is_found());
+        if ((found_ & has_stream) == 0)
+            take_stream();
         return random_;
     }
     /// @}
 
 private:
-    retry_scheduler* scheduler_ = nullptr;
+    static constexpr std::uintptr_t has_stream = 1;
+    static_assert(alignof(retry_scheduler) > has_stream);
+
+    void take_stream() noexcept {
+        std::construct_at(&random_, get().next_random());
+        found_ |= has_stream;
+    }
+
+    std::uintptr_t found_ = 0; // where it is, and whether there is a stream
     union {
-        random random_; // there if the scheduler is
+        random random_;
     };
 };
 

@@ -80,13 +80,15 @@ public:
 
     void pop_front() noexcept { erase(front()); }
 
-    /// Precondition: it is in some list.
-    static void erase(T& value) noexcept {
+    /// Precondition: it is in some list. Returns whether it was the last one there.
+    static bool erase(T& value) noexcept {
         list_node* const node = hook::node_of(value);
         assert(node->next_node);
         node->previous_node->next_node = node->next_node;
         node->next_node->previous_node = node->previous_node;
+        bool const was_last = node->next_node == node->previous_node; // the root
         node->next_node = nullptr;
+        return was_last;
     }
 
     /// All that another list holds, which is empty then.
