@@ -21,6 +21,7 @@ scope_handle scope_state::create(asio::any_io_executor executor, scope_handle pa
 
 scope_state::scope_state(asio::any_io_executor executor, scope_handle parent, time_point deadline)
     : executor_(std::move(executor))
+    , context_(asio::query(executor_, asio::execution::context))
     , parent_(std::move(parent))
     , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
     , mutex_(parent_ ? parent_->mutex_ : std::make_shared<brief_mutex>()) {
@@ -46,7 +47,7 @@ void scope_state::destroy(scope_state* scope) noexcept {
 }
 
 retry_scheduler& scope_state::scheduler() const {
-    return asio_retry::scheduler(asio::query(executor_, asio::execution::context));
+    return asio_retry::scheduler(context_);
 }
 
 std::size_t scope_state::pending() const {

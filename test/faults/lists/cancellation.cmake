@@ -196,9 +196,9 @@ fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_core.hp
     [[limit == (time_point::max)() || limit_.arm(scheduler(), limit)]] [[limit == limit || limit_.arm(scheduler(), limit)]])
 
 fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
-    [[        if (is_armed_ && scheduler_->cancel(*this))
-            is_armed_ = false;
-        return !is_armed_;]] [[        return true;]])
+    [[        if (armed_in_ && armed_in_->cancel(*this))
+            armed_in_ = nullptr;
+        return !armed_in_;]] [[        return true;]])
 
 fault(virtual_time_has_several_threads src/time/retry_scheduler.cpp
     [[ || impl_->has_virtual_time]] [[]])
@@ -233,7 +233,7 @@ fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/
         return true;]])
 
 fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
-    [[ && !runs_one_at_a_time(entry.executor()) &&]] [[ && false &&]])
+    [[!runs_one_at_a_time(entry.executor(), home) &&]] [[false &&]])
 
 fault(awaiting_stays_on_the_strand_of_its_attempts include/asio_retry/detail/handler/coroutine_entry.hpp
     [[            std::swap(key::executor(*entry_), *moved_);
@@ -266,10 +266,10 @@ fault(awaiting_leaves_no_time_for_a_join include/asio_retry/detail/operation/cor
             return;]] [[        return;]])
 
 fault(awaiting_has_no_work_on_the_context_of_its_scope include/asio_retry/detail/operation/awaited_context.hpp
-    [[        if (&get(own) != &asio::query(own, asio::execution::context))]] [[        if (&get(own) == nullptr)]])
+    [[        if (&get(own, home) != &home.context_of(own))]] [[        if (&get(own, home) == nullptr)]])
 
 fault(awaiting_knows_no_strand include/asio_retry/detail/operation/awaited_context.hpp
-    [[ : executor_home(executor).is_strand();]] [[ : false;]])
+    [[        return executor_home(executor).is_strand();]] [[        return false;]])
 
 fault(notice_of_a_limit_outlives_its_coroutine include/asio_retry/detail/operation/coroutine_limit.hpp
     [[                queued->of = nullptr;

@@ -21,7 +21,7 @@ public:
     template <typename Handler>
     void hold(Handler&& handler) noexcept {
         using held = std::decay_t<Handler>;
-        static_assert(sizeof(held) <= sizeof memory_ && alignof(held) <= alignof(std::max_align_t));
+        static_assert(sizeof(held) <= sizeof memory_ && alignof(held) <= alignof(void*));
         assert(!take_);
         ::new (static_cast<void*>(memory_)) held(std::forward<Handler>(handler));
         take_ = [](resumption& self, bool resumes) {
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    alignas(std::max_align_t) std::byte memory_[4 * sizeof(void*)];
+    alignas(void*) std::byte memory_[4 * sizeof(void*)];
     void (*take_)(resumption&, bool resumes) = nullptr;
 };
 

@@ -65,12 +65,13 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
 
     coroutine_entry<executor_type> entry;
     co_await entry.find();
-    if ((Source::is_scoped || policy.settings().limits_attempts()) && !runs_one_at_a_time(entry.executor()) &&
-        !moves_to_strand(entry))
+    coroutine_home home;
+    if ((Source::is_scoped || policy.settings().limits_attempts()) &&
+        !runs_one_at_a_time(entry.executor(), home) && !moves_to_strand(entry))
         co_return co_await retry_elsewhere<Token>(source, kept.callable, policy);
 
     awaited_retry<Callable, executor_type, typename Source::waits_on> retry(
-        kept.callable, std::move(policy), entry, source.where_to_wait(), kept.presence);
+        kept.callable, std::move(policy), entry, home, source.where_to_wait(), kept.presence);
     for (auto step = retry.start(); step != retry_step::complete;) {
         if (step == retry_step::pause) {
             co_await retry.async_pause();

@@ -20,16 +20,40 @@ namespace asio_retry::detail {
 /// Says that a coroutine waits on its own executor.
 struct own_executor {};
 
+/// The scheduler of the context whose own executor a coroutine has, if that has been looked up.
+class coroutine_home {
+public:
+    coroutine_home() noexcept = default;
+    explicit coroutine_home(asio::io_context& context)
+        : scheduler_(&asio_retry::scheduler(context)) {}
+
+    explicit operator bool() const noexcept { return scheduler_ != nullptr; }
+
+    /// @name Precondition: it has been looked up
+    /// @{
+    retry_scheduler& scheduler() const noexcept { return *scheduler_; }
+    asio::io_context& context() const noexcept { return static_cast<asio::io_context&>(scheduler_->context()); }
+    /// @}
+
+    template <typename Executor>
+    asio::execution_context& context_of(Executor const& own) const {
+        return scheduler_ ? scheduler_->context() : asio::query(own, asio::execution::context);
+    }
+
+private:
+    retry_scheduler* scheduler_ = nullptr;
+};
+
 /// Where a coroutine waits: elsewhere, and there is work while it may.
 template <typename WaitsOn>
 class awaited_context {
 public:
     template <typename Executor>
-    awaited_context(WaitsOn const& waits_on, Executor const&)
+    awaited_context(WaitsOn const& waits_on, Executor const&, coroutine_home const&)
         : work_(asio::prefer(waits_on, asio::execution::outstanding_work.tracked)) {}
 
     template <typename Executor>
-    asio::execution_context& get(Executor const&) const {
+    asio::execution_context& get(Executor const&, coroutine_home const&) const {
         return asio::query(work_, asio::execution::context);
     }
 
@@ -41,11 +65,11 @@ template <>
 class awaited_context<own_executor> {
 public:
     template <typename Executor>
-    awaited_context(own_executor, Executor const&) noexcept {}
+    awaited_context(own_executor, Executor const&, coroutine_home const&) noexcept {}
 
     template <typename Executor>
-    asio::execution_context& get(Executor const& own) const {
-        return asio::query(own, asio::execution::context);
+    asio::execution_context& get(Executor const& own, coroutine_home const& home) const {
+        return home.context_of(own);
     }
 };
 
@@ -55,15 +79,15 @@ class awaited_context<scope_handle> {
 public:
     /// `scope` must outlive it.
     template <typename Executor>
-    awaited_context(scope_handle const& given_scope, Executor const& own)
+    awaited_context(scope_handle const& given_scope, Executor const& own, coroutine_home const& home)
         : scope_(given_scope) {
-        if (&get(own) != &asio::query(own, asio::execution::context))
+        if (&get(own, home) != &home.context_of(own))
             work_.emplace(asio::prefer(given_scope->executor(), asio::execution::outstanding_work.tracked));
     }
 
     template <typename Executor>
-    asio::execution_context& get(Executor const&) const noexcept {
-        return asio::query(scope_->executor(), asio::execution::context);
+    asio::execution_context& get(Executor const&, coroutine_home const&) const noexcept {
+        return scope_->context();
     }
 
     scope_handle const& scope() const noexcept { return scope_; }
@@ -73,11 +97,23 @@ private:
     std::optional<tracked_executor<asio::any_io_executor>> work_;
 };
 
-/// Whether what is queued on the executor never meets a coroutine that runs there.
+/// Whether what is queued on the executor never meets a coroutine that runs there. If that is so because one
+/// thread runs the context, what was looked up for it is kept in `home`.
+template <typename Executor>
+bool runs_one_at_a_time(Executor const& executor, coroutine_home& home) {
+    asio::io_context* const context = own_context(executor);
+    if (!context)
+        return executor_home(executor).is_strand();
+    coroutine_home const found(*context);
+    if (!found.scheduler().has_one_thread())
+        return false;
+    home = found;
+    return true;
+}
 template <typename Executor>
 bool runs_one_at_a_time(Executor const& executor) {
-    asio::io_context* const context = own_context(executor);
-    return context ? scheduler(*context).has_one_thread() : executor_home(executor).is_strand();
+    coroutine_home home;
+    return runs_one_at_a_time(executor, home);
 }
 
 } // namespace asio_retry::detail

@@ -2,14 +2,12 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
-#include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/operation/attempt_signal.hpp>
-#include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/operation/awaited_place.hpp>
 #include <asio_retry/detail/operation/coroutine_limit.hpp>
 #include <asio_retry/detail/operation/coroutine_membership.hpp>
 #include <asio_retry/detail/operation/coroutine_wait.hpp>
 #include <asio_retry/detail/operation/slot_listener.hpp>
-#include <asio_retry/detail/time/lazy_scheduler.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
@@ -39,10 +37,7 @@ public:
     /// @name Time and randomness
     /// @{
     time_point now() { return scheduler().now(); }
-    random& get_random() {
-        scheduler();
-        return scheduler_.get_random();
-    }
+    random& get_random() { return place_.get_random(executor()); }
 
     /// The time, for a machine that needs it even if nothing fails.
     time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
@@ -109,10 +104,10 @@ protected:
     };
 
     /// What it refers to must outlive it.
-    awaited_core(retry_policy&& given_policy, coroutine_entry<Executor>& entry, WaitsOn const& waits_on,
-                 awaited_presence<Executor, WaitsOn>& presence)
+    awaited_core(retry_policy&& given_policy, coroutine_entry<Executor>& entry, coroutine_home const& home,
+                 WaitsOn const& waits_on, awaited_presence<Executor, WaitsOn>& presence)
         : entry_(entry)
-        , context_(waits_on, entry.executor())
+        , place_(entry.executor(), home, waits_on)
         , machine_(std::move(given_policy))
         , wait_(entry.executor())
         , limit_(*this)
@@ -145,7 +140,7 @@ protected:
         if (retry_scheduler::any_seeded())
             scheduler();
         if constexpr (is_scoped)
-            membership_.begin(context_.scope(), machine_);
+            membership_.begin(place_.context().scope(), machine_);
         now = time_for(machine_);
         bool const may = machine_.may_start(now);
         if constexpr (is_scoped)
@@ -236,11 +231,7 @@ private:
         }
     }
 
-    retry_scheduler& scheduler() {
-        if (!scheduler_.is_found())
-            scheduler_.find_in(context_.get(executor()), own_context(executor()));
-        return scheduler_.get();
-    }
+    retry_scheduler& scheduler() { return place_.scheduler(executor()); }
 
     /// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its
     /// time is up.
@@ -256,7 +247,7 @@ private:
         }
     }
 
-    bool is_home() const noexcept { return wait_.came_back() || executor_home(executor()).is_here(); }
+    bool is_home() const noexcept { return wait_.came_back() || place_.is_here(executor()); }
 
     /// Returns whether the operation is to stop.
     bool note(asio::cancellation_type_t type) noexcept {
@@ -281,8 +272,7 @@ private:
     }
 
     coroutine_entry<Executor>& entry_;
-    [[no_unique_address]] awaited_context<WaitsOn> context_;
-    lazy_scheduler scheduler_;
+    awaited_place<Executor, WaitsOn> place_;
     retry_machine machine_;
     coroutine_wait<Executor> wait_;
     coroutine_limit<awaited_core> limit_;

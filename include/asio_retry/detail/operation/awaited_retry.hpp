@@ -27,8 +27,9 @@ class awaited_retry : public awaited_core<Executor, WaitsOn> {
 public:
     /// What it refers to must outlive it.
     awaited_retry(Callable& callable, retry_policy&& given_policy, coroutine_entry<Executor>& entry,
-                  WaitsOn const& waits_on, awaited_presence<Executor, WaitsOn>& presence)
-        : core(std::move(given_policy), entry, waits_on, presence)
+                  coroutine_home const& home, WaitsOn const& waits_on,
+                  awaited_presence<Executor, WaitsOn>& presence)
+        : core(std::move(given_policy), entry, home, waits_on, presence)
         , callable_(callable)
         , health_(machine(), *this) {}
 

@@ -24,7 +24,7 @@ public:
         : retry_(retry) {}
 
     ~coroutine_limit() {
-        while (is_armed_ && !scheduler_->cancel(*this)) {
+        while (armed_in_ && !armed_in_->cancel(*this)) {
             if (notice* const queued = queued_.load(std::memory_order_acquire)) {
                 queued->of = nullptr;
                 return;
@@ -35,16 +35,15 @@ public:
 
     /// Returns false if the context is being destroyed.
     bool arm(retry_scheduler& scheduler, time_point when) {
-        scheduler_ = &scheduler;
-        is_armed_ = scheduler.schedule(*this, when);
-        return is_armed_;
+        armed_in_ = scheduler.schedule(*this, when) ? &scheduler : nullptr;
+        return armed_in_ != nullptr;
     }
 
     /// Returns false while a notice is under way.
     bool disarm() noexcept {
-        if (is_armed_ && scheduler_->cancel(*this))
-            is_armed_ = false;
-        return !is_armed_;
+        if (armed_in_ && armed_in_->cancel(*this))
+            armed_in_ = nullptr;
+        return !armed_in_;
     }
 
 private:
@@ -74,7 +73,7 @@ private:
 
     void end() noexcept {
         queued_.store(nullptr, std::memory_order_relaxed);
-        is_armed_ = false;
+        armed_in_ = nullptr;
     }
 
     bool on_expiry() override {
@@ -98,12 +97,11 @@ private:
         });
     }
 
-    void on_shutdown() noexcept override { is_armed_ = false; }
+    void on_shutdown() noexcept override { armed_in_ = nullptr; }
 
     Retry& retry_;
-    retry_scheduler* scheduler_ = nullptr;
+    retry_scheduler* armed_in_ = nullptr;
     std::atomic<notice*> queued_ = nullptr;
-    bool is_armed_ = false;
 };
 
 } // namespace asio_retry::detail

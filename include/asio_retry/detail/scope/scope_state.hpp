@@ -9,6 +9,7 @@
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -56,6 +57,8 @@ public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
 
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
+    /// That of the executor.
+    boost::asio::execution_context& context() const noexcept { return context_; }
     time_point deadline() const noexcept { return deadline_; }
     retry_scheduler& scheduler() const;
 
@@ -133,6 +136,7 @@ private:
 
     std::atomic<std::size_t> owners_ = 0;
     boost::asio::any_io_executor const executor_;
+    boost::asio::execution_context& context_; // which may be gone when this is given back
     scope_handle parent_;
     time_point const deadline_;
     std::shared_ptr<brief_mutex> const mutex_;                  // of the tree

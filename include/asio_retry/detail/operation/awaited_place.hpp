@@ -1,0 +1,52 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/time/lazy_scheduler.hpp>
+
+namespace asio_retry::detail {
+
+/// Where a coroutine with this executor runs, and where it waits.
+template <typename Executor, typename WaitsOn>
+class awaited_place {
+public:
+    /// What it refers to must outlive it.
+    awaited_place(Executor const& own, coroutine_home const& home, WaitsOn const& waits_on)
+        : home_(home)
+        , context_(waits_on, own, home) {}
+
+    awaited_context<WaitsOn> const& context() const noexcept { return context_; }
+
+    retry_scheduler& scheduler(Executor const& own) {
+        if (!scheduler_.is_found())
+            find_scheduler(own);
+        return scheduler_.get();
+    }
+
+    random& get_random(Executor const& own) {
+        scheduler(own);
+        return scheduler_.get_random();
+    }
+
+    /// Whether this thread runs what the executor was given; false too where it cannot be told.
+    bool is_here(Executor const& own) const noexcept {
+        return home_ ? home_.context().get_executor().running_in_this_thread() : executor_home(own).is_here();
+    }
+
+private:
+    void find_scheduler(Executor const& own) {
+        asio::execution_context& context = context_.get(own, home_);
+        if (home_ && &context == &home_.scheduler().context())
+            scheduler_.take(home_.scheduler(), &home_.context());
+        else
+            scheduler_.find_in(context, own_context(own));
+    }
+
+    coroutine_home const home_;
+    [[no_unique_address]] awaited_context<WaitsOn> context_;
+    lazy_scheduler scheduler_;
+};
+
+} // namespace asio_retry::detail
