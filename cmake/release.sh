@@ -38,6 +38,7 @@ done
 
 # The name by which headers and library of two versions do not link.
 names include/asio_retry/detail/policy/config.hpp "library_is_version_$(echo "$minor" | tr . _)"
+names include/asio_retry/detail/policy/config.hpp "detect_mismatch(\"asio_retry\", \"$minor\")"
 
 # Debian's packages.
 [ "$(sed -n '1s/^asio-retry (\(.*\)-[0-9]*) .*/\1/p' debian/changelog)" = "$version" ] || fault "debian/changelog is of another version"

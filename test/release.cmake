@@ -45,6 +45,8 @@ check("does not say: SONAME = libasio_retry.so.${minor}" CMakeLists.txt "SOVERSI
 check("asio_retry.pc does not say: Version: ${version}" cmake/asio_retry.pc.in "@PROJECT_VERSION@" "7.0.0")
 check("asio_retry.hpp does not say: // asio_retry ${version}" cmake/single_header.cmake "\\\${name} \\\${version}" "\${name} 7.0.0")
 check("config.hpp does not say: library_is_version_" include/asio_retry/detail/policy/config.hpp "library_is_version_[0-9_]+" "library_is_version_7_0")
+check("config.hpp does not say: detect_mismatch" include/asio_retry/detail/policy/config.hpp
+    "detect_mismatch\\(\"asio_retry\", \"[0-9.]+" "detect_mismatch(\"asio_retry\", \"7.0")
 check("debian/changelog is of another version" debian/changelog "^asio-retry \\([0-9.]+" "asio-retry (7.0.0")
 check("debian/control does not say: Package: libasio-retry${minor}" debian/control "Package: libasio-retry[0-9.]+" "Package: libasio-retry7.0")
 check("vcpkg.json does not say:" packaging/vcpkg/asio-retry/vcpkg.json "semver\": \"[0-9.]+" "semver\": \"7.0.0")

@@ -8,7 +8,7 @@
 
 namespace asio_retry::detail {
 
-template class basic_membership<hedge_core>;
+template class ASIO_RETRY_DEFINE_INSTANTIATION basic_membership<hedge_core>;
 
 retry_scheduler& hedge_core::scheduler() {
     if (!scheduler_.is_found())

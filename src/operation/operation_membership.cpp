@@ -2,6 +2,6 @@
 
 namespace asio_retry::detail {
 
-template class basic_membership<operation_core>;
+template class ASIO_RETRY_DEFINE_INSTANTIATION basic_membership<operation_core>;
 
 } // namespace asio_retry::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/interruption.hpp>
@@ -51,8 +52,8 @@ private:
     void on_wait_over(time_point) noexcept override {}
     void on_end(stop_reason, time_point) noexcept override {}
 
-    [[no_unique_address]] OnRetry on_retry_;
-    [[no_unique_address]] OnEnd on_end_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS OnRetry on_retry_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS OnEnd on_end_;
 };
 
 } // namespace asio_retry::detail

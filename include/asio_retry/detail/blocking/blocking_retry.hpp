@@ -4,6 +4,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/decide.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_waits.hpp>
 
@@ -171,7 +172,7 @@ private:
     Waits& waits_;
     blocking_source<Waits> source_;
     retry_machine machine_;
-    [[no_unique_address]] attempt_health_of<form, blocking_source<Waits>> health_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, blocking_source<Waits>> health_;
     std::optional<arguments> result_;
 };
 

@@ -112,8 +112,9 @@ private:
     }
 
     working_executor<executor_type> here_;
-    [[no_unique_address]] std::conditional_t<waits_where_it_runs, nowhere_else,
-                                             std::optional<working_executor<io_executor>>> there_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS
+    std::conditional_t<waits_where_it_runs, nowhere_else, std::optional<working_executor<io_executor>>>
+        there_;
 };
 
 } // namespace asio_retry::detail

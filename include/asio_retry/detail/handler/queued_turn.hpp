@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -97,7 +98,7 @@ public:
 
 private:
     Object* object_;
-    [[no_unique_address]] Turn turn_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS Turn turn_;
 };
 
 template <typename Executor, typename Through, typename Turn>

@@ -21,7 +21,7 @@
 namespace asio_retry::detail {
 
 class hedge_core;
-extern template class ASIO_RETRY_DECL basic_membership<hedge_core>;
+extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<hedge_core>;
 
 /// An attempt of a hedged operation, but for what depends on its types.
 struct hedge_slot {

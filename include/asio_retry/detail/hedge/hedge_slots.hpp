@@ -7,6 +7,7 @@
 #include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/hedge/hedge_core.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <atomic>
@@ -87,7 +88,8 @@ public:
     }
 
     late_value<arguments> kept; // what it came to
-    [[no_unique_address]] std::conditional_t<Form::takes_attempt, hedge_monitor, no_hedge_monitor> monitor;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<Form::takes_attempt, hedge_monitor, no_hedge_monitor>
+        monitor;
 
 protected:
     Shell& operation_;

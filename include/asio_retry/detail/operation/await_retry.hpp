@@ -7,6 +7,7 @@
 #include <asio_retry/detail/operation/awaited_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/operation/coroutine_membership.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -20,8 +21,9 @@ namespace asio_retry::detail {
 /// What is retried, and is counted in its scope as long as there is anything of it.
 template <typename Token, typename Callable, typename Source>
 struct counted_callable {
-    [[no_unique_address]] awaited_presence<typename awaiting_token<Token>::executor_type,
-                                           typename Source::waits_on> presence;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS
+    awaited_presence<typename awaiting_token<Token>::executor_type, typename Source::waits_on>
+        presence;
     Callable callable;
 
     template <typename Operation>

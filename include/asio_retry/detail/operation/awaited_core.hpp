@@ -278,7 +278,7 @@ private:
     coroutine_limit<awaited_core> limit_;
     attempt_signal signal_;
     slot_listener<awaited_core> caller_;
-    [[no_unique_address]] membership membership_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS membership membership_;
     bool const is_interruptible_;
     bool is_attempting_ = false;
     bool awaits_notice_ = false; // of a time limit

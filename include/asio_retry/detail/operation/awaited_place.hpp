@@ -4,6 +4,7 @@
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/time/lazy_scheduler.hpp>
 
 namespace asio_retry::detail {
@@ -45,7 +46,7 @@ private:
     }
 
     coroutine_home const home_;
-    [[no_unique_address]] awaited_context<WaitsOn> context_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS awaited_context<WaitsOn> context_;
     lazy_scheduler scheduler_;
 };
 

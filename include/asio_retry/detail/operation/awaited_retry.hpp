@@ -5,6 +5,7 @@
 #include <asio_retry/detail/attempt/decide.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/operation/awaited_core.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <exception>
@@ -141,7 +142,7 @@ private:
     }
 
     Callable& callable_;
-    [[no_unique_address]] attempt_health_of<form, awaited_retry> health_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, awaited_retry> health_;
     std::optional<arguments> result_;
 };
 

@@ -184,7 +184,7 @@ private:
 
     lazy_scheduler scheduler_;
     asio::cancellation_signal signal_; // of the running attempt
-    [[no_unique_address]] retry_machine machine_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS retry_machine machine_;
     operation_state state_;
     bool is_success_ = false; // of the attempt that ended last, unless `fail_if` has to judge it
     bool const judges_results_;

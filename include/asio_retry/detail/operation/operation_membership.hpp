@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/operation/operation_core.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_machine.hpp>
 
@@ -45,6 +46,6 @@ private:
 
 using operation_membership = basic_membership<operation_core>;
 
-extern template class ASIO_RETRY_DECL basic_membership<operation_core>;
+extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<operation_core>;
 
 } // namespace asio_retry::detail

@@ -8,6 +8,7 @@
 #include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/operation/operation_core.hpp>
 #include <asio_retry/detail/operation/scope_membership.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -93,7 +94,7 @@ private:
     basic_membership<Core>* membership() noexcept final { return part_.get(); }
     void forget_caller() noexcept final { this->disconnect_slot(); }
 
-    [[no_unique_address]] typename Membership::template part<Core> part_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS typename Membership::template part<Core> part_;
 };
 
 /// A retrying operation, but for what it retries: its handler, executors and result. One for all operations of

@@ -8,6 +8,7 @@
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/operation_shell.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <exception>
 #include <tuple>
@@ -86,7 +87,7 @@ private:
     }
 
     Callable callable_;
-    [[no_unique_address]] attempt_health_of<form, operation_core> health_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, operation_core> health_;
 };
 
 /// How its attempts are started: those of token and deferred operations and plain callables here, those that

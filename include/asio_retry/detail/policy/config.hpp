@@ -28,6 +28,23 @@
 #define ASIO_RETRY_DECL_TEMPLATE __attribute__((visibility("default")))
 #endif
 
+/// Of a template that the library instantiates: what the declaration in a header is marked with, and what the
+/// definition. MSVC wants what it exports marked at the definition, where GCC does not heed it.
+#if defined(_MSC_VER) && defined(ASIO_RETRY_BUILDING)
+#define ASIO_RETRY_DECL_INSTANTIATION
+#define ASIO_RETRY_DEFINE_INSTANTIATION ASIO_RETRY_DECL
+#else
+#define ASIO_RETRY_DECL_INSTANTIATION ASIO_RETRY_DECL
+#define ASIO_RETRY_DEFINE_INSTANTIATION
+#endif
+
+/// MSVC does not heed the standard's name, because of what it had compiled before.
+#if defined(_MSC_VER)
+#define ASIO_RETRY_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
+#else
+#define ASIO_RETRY_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#endif
+
 namespace asio_retry::detail {
 
 /// The library of the same version defines it, and no other: headers and a library of two versions do not link.
@@ -35,6 +52,8 @@ ASIO_RETRY_DECL extern unsigned char const library_is_version_0_2;
 
 #if defined(__GNUC__)
 [[gnu::used]] inline unsigned char const* const needs_library = &library_is_version_0_2;
+#elif defined(_MSC_VER)
+#pragma detect_mismatch("asio_retry", "0.2") // among what is linked statically
 #endif
 
 } // namespace asio_retry::detail
