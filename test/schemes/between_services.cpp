@@ -72,7 +72,7 @@ TEST(scheme_G4, part_of_the_servers_is_overloaded_and_another_is_asked_at_once) 
     std::array<int, 3> hits{};
     std::size_t const first = 0;
     auto const ask = [&](attempt a) {
-        std::size_t const server = (first + a.number - 1) % statuses.size();
+        auto const server = static_cast<std::size_t>((first + a.number - 1) % statuses.size());
         ++hits[server];
         return statuses[server];
     };
@@ -120,12 +120,14 @@ TEST(scheme_G5, a_server_says_when_to_come_back_or_not_to) {
 // A payment's result is pushed at the times of a table until the shop has acknowledged it.
 TEST(scheme_G8, a_notification_is_pushed_by_a_schedule_until_it_is_acknowledged) {
     static constexpr std::array<duration, 6> schedule{15s, 15s, 30s, 3min, 10min, 20min};
-    auto const pushing = retry_policy()
-                             .backoff([](std::uint64_t failures) -> duration {
-                                 return schedule[std::min<std::uint64_t>(failures, schedule.size()) - 1];
-                             })
-                             .jitter(no_jitter())
-                             .max_attempts(schedule.size() + 1);
+    auto const pushing =
+        retry_policy()
+            .backoff([](std::uint64_t failures) -> duration {
+                return schedule[static_cast<std::size_t>(std::min<std::uint64_t>(failures, schedule.size())) -
+                                1];
+            })
+            .jitter(no_jitter())
+            .max_attempts(schedule.size() + 1);
     auto const pushes = [&](std::size_t until) {
         asio::io_context io;
         virtual_time time(io);

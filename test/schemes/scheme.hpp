@@ -128,7 +128,7 @@ inline std::vector<std::size_t> draws_of(retry_policy const& policy, std::uint64
     std::vector<std::size_t> counts(bins);
     for (std::size_t i = 0; i != draws; ++i) {
         auto const place = (kind.draw(step_of(policy, failures), source) - least) / kind.unit();
-        counts.at(static_cast<std::size_t>(place) * bins / static_cast<std::size_t>(delays))++;
+        counts.at(static_cast<std::size_t>(place * std::int64_t(bins) / delays))++;
     }
     return counts;
 }

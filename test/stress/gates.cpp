@@ -394,7 +394,7 @@ TEST(gates_of_four_threads, keyed_gates_make_one_gate_for_each_key) {
     std::atomic<int> others = 0;
     on_four_threads([&](int, random& dice) {
         for (int i = 0; i < gate_rounds / 10; ++i) {
-            auto const which = dice() % 8;
+            auto const which = static_cast<std::size_t>(dice() % 8);
             std::string const key = "peer " + std::to_string(which);
             auto const gate = all.at(key);
             token_budget* expected = nullptr;

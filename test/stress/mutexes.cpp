@@ -57,7 +57,7 @@ TEST_P(mutexes, of_threads_are_had_by_one_at_a_time) {
     std::atomic<int> together = 0;
     let_threads_act([&](std::mt19937_64 random) {
         for (int i = 0; i != 20'000; ++i) {
-            guarded& one = all[random() % all.size()];
+            guarded& one = all[static_cast<std::size_t>(random() % all.size())];
             std::unique_lock lock(one.mutex, std::defer_lock);
             if (random() % 8 == 0 ? !lock.try_lock() : (lock.lock(), false))
                 continue;

@@ -83,7 +83,7 @@ public:
 
 private:
     void act() {
-        owned_wait& wait = waits_[random_() % waits_.size()];
+        owned_wait& wait = waits_[static_cast<std::size_t>(random_() % waits_.size())];
         unsigned const what = random_() % 16;
         if (what == 0)
             scheduler_.slack(random_() % 2 ? 1ms : 0ms);

@@ -2,6 +2,8 @@
 
 #include <asio_retry/retry_machine.hpp>
 
+#include "support/int128.hpp"
+
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -93,7 +95,7 @@ private:
     enum class phase { fresh, attempting, waiting, over };
 
     /// Wide enough for sums and differences of points in time.
-    __extension__ using wide = __int128;
+    using wide = int128;
 
     struct watched_gate final : retry_gate {
         explicit watched_gate(machine_bytes& watcher)

@@ -152,10 +152,10 @@ TEST(decision_03, uniform_is_unbiased) {
     std::array<int, 3> thirds{};
     std::array<int, 6> sixths{};
     for (int i = 0; i < draws; ++i) {
-        ++thirds[source.uniform(std::uint64_t(0), std::uint64_t(2))];
+        ++thirds[static_cast<std::size_t>(source.uniform(std::uint64_t(0), std::uint64_t(2)))];
         // A modulo or a scaled 64-bit number would draw the lower third of this range twice as often.
         std::uint64_t const most = random::max() / 4 * 3 - 1;
-        ++sixths[source.uniform(std::uint64_t(0), most) / (most / 6 + 1)];
+        ++sixths[static_cast<std::size_t>(source.uniform(std::uint64_t(0), most) / (most / 6 + 1))];
     }
     EXPECT_LT(chi_square(thirds), 18.42);
     EXPECT_LT(chi_square(sixths), 25.74);

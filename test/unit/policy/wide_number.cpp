@@ -2,6 +2,8 @@
 
 #include <asio_retry/random.hpp>
 
+#include "support/int128.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +14,7 @@
 namespace asio_retry::detail {
 namespace {
 
-__extension__ using uint128 = unsigned __int128;
+using test::uint128;
 
 constexpr std::uint64_t highest_bit = std::uint64_t(1) << 63;
 

@@ -80,13 +80,14 @@ TEST(timing_wheel, without_slack_waits_end_in_order_and_equal_ones_as_they_began
         sorted_waits expected;
         std::vector<time_point> const favourites{later(source, now), later(source, now), time_point::max()};
         for (int step = 0; step != 400; ++step) {
-            bare_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
+            bare_wait& node = nodes[static_cast<std::size_t>(source.uniform(0, nodes.size() - 1))];
             if (node.is_linked()) {
                 wheel.erase(node);
                 expected.erase(node);
             } else {
-                time_point expiry =
-                    source.uniform(0, 3) == 0 ? favourites[source.uniform(0, 2)] : later(source, now);
+                time_point expiry = source.uniform(0, 3) == 0
+                                        ? favourites[static_cast<std::size_t>(source.uniform(0, 2))]
+                                        : later(source, now);
                 if (source.uniform(0, 7) == 0)
                     expiry = now - duration(static_cast<duration::rep>(source.uniform(0, 1'000'000'000)));
                 wheel.insert(node, expiry);
@@ -142,7 +143,7 @@ TEST(timing_wheel, with_slack_it_may_be_asked_at_any_time) {
         emptied_wheel wheel(now);
         std::size_t left = 0;
         for (int step = 0; step != 3000; ++step) {
-            bare_wait& node = nodes[source.uniform(0, nodes.size() - 1)];
+            bare_wait& node = nodes[static_cast<std::size_t>(source.uniform(0, nodes.size() - 1))];
             if (node.is_linked()) {
                 wheel.erase(node);
                 --left;
