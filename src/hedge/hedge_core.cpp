@@ -24,11 +24,12 @@ void hedge_core::start(bool is_scoped) {
             membership()->link();
             is_linked_ = true;
         }
+        time_point const begin = now();
         if (is_scoped && !membership()->has_room())
             machine_.refuse(no_buffer_space_error());
         else
-            machine_.start(now());
-        if (machine_.next(now()).what != hedge_action::kind::begin)
+            machine_.start(begin);
+        if (machine_.next(begin).what != hedge_action::kind::begin)
             has_result_ = true;
     } catch (...) {
         return fail();
@@ -36,10 +37,9 @@ void hedge_core::start(bool is_scoped) {
     if (has_result_)
         return finish();
     initiate(1);
-    hedge_slot& first = slot(1);
-    if (occupancy_.has(ended(1)) && first.is_success) { // what has to be decided is decided on the executor
+    if (occupancy_.has(ended(1)) && slot(1).is_success) { // what has to be decided is decided on the executor
         occupancy_.take(ended(1));
-        end_attempt(first);
+        end_attempt(slot(1));
         std::exception_ptr thrown;
         return carry_on(thrown);
     }

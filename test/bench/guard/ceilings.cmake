@@ -24,4 +24,4 @@ ceiling(first_try_breaker 1690)
 ceiling(first_try_metrics 2130)
 # With a handler, under two limits of time; and a hedge that is not needed, at most half as much again.
 ceiling(first_try_limited_callback 1551)
-ceiling(first_try_hedged 2343)
+ceiling(first_try_hedged 2300)
