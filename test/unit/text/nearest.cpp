@@ -63,9 +63,9 @@ TEST(nearest_name, a_slip_in_json_is_asked_about_too) {
 }
 
 TEST(nearest_name, what_is_not_near_is_not_guessed) {
-    for (char const* far : {"backoff(1s)", "x()", "exponential(1fortnights)", "constant(1, value=3)",
-                            "exponential(100ms, q=2)", "sleep_between_tries(1s)"})
-        EXPECT_THAT(complaint_about(far), Not(HasSubstr("did you mean"))) << far;
+    for (char const* unlike : {"backoff(1s)", "x()", "exponential(1fortnights)", "constant(1, value=3)",
+                               "exponential(100ms, q=2)", "sleep_between_tries(1s)"})
+        EXPECT_THAT(complaint_about(unlike), Not(HasSubstr("did you mean"))) << unlike;
     EXPECT_THAT(complaint_about(std::string(1000, 'e') + "()"), Not(HasSubstr("did you mean")));
 }
 
@@ -76,8 +76,8 @@ TEST(nearest_name, a_slip_of_a_bare_name_of_a_profile_is_asked_about) {
     EXPECT_THAT(complaint_about("  go-backoff\n"),
                 AllOf(HasSubstr("at byte 2: "), EndsWith("found 'go-backoff'; did you mean go_backoff?")));
     EXPECT_THAT(complaint_about("AWS_full_jiter"), EndsWith("did you mean aws_full_jitter?"));
-    for (char const* far : {"clamp", "full_jitter", "exponential", "celry max_attempts(3)", "", " "})
-        EXPECT_THAT(complaint_about(far), Not(HasSubstr("did you mean"))) << far;
+    for (char const* unlike : {"clamp", "full_jitter", "exponential", "celry max_attempts(3)", "", " "})
+        EXPECT_THAT(complaint_about(unlike), Not(HasSubstr("did you mean"))) << unlike;
 }
 
 TEST(policy_text, the_bare_name_of_a_profile_is_a_policy) {
