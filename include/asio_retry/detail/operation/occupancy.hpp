@@ -3,6 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
+#if defined(_WIN32) && defined(__GLIBCXX__)
+#include <thread>
+#endif
 
 namespace asio_retry::detail {
 
@@ -59,7 +62,11 @@ public:
                                              static_cast<word>(state == 0 ? occupied : state | bits_of(event)),
                                              std::memory_order_acq_rel, std::memory_order_acquire)) {
             while ((state & telling) != 0) {
+#if defined(_WIN32) && defined(__GLIBCXX__) // whose atomics lose who begins to sleep while another wakes it
+                std::this_thread::yield();
+#else
                 state_.wait(state, std::memory_order_acquire);
+#endif
                 state = state_.load(std::memory_order_acquire);
             }
         }

@@ -1,8 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 namespace asio_retry::detail {
+
+// There libstdc++'s atomics lose who begins to sleep while another wakes it.
+#if defined(_WIN32) && defined(__GLIBCXX__)
+using brief_mutex = std::mutex;
+#else
 
 /// A mutex for what takes some dozen instructions. Nearly always nobody else has it; then to lock it and to
 /// unlock it is a few instructions, where std::mutex takes fifty.
@@ -58,5 +64,7 @@ private:
 
     std::atomic<state> state_ = state::unlocked;
 };
+
+#endif
 
 } // namespace asio_retry::detail
