@@ -118,7 +118,7 @@ without_threads=$without_threads:retry_scheduler.a_wait_whose_end_blocks_does_no
 without_windows=--gtest_filter=-retry_scheduler.waits_of_a_thread_pool_end_on_its_threads
 without_windows=$without_windows:retry_scheduler.turns_that_are_posted_end_at_most_64_waits_too
 # There Asio is compiled in one way in the library too, since what is inline in one file and not in another would be there
-# twice. Files of tests have more sections than usual, and GNU's linker had not linked seven folders after nine minutes.
+# twice. Files of tests have more sections than usual, and GNU's linker had not linked six folders after two minutes of its time.
 windows_flags='-DBOOST_ASIO_SEPARATE_COMPILATION -DBOOST_ASIO_NO_DEPRECATED -Wa,-mbig-obj'
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
 cache=$PWD/build/toolchains
