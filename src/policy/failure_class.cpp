@@ -91,9 +91,14 @@ failure_class classify(error_code const& ec) noexcept {
             return not_done;
         return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
     }
-#ifndef _WIN32
     std::string_view const category = code.category().name();
-    if (category == "asio.system") // standalone Asio's own, which knows few conditions
+#ifdef _WIN32
+    if (category == "asio.system") { // standalone Asio's own, which knows few conditions
+        int const stands_for = detail::system_codes::errno_of_windows(code.value());
+        return stands_for != 0 ? classify_errno(stands_for) : classify_system(code.value());
+    }
+#else
+    if (category == "asio.system")
         return classify_errno(code.value());
     if (category == "asio.netdb")
         return classify_netdb(code.value());

@@ -31,4 +31,59 @@ inline constexpr int no_buffer_space = ENOBUFS;
 inline constexpr int aborted = ECANCELED;
 #endif
 
+/// Which errno a code of Windows's sockets or of its system stands for, where the category of the code does not
+/// know; 0 for others.
+constexpr int errno_of_windows(int value) noexcept {
+    switch (value) {
+    case 10061: // WSAECONNREFUSED
+    case 1225:  // ERROR_CONNECTION_REFUSED
+        return ECONNREFUSED;
+    case 10057: // WSAENOTCONN
+    case 2250:  // ERROR_NOT_CONNECTED
+        return ENOTCONN;
+    case 10048: // WSAEADDRINUSE
+        return EADDRINUSE;
+    case 10049: // WSAEADDRNOTAVAIL
+        return EADDRNOTAVAIL;
+    case 10024: // WSAEMFILE
+    case 4:     // ERROR_TOO_MANY_OPEN_FILES
+        return EMFILE;
+    case 10055: // WSAENOBUFS
+        return ENOBUFS;
+    case 10060: // WSAETIMEDOUT
+    case 121:   // ERROR_SEM_TIMEOUT
+    case 1460:  // ERROR_TIMEOUT
+        return ETIMEDOUT;
+    case 995:  // ERROR_OPERATION_ABORTED
+    case 1223: // ERROR_CANCELLED
+        return ECANCELED;
+    case 10022: // WSAEINVAL
+    case 87:    // ERROR_INVALID_PARAMETER
+        return EINVAL;
+    case 10040: // WSAEMSGSIZE
+        return EMSGSIZE;
+    case 10009: // WSAEBADF
+    case 6:     // ERROR_INVALID_HANDLE
+        return EBADF;
+    case 10038: // WSAENOTSOCK
+        return ENOTSOCK;
+    case 10014: // WSAEFAULT
+        return EFAULT;
+    case 10045: // WSAEOPNOTSUPP
+        return EOPNOTSUPP;
+    case 10013: // WSAEACCES
+    case 5:     // ERROR_ACCESS_DENIED
+        return EACCES;
+    case 10047: // WSAEAFNOSUPPORT
+        return EAFNOSUPPORT;
+    case 10042: // WSAENOPROTOOPT
+        return ENOPROTOOPT;
+    case 10056: // WSAEISCONN
+        return EISCONN;
+    case 10037: // WSAEALREADY
+        return EALREADY;
+    }
+    return 0;
+}
+
 } // namespace asio_retry::detail::system_codes

@@ -152,8 +152,8 @@ TEST(hedge_machine, the_limits_exception_has_that_of_the_attempt_inside) {
     ASSERT_TRUE(script.delivered.thrown);
     try {
         std::rethrow_exception(script.delivered.thrown);
-    } catch (std::exception const& caught) {
-        EXPECT_THROW(std::rethrow_if_nested(caught), std::runtime_error);
+    } catch (std::nested_exception const& caught) {
+        EXPECT_THROW(caught.rethrow_nested(), std::runtime_error);
     }
 }
 
