@@ -54,6 +54,7 @@ gcc16-boost1.92-tokens             g++-16   libstdc++ 1.92 tokens
 clang19-boost1.88-module           clang-19 libstdc++ 1.88 module
 gcc12-asio1.30-standalone          g++-12   libstdc++ asio1.30 standalone
 gcc14-asio1.30-standalone          g++-14   libstdc++ asio1.30 standalone
+gcc12-asio1.30-linked              g++-12   libstdc++ asio1.30 linked
 arm64-gcc12-boost1.81-debug        arm64-g++-12 libstdc++ 1.81 debug
 arm64-gcc12-boost1.81-consumer     arm64-g++-12 libstdc++ 1.81 consumer
 i386-gcc12-boost1.81-debug         i386-g++-12  libstdc++ 1.81 debug
@@ -71,7 +72,7 @@ mode_options() {
     header_only) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_ASIO= ;;
     io_uring) echo -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_STANDARD_LIBRARIES=-luring ;;
     cxx*) echo -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_STANDARD="${1#cxx}" -DCMAKE_CXX_STANDARD_REQUIRED=ON ;;
-    standalone) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_STANDALONE=ON ;;
+    standalone | linked) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_STANDALONE=ON ;;
     tokens) echo -DCMAKE_BUILD_TYPE=Debug -DASIO_RETRY_TEST_BOOST_LIBRARIES=ON ;;
     *) echo -DCMAKE_BUILD_TYPE=Debug ;;
     esac
@@ -98,6 +99,7 @@ mode_targets() {
     separate\ *) echo unit_tests ;;
     no_threads\ * | cxx*) echo unit_tests seeded_delays ;;
     standalone\ *) echo standalone_unit_tests ;;
+    linked\ *) echo asio_retry_standalone ;;
     tokens\ 1.92) echo cobalt_tests combination_tests ;;
     tokens\ *) echo combination_tests ;;
     debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;
@@ -405,6 +407,7 @@ build_row() {
     check_headers "$library" "$boost" || return
     for target in $targets; do
         case $target in
+        asio_retry_standalone) continue ;;
         seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
         *) arguments=--gtest_brief=1 ;;
         esac
@@ -413,10 +416,12 @@ build_row() {
         # shellcheck disable=SC2086 # the runner and the arguments are words
         $here timeout 600 $runner "$build/test/$target$exe" $arguments || return
     done
-    # In a chroot there is neither a Boost for the other library nor pkg-config.
-    [ "$mode" != standalone ] || [ $here != env ] ||
-        ctest --test-dir "$build" -R '^standalone\.is_' --output-on-failure --no-tests=error || return
-    [ "$mode" != shared ] || build_consumer "$build/consumer"
+    case "$mode $here" in
+    shared\ *) build_consumer "$build/consumer" ;;
+    standalone\ env | linked\ env) # in a chroot there is neither a Boost for the other library nor pkg-config
+        ctest --test-dir "$build" -R '^standalone\.is_' --output-on-failure --no-tests=error
+        ;;
+    esac
 }
 
 # The library as a shared one, and a program with a plugin that throws and catches across it.

@@ -11,13 +11,6 @@ __extension__ using uint128 = unsigned __int128;
 
 #else // a processor of 32 bits
 
-#include <boost/multiprecision/cpp_int.hpp>
-
-namespace asio_retry::test {
-
-using int128 = boost::multiprecision::int128_t;
-using uint128 = boost::multiprecision::uint128_t;
-
-} // namespace asio_retry::test
+#include "support/multiprecision/int128.hpp"
 
 #endif
