@@ -57,7 +57,7 @@ private:
     allocation_counts* counts_;
 };
 
-TYPED_TEST(bind, executor_allocator_and_slot_of_the_handler_when_another_executor_is_given) {
+TYPED_TEST(bind, what_the_handler_is_bound_to_when_another_executor_is_given) {
     expect_everything_on<TypeParam>(own, [](auto& t) {
         using allocator = counting_allocator<int>;
         allocation_counts counts;

@@ -1,0 +1,17 @@
+# A name that is longer than a line of a terminal makes all lines of the results as long.
+cmake_minimum_required(VERSION 3.25)
+set(MOST 110)
+
+execute_process(COMMAND ${CTEST} -N --test-dir ${BUILD_DIR} OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "Test +#[0-9]+: [^\n]+" lines "${list}")
+list(LENGTH lines count)
+if(count LESS 100)
+    message(FATAL_ERROR "only ${count} tests were found")
+endif()
+foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^Test +#[0-9]+: " "" name "${line}")
+    string(LENGTH "${name}" length)
+    if(length GREATER MOST)
+        message(SEND_ERROR "${length} characters, of which ${MOST} are allowed: ${name}")
+    endif()
+endforeach()
