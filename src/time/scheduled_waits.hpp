@@ -149,12 +149,16 @@ private:
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
     static constexpr duration hand_over = std::chrono::milliseconds(1); // of a turn that takes longer
 
-    /// Takes the mutex; all waits that have arrived are in the wheel then.
-    std::unique_lock<brief_mutex> enter() noexcept {
-        std::unique_lock lock(mutex_);
-        waits_.admit();
-        return lock;
-    }
+    /// Holds the mutex; all waits that have arrived are in the wheel. What std::unique_lock does at its end is
+    /// a call with g++.
+    struct [[nodiscard]] entered {
+        explicit entered(scheduled_waits& in)
+            : lock(in.mutex_) {
+            in.waits_.admit();
+        }
+        std::lock_guard<brief_mutex> const lock;
+    };
+    entered enter() noexcept { return entered(*this); }
 
     /// Precondition: the timer fires early enough.
     void arrive(wait_node& node, time_point expiry) {
@@ -222,7 +226,7 @@ private:
     }
 
     void arm_for(time_point wake_up) {
-        if (!manual_now_ && !shut_down_ && !timer_.fires_by(wake_up))
+        if (!timer_.fires_by(wake_up) && !manual_now_ && !shut_down_)
             timer_.arm(wake_up);
     }
 

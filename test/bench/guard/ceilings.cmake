@@ -3,25 +3,25 @@
 ceiling(first_try_callback 839)
 ceiling(first_try_awaitable 2000)
 ceiling(first_try_cancellable 2340)
-ceiling(first_try_limited 2865)
-ceiling(first_try_limited_strand 3654)
+ceiling(first_try_limited 2835)
+ceiling(first_try_limited_strand 3622)
 # 7261 and 8001 while the attempts of an operation in a scope had a coroutine of their own, 2880 and 3566 while it had a std::mutex.
 ceiling(first_try_scoped 2768)
-ceiling(first_try_scoped_limited 3230)
+ceiling(first_try_scoped_limited 3202)
 # 5892, and 5476 before: a failure asks for the cap of its part of a chain and for the first ceiling that is not zero, and
 # whether its error is an abort in any category.
 ceiling(zero_delay_callback 6190)
 # 19 063 before there were gates, and 18 999 before a failed attempt was known to have been told to stop, or to have sent
 # something.
-ceiling(five_waits_callback 19400)
-ceiling(five_waits_awaitable 30900)
+ceiling(five_waits_callback 19316)
+ceiling(five_waits_awaitable 30804)
 # 1130 while the scheduler had a std::mutex, and 1124 before an attempt noted when it began and whether it has sent something.
-ceiling(cancel_callback 1063)
+ceiling(cancel_callback 1048)
 # first_try_callback with what operations share.
 ceiling(first_try_budget 1220)
 ceiling(first_try_breaker 1690)
 # 2033 while the machine said inline whether it is observed, which every header that includes it paid for.
 ceiling(first_try_metrics 2130)
 # With a handler, under two limits of time; and a hedge that is not needed, at most half as much again.
-ceiling(first_try_limited_callback 1551)
-ceiling(first_try_hedged 2300)
+ceiling(first_try_limited_callback 1518)
+ceiling(first_try_hedged 2270)

@@ -175,7 +175,7 @@ fault(scheduler_does_not_arm_when_few_are_left src/time/scheduled_waits.hpp
     [[            arm(); // from here on they are exact]] [[            return;]])
 
 fault(scheduler_waits_by_a_manual_clock src/time/scheduled_waits.hpp
-    [[        if (!manual_now_ && !shut_down_ && ]] [[        if (!shut_down_ && ]])
+    [[fires_by(wake_up) && !manual_now_ && ]] [[fires_by(wake_up) && ]])
 
 fault(scheduler_ends_all_in_one_turn src/time/scheduled_waits.hpp
     [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
@@ -226,8 +226,8 @@ fault(scheduler_takes_the_last_wait_back_with_the_timer_armed_for_it src/time/sc
         else if]] [[        if]])
 
 fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
-    [[        std::unique_lock lock(mutex_);
-        waits_.admit();]] [[        std::unique_lock lock(mutex_);]])
+    [[            in.waits_.admit();
+]] [[]])
 
 fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
     [[    void on_begun() noexcept { is_posted_ = false; }]] [[    void on_begun() noexcept {}]])
