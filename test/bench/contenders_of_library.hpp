@@ -5,9 +5,11 @@
 #include "plan.hpp"
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/retry_scope.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -168,6 +170,58 @@ struct hand_limited {
 
 struct hand_limited_on_strand : on_strand<hand_limited> {
     static constexpr char const* name = "hand: awaitable operation, a kept steady_timer, on a strand";
+};
+
+/// The same, and the attempt can be told to stop: a coroutine that is spawned, in a slot of its own.
+struct hand_stopped {
+    static constexpr char const* name = "hand: awaitable operation that a kept steady_timer can stop";
+    using executor_type = asio::any_io_executor;
+    using kept = asio::steady_timer;
+
+    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how, kept& limit) {
+        using namespace std::chrono_literals;
+        asio::cancellation_signal stop;
+        limit.expires_after(2s);
+        limit.async_wait([&stop](error_code code) {
+            if (!code)
+                stop.emit(asio::cancellation_type::terminal);
+        });
+        using operation = token_operation<io_executor>;
+        awaitable_operation<executor_type, operation> attempt{make_operation(io, how, unobserved())};
+        auto const result = co_await asio::co_spawn(
+            limit.get_executor(), attempt(), asio::bind_cancellation_slot(stop.slot(), asio::use_awaitable));
+        limit.cancel();
+        co_return result;
+    }
+};
+
+// --- in a scope, as each connection of a server has one
+
+struct retry_scoped {
+    static constexpr char const* name = "async_retry: awaitable, in a scope";
+    using executor_type = asio::any_io_executor;
+    using kept = retry_scope;
+
+    static auto call_with(asio::io_context& io, plan const& how, retry_policy const& policy, kept& scope) {
+        using operation = awaitable_operation<executor_type, token_operation<io_executor>>;
+        return async_retry(scope, operation{make_operation(io, how, unobserved())}, policy,
+                           asio::as_tuple(asio::use_awaitable));
+    }
+
+    static auto call(asio::io_context& io, plan const& how, kept& scope) {
+        static retry_policy const policy = how.policy();
+        return call_with(io, how, policy, scope);
+    }
+};
+
+struct retry_scoped_limited : retry_scoped {
+    static constexpr char const* name = "async_retry: awaitable, two time limits, in a scope";
+
+    static auto call(asio::io_context& io, plan const& how, kept& scope) {
+        using namespace std::chrono_literals;
+        static retry_policy const policy = how.policy().attempt_timeout(2s).total_timeout(30s);
+        return call_with(io, how, policy, scope);
+    }
 };
 
 // --- an attempt that awaits another coroutine

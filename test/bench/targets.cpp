@@ -14,6 +14,12 @@ std::string const token = "async_retry: token operation in a coroutine";
 std::string const awaitable = "async_retry: awaitable, any_io_executor";
 std::string const hand_awaitable = "hand: awaitable operation, values";
 std::string const hand_callbacks = "hand: callbacks";
+std::string const hand_exceptions = "hand: awaitable, exceptions";
+std::string const hand_limited = "hand: awaitable operation, a kept steady_timer";
+std::string const throwing = "async_retry: throwing awaitable";
+std::string const limited = "async_retry: awaitable, two time limits";
+std::string const scoped = "async_retry: awaitable, in a scope";
+std::string const scope_cancel = "async_retry in a retry_scope: scope.cancel()";
 std::string const bare_await = "bare operation: co_await";
 std::string const bare_callback = "bare operation: bound callback";
 std::string const bare_awaitable = "bare operation: awaitable";
@@ -60,6 +66,12 @@ struct target {
 /// set up once: a hundredth of one for each operation is nothing that an operation needs.
 constexpr double rounding = 0.01;
 
+target of(std::string workload, std::string what, std::string contender, std::string than_what,
+          std::string than, double limit) {
+    return {workload + ": " + what + ", of " + than_what, "x", limit,
+            [=](measured const& m) { return m.ratio(workload, contender, than); }};
+}
+
 std::vector<target> first_try_targets() {
     auto const more = [](char const* figure, std::string contender, std::string than) {
         return [=](measured const& m) { return m.more(figure, "first_try", contender, than); };
@@ -73,8 +85,14 @@ std::vector<target> first_try_targets() {
          more("allocations", awaitable, bare_awaitable)},
         {"first_try: callback, over the bare operation", "ns", 25, more("cpu_ns", callback, bare_callback)},
         {"first_try: in a coroutine, over the bare operation", "ns", 10, more("cpu_ns", token, bare_await)},
-        {"first_try: awaitable, of the hand-written loop over the same", "x", 1.0,
-         [](measured const& m) { return m.ratio("first_try", awaitable, hand_awaitable); }},
+        of("first_try", "awaitable", awaitable, "the hand-written loop over the same", hand_awaitable, 1.0),
+        of("first_try", "callback", callback, "callbacks by hand", hand_callbacks, 1.5),
+        of("first_try", "two time limits", limited, "the attempt and a kept timer", hand_limited, 1.0),
+        of("first_try", "two time limits, on a strand", limited + ", on a strand", "the same there",
+           hand_limited + ", on a strand", 1.0),
+        of("first_try", "in a scope", scoped, "the attempt and a kept timer", hand_limited, 1.1),
+        of("first_try", "two time limits, in a scope", limited + ", in a scope", "the attempt and a kept timer",
+           hand_limited, 1.1),
     };
 }
 
@@ -104,18 +122,13 @@ target storm_bytes(std::string workload) {
 }
 
 target second_thread(std::string what, std::string contender) {
-    return {"two_threads: " + what + ", of its CPU time on one thread", "x", 1.3,
+    return {"two_threads: " + what + ", of its CPU time on one thread", "x", 1.6,
             [=](measured const& m) { return m.ratio("two_threads", contender, contender + ", one thread"); }};
 }
 
 target gate(std::string what, double limit) {
     return {"gates: " + what + ", over an operation without", "ns", limit,
             [=](measured const& m) { return m.more("cpu_ns", "gates", callback + ", " + what, callback); }};
-}
-
-target two_threads(std::string what, std::string contender, std::string than, double limit) {
-    return {"two_threads: " + what, "x", limit,
-            [=](measured const& m) { return m.ratio("two_threads", contender, than); }};
 }
 
 /// Of the same gateway without retries, and with the same refusals.
@@ -144,9 +157,12 @@ std::vector<target> all_targets() {
         ratio("storm_1k", "callback", callback, 0.2),
         ratio("storm_1k", "awaitable", awaitable, 0.2),
         ratio("storm_1k", "callback, slack 0", callback + ", slack 0", 1.05),
-        ratio("storm_1k", "awaitable, slack 0", awaitable + ", slack 0", 1.05),
+        ratio("storm_1k", "awaitable, slack 0", awaitable + ", slack 0", 1.0),
         ratio("storm_100k", "callback", callback, 0.25),
         ratio("storm_100k", "awaitable", awaitable, 0.85),
+        of("storm_100k", "callback", callback, "callbacks by hand", hand_callbacks, 0.6),
+        of("storm_100k", "attempts that throw", throwing, "the hand-written loop with exceptions",
+           hand_exceptions, 0.8),
         storm_allocations("storm_100k"),
         storm_bytes("storm_100k"),
         ratio("storm_1m", "callback", callback, 0.25),
@@ -155,8 +171,11 @@ std::vector<target> all_targets() {
         storm_bytes("storm_1m"),
         growth("callback", callback),
         growth("awaitable", awaitable),
-        ratio("one_wait", "callback", callback, 1.1),
-        ratio("one_wait", "awaitable", awaitable, 1.1),
+        ratio("one_wait", "callback", callback, 1.0),
+        ratio("one_wait", "awaitable", awaitable, 1.0),
+        of("cancel_100k", "callback", callback, "callbacks by hand", hand_callbacks, 1.0),
+        ratio("cancel_100k", "awaitable", awaitable, 0.9),
+        of("cancel_100k", "in a scope", scope_cancel, "callbacks by hand", hand_callbacks, 1.5),
         ratio("cancel_1m", "callback", callback, 0.1),
         cpu("cancel_1m", "callback", callback, 60),
         ratio("cancel_1m", "awaitable", awaitable, 1.1),
@@ -164,8 +183,8 @@ std::vector<target> all_targets() {
         gate("circuit_breaker", 140),
         second_thread("callback", callback),
         second_thread("awaitable", awaitable),
-        two_threads("callback, of callbacks by hand", callback, hand_callbacks, 0.9),
-        two_threads("awaitable, of the reference", awaitable, reference_contender, 0.7),
+        of("two_threads", "callback", callback, "callbacks by hand", hand_callbacks, 0.9),
+        ratio("two_threads", "awaitable", awaitable, 0.7),
     };
     result.insert(result.end(), others.begin(), others.end());
     return result;
