@@ -1,4 +1,5 @@
 // Whatever is thrown on one side of a shared library is caught on the other as what it is.
+#include "forms.hpp"
 #include "plugin.hpp"
 
 #include <asio_retry/async_retry.hpp>
@@ -134,5 +135,8 @@ int main() {
     thrown_by_the_plugin();
     thrown_by_the_library();
     through_the_library();
+    expect(forms::end_in_a_scope(), "every form in a scope");
+    expect(forms::end_when_they_are_cancelled(), "every form that is cancelled");
+    expect(forms::end_on_a_pool(), "on the threads of a pool");
     return failures == 0 ? 0 : 1;
 }

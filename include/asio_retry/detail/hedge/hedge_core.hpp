@@ -21,7 +21,9 @@
 namespace asio_retry::detail {
 
 class hedge_core;
+#if ASIO_RETRY_LEAVES_INSTANTIATION
 extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<hedge_core>;
+#endif
 
 /// An attempt of a hedged operation, but for what depends on its types.
 struct hedge_slot {

@@ -46,6 +46,8 @@ private:
 
 using operation_membership = basic_membership<operation_core>;
 
+#if ASIO_RETRY_LEAVES_INSTANTIATION
 extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<operation_core>;
+#endif
 
 } // namespace asio_retry::detail

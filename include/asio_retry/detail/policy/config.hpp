@@ -28,8 +28,16 @@
 #define ASIO_RETRY_DECL_TEMPLATE __attribute__((visibility("default")))
 #endif
 
-/// Of a template that the library instantiates: what the declaration in a header is marked with, and what the
-/// definition. MSVC wants what it exports marked at the definition, where GCC does not heed it.
+/// Whether programs leave a template to the library, which instantiates it. g++ exports from a DLL only those
+/// of its functions that are defined outside of the class, so there each program makes them itself.
+#if defined(ASIO_RETRY_SHARED) && defined(__MINGW32__)
+#define ASIO_RETRY_LEAVES_INSTANTIATION 0
+#else
+#define ASIO_RETRY_LEAVES_INSTANTIATION 1
+#endif
+
+/// What its declaration in a header is marked with, and what its definition. MSVC wants what it exports marked
+/// at the definition, where GCC does not heed it.
 #if defined(_MSC_VER) && defined(ASIO_RETRY_BUILDING)
 #define ASIO_RETRY_DECL_INSTANTIATION
 #define ASIO_RETRY_DEFINE_INSTANTIATION ASIO_RETRY_DECL
