@@ -81,13 +81,13 @@ install_missing() {
 
 # Debian 12 has Boost 1.81 beside its default 1.74; later releases have a newer default.
 install_tools() {
-    install_missing g++ cmake ninja-build ccache git "libboost1.81-dev|libboost-dev" \
+    install_missing g++ cmake ninja-build git "libboost1.81-dev|libboost-dev" \
         "libboost-program-options1.81-dev|libboost-program-options-dev" \
         "libboost-context1.81-dev|libboost-context-dev" libgtest-dev libgmock-dev librapidcheck-dev \
         "pkg-config|pkgconf"
 }
 
-# A compiler and Boost: no test library, no cache.
+# A compiler and Boost: no test library.
 install_demo_tools() {
     install_missing g++ cmake ninja-build "libboost1.81-dev|libboost-dev" \
         "libboost-program-options1.81-dev|libboost-program-options-dev"
@@ -167,11 +167,6 @@ build() {
     preset=$1
     target=${2:-}
     shift $(($# < 2 ? $# : 2))
-    if command -v ccache >/dev/null; then
-        # Two checkouts compile the same, wherever they are.
-        CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-        export CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS CCACHE_BASEDIR CCACHE_NOHASHDIR
-    fi
     say "configuring build/$preset"
     cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
     rm -f "build-$preset.log"

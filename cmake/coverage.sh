@@ -34,9 +34,6 @@ say() { printf '== %s\n' "$*"; }
 ./cmake/bootstrap.sh install-tools
 ./cmake/bootstrap.sh install clang-19 libclang-rt-19-dev llvm-19
 export ASIO_RETRY_CLANG=clang++-19
-if command -v ccache >/dev/null; then
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_SLOPPINESS=pch_defines,time_macros
-fi
 
 tests='unit_tests stress_tests number_tests exhaustion/exhaustion_tests cancellation_matrix/cancellation_matrix simulation/simulation'
 build=build/coverage
