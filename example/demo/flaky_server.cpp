@@ -40,11 +40,11 @@ void reset(tcp::socket& socket) {
 }
 
 asio::awaitable<void> reply(tcp::socket& socket, http::status status) {
-    http::response<http::string_body> response(status, 11);
-    response.keep_alive(false);
-    response.body() = http::obsolete_reason(status);
-    response.prepare_payload();
-    co_await http::async_write(socket, response, asio::use_awaitable);
+    http::response<http::string_body> answer(status, 11);
+    answer.keep_alive(false);
+    answer.body() = http::obsolete_reason(status);
+    answer.prepare_payload();
+    co_await http::async_write(socket, answer, asio::use_awaitable);
     socket.shutdown(tcp::socket::shutdown_send);
 }
 
