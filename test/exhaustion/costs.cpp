@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -131,8 +132,8 @@ TEST_F(costs, hooks_of_an_operation_cost_no_allocation) {
     };
     std::uint64_t const awaited = awaits([&] { return fetch; });
     EXPECT_EQ(awaits([&] { return with_hooks(fetch, on_retry, on_end); }), awaited);
-    std::uint64_t const a = 1, b = 2, c = 3;
-    auto const larger = [&, a, b, c](retry_event const&) { told += a + b + c; };
+    std::array<std::uint64_t, 3> const more{1, 2, 3};
+    auto const larger = [&, more](retry_event const&) { told += more[0] + more[1] + more[2]; };
     EXPECT_LE(awaits([&] { return with_hooks(fetch, larger, larger); }), awaited + 200)
         << "one for an operation that is large, as for any";
 }

@@ -30,10 +30,10 @@ TEST(first_ticks, whose_handlers_throw_inside_the_initiating_function_end_once) 
     bool called_in_place = false;
     bool short_of_memory = true;
     for (std::uint64_t nth = 1; short_of_memory; ++nth) {
-        boost::asio::io_context io;
-        backoff_ticker ticker(io, retry_policy());
         std::function<void()> hook = out_of_memory;
         int calls = 0;
+        boost::asio::io_context io;
+        backoff_ticker ticker(io, retry_policy());
         {
             auto handler =
                 boost::asio::bind_executor(hooked_executor(io.get_executor(), hook), counted_throw{&calls});
