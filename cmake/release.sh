@@ -42,7 +42,14 @@ names include/asio_retry/detail/policy/config.hpp "detect_mismatch(\"asio_retry\
 
 # Debian's packages.
 [ "$(sed -n '1s/^asio-retry (\(.*\)-[0-9]*) .*/\1/p' debian/changelog)" = "$version" ] || fault "debian/changelog is of another version"
+day=$(printf '%s' "$heading" | sed -n 's/.*(\(.*\))/\1/p')
+[ "$(date -u -d "$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%Y-%m-%d)" = "$day" ] || fault "debian/changelog is not of $day"
 names debian/control "Package: libasio-retry$minor"
+changes=$build/changes
+sed -n '/^## /h; G; /\n## '"$version"' /P' CHANGELOG.md >"$changes"
+for package in $(grep -hoE 'libasio-retry[0-9]+[.][0-9]+' "$changes" README.md doc/*.md doc/guide/*.md debian/control debian/changelog | sort -u); do
+    [ "$package" = "libasio-retry$minor" ] || fault "a page names the package $package"
+done
 [ -f "debian/libasio-retry$minor.install" ] || fault "debian/libasio-retry$minor.install is missing"
 
 # What other package managers read.
