@@ -10,8 +10,8 @@
 namespace asio_retry::detail {
 
 /// A turn of the scheduler that is queued on its context, at most one at a time: it calls
-/// `owner.on_posted_turn()`, which begins with `on_begun`. Thread safety: the owner's mutex guards all of this
-/// but `go_on_in`.
+/// `owner.on_posted_turn()`, which begins with `on_begun`. Until then the timer takes no turn, which would be a
+/// second one between other handlers. Thread safety: the owner's mutex guards all of this but `go_on_in`.
 template <typename Owner>
 class posted_turn {
 public:
@@ -37,6 +37,8 @@ public:
         }
         return is_posted_ = true;
     }
+
+    bool is_posted() const noexcept { return is_posted_; }
 
     void on_begun() noexcept { is_posted_ = false; }
 

@@ -226,7 +226,7 @@ private:
     }
 
     void arm_for(time_point wake_up) {
-        if (!timer_.fires_by(wake_up) && !manual_now_ && !shut_down_)
+        if (!timer_.fires_by(wake_up) && !manual_now_ && !shut_down_ && !turn_.is_posted())
             timer_.arm(wake_up);
     }
 
@@ -259,7 +259,8 @@ private:
         std::lock_guard const lock(mutex_);
         note_why();
         waits_.admit(); // those that came before that
-        wait_node* const first = timer_.is_held(begin) ? nullptr : waits_.take_due(begin, tolerance());
+        bool const may_end = !timer_.is_held(begin) && !turn_.is_posted();
+        wait_node* const first = may_end ? waits_.take_due(begin, tolerance()) : nullptr;
         arm_ahead(begin);
         return first;
     }

@@ -201,7 +201,7 @@ fault(scheduler_does_not_pause_without_memory src/time/scheduled_waits.hpp
 ]] [[]])
 
 fault(scheduler_ends_waits_while_it_pauses src/time/scheduled_waits.hpp
-    [[timer_.is_held(begin) ? nullptr : waits_.take_due]] [[waits_.take_due]])
+    [[!timer_.is_held(begin) && !turn_.is_posted();]] [[!turn_.is_posted();]])
 
 fault(scheduler_loses_a_wait_without_memory src/time/pending_waits.hpp
     [[        else
@@ -231,6 +231,9 @@ fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
 
 fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
     [[    void on_begun() noexcept { is_posted_ = false; }]] [[    void on_begun() noexcept {}]])
+
+fault(timer_takes_a_turn_beside_the_one_that_is_posted src/time/scheduled_waits.hpp
+    [[!timer_.is_held(begin) && !turn_.is_posted();]] [[!timer_.is_held(begin);]])
 
 fault(arrivals_come_in_the_opposite_order src/time/wait_arrivals.hpp
     [[list_node* earliest = in_order(latest_.exchange(nullptr));]] [[list_node* earliest = latest_.exchange(nullptr);]])

@@ -268,16 +268,19 @@ TEST(retry_scheduler, what_a_wait_throws_comes_out_of_the_context) {
     EXPECT_TRUE(ended);
 }
 
-/// How many of 200 waits had ended whenever another handler ran.
-std::vector<int> ended_when_others_ran(asio::io_context& io) {
+/// How many of 200 waits had ended whenever another handler ran. The end of each 64th takes so long.
+std::vector<int> ended_when_others_ran(asio::io_context& io, duration takes = {}) {
     std::deque<test_wait> nodes(200);
     std::vector<int> result;
     int ended = 0;
     auto const now = scheduler(io).now();
     for (test_wait& node : nodes) {
         node.expired = [&] {
-            if (ended++ % 64 == 0)
-                asio::post(io, [&] { result.push_back(ended); });
+            if (ended++ % 64 != 0)
+                return;
+            asio::post(io, [&] { result.push_back(ended); });
+            for (auto const begin = scheduler(io).now(); scheduler(io).now() < begin + takes;) {
+            }
         };
         scheduler(io).schedule(node, now);
     }
@@ -298,6 +301,15 @@ TEST(retry_scheduler, turns_that_are_posted_end_at_most_64_waits_too) {
     retry_scheduler& waits = scheduler(io);
     waits.go_on_in(io);
     EXPECT_THAT(ended_when_others_ran(io), testing::ElementsAre(64, 128, 192, 200));
+    EXPECT_EQ(waits.pending(), 0u);
+}
+
+// The timer, which would go on if a turn blocked, comes when the next one is queued already.
+TEST(retry_scheduler, turns_that_are_posted_and_take_long_end_at_most_64_waits_too) {
+    asio::io_context io;
+    retry_scheduler& waits = scheduler(io);
+    waits.go_on_in(io);
+    EXPECT_THAT(ended_when_others_ran(io, 3ms), testing::ElementsAre(64, 128, 192, 200));
     EXPECT_EQ(waits.pending(), 0u);
 }
 
