@@ -115,10 +115,7 @@ without_threads=$without_threads:executors/awaited_limit.*:strand_of_its_own.*:a
 without_threads=$without_threads:async_retry.decision_21_callables_run_on_the_executor_after_an_inline_failure
 without_threads=$without_threads:async_retry.waiting_context_has_work_while_the_handler_belongs_to_another
 without_threads=$without_threads:retry_scheduler.a_wait_whose_end_blocks_does_not_hold_up_the_others
-# Left out on Windows: a thread_pool is joined while waits on it last, which is the library's fault, since Asio's own timers are
-# waited for.
-without_windows=--gtest_filter=-retry_scheduler.waits_of_a_thread_pool_end_on_its_threads
-# There Asio is compiled in one way in the library too, since what is inline in one file and not in another would be there
+# On Windows Asio is compiled in one way in the library too, since what is inline in one file and not in another would be there
 # twice. Files of tests have more sections than usual, and GNU's linker had not linked six folders after two minutes of its time.
 windows_flags='-DBOOST_ASIO_SEPARATE_COMPILATION -DBOOST_ASIO_NO_DEPRECATED -Wa,-mbig-obj'
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow'
@@ -411,7 +408,6 @@ build_row() {
         *) arguments=--gtest_brief=1 ;;
         esac
         [ "$mode" != no_threads ] || [ "$target" != unit_tests ] || arguments="--gtest_brief=1 $without_threads"
-        [ "$exe" = '' ] || [ "$target" != unit_tests ] || arguments="--gtest_brief=1 $without_windows"
         # shellcheck disable=SC2086 # the runner and the arguments are words
         $here timeout 600 $runner "$build/test/$target$exe" $arguments || return
     done

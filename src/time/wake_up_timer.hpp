@@ -3,16 +3,19 @@
 #include <asio_retry/duration.hpp>
 
 #include "time/context_executor.hpp"
+#include "time/pool_executor.hpp"
 #include "time/timer_memory.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <type_traits>
 
 namespace asio_retry::detail {
 
@@ -36,7 +39,7 @@ public:
     /// Makes the timer fire no later than this, unless it is held back. Only the first call may throw.
     void arm(time_point wake_up) {
         if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
-            timer_.emplace(context_executor(context_));
+            timer_.emplace(executor(context_));
         wake_up = std::max(wake_up, held_until_);
         if (armed_for_.load() <= wake_up)
             return;
@@ -75,8 +78,13 @@ public:
     }
 
 private:
-    using timer = boost::asio::basic_waitable_timer<
-        std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, context_executor>;
+    // The timers of a thread_pool are its scheduler's where that is the one of an io_context too.
+    using executor =
+        std::conditional_t<std::is_same_v<boost::asio::detail::scheduler, boost::asio::detail::io_context_impl>,
+                           context_executor, pool_executor>;
+    using timer =
+        boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                          boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
 
     boost::asio::execution_context& context_;
     Owner& owner_;

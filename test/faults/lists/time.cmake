@@ -235,6 +235,15 @@ fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
 fault(timer_takes_a_turn_beside_the_one_that_is_posted src/time/scheduled_waits.hpp
     [[!timer_.is_held(begin) && !turn_.is_posted();]] [[!timer_.is_held(begin);]])
 
+fault(work_of_a_pool_does_not_keep_it src/time/pool_executor.hpp
+    [[        if (is_work_)
+            scheduler_->work_started();]] [[        is_work_ = false;]])
+
+fault(what_is_queued_for_a_pool_runs_at_once src/time/pool_executor.hpp
+    [[        if (!scheduler_)
+            return]] [[        if (true)
+            return]])
+
 fault(arrivals_come_in_the_opposite_order src/time/wait_arrivals.hpp
     [[list_node* earliest = in_order(latest_.exchange(nullptr));]] [[list_node* earliest = latest_.exchange(nullptr);]])
 

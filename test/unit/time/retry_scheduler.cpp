@@ -482,16 +482,16 @@ TEST(retry_scheduler, decision_25_shutdown_reports_what_was_ended_early_too) {
 
 // The timer belongs to the context, not to the strand of whoever waits first.
 TEST(retry_scheduler, waits_of_a_thread_pool_end_on_its_threads) {
-    asio::thread_pool pool(2);
-    retry_scheduler& waits = scheduler(pool);
     std::deque<test_wait> nodes(200);
     std::atomic<int> ended = 0;
     std::atomic<bool> elsewhere = false;
-    auto const caller = std::this_thread::get_id();
+    asio::thread_pool pool(2);
+    retry_scheduler& waits = scheduler(pool);
     for (test_wait& node : nodes)
         node.expired = [&] {
             ++ended;
-            elsewhere = elsewhere || std::this_thread::get_id() == caller;
+            if (!pool.get_executor().running_in_this_thread())
+                elsewhere = true;
         };
     auto const schedule_half = [&](std::size_t parity) {
         for (std::size_t i = parity; i < nodes.size(); i += 2)
