@@ -33,12 +33,13 @@ public:
 
     asio::awaitable<void> take_jobs() {
         auto const policy = asio_retry::retry_policy().backoff(asio_retry::constant(10ms)).max_attempts(5);
-        for (error_code stopped; !stopped;) {
+        while (!stopped_) {
             auto const attempt = [job = ++taken_](asio_retry::attempt a) { return attempt_job(job, a); };
             asio_retry::async_retry(jobs_, attempt, policy,
                                     [this](error_code ec) { ++(ec ? cancelled_ : completed_); });
             next_.expires_after(20ms);
-            co_await next_.async_wait(asio::redirect_error(asio::use_awaitable, stopped));
+            error_code ignored;
+            co_await next_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
         }
     }
 
@@ -46,6 +47,7 @@ public:
         std::cout << "taking jobs; Ctrl-C ends it" << std::endl;
         co_await signals_.async_wait(asio::use_awaitable);
         std::cout << "no more jobs; what runs has half a second" << std::endl;
+        stopped_ = true; // for `next_` may be over already, and then it cannot be cancelled
         next_.cancel();
         signals_.async_wait([this](error_code ec, int) { ec ? void() : jobs_.cancel(); });
         co_await jobs_.async_drain(500ms, asio::use_awaitable);
@@ -62,6 +64,7 @@ private:
     asio_retry::retry_scope jobs_;
     asio::signal_set signals_;
     asio::steady_timer next_;
+    bool stopped_ = false;
     std::size_t taken_ = 0, completed_ = 0, cancelled_ = 0;
 };
 
