@@ -20,7 +20,7 @@ fault(brief_mutex_is_not_handed_on include/asio_retry/detail/time/brief_mutex.hp
 
 fault(brief_mutex_forgets_the_second_that_waits include/asio_retry/detail/time/brief_mutex.hpp
     [[while (state_.exchange(state::awaited, std::memory_order_acquire) != state::unlocked)]]
-    [[while (state_.exchange(state::locked, std::memory_order_acquire) != state::unlocked)]])
+    [[for (state mark = state::awaited; state_.exchange(mark, std::memory_order_acquire) != state::unlocked; mark = state::locked)]])
 
 fault(brief_mutex_is_taken_by_who_tries include/asio_retry/detail/time/brief_mutex.hpp
     [[        state expected = state::unlocked;
