@@ -10,7 +10,7 @@ function(discover_tests target)
     foreach(shard RANGE ${last})
         set(name ${target}.shard_${shard})
         add_test(NAME ${name} COMMAND ${target})
-        set_tests_properties(${name} PROPERTIES TIMEOUT 1200
+        set_tests_properties(${name} PROPERTIES
             ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     endforeach()
 endfunction()
