@@ -20,8 +20,9 @@ class hedge_policy;
 
 /// Tries an operation until it succeeds or until the policy says that trying again would be wrong.
 ///
-/// The first attempt is initiated inside the initiating function, the others on the executor. After a failed
-/// attempt its result is destroyed. Then the operation waits, on the scheduler of the executor's context.
+/// The first attempt is initiated inside the initiating function, the others on the executor. An awaitable one
+/// that no coroutine awaits is begun on the executor too, which may be later. After a failed attempt its result
+/// is destroyed. Then the operation waits, on the scheduler of the executor's context.
 ///
 /// `operation` is called as an lvalue, once per attempt. It is one of:
 ///  - `[](auto token)`, which starts any Asio asynchronous operation with the token and returns what that call
@@ -57,7 +58,8 @@ class hedge_policy;
 /// Token: any. The default is the executor's own, if it has one. Otherwise it is `use_awaitable` for
 /// `void(exception_ptr[, T])` and `deferred` for the others.
 ///
-/// Executor: the first attempt is initiated where the initiating function is called. The other attempts, the
+/// Executor: the first attempt is initiated where the initiating function is called, unless it is an awaitable
+/// that no coroutine awaits. The other attempts, the
 /// policy's callables and the handler run on the handler's associated executor, and so does the coroutine of an
 /// awaitable attempt. If nothing can interrupt an awaitable attempt, the coroutine that awaits its success goes
 /// on where the attempt ended, as after any co_await.

@@ -92,7 +92,8 @@ public:
     ASIO_RETRY_DECL retry_policy max_waited(duration greatest) const;
 
     /// Cancels an attempt that takes longer. Unless it succeeds all the same, it then counts as failed with
-    /// `timed_out`, whatever its own error, and may be retried.
+    /// `timed_out`, whatever its own error, and may be retried. An attempt that keeps its thread, as that of a
+    /// plain function does, cannot be interrupted, nor may its limit be noticed: it counts with its own result.
     ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
 
     /// The same for an attempt that has not called `attempt::mark_healthy` by then.

@@ -41,6 +41,16 @@ TEST_F(async_retry_token, callback) {
     EXPECT_EQ(time.now() - begin, 200ms);
 }
 
+// A coroutine runs on an executor, and not where somebody else happens to stand.
+TEST_F(async_retry_token, first_attempt_of_an_awaitable_that_no_coroutine_awaits_begins_on_the_executor) {
+    int attempts = 0;
+    auto const fetch = [&]() -> asio::awaitable<int> { co_return ++attempts; };
+    async_retry(io, fetch, every_100ms(), [&](std::exception_ptr e, int) { EXPECT_FALSE(e); });
+    EXPECT_EQ(attempts, 0);
+    time.run();
+    EXPECT_EQ(attempts, 1);
+}
+
 TEST_F(async_retry_token, callback_on_a_context) {
     async_retry(io, operation(), every_100ms(), record.handler());
     time.run();
