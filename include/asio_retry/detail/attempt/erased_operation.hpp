@@ -148,8 +148,8 @@ private:
         [](void* memory, auto const&... values) -> judgement {
             return operation_form<Callable>::rejects(get<Callable>(memory), values...);
         },
-        [](void* memory, retry_machine& machine) {
-            operation_form<Callable>::prepare(get<Callable>(memory), machine);
+        [](void* memory, retry_machine& decides) {
+            operation_form<Callable>::prepare(get<Callable>(memory), decides);
         }};
 
     calls const* calls_;

@@ -83,8 +83,8 @@ struct immediate_delivery {
 #if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
     asio::associated_immediate_executor_t<Handler, Executor> executor;
 
-    immediate_delivery(Handler const& given_handler, Executor const& io)
-        : executor(asio::get_associated_immediate_executor(given_handler, io)) {}
+    immediate_delivery(Handler const& given_handler, Executor const& waits_on)
+        : executor(asio::get_associated_immediate_executor(given_handler, waits_on)) {}
 
     template <typename Token>
     void operator()(Token&& token) {
@@ -93,8 +93,8 @@ struct immediate_delivery {
 #else
     Executor executor;
 
-    immediate_delivery(Handler const&, Executor const& io)
-        : executor(io) {}
+    immediate_delivery(Handler const&, Executor const& waits_on)
+        : executor(waits_on) {}
 
     template <typename Token>
     void operator()(Token&& token) {

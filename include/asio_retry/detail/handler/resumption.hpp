@@ -24,11 +24,11 @@ public:
         static_assert(sizeof(held) <= sizeof memory_ && alignof(held) <= alignof(void*));
         assert(!take_);
         ::new (static_cast<void*>(memory_)) held(std::forward<Handler>(handler));
-        take_ = [](resumption& self, bool resumes) {
-            held* const place = std::launder(reinterpret_cast<held*>(self.memory_));
+        take_ = [](resumption& held_by, bool resumes) {
+            held* const place = std::launder(reinterpret_cast<held*>(held_by.memory_));
             held taken(std::move(*place));
             std::destroy_at(place);
-            self.take_ = nullptr; // what is called may hold another, or destroy this
+            held_by.take_ = nullptr; // what is called may hold another, or destroy this
             if (resumes)
                 std::move(taken)();
         };

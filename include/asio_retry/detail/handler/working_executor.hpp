@@ -14,9 +14,9 @@ namespace asio_retry::detail {
 template <typename Executor>
 class working_executor {
 public:
-    explicit working_executor(Executor const& executor)
-        : executor_(executor)
-        , work_(asio::prefer(executor, asio::execution::outstanding_work.tracked)) {}
+    explicit working_executor(Executor const& works_on)
+        : executor_(works_on)
+        , work_(asio::prefer(works_on, asio::execution::outstanding_work.tracked)) {}
 
     Executor get() const noexcept { return executor_; }
 
@@ -33,8 +33,8 @@ concept is_in_its_work = requires(tracked_executor<Executor> const& work) {
 template <is_in_its_work Executor>
 class working_executor<Executor> {
 public:
-    explicit working_executor(Executor const& executor)
-        : work_(asio::prefer(executor, asio::execution::outstanding_work.tracked)) {}
+    explicit working_executor(Executor const& works_on)
+        : work_(asio::prefer(works_on, asio::execution::outstanding_work.tracked)) {}
 
     Executor get() const noexcept { return asio::require(work_, asio::execution::outstanding_work.untracked); }
 

@@ -22,9 +22,9 @@ namespace asio_retry::detail {
 template <typename Executor>
 class coroutine_wait final : wait_node {
 public:
-    /// The coroutine runs on `executor`.
-    explicit coroutine_wait(Executor const& executor) noexcept
-        : executor_(executor) {}
+    /// The coroutine runs on it.
+    explicit coroutine_wait(Executor const& runs_on) noexcept
+        : executor_(runs_on) {}
 
     /// Suspends the coroutine and then calls a function, which sees to it that it goes on. If that throws it
     /// goes on with a failure: an exception would lose it.

@@ -128,11 +128,11 @@ struct handler_executor_source {
                           "none of its own; "
                           "give one: async_retry(executor, operation, policy, token)");
             handler_type own_handler(std::forward<decltype(given_handler)>(given_handler));
-            handler_executor<io_executor> const io{asio::get_associated_executor(own_handler)};
+            handler_executor<io_executor> const waiting_on{asio::get_associated_executor(own_handler)};
             constexpr bool has_strand = wants_strand<operation_form<callable_type>>;
             operation_kind<decltype(given_policy)>::template initiate<has_strand>(
                 std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
-                std::move(given_policy), io, no_membership());
+                std::move(given_policy), waiting_on, no_membership());
         };
     }
 };
