@@ -189,7 +189,8 @@ TEST_F(reconnecting, without_an_attempt_health_begins_with_the_attempt) {
     auto const connection = [&]() -> asio::awaitable<void> {
         if (next == sessions.size())
             co_return;
-        co_await wait(sessions[next++].connected);
+        auto const lasts = sessions[next++].connected;
+        co_await wait(lasts);
         throw boost::system::system_error(refused());
     };
     async_retry(io, connection, policy(), asio::detached);
