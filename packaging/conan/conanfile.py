@@ -1,6 +1,7 @@
 from os.path import join
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
@@ -30,6 +31,8 @@ class AsioRetry(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
+        if self.options.tool and not self.options.json:
+            raise ConanInvalidConfiguration("the tool reads and writes JSON")
 
     def requirements(self):
         self.requires("boost/[>=1.81.0]", transitive_headers=True)
@@ -52,6 +55,7 @@ class AsioRetry(ConanFile):
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "asio_retry")
+        self.cpp_info.set_property("cmake_target_name", "asio_retry::all")  # both components
         core = self.cpp_info.components["asio_retry"]
         core.set_property("cmake_target_name", "asio_retry::asio_retry")
         core.set_property("pkg_config_name", "asio_retry")
