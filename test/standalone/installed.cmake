@@ -1,6 +1,7 @@
-# Installs asio_retry_standalone alone, moves it, and builds and runs programs by find_package and by what pkg-config
-# says, and one of the single header. None of them reads a header of Boost.
+# Installs asio_retry_standalone alone, moves it beside Asio into a tree like that of vcpkg, and builds and runs programs by
+# find_package and by what pkg-config says, and one of the single header. None of them reads a header of Boost.
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/tree.cmake)
 file(REMOVE_RECURSE ${WORK_DIR})
 separate_arguments(warnings UNIX_COMMAND "${WARNINGS}")
 set(program ${CMAKE_CURRENT_LIST_DIR}/program)
@@ -14,12 +15,15 @@ endfunction()
 
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${WORK_DIR}/first --config ${CONFIG}
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-file(RENAME ${WORK_DIR}/first ${WORK_DIR}/moved)
-if(EXISTS ${WORK_DIR}/moved/include/asio_retry AND NOT HAS_BOOST)
+write_tree(${WORK_DIR}/vcpkg moved toolchain)
+file(REMOVE_RECURSE ${moved})
+file(RENAME ${WORK_DIR}/first ${moved})
+file(COPY ${ASIO}/asio ${ASIO}/asio.hpp DESTINATION ${moved}/include)
+if(EXISTS ${moved}/include/asio_retry AND NOT HAS_BOOST)
     message(FATAL_ERROR "the headers of the other library are installed")
 endif()
 
-# By find_package.
+# By find_package, which is told nothing but the toolchain file.
 file(WRITE ${WORK_DIR}/project/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(app LANGUAGES CXX)
 find_package(asio_retry REQUIRED COMPONENTS standalone)
@@ -32,7 +36,7 @@ target_link_libraries(app PRIVATE asio_retry::asio_retry_standalone)
 set(options -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=${CONFIG}
     -D CMAKE_CXX_EXTENSIONS=OFF "-DCMAKE_CXX_FLAGS=${WARNINGS}")
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/build ${options}
-    -D asio_retry_ROOT=${WORK_DIR}/moved -D ASIO_RETRY_ASIO_INCLUDE_DIR=${ASIO} COMMAND_ERROR_IS_FATAL ANY)
+    -D CMAKE_TOOLCHAIN_FILE=${toolchain} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/build --config ${CONFIG} COMMAND_ERROR_IS_FATAL ANY)
 find_program(app app PATHS ${WORK_DIR}/build ${WORK_DIR}/build/${CONFIG} NO_DEFAULT_PATH REQUIRED)
 execute_process(COMMAND ${app} COMMAND_ERROR_IS_FATAL ANY)
@@ -40,7 +44,7 @@ execute_process(COMMAND ${app} COMMAND_ERROR_IS_FATAL ANY)
 # Without Asio, or with one that is too old, the package says so.
 file(WRITE ${WORK_DIR}/old/asio/version.hpp "#define ASIO_VERSION 102201 // 1.22.1\n")
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/build_old ${options}
-    -D asio_retry_ROOT=${WORK_DIR}/moved -D ASIO_RETRY_ASIO_INCLUDE_DIR=${WORK_DIR}/old
+    -D asio_retry_ROOT=${moved} -D ASIO_RETRY_ASIO_INCLUDE_DIR=${WORK_DIR}/old
     RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
 string(REGEX REPLACE "[ \n]+" " " said "${said}")
 if(result EQUAL 0 OR NOT said MATCHES "needs Asio 1\\.30 or newer")
@@ -49,7 +53,7 @@ endif()
 
 # By pkg-config, which does not tell Asio from the program: Asio is not free of warnings.
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
-file(GLOB_RECURSE description ${WORK_DIR}/moved/*/asio_retry_standalone.pc)
+file(GLOB_RECURSE description ${moved}/*/asio_retry_standalone.pc)
 cmake_path(GET description PARENT_PATH directory)
 set(ENV{PKG_CONFIG_PATH} ${directory})
 execute_process(COMMAND ${pkg_config} --cflags --libs asio_retry_standalone OUTPUT_VARIABLE flags
