@@ -73,7 +73,10 @@ class ConanFile:
 
 
 def copy(recipe, pattern, src, dst):
-    found = [file for file in pathlib.Path(src).rglob("*") if file.is_file() and fnmatch.fnmatch(str(file.relative_to(src)), pattern)]
+    # Not all that is there, which may be a build.
+    first, *more = pattern.split("/", 1)
+    candidates = (pathlib.Path(src) / first).rglob("*") if more else [pathlib.Path(src) / first]
+    found = [file for file in candidates if file.is_file() and fnmatch.fnmatch(str(file.relative_to(src)), pattern)]
     if not found:
         fail(f"no file is {pattern} in {src}")
     for file in found:
