@@ -38,7 +38,7 @@ private:
 
     template <typename Memory, typename Threads>
     static constexpr bool keeps = [] {
-#if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING)
+#if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING) || defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
         return false;
 #else
         return requires(Memory* of, void* piece, typename Memory::awaitable_frame_tag kind) {
