@@ -376,6 +376,8 @@ build_row() {
         windows-*\ debug) compile_flags="$compile_flags $windows_flags" link_flags='-static -s -fuse-ld=lld' ;;
         esac
     fi
+    # Else Asio gives memory to a thread that a coroutine has left.
+    [ "$compiler" != clang-16 ] || compile_flags="$compile_flags -DBOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING"
     if [ "$library" = libc++ ]; then
         version=${compiler#clang-}
         compile_flags="$compile_flags $(libcxx_compile_flags "$version")"
