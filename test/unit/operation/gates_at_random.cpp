@@ -213,7 +213,8 @@ private:
                 co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
                 co_return co_await async_retry(operation, p);
             };
-            return asio::co_spawn(*io_, session(judged, policy), on_exception());
+            asio::co_spawn(*io_, session(judged, policy), on_exception());
+            return let_begin();
         }
         case random_form::awaited_in_a_scope: {
             auto const session = [](auto operation, retry_policy p,
@@ -221,13 +222,22 @@ private:
                 co_await asio::post(asio::use_awaitable);
                 co_return co_await async_retry(scope, operation, p);
             };
-            return asio::co_spawn(*io_, session(judged, policy, *scope_), on_exception());
+            asio::co_spawn(*io_, session(judged, policy, *scope_), on_exception());
+            return let_begin();
         }
         case random_form::awaitable_given_an_executor:
             return async_retry(*io_, judged, policy, on_exception());
         case random_form::awaitable_in_a_scope:
             return async_retry(*scope_, judged, policy, on_exception());
         }
+    }
+
+    /// Asio of Boost 1.83 loses the handler of a coroutine that is cancelled before, and throws at who runs the
+    /// context.
+    void let_begin() {
+#if BOOST_ASIO_VERSION >= 102800 && BOOST_ASIO_VERSION < 103000
+        io_->poll_one();
+#endif
     }
 
     void say(attempt const& which) {
