@@ -35,7 +35,7 @@ public:
     /// Of any kind.
     using executor_type = boost::asio::any_io_executor;
 
-    /// Ticks on `executor`.
+    /// Ticks on `executor`. Throws std::invalid_argument if that is empty.
     backoff_ticker(executor_type executor, retry_policy given_policy)
         : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(given_policy))) {}
 

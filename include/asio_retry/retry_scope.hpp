@@ -31,7 +31,8 @@ public:
     /// Of any kind.
     using executor_type = boost::asio::any_io_executor;
 
-    /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`.
+    /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`. Throws
+    /// std::invalid_argument if the executor is empty.
     explicit retry_scope(executor_type executor, time_point deadline = (time_point::max)())
         : retry_scope(std::move(executor), {}, deadline) {}
 

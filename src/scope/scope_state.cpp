@@ -1,5 +1,6 @@
 #include <asio_retry/detail/scope/scope_state.hpp>
 
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/execution/context.hpp>
@@ -16,6 +17,8 @@ namespace asio_retry::detail {
 namespace asio = boost::asio;
 
 scope_handle scope_state::create(asio::any_io_executor executor, scope_handle parent, time_point deadline) {
+    if (!executor)
+        refuse("retry_scope.executor", "empty", "must be one of a context");
     return scope_handle(new scope_state(std::move(executor), std::move(parent), deadline));
 }
 

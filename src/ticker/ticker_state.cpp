@@ -1,5 +1,7 @@
 #include <asio_retry/detail/ticker/ticker_state.hpp>
 
+#include <asio_retry/detail/policy/refuse.hpp>
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
@@ -26,7 +28,8 @@ void ticker_wait::on_shutdown() noexcept {
 }
 
 ticker_state::ticker_state(boost::asio::any_io_executor executor, retry_policy policy)
-    : executor_(std::move(executor))
+    : executor_((executor ? void() : refuse("backoff_ticker.executor", "empty", "must be one of a context"),
+                 std::move(executor)))
     , scheduler_(scheduler(boost::asio::query(executor_, boost::asio::execution::context)))
     , policy_(std::move(policy)) {}
 

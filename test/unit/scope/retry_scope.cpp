@@ -3,6 +3,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -37,6 +38,11 @@ protected:
         return [this, name](error_code ec) { order.push_back(name + (ec ? " failed" : " joined")); };
     }
 };
+
+TEST(decision_04, an_empty_executor_is_refused_by_a_scope) {
+    EXPECT_THAT([] { retry_scope scope{asio::any_io_executor()}; },
+                refuses("asio_retry: retry_scope.executor = empty: must be one of a context"));
+}
 
 TEST_F(retry_scope_test, cancel_ends_waits_now_and_join_ends_when_the_last_handler_has_run) {
     retry_scope scope(io.get_executor());

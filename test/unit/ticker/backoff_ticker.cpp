@@ -3,6 +3,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/hooked_executor.hpp"
+#include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tracking_executor.hpp"
 
@@ -91,6 +92,11 @@ protected:
 
     void TearDown() override { EXPECT_EQ(scheduler(io).pending(), 0u); }
 };
+
+TEST(decision_04, an_empty_executor_is_refused_by_a_ticker) {
+    auto const make = [] { backoff_ticker ticker{asio::any_io_executor(), retry_policy()}; };
+    EXPECT_THAT(make, refuses("asio_retry: backoff_ticker.executor = empty: must be one of a context"));
+}
 
 TEST_F(ticker_test, ticks_at_once_and_then_at_the_delays) {
     backoff_ticker ticker(io, growing());
