@@ -61,7 +61,7 @@ duration backoff::cap_after(std::uint64_t failures) const noexcept {
 backoff backoff::cap(duration greatest) const {
     detail::non_negative("cap", greatest);
     if (!calls_user(shape_) && greatest < uncapped_ceiling(shape_, 1))
-        detail::refuse("cap", greatest, "must not be below the base");
+        detail::refuse("cap", greatest, "must not be below the base", uncapped_ceiling(shape_, 1));
     backoff changed(*this);
     changed.cap_ = greatest;
     return changed;
@@ -85,7 +85,7 @@ backoff stepwise_exponential(duration base, double factor, duration greatest) {
     detail::non_negative("stepwise_exponential.base", base);
     growing("stepwise_exponential.factor", factor);
     if (greatest < base)
-        detail::refuse("stepwise_exponential.greatest", greatest, "must not be below the base");
+        detail::refuse("stepwise_exponential.greatest", greatest, "must not be below the base", base);
     return backoff(detail::stepwise_exponential_shape{base, factor, greatest});
 }
 

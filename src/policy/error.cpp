@@ -28,7 +28,7 @@ std::string message_of(error e) {
     case error::jitter_threw:
         return "the jitter threw an exception";
     case error::hook_threw:
-        return "the on_retry or on_give_up hook threw an exception";
+        return "a hook (on_retry, on_success or on_give_up) threw an exception";
     case error::exhausted:
         return "retrying has ended without success";
     case error::attempt_refused:

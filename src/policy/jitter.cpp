@@ -40,7 +40,7 @@ jitter jitter::cap(duration greatest) const {
     jitter changed(*this);
     changed.cap_ = detail::non_negative("jitter.cap", greatest);
     if (greatest < least_)
-        detail::refuse("jitter.cap", greatest, "must not be below at_least");
+        detail::refuse("jitter.cap", greatest, "must not be below at_least", least_);
     return changed;
 }
 
@@ -48,7 +48,7 @@ jitter jitter::at_least(duration least) const {
     jitter changed(*this);
     changed.least_ = detail::non_negative("jitter.at_least", least);
     if (least > cap_)
-        detail::refuse("jitter.at_least", least, "must not be above the cap of the jitter");
+        detail::refuse("jitter.at_least", least, "must not be above the cap of the jitter", cap_);
     return changed;
 }
 
@@ -136,7 +136,8 @@ jitter multiplicative_jitter(double least, double greatest) {
     if (!(least >= 0))
         detail::refuse("multiplicative_jitter.least", least, "must be at least 0");
     if (!(greatest >= least) || !std::isfinite(greatest))
-        detail::refuse("multiplicative_jitter.greatest", greatest, "must be finite, and not below least");
+        detail::refuse("multiplicative_jitter.greatest", greatest, "must be finite, and not below least",
+                       least);
     return jitter(detail::multiplicative_jitter_kind{least + 0.0, greatest + 0.0});
 }
 

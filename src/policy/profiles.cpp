@@ -42,7 +42,7 @@ std::int64_t at_least_one_of(std::string_view of, std::int64_t attempts) {
 backoff doubling(std::string_view of, duration base, duration cap) {
     detail::non_negative(field(of, "base"), base);
     if (cap < base)
-        detail::refuse(field(of, "cap"), cap, "must not be below the base");
+        detail::refuse(field(of, "cap"), cap, "must not be below the base", base);
     return exponential(base).cap(cap);
 }
 
@@ -200,7 +200,8 @@ retry_policy go_backoff(go_backoff_options const& options) {
         detail::refuse("go_backoff.randomization_factor", options.randomization_factor, "must lie in [0, 1]");
     at_least_one("go_backoff.multiplier", options.multiplier);
     if (options.max_interval < options.initial_interval)
-        detail::refuse("go_backoff.max_interval", options.max_interval, "must not be below initial_interval");
+        detail::refuse("go_backoff.max_interval", options.max_interval, "must not be below initial_interval",
+                       options.initial_interval);
     detail::non_negative("go_backoff.max_elapsed_time", options.max_elapsed_time);
     auto const policy =
         waiting(stepwise_exponential(options.initial_interval, options.multiplier, options.max_interval),

@@ -10,6 +10,19 @@
 #include <string>
 
 namespace asio_retry::detail {
+namespace {
+
+/// The shortest digits that name the value and no other.
+std::string shortest(double value) {
+    char text[32];
+    return std::string(text, std::to_chars(std::begin(text), std::end(text), value).ptr);
+}
+
+std::string naming(std::string_view rule, std::string_view other) {
+    return std::string(rule).append(", which is ").append(other);
+}
+
+} // namespace
 
 void refuse(std::string_view field, std::string_view value, std::string_view rule) {
     std::string message("asio_retry: ");
@@ -22,9 +35,15 @@ void refuse(std::string_view field, duration value, std::string_view rule) {
 }
 
 void refuse(std::string_view field, double value, std::string_view rule) {
-    char text[32]; // the shortest digits that name the value and no other
-    char const* const end = std::to_chars(std::begin(text), std::end(text), value).ptr;
-    refuse(field, std::string_view(text, end), rule);
+    refuse(field, shortest(value), rule);
+}
+
+void refuse(std::string_view field, duration value, std::string_view rule, duration other) {
+    refuse(field, value, naming(rule, to_text(other)));
+}
+
+void refuse(std::string_view field, double value, std::string_view rule, double other) {
+    refuse(field, value, naming(rule, shortest(other)));
 }
 
 duration non_negative(std::string_view field, duration value) {

@@ -20,7 +20,7 @@ circuit_breaker_options checked(circuit_breaker_options o) {
     detail::demand(std::isfinite(o.growth) && o.growth >= 1, "circuit_breaker.growth", o.growth,
                    "must be finite and at least 1");
     detail::demand(o.open_cap >= o.open_for, "circuit_breaker.open_cap", o.open_cap,
-                   "must not be less than open_for");
+                   "must not be less than open_for", o.open_for);
     detail::demand(1 <= o.probes && o.probes <= 1000, "circuit_breaker.probes", o.probes,
                    "must be from 1 to 1000");
     if (o.last != 0)

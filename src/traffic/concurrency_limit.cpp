@@ -10,9 +10,11 @@ namespace {
 template <typename Options>
 void check_bounds(std::string const& name, Options const& o) {
     detail::demand(o.least >= 1, name + ".least", o.least, "must be positive");
-    detail::demand(o.least <= o.greatest, name + ".greatest", o.greatest, "must not be less than least");
-    detail::demand(o.least <= o.initial && o.initial <= o.greatest, name + ".initial", o.initial,
-                   "must be between least and greatest");
+    detail::demand(o.least <= o.greatest, name + ".greatest", o.greatest, "must not be less than least",
+                   o.least);
+    detail::demand(o.least <= o.initial, name + ".initial", o.initial, "must not be less than least", o.least);
+    detail::demand(o.initial <= o.greatest, name + ".initial", o.initial, "must not be more than greatest",
+                   o.greatest);
 }
 
 aimd_options const& checked(aimd_options const& o) {

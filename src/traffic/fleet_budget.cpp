@@ -22,7 +22,7 @@ fleet_budget_options const& checked(fleet_budget_options const& o) {
     detail::demand(o.batch > 0, "fleet_budget.batch", o.batch, "must be positive");
     detail::positive("fleet_budget.interval", o.interval);
     detail::demand(o.greatest_interval >= o.interval, "fleet_budget.greatest_interval", o.greatest_interval,
-                   "must not be less than the interval");
+                   "must not be less than the interval", o.interval);
     detail::positive("fleet_budget.lease", o.lease);
     detail::share("fleet_budget.ratio", o.ratio);
     detail::positive("fleet_budget.window", o.window);

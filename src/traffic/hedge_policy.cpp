@@ -45,7 +45,7 @@ hedge_policy hedge_policy::with_common(retry_policy const& common) const {
 
 hedge_policy hedge_policy::max_attempts(std::int64_t count) const {
     if (count < 1 || count > most_attempts)
-        detail::refuse("max_attempts", std::to_string(count), "must be from 1 to 16");
+        detail::refuse("hedge_policy.max_attempts", std::to_string(count), "must be from 1 to 16");
     return with_common(settings().common.max_attempts(count));
 }
 

@@ -20,6 +20,17 @@ void demand(bool good, std::string_view field, Value value, std::string_view rul
         refuse(field, value, rule);
 }
 
+/// And tells what the other field is whose name ends the rule.
+template <typename Value>
+void demand(bool good, std::string_view field, Value value, std::string_view rule, Value other) {
+    if (good)
+        return;
+    if constexpr (std::integral<Value>)
+        refuse(field, std::to_string(value), std::string(rule) + ", which is " + std::to_string(other));
+    else
+        refuse(field, value, rule, other);
+}
+
 /// Refuses what is no number of tokens or the like.
 inline double amount(std::string_view field, double value) {
     demand(std::isfinite(value) && value >= 0, field, value, "must be finite and not negative");

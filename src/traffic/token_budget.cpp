@@ -19,7 +19,7 @@ token_budget_options const& checked(token_budget_options const& o) {
     detail::demand(o.capacity > 0, "token_budget.capacity", o.capacity, "must be positive");
     detail::amount("token_budget.initial", o.initial.value_or(0));
     detail::demand(o.initial.value_or(0) <= o.capacity, "token_budget.initial", o.initial.value_or(0),
-                   "must not be more than the capacity");
+                   "must not be more than the capacity", o.capacity);
     detail::amount("token_budget.per_success", o.per_success);
     detail::amount("token_budget.per_failure", o.per_failure);
     detail::amount("token_budget.threshold", o.threshold.value_or(0));

@@ -101,7 +101,7 @@ RC_GTEST_PROP(decision_04, exactly_the_caps_below_the_base_are_refused, ()) {
     if (cap < 0)
         expected = named("cap", in_text(cap), "must not be negative");
     else if (cap < shape.base())
-        expected = named("cap", in_text(cap), "must not be below the base");
+        expected = named("cap", in_text(cap), "must not be below the base, which is " + in_text(shape.base()));
     RC_ASSERT(refusal_of([&] { return shape.build().cap(duration(cap)); }) == expected);
 }
 

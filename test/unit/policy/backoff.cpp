@@ -184,12 +184,13 @@ TEST(decision_04, a_requirement_of_no_growing_failure_is_refused) {
 }
 
 TEST(decision_04, a_cap_below_the_base_is_refused) {
-    auto const rule = "must not be below the base";
+    auto const rule = "must not be below the base, which is 2ns";
     EXPECT_THAT([] { return constant(2ns).cap(1ns); }, refuses("cap", "1ns", rule));
     EXPECT_THAT([] { return linear(2ns, 0ns).cap(1ns); }, refuses("cap", "1ns", rule));
     EXPECT_THAT([] { return exponential(2ns).cap(1ns); }, refuses("cap", "1ns", rule));
     EXPECT_THAT([] { return truncated_binary(1, 2ns).cap(1ns); }, refuses("cap", "1ns", rule));
-    EXPECT_THAT([] { return constant(4ns).cap(4ns).cap(3ns); }, refuses("cap", "3ns", rule));
+    EXPECT_THAT([] { return constant(4ns).cap(4ns).cap(3ns); },
+                refuses("cap", "3ns", "must not be below the base, which is 4ns"));
 }
 
 // The sample shifts 32-bit integers, which goes wrong from n = 32 on: there the closed form counts.

@@ -31,7 +31,7 @@ described_error const all_errors[] = {
     {error::predicate_threw, 3, "the predicate of retry_if or fail_if threw an exception", true},
     {error::backoff_threw, 4, "the backoff threw an exception", true},
     {error::jitter_threw, 5, "the jitter threw an exception", true},
-    {error::hook_threw, 6, "the on_retry or on_give_up hook threw an exception", true},
+    {error::hook_threw, 6, "a hook (on_retry, on_success or on_give_up) threw an exception", true},
     {error::exhausted, 7, "retrying has ended without success", false},
     {error::attempt_refused, 8, "a gate refused the attempt", false, true},
     {error::circuit_open, 9, "the circuit breaker is open", false, true},

@@ -211,7 +211,8 @@ TEST(jitter_at_least, is_rounded_up_to_a_multiple_of_the_unit) {
 TEST(jitter_at_least, is_not_above_the_cap_of_the_jitter) {
     EXPECT_EQ(full_jitter().at_least(1s).cap(1s).cap(), 1s);
     EXPECT_THAT([] { return full_jitter().at_least(-1ns); }, refuses("jitter.at_least"));
-    EXPECT_THAT([] { return full_jitter().cap(1s).at_least(2s); }, refuses("jitter.at_least"));
+    EXPECT_THAT([] { return full_jitter().cap(1s).at_least(2s); },
+                refuses("jitter.at_least", "2s", "must not be above the cap of the jitter, which is 1s"));
     EXPECT_THAT([] { return full_jitter().at_least(2s).cap(1s); }, refuses("jitter.cap"));
 }
 

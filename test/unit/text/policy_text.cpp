@@ -563,7 +563,7 @@ TEST(policy_text, arguments_of_another_kind_are_refused) {
 TEST(policy_text, what_cpp_refuses_is_refused_at_the_item) {
     EXPECT_EQ(fault_in("clamp() exponential(1s, 0.5)"),
               "8: exponential.factor = 0.5: must be a finite number of at least 1");
-    EXPECT_EQ(fault_in("exponential(1s, cap=1ms)"), "0: cap = 1ms: must not be below the base");
+    EXPECT_EQ(fault_in("exponential(1s, cap=1ms)"), "0: cap = 1ms: must not be below the base, which is 1s");
     EXPECT_EQ(fault_in("constant(-1ns)"), "0: constant = -1ns: must not be negative");
     EXPECT_EQ(fault_in("schedule()"), "0: schedule = {}: must have at least one delay");
     EXPECT_EQ(fault_in("proportional_jitter(2)"), "0: proportional_jitter.fraction = 2: must lie in [0, 1]");

@@ -55,7 +55,8 @@ refused_field const refused_fields[] = {
     {[] { return constant(1s).cap(-1ns); }, "constant(1s, cap=-1ns)",
      R"({"constant": {"value": "1s", "cap": "-1ns"}})", "cap = -1ns: must not be negative"},
     {[] { return constant(2s).cap(1500ms); }, "constant(2s, cap=1.5s)",
-     R"({"constant": {"value": "2s", "cap": "1.5s"}})", "cap = 1500ms: must not be below the base"},
+     R"({"constant": {"value": "2s", "cap": "1.5s"}})",
+     "cap = 1500ms: must not be below the base, which is 2s"},
     {[] { return linear(-1s, 0s); }, "linear(-1s, 0s)", R"({"linear": ["-1s", "0s"]})",
      "linear.initial = -1s: must not be negative"},
     {[] { return linear(1s, -90s); }, "linear(1s, -90s)", R"({"linear": ["1s", "-90s"]})",
@@ -70,7 +71,7 @@ refused_field const refused_fields[] = {
      "fibonacci.base = -1s: must not be negative"},
     {[] { return stepwise_exponential(2s, 2, 1s); }, "stepwise_exponential(2s, 2, 1s)",
      R"({"stepwise_exponential": ["2s", 2, "1s"]})",
-     "stepwise_exponential.greatest = 1s: must not be below the base"},
+     "stepwise_exponential.greatest = 1s: must not be below the base, which is 2s"},
     {[] { return truncated_binary(0, 1s); }, "truncated_binary(0, 1s)", R"({"truncated_binary": [0, "1s"]})",
      "truncated_binary.growing_failures = 0: must be at least 1"},
     {[] { return slotted_binary(0s); }, "slotted_binary(0s)", R"({"slotted_binary": "0s"})",
@@ -120,9 +121,10 @@ refused_field const refused_fields[] = {
      "schedule = {}: must have at least one delay"},
     {[] { return multiplicative_jitter(2, 1); }, "multiplicative_jitter(2, 1)",
      R"({"multiplicative_jitter": [2, 1]})",
-     "multiplicative_jitter.greatest = 1: must be finite, and not below least"},
+     "multiplicative_jitter.greatest = 1: must be finite, and not below least, which is 2"},
     {[] { return full_jitter().at_least(2s).cap(1s); }, "full_jitter(at_least=2s, cap=1s)",
-     R"({"full_jitter": {"at_least": "2s", "cap": "1s"}})", "jitter.cap = 1s: must not be below at_least"},
+     R"({"full_jitter": {"at_least": "2s", "cap": "1s"}})",
+     "jitter.cap = 1s: must not be below at_least, which is 2s"},
 };
 
 /// The path to the item: that of its key.

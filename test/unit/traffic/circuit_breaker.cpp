@@ -336,7 +336,8 @@ TEST(circuit_breaker, decision_04_refuses_nonsense) {
     refuses({.open_for = 0s}, "open_for", "0s", "must be positive");
     refuses({.growth = 0.5}, "growth", "0.5", "must be finite and at least 1");
     refuses({.growth = nan}, "growth", "nan", "must be finite and at least 1");
-    refuses({.open_for = 10ns, .open_cap = 9ns}, "open_cap", "9ns", "must not be less than open_for");
+    refuses({.open_for = 10ns, .open_cap = 9ns}, "open_cap", "9ns",
+            "must not be less than open_for, which is 10ns");
     refuses({.probes = 0}, "probes", "0", "must be from 1 to 1000");
     refuses({.probes = 1001}, "probes", "1001", "must be from 1 to 1000");
 }

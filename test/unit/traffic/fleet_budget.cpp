@@ -395,9 +395,9 @@ TEST(fleet_budget, decision_04_refuses_nonsense) {
                 refuses_option("fleet_budget.batch", "0", "must be positive"));
     EXPECT_THAT([] { fleet_budget({.interval = 0s}); },
                 refuses_option("fleet_budget.interval", "0s", "must be positive"));
-    EXPECT_THAT(
-        [] { fleet_budget({.greatest_interval = 1s - 1ns}); },
-        refuses_option("fleet_budget.greatest_interval", "999999999ns", "must not be less than the interval"));
+    EXPECT_THAT([] { fleet_budget({.greatest_interval = 1s - 1ns}); },
+                refuses_option("fleet_budget.greatest_interval", "999999999ns",
+                               "must not be less than the interval, which is 1s"));
     EXPECT_THAT([] { fleet_budget({.lease = -1ns}); },
                 refuses_option("fleet_budget.lease", "-1ns", "must be positive"));
     for (double const bad : {0.0, -0.1, 1.1, nan, infinity})

@@ -61,10 +61,12 @@ TEST(decision_4, a_hedge_policy_is_not_configurable_into_nonsense) {
                 refuses("hedge_policy.delay", "-1ns", "must not be negative"));
     EXPECT_THAT([] { return hedge_policy(std::shared_ptr<latency_quantile>()); },
                 refuses("hedge_policy.observed = null"));
-    EXPECT_THAT([&] { return policy.max_attempts(0); }, refuses("max_attempts", "0", "must be from 1 to 16"));
-    EXPECT_THAT([&] { return policy.max_attempts(17); }, refuses("max_attempts", "17", "must be from 1 to 16"));
+    EXPECT_THAT([&] { return policy.max_attempts(0); },
+                refuses("hedge_policy.max_attempts", "0", "must be from 1 to 16"));
+    EXPECT_THAT([&] { return policy.max_attempts(17); },
+                refuses("hedge_policy.max_attempts", "17", "must be from 1 to 16"));
     EXPECT_THAT([&] { return policy.max_attempts(std::numeric_limits<std::int64_t>::min()); },
-                refuses("max_attempts"));
+                refuses("hedge_policy.max_attempts"));
     EXPECT_THAT([&] { return policy.total_timeout(-1ns); },
                 refuses("total_timeout", "-1ns", "must not be negative"));
     EXPECT_THAT([&] { return policy.pushback_limit(-1ns); },

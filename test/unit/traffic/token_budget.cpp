@@ -180,8 +180,9 @@ TEST(token_budget, decision_04_refuses_nonsense) {
     EXPECT_THAT([] { token_budget({.capacity = -1}); }, refuses_option("token_budget.capacity", "-1", rule));
     EXPECT_THAT([] { token_budget({.capacity = infinity}); },
                 refuses_option("token_budget.capacity", "inf", rule));
-    EXPECT_THAT([] { token_budget({.initial = 10.5}); },
-                refuses_option("token_budget.initial", "10.5", "must not be more than the capacity"));
+    EXPECT_THAT(
+        [] { token_budget({.initial = 10.5}); },
+        refuses_option("token_budget.initial", "10.5", "must not be more than the capacity, which is 10"));
     EXPECT_THAT([] { token_budget({.initial = nan}); }, refuses_option("token_budget.initial", "nan", rule));
     EXPECT_THAT([] { token_budget({.per_success = -1}); },
                 refuses_option("token_budget.per_success", "-1", rule));

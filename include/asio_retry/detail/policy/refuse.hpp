@@ -12,6 +12,12 @@ namespace asio_retry::detail {
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule);
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule);
 
+/// A rule that ends with the name of another field, with the value that it has: "..., which is 2s".
+[[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule,
+                                         duration other);
+[[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule,
+                                         double other);
+
 /// Refuses a negative duration.
 ASIO_RETRY_DECL duration non_negative(std::string_view field, duration value);
 
