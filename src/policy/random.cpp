@@ -1,10 +1,10 @@
 #include <asio_retry/random.hpp>
 
 #include <asio_retry/detail/policy/duration_text.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <bit>
 #include <random>
-#include <stdexcept>
 #include <string>
 
 namespace asio_retry {
@@ -19,8 +19,7 @@ constexpr std::uint64_t mix(std::uint64_t z) noexcept {
 }
 
 [[noreturn]] void refuse_range(std::string const& least, std::string const& greatest) {
-    throw std::invalid_argument("random.uniform: least (" + least + ") must not exceed greatest (" + greatest +
-                                ")");
+    detail::refuse("random.uniform.greatest", greatest, "must not be below least, which is " + least);
 }
 
 } // namespace

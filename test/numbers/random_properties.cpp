@@ -60,10 +60,10 @@ RC_GTEST_PROP(decision_04, exactly_the_empty_ranges_are_refused, ()) {
     } catch (std::invalid_argument const& refusal) {
         message = refusal.what();
     }
-    RC_ASSERT(message == (least <= greatest ? ""
-                                            : "random.uniform: least (" + detail::to_text(duration(least)) +
-                                                  ") must not exceed greatest (" +
-                                                  detail::to_text(duration(greatest)) + ")"));
+    RC_ASSERT(message == (least <= greatest
+                              ? ""
+                              : "asio_retry: random.uniform.greatest = " + detail::to_text(duration(greatest)) +
+                                    ": must not be below least, which is " + detail::to_text(duration(least))));
 }
 
 } // namespace

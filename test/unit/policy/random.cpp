@@ -133,9 +133,11 @@ TEST(random, uniform_over_all_durations_reaches_both_signs) {
 TEST(random, uniform_refuses_an_empty_range) {
     random source(1);
     EXPECT_THAT([&] { source.uniform(std::uint64_t(2), std::uint64_t(1)); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr("least (2) must not exceed greatest (1)")));
+                ThrowsMessage<std::invalid_argument>(
+                    HasSubstr("random.uniform.greatest = 1: must not be below least, which is 2")));
     EXPECT_THAT([&] { source.uniform(0ns, -1ns); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr("least (0s) must not exceed greatest (-1ns)")));
+                ThrowsMessage<std::invalid_argument>(
+                    HasSubstr("random.uniform.greatest = -1ns: must not be below least, which is 0s")));
 }
 
 // Pearson's chi-square with n - 1 degrees of freedom, against its 99.99 % quantile.
