@@ -1,11 +1,16 @@
-# install_pkg_config(NAME DESCRIPTION INCLUDES OTHERS): installs NAME.pc. Its paths are relative to itself, so that the
-# prefix may be moved. INCLUDES is a folder below that of all headers, and comes first; OTHERS are folders of other libraries.
+# install_pkg_config(NAME DESCRIPTION INCLUDES OTHERS [REQUIRED]): installs NAME.pc. Its paths are relative to itself, so that the
+# prefix may be moved. INCLUDES is a folder below that of all headers, and comes first; OTHERS are folders of other libraries;
+# REQUIRED is what else is linked.
 function(install_pkg_config name description includes others)
     file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
     file(RELATIVE_PATH libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
     file(RELATIVE_PATH includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
     string(REGEX REPLACE "/$" "" to_prefix ${to_prefix})
 
+    set(requires)
+    if(ARGC GREATER 4)
+        set(requires "\nRequires: ${ARGV4}")
+    endif()
     set(own_cflags)
     set(more_cflags)
     set(more_libs)

@@ -25,5 +25,16 @@ separate_arguments(warnings UNIX_COMMAND "${WARNINGS}")
 execute_process(COMMAND ${COMPILER} -std=c++20 ${warnings} ${CMAKE_CURRENT_LIST_DIR}/project/main.cpp
     -o ${WORK_DIR}/app ${flags} COMMAND_ERROR_IS_FATAL ANY)
 get_filename_component(libraries ${directory} DIRECTORY)
+
+# The library for JSON needs the other one, which a linker wants to hear of after it.
+execute_process(COMMAND ${pkg_config} --libs asio_retry_json OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+if(NOT flags MATCHES "-lasio_retry_json .*-lasio_retry ")
+    message(FATAL_ERROR "pkg-config links for JSON: ${flags}")
+endif()
+file(GLOB of_json ${libraries}/libasio_retry_json.*)
+if(NOT of_json)
+    message(FATAL_ERROR "there is no library for JSON in ${libraries}")
+endif()
+
 set(ENV{LD_LIBRARY_PATH} ${libraries})
 execute_process(COMMAND ${WORK_DIR}/app COMMAND_ERROR_IS_FATAL ANY)
