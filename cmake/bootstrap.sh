@@ -51,6 +51,15 @@ choose() {
     return 1
 }
 
+# Somebody else may hold the lock of the lists, for which apt-get does not wait.
+update_lists() {
+    for seconds in 5 20 0; do
+        ! as_root apt-get update -qq || return 0
+        sleep "$seconds"
+    done
+    return 1
+}
+
 # Each argument is a package, or alternatives joined by "|", the preferred one first.
 install_missing() {
     missing=
@@ -64,7 +73,7 @@ install_missing() {
     [ -n "$missing" ] || return 0
 
     say "updating the package lists"
-    as_root apt-get update -qq
+    update_lists
     packages=
     for alternatives in $missing; do
         # shellcheck disable=SC2046 # the alternatives are words
@@ -134,7 +143,7 @@ has_postgres() {
 # Each release has its own version of it, in a package of that name, which needs many libraries.
 unpack_postgres() {
     server=$(depends_of postgresql | grep '^postgresql-[0-9]*$') ||
-        { as_root apt-get update -qq && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || return 1
+        { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || return 1
     # shellcheck disable=SC2046 # a list of words
     (install_missing tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')) && unpack "$server" build/services
 }
@@ -147,7 +156,7 @@ unpack() {
     say "unpacking $1 in $2"
     rm -rf "$2/package"
     mkdir -p "$2/package" &&
-        { download "$1" "$2/package" || { as_root apt-get update -qq && download "$1" "$2/package"; }; } &&
+        { download "$1" "$2/package" || { update_lists && download "$1" "$2/package"; }; } &&
         dpkg-deb -x "$2/package/$1"_*.deb "$2"
 }
 
