@@ -6,7 +6,10 @@
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/recycling_allocator.hpp>
 
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -21,6 +24,11 @@ public:
     using executors = operation_executors<WaitsOn, Handler, WantsStrand>;
     using operation_executor = typename executors::executor_type;
     using handler_allocator = typename operation_block<handler_operation, Handler>::handler_allocator;
+
+    /// Whether the handler says where memory is to come from.
+    static constexpr bool has_memory_of_its_own =
+        !std::is_same_v<handler_allocator, asio::recycling_allocator<void>> &&
+        !std::is_same_v<handler_allocator, std::allocator<void>>;
 
     operation_executor get_operation_executor() const noexcept { return executors_.get(); }
     handler_allocator get_handler_allocator() const noexcept {

@@ -16,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <exception>
+#include <memory>
 #include <span>
 
 namespace asio_retry::detail {
@@ -56,6 +57,9 @@ public:
     /// @{
     void on_turn(hedge_turn turn);
     void on_turn_dropped(hedge_turn turn) noexcept;
+    template <typename>
+    using turn_allocator = std::allocator<void>;
+    std::allocator<void> get_turn_allocator(hedge_turn) const noexcept { return {}; }
     /// @}
 
     /// @name For its scope

@@ -14,6 +14,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <exception>
+#include <memory>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -72,6 +73,9 @@ public:
     /// @{
     void on_turn(operation_turn turn);
     void on_turn_dropped(operation_turn turn) noexcept;
+    template <typename>
+    using turn_allocator = std::allocator<void>;
+    std::allocator<void> get_turn_allocator(operation_turn) const noexcept { return {}; }
     /// @}
 
     /// @name For its scope

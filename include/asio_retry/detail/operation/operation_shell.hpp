@@ -33,24 +33,16 @@ class turning_operation : public handler_operation<Core, WaitsOn, Handler, Wants
 public:
     using typename base::handler_allocator;
 
-    // --- its turns on the executor
+    // --- its turns in memory of the handler; all others are turns of the core, compiled once for all handlers
 
     struct own_turn {
         Turn what;
     };
-    struct notice {
-        Turn what;
-    };
-    template <typename Which>
-    using turn_allocator =
-        std::conditional_t<std::is_same_v<Which, notice>, std::allocator<void>, handler_allocator>;
-
+    template <typename>
+    using turn_allocator = handler_allocator;
     handler_allocator get_turn_allocator(own_turn) const noexcept { return this->get_handler_allocator(); }
-    std::allocator<void> get_turn_allocator(notice) const noexcept { return {}; }
     void on_turn(own_turn turn) { Core::on_turn(turn.what); }
-    void on_turn(notice turn) { Core::on_turn(turn.what); }
     void on_turn_dropped(own_turn turn) noexcept { Core::on_turn_dropped(turn.what); }
-    void on_turn_dropped(notice turn) noexcept { Core::on_turn_dropped(turn.what); }
 
 protected:
     template <typename... Args>
@@ -80,10 +72,11 @@ protected:
 private:
     void post(Turn turn) final {
         auto const& on = this->get_executors();
-        if (comes_from_any_thread(turn))
-            post_turn(on.get(), on.waits_on(), *this, notice{turn});
-        else
-            post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
+        if constexpr (base::has_memory_of_its_own) {
+            if (!comes_from_any_thread(turn))
+                return post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
+        }
+        post_turn(on.get(), on.waits_on(), static_cast<Core&>(*this), turn);
     }
     asio::execution_context& context() const final {
         return asio::query(this->get_executors().waits_on(), asio::execution::context);
