@@ -5,10 +5,6 @@
 namespace asio_retry::test {
 namespace {
 
-template <typename>
-class append : public testing::Test {};
-TYPED_TEST_SUITE(append, all_combinations<>, combination_name);
-
 /// Expects an 7 behind the arguments.
 struct handler_of_one_more {
     noting_handler inner;
@@ -25,8 +21,8 @@ struct handler_of_one_more {
     }
 };
 
-TYPED_TEST(append, on_the_given_executor) {
-    expect_everything_on<TypeParam>(given, [](auto& t) {
+COMBINATION_TEST(append, on_the_given_executor, all_combinations<>) {
+    expect_everything_on<Combination>(given, [](auto& t) {
         async_retry(t.given_executor(), t.operation(), t.policy(),
                     asio::append(handler_of_one_more{t.handler()}, 7));
     });

@@ -6,24 +6,16 @@
 namespace asio_retry::test {
 namespace {
 
-template <typename>
-class as_tuple : public testing::Test {};
-TYPED_TEST_SUITE(as_tuple, all_combinations<>, combination_name);
-
-TYPED_TEST(as_tuple, of_use_awaitable) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t] {
-            return note_tuple(t.told(),
-                              async_retry(t.operation(), t.policy(), asio::as_tuple(asio::use_awaitable)));
-        });
+COMBINATION_TEST(as_tuple, of_use_awaitable, all_combinations<>) {
+    expect_awaited_on<Combination>(own, [](auto& t) {
+        return note_tuple(t.told(),
+                          async_retry(t.operation(), t.policy(), asio::as_tuple(asio::use_awaitable)));
     });
 }
 
-TYPED_TEST(as_tuple, of_deferred_awaited) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t] {
-            return note_tuple(t.told(), async_retry(t.operation(), t.policy(), asio::as_tuple(asio::deferred)));
-        });
+COMBINATION_TEST(as_tuple, of_deferred_awaited, all_combinations<>) {
+    expect_awaited_on<Combination>(own, [](auto& t) {
+        return note_tuple(t.told(), async_retry(t.operation(), t.policy(), asio::as_tuple(asio::deferred)));
     });
 }
 

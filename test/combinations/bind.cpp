@@ -9,13 +9,10 @@
 namespace asio_retry::test {
 namespace {
 
-template <typename>
-class bind : public testing::Test {};
 using bind_forms = all_combinations<all_forms, typical_forms, own_kinds>;
-TYPED_TEST_SUITE(bind, bind_forms, combination_name);
 
-TYPED_TEST(bind, executor_of_the_handler) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(bind, executor_of_the_handler, bind_forms) {
+    expect_everything_on<Combination>(own, [](auto& t) {
         async_retry(t.operation(), t.policy(), asio::bind_executor(t.own_executor(), t.handler()));
     });
 }
@@ -57,8 +54,8 @@ private:
     allocation_counts* counts_;
 };
 
-TYPED_TEST(bind, what_the_handler_is_bound_to_when_another_executor_is_given) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(bind, what_the_handler_is_bound_to_when_another_executor_is_given, bind_forms) {
+    expect_everything_on<Combination>(own, [](auto& t) {
         using allocator = counting_allocator<int>;
         allocation_counts counts;
         asio::cancellation_signal signal;
@@ -76,10 +73,10 @@ TYPED_TEST(bind, what_the_handler_is_bound_to_when_another_executor_is_given) {
 
 // The same types as above. In a context with threads the hook cancels, since nothing else is sure not to meet
 // the operation.
-TYPED_TEST(bind, slot_of_the_handler_ends_the_wait) {
+COMBINATION_TEST(bind, slot_of_the_handler_ends_the_wait, bind_forms) {
     using allocator = counting_allocator<int>;
-    with_contexts_of<typename TypeParam::kind>([](auto& context) {
-        trial<TypeParam> t(context, 1000, false);
+    with_contexts_of<typename Combination::kind>([](auto& context) {
+        trial<Combination> t(context, 1000, false);
         allocation_counts counts;
         asio::cancellation_signal signal;
         auto const cancel = [&] { signal.emit(asio::cancellation_type::terminal); };

@@ -15,12 +15,8 @@ namespace {
 
 #ifdef ASIO_RETRY_TEST_CANCEL_AFTER
 
-template <typename>
-class cancel_after : public testing::Test {};
-TYPED_TEST_SUITE(cancel_after, all_combinations<>, combination_name);
-
-TYPED_TEST(cancel_after, does_nothing_when_the_operation_is_faster) {
-    expect_everything_on<TypeParam>(given, [](auto& t) {
+COMBINATION_TEST(cancel_after, does_nothing_when_the_operation_is_faster, all_combinations<>) {
+    expect_everything_on<Combination>(given, [](auto& t) {
         // The timer and the operation must not meet on two threads.
         auto const strand = asio::make_strand(t.given_executor());
         async_retry(t.given_executor(), t.operation(), t.policy(),
@@ -44,8 +40,8 @@ TEST(cancel_after_of_a_waiting_operation, ends_it) {
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 
-TYPED_TEST(cancel_after, does_nothing_at_a_time_that_is_late_enough) {
-    expect_everything_on<TypeParam>(given, [](auto& t) {
+COMBINATION_TEST(cancel_after, does_nothing_at_a_time_that_is_late_enough, all_combinations<>) {
+    expect_everything_on<Combination>(given, [](auto& t) {
         auto const strand = asio::make_strand(t.given_executor());
         async_retry(
             t.given_executor(), t.operation(), t.policy(),
@@ -53,26 +49,10 @@ TYPED_TEST(cancel_after, does_nothing_at_a_time_that_is_late_enough) {
     });
 }
 
-template <typename Retry>
-asio::awaitable<void> redirected(story& s, Retry retry) {
-    error_code error;
-    outcome result;
-    auto awaited = retry(error);
-    if constexpr (std::is_same_v<decltype(awaited), asio::awaitable<void>>)
-        co_await std::move(awaited);
-    else
-        result.value = co_await std::move(awaited);
-    result.error = error;
-    s.complete(result);
-}
-
-template <typename>
-class cancel_after_of_a_coroutine : public testing::Test {};
-TYPED_TEST_SUITE(cancel_after_of_a_coroutine, all_combinations<typical_forms>, combination_name);
-
 // Without a token: that of the executor, which here awaits.
-TYPED_TEST(cancel_after_of_a_coroutine, as_an_adapter_of_the_default_token) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(cancel_after_of_a_coroutine, as_an_adapter_of_the_default_token,
+                 all_combinations<typical_forms>) {
+    expect_everything_on<Combination>(own, [](auto& t) {
         auto const strand = asio::make_strand(t.own_executor());
         using executor = asio::use_awaitable_t<>::executor_with_default<std::decay_t<decltype(strand)>>;
         asio::co_spawn(
@@ -89,9 +69,10 @@ TYPED_TEST(cancel_after_of_a_coroutine, as_an_adapter_of_the_default_token) {
 }
 
 // async_retry without an executor has none to give to a timer, so this one brings its own.
-TYPED_TEST(cancel_after_of_a_coroutine, with_a_timer_around_an_error_that_is_redirected) {
-    if constexpr (std::is_same_v<typename TypeParam::form::failure, error_code>) {
-        expect_everything_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(cancel_after_of_a_coroutine, with_a_timer_around_an_error_that_is_redirected,
+                 all_combinations<typical_forms>) {
+    if constexpr (std::is_same_v<typename Combination::form::failure, error_code>) {
+        expect_everything_on<Combination>(own, [](auto& t) {
             auto const strand = asio::make_strand(t.own_executor());
             using executor = std::decay_t<decltype(strand)>;
             using timer = asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -99,11 +80,12 @@ TYPED_TEST(cancel_after_of_a_coroutine, with_a_timer_around_an_error_that_is_red
             asio::co_spawn(
                 strand,
                 [&t, strand, busy = t.busy()] {
-                    return redirected(t.told(), [&t, late = std::make_shared<timer>(strand)](error_code& e) {
-                        return async_retry(
-                            t.operation(), t.policy(),
-                            asio::cancel_after(*late, 1h, asio::redirect_error(asio::use_awaitable, e)));
-                    });
+                    return note_redirected(
+                        t.told(), [&t, late = std::make_shared<timer>(strand)](error_code& e) {
+                            return async_retry(
+                                t.operation(), t.policy(),
+                                asio::cancel_after(*late, 1h, asio::redirect_error(asio::use_awaitable, e)));
+                        });
                 },
                 [](std::exception_ptr e) {
                     if (e)

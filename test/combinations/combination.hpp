@@ -32,6 +32,9 @@ namespace asio_retry::test {
 ///  - use_promise with exceptions before Boost 1.82, which loses them.
 ///  - use_future and detached tell nobody on which executor they complete; all else is seen.
 
+template <typename... Ts>
+struct list {};
+
 /// A form of operation tried on a kind of executor.
 template <typename Form, typename Kind>
 struct combination {
@@ -39,12 +42,48 @@ struct combination {
     using kind = Kind;
 };
 
-struct combination_name {
-    template <typename Combination>
-    static std::string GetName(int) {
-        return Combination::form::name() + "_on_" + Combination::kind::name();
-    }
+template <typename Combination>
+std::string name_of() {
+    return Combination::form::name() + "_on_" + Combination::kind::name();
+}
+
+/// A test of one combination. (A class for each, as TYPED_TEST makes, would be a fifth of all that is compiled
+/// here.)
+class combination_test : public testing::Test {
+public:
+    explicit combination_test(void (*body)())
+        : body_(body) {}
+
+private:
+    void TestBody() override { body_(); }
+
+    void (*body_)();
 };
+
+struct named_body {
+    std::string (*name)();
+    void (*body)();
+};
+
+inline bool add_tests(std::string const& suite, char const* test, char const* file, int line,
+                      std::initializer_list<named_body> bodies) {
+    for (named_body const& each : bodies) {
+        testing::RegisterTest((suite + "/" + each.name()).c_str(), test, nullptr, nullptr, file, line,
+                              [body = each.body] { return new combination_test(body); });
+    }
+    return true;
+}
+
+/// A test of each combination in a list, which is the last argument. What follows is its body, for a
+/// `Combination`.
+#define COMBINATION_TEST(SUITE, TEST, ...)                                                                     \
+    template <typename Combination>                                                                            \
+    void SUITE##_##TEST();                                                                                     \
+    [[maybe_unused]] bool const SUITE##_##TEST##_is_added = []<typename... Each>(list<Each...>) {              \
+        return add_tests(#SUITE, #TEST, __FILE__, __LINE__, {{&name_of<Each>, &SUITE##_##TEST<Each>}...});     \
+    }(__VA_ARGS__());                                                                                          \
+    template <typename Combination>                                                                            \
+    void SUITE##_##TEST()
 
 /// The numbers of the two executors of a trial: the one given to async_retry, and the handler's own.
 inline constexpr int given = 1;
@@ -92,6 +131,20 @@ asio::awaitable<void> note(story& s, asio::awaitable<Value> awaited) {
 template <typename Awaited>
 asio::awaitable<void> note_tuple(story& s, Awaited awaited) {
     s.complete(outcome_of(co_await std::move(awaited)));
+}
+
+/// The same for what redirects its error.
+template <typename Retry>
+asio::awaitable<void> note_redirected(story& s, Retry retry) {
+    error_code error = asio::error::already_open; // a success clears it
+    outcome result;
+    auto awaited = retry(error);
+    if constexpr (std::is_same_v<decltype(awaited), asio::awaitable<void>>)
+        co_await std::move(awaited);
+    else
+        result.value = co_await std::move(awaited);
+    result.error = error;
+    s.complete(result);
 }
 
 /// One operation in a context of its own, from its initiation until the context has run dry.
@@ -162,8 +215,8 @@ public:
 
 /// Tries a combination with attempts that all succeed, some and none, without and with a time limit. `body`
 /// starts the operation.
-template <typename Combination, typename Body>
-void try_out(Body body) {
+template <typename Combination>
+void try_out(std::function<void(trial<Combination>&)> const& body) {
     for (std::uint64_t const failures : std::initializer_list<std::uint64_t>{0, 2, 9}) {
         for (bool const limited : {false, true}) {
             SCOPED_TRACE(std::to_string(failures) + " failures" + (limited ? ", limited" : ""));
@@ -176,9 +229,9 @@ void try_out(Body body) {
 }
 
 /// The same for a token whose handler notes the completion.
-template <typename Combination, typename Body>
-void expect_everything_on(int number, Body body) {
-    try_out<Combination>([&](auto& t) {
+template <typename Combination>
+void expect_everything_on(int number, void (*body)(trial<Combination>&)) {
+    try_out<Combination>([=](trial<Combination>& t) {
         body(t);
         t.run_dry();
         t.expect_result();
@@ -186,10 +239,18 @@ void expect_everything_on(int number, Body body) {
     });
 }
 
-/// The product of a list of forms and a list of kinds.
-template <typename... Ts>
-struct list {};
+/// The same for what a coroutine awaits on the own executor, and notes.
+template <typename Combination>
+void expect_awaited_on(int number, asio::awaitable<void> (*body)(trial<Combination>&)) {
+    try_out<Combination>([=](trial<Combination>& t) {
+        t.spawn([&t, body] { return body(t); });
+        t.run_dry();
+        t.expect_result();
+        t.expect_called_on(number, true);
+    });
+}
 
+/// The product of a list of forms and a list of kinds.
 template <typename... As, typename... Bs>
 list<As..., Bs...> operator+(list<As...>, list<Bs...>);
 
@@ -198,9 +259,6 @@ list<combination<Form, Kinds>...> on_each(list<Kinds...>);
 
 template <typename... Forms, typename Kinds>
 auto product(list<Forms...>, Kinds kinds) -> decltype((list<>() + ... + on_each<Forms>(kinds)));
-
-template <typename... Types>
-testing::Types<Types...> as_types(list<Types...>);
 
 using all_forms = list<token_operation, attempt_and_token, deferred_operation, awaitable_value, awaitable_void,
                        awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void,
@@ -219,10 +277,10 @@ using own_kinds = list<on_io_context, on_strand, on_thread_pool>;
 /// sanitized build, for the sake of its time, has the typical ones on one.
 template <typename Forms = all_forms, typename TypedForms = typical_forms, typename Kinds = typed_kinds>
 #if defined(ASIO_RETRY_TYPICAL_COMBINATIONS)
-using all_combinations = decltype(as_types(product(TypedForms(), list<on_any_io_executor, on_thread_pool>())));
+using all_combinations = decltype(product(TypedForms(), list<on_any_io_executor, on_thread_pool>()));
 #else
 using all_combinations =
-    decltype(as_types(product(Forms(), list<on_any_io_executor>()) + product(TypedForms(), Kinds())));
+    decltype(product(Forms(), list<on_any_io_executor>()) + product(TypedForms(), Kinds()));
 #endif
 
 } // namespace asio_retry::test

@@ -9,36 +9,26 @@ namespace {
 template <typename Combination>
 using given_type = decltype(std::declval<trial<Combination>&>().given_executor());
 
-template <typename>
-class default_token : public testing::Test {};
-TYPED_TEST_SUITE(default_token, all_combinations<typical_forms>, combination_name);
-
-TYPED_TEST(default_token, of_an_executor_is_use_awaitable) {
-    using executor = asio::use_awaitable_t<>::executor_with_default<given_type<TypeParam>>;
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t] {
-            return note(t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
-        });
+COMBINATION_TEST(default_token, of_an_executor_is_use_awaitable, all_combinations<typical_forms>) {
+    using executor = asio::use_awaitable_t<>::executor_with_default<given_type<Combination>>;
+    expect_awaited_on<Combination>(own, [](auto& t) {
+        return note(t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
     });
 }
 
-TYPED_TEST(default_token, of_an_executor_is_as_tuple) {
+COMBINATION_TEST(default_token, of_an_executor_is_as_tuple, all_combinations<typical_forms>) {
     using token = asio::as_tuple_t<asio::use_awaitable_t<>>;
-    using executor = typename token::executor_with_default<given_type<TypeParam>>;
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t] {
-            return note_tuple(t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
-        });
+    using executor = typename token::executor_with_default<given_type<Combination>>;
+    expect_awaited_on<Combination>(own, [](auto& t) {
+        return note_tuple(t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
     });
 }
 
-TYPED_TEST(default_token, of_an_executor_is_deferred) {
-    using executor = asio::deferred_t::executor_with_default<given_type<TypeParam>>;
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        t.spawn([&t] {
-            return note_awaited<TypeParam::form::has_value>(
-                t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
-        });
+COMBINATION_TEST(default_token, of_an_executor_is_deferred, all_combinations<typical_forms>) {
+    using executor = asio::deferred_t::executor_with_default<given_type<Combination>>;
+    expect_awaited_on<Combination>(own, [](auto& t) {
+        return note_awaited<Combination::form::has_value>(
+            t.told(), async_retry(executor(t.given_executor()), t.operation(), t.policy()));
     });
 }
 

@@ -28,13 +28,9 @@ template <typename Token>
 auto async_play(story& played, Token&& token) {
     return asio::async_initiate<Token, void(error_code, int)>(
         [&played](auto handler) {
-            error_code const ec = played.next_attempt();
             auto const executor = asio::get_associated_executor(handler);
-            auto step = [&played, ec, handler = std::move(handler)]() mutable {
-                played.see("step");
-                asio::post(played.background(), asio::append(std::move(handler), ec, played.attempts()));
-            };
-            asio::post(played.background(), asio::bind_executor(executor, std::move(step)));
+            played.begin_attempt(executor,
+                                 std::make_unique<kept_handler<decltype(handler)>>(std::move(handler)));
         },
         token);
 }

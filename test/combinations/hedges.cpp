@@ -13,14 +13,7 @@ using hedged_forms =
          awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void, plain_error_code,
          plain_result, judged<token_operation>, judged<awaitable_value>, judged<plain_value>>;
 
-template <typename>
-class hedged : public testing::Test {};
-TYPED_TEST_SUITE(hedged, all_combinations<hedged_forms>, combination_name);
-
-template <typename>
-class hedged_and_bound : public testing::Test {};
 using hedged_and_bound_combinations = all_combinations<hedged_forms, typical_forms, own_kinds>;
-TYPED_TEST_SUITE(hedged_and_bound, hedged_and_bound_combinations, combination_name);
 
 /// A failure begins the next attempt at once, so that attempts come one after the other, as those of a retry.
 hedge_policy policy_of(story& s) {
@@ -33,8 +26,8 @@ hedge_policy policy_of(story& s) {
         .on_hedge([&s](std::uint64_t) { s.see("on_hedge"); });
 }
 
-template <typename Combination, typename Body>
-void expect_hedges_on(int number, Body body) {
+template <typename Combination>
+void expect_hedges_on(int number, void (*body)(trial<Combination>&)) {
     for (std::uint64_t const failures : std::initializer_list<std::uint64_t>{0, 2, 9}) {
         SCOPED_TRACE(std::to_string(failures) + " failures");
         with_contexts_of<typename Combination::kind>([&](auto& context) {
@@ -47,21 +40,22 @@ void expect_hedges_on(int number, Body body) {
     }
 }
 
-TYPED_TEST(hedged, calls_a_handler_on_the_given_executor) {
-    expect_hedges_on<TypeParam>(given, [](auto& t) {
+COMBINATION_TEST(hedged, calls_a_handler_on_the_given_executor, all_combinations<hedged_forms>) {
+    expect_hedges_on<Combination>(given, [](auto& t) {
         async_hedge(t.given_executor(), t.operation(), policy_of(t.told()), t.handler());
     });
 }
 
-TYPED_TEST(hedged_and_bound, calls_a_handler_on_its_own_executor) {
-    expect_hedges_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(hedged_and_bound, calls_a_handler_on_its_own_executor, hedged_and_bound_combinations) {
+    expect_hedges_on<Combination>(own, [](auto& t) {
         async_hedge(t.given_executor(), t.operation(), policy_of(t.told()),
                     asio::bind_executor(t.own_executor(), t.handler()));
     });
 }
 
-TYPED_TEST(hedged, is_awaited_as_a_tuple_on_the_executor_of_the_coroutine) {
-    expect_hedges_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(hedged, is_awaited_as_a_tuple_on_the_executor_of_the_coroutine,
+                 all_combinations<hedged_forms>) {
+    expect_hedges_on<Combination>(own, [](auto& t) {
         t.spawn([&t] {
             return note_tuple(
                 t.told(), async_hedge(t.operation(), policy_of(t.told()), asio::as_tuple(asio::use_awaitable)));

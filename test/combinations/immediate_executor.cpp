@@ -25,18 +25,15 @@ namespace {
 // From Asio 1.27 on a handler says where a completion inside the initiating function goes.
 constexpr int immediate = 3;
 
-template <typename>
-class immediate_executor : public testing::Test {};
-TYPED_TEST_SUITE(immediate_executor, all_combinations<>, combination_name);
-
-TYPED_TEST(immediate_executor, runs_the_handler_of_a_plain_operation_that_succeeds_at_once) {
-    try_out<TypeParam>([](auto& t) {
+COMBINATION_TEST(immediate_executor, runs_the_handler_of_a_plain_operation_that_succeeds_at_once,
+                 all_combinations<>) {
+    try_out<Combination>([](auto& t) {
         asio::io_context unused;
         tracking_executor const executor(in_place_executor{&unused}, immediate);
         async_retry(t.given_executor(), t.operation(), t.policy(),
                     asio::bind_immediate_executor(executor, t.handler()));
         // A judged result is judged on the executor first.
-        using form = typename TypeParam::form;
+        using form = typename Combination::form;
         bool const at_once = !form::has_steps && !form::is_judged && t.failures() == 0;
         if (at_once) {
             EXPECT_EQ(t.told().results().size(), 1u);

@@ -21,12 +21,9 @@ using promise_combinations = all_combinations<forms_with_code, list<token_operat
 
 // A promise takes the executor that is given to async_retry; one operation of it and the wait for it must not
 // meet on two threads.
-template <typename>
-class promise : public testing::Test {};
-TYPED_TEST_SUITE(promise, promise_combinations, combination_name);
 
-TYPED_TEST(promise, waited_for_at_once) {
-    expect_everything_on<TypeParam>(given, [](auto& t) {
+COMBINATION_TEST(promise, waited_for_at_once, promise_combinations) {
+    expect_everything_on<Combination>(given, [](auto& t) {
         auto const strand = asio::make_strand(t.given_executor());
         asio::dispatch(strand, [&t, strand, busy = t.busy()] {
             auto promised = async_retry(strand, t.operation(), t.policy(), use_promise);

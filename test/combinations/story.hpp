@@ -2,16 +2,21 @@
 
 #include <asio_retry/retry_policy.hpp>
 
+#include "support/forgotten_handler.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tracking_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -78,6 +83,20 @@ public:
         if (++attempts_ != 1)
             seen_["attempt"].push_back(running_on);
         return fails() && !results_judged_ ? refused() : error_code();
+    }
+
+    /// The same for one of two steps, of which the first runs on `executor` and the second completes it there.
+    template <typename Executor>
+    void begin_attempt(Executor const& executor, std::unique_ptr<forgotten_handler> handler) {
+        error_code const ec = next_attempt();
+        auto step = [this, ec, executor, handler = std::move(handler)]() mutable {
+            see("step");
+            auto complete = [ec, value = attempts(), handler = std::move(handler)] {
+                handler->complete(ec, value);
+            };
+            asio::post(background_, asio::bind_executor(executor, std::move(complete)));
+        };
+        asio::post(background_, asio::bind_executor(executor, std::move(step)));
     }
 
     /// From now on the results fail, and not the attempts.

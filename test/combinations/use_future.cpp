@@ -5,10 +5,6 @@
 namespace asio_retry::test {
 namespace {
 
-template <typename>
-class use_future : public testing::Test {};
-TYPED_TEST_SUITE(use_future, all_combinations<>, combination_name);
-
 template <typename Value>
 outcome outcome_of_future(std::future<Value>& future) {
     try {
@@ -23,8 +19,8 @@ outcome outcome_of_future(std::future<Value>& future) {
     }
 }
 
-TYPED_TEST(use_future, on_the_given_executor) {
-    try_out<TypeParam>([](auto& t) {
+COMBINATION_TEST(use_future, on_the_given_executor, all_combinations<>) {
+    try_out<Combination>([](auto& t) {
         auto future = async_retry(t.given_executor(), t.operation(), t.policy(), asio::use_future);
         t.run_dry();
         t.told().complete_elsewhere(outcome_of_future(future));

@@ -19,11 +19,8 @@ using spawnable_forms = all_forms;
 using spawnable_forms = forms_with_code;
 #endif
 
-template <typename>
-class yield_context : public testing::Test {};
 using typed_forms = list<token_operation, awaitable_error_code, plain_error_code>;
 using combinations = all_combinations<spawnable_forms, typed_forms, own_kinds>;
-TYPED_TEST_SUITE(yield_context, combinations, combination_name);
 
 template <typename Retry>
 void note(story& s, Retry retry) {
@@ -62,40 +59,37 @@ void spawn_on(Executor const& executor, std::function<void(asio::basic_yield_con
     });
 }
 
-TYPED_TEST(yield_context, on_the_executor_of_the_coroutine) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+COMBINATION_TEST(yield_context, on_the_executor_of_the_coroutine, combinations) {
+    expect_everything_on<Combination>(own, [](auto& t) {
+        spawn_on<own_type<Combination>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
             note(t.told(), [&] { return async_retry(t.operation(), t.policy(), yield); });
         });
     });
 }
 
-TYPED_TEST(yield_context, on_the_executor_of_the_coroutine_when_another_is_given) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+COMBINATION_TEST(yield_context, on_the_executor_of_the_coroutine_when_another_is_given, combinations) {
+    expect_everything_on<Combination>(own, [](auto& t) {
+        spawn_on<own_type<Combination>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
             note(t.told(), [&] { return async_retry(t.given_executor(), t.operation(), t.policy(), yield); });
         });
     });
 }
 
 // Whether the coroutine says so or the token.
-template <typename>
-class yield_context_with_code : public testing::Test {};
-TYPED_TEST_SUITE(yield_context_with_code,
-                 decltype(as_types(product(typed_forms(), list<on_any_io_executor>()))), combination_name);
+using combinations_with_code = decltype(product(typed_forms(), list<on_any_io_executor>()));
 
-TYPED_TEST(yield_context_with_code, of_the_coroutine) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+COMBINATION_TEST(yield_context_with_code, of_the_coroutine, combinations_with_code) {
+    expect_everything_on<Combination>(own, [](auto& t) {
+        spawn_on<own_type<Combination>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
             error_code error;
             note_code(t.told(), error, [&] { return async_retry(t.operation(), t.policy(), yield[error]); });
         });
     });
 }
 
-TYPED_TEST(yield_context_with_code, of_redirect_error) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
-        spawn_on<own_type<TypeParam>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
+COMBINATION_TEST(yield_context_with_code, of_redirect_error, combinations_with_code) {
+    expect_everything_on<Combination>(own, [](auto& t) {
+        spawn_on<own_type<Combination>>(t.own_executor(), [&t, busy = t.busy()](auto yield) {
             error_code error;
             note_code(t.told(), error, [&] {
                 return async_retry(t.operation(), t.policy(), asio::redirect_error(yield, error));
@@ -106,8 +100,8 @@ TYPED_TEST(yield_context_with_code, of_redirect_error) {
 
 #if __has_include(<boost/asio/cancel_after.hpp>)
 // On a strand, which the timer shares with the operation.
-TYPED_TEST(yield_context_with_code, in_cancel_after) {
-    expect_everything_on<TypeParam>(own, [](auto& t) {
+COMBINATION_TEST(yield_context_with_code, in_cancel_after, combinations_with_code) {
+    expect_everything_on<Combination>(own, [](auto& t) {
         auto const strand = asio::make_strand(t.own_executor());
         spawn_on<std::decay_t<decltype(strand)>>(strand, [&t, strand, busy = t.busy()](auto yield) {
             error_code error;
