@@ -1,10 +1,10 @@
 #pragma once
 
+#include "support/forgotten_handler.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <asio_retry/attempt.hpp>
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -64,18 +64,23 @@ public:
                         if (self->pending(number) && self->on_cancel)
                             self->on_cancel(*self, number);
                     });
-                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                self->pending_[number] = [shared, io = &self->io_](error_code ec, int value, bool here) {
-                    if (here)
-                        return std::move(*shared)(ec, value);
-                    auto const executor = asio::get_associated_executor(*shared, io->get_executor());
-                    asio::post(executor, asio::append(std::move(*shared), ec, value));
-                };
+                auto const executor = asio::get_associated_executor(handler, self->io_.get_executor());
+                self->keep(number, executor,
+                           std::make_shared<kept_handler<decltype(handler)>>(std::move(handler)));
             },
             token, this, which.number);
     }
 
 private:
+    template <typename Executor>
+    void keep(std::uint64_t number, Executor const& executor, std::shared_ptr<forgotten_handler> handler) {
+        pending_[number] = [executor, handler = std::move(handler)](error_code ec, int value, bool here) {
+            if (here)
+                return handler->complete(ec, value);
+            asio::post(executor, [handler, ec, value] { handler->complete(ec, value); });
+        };
+    }
+
     asio::io_context& io_;
     std::map<std::uint64_t, std::function<void(error_code, int, bool)>> pending_;
 };
