@@ -1,4 +1,5 @@
 #include "scheme.hpp"
+#include "support/elements.hpp"
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
@@ -19,7 +20,6 @@ namespace asio_retry::test {
 namespace {
 
 namespace asio = boost::asio;
-using testing::ElementsAre;
 
 // The totals of Finagle's own test: so many requests at one moment, each with a retry if there is one.
 TEST(scheme_G1, finagles_budget_grants_its_share) {
@@ -82,7 +82,7 @@ TEST(scheme_G4, part_of_the_servers_is_overloaded_and_another_is_asked_at_once) 
                 [&](std::exception_ptr, int status) { delivered = status; });
     time.run();
     EXPECT_EQ(delivered, 200);
-    EXPECT_THAT(hits, ElementsAre(1, 1, 0));
+    EXPECT_THAT(hits, elements(1, 1, 0));
     EXPECT_EQ(time.now(), begin);
 }
 
@@ -109,12 +109,11 @@ TEST(scheme_G5, a_server_says_when_to_come_back_or_not_to) {
     std::chrono::system_clock::time_point const now(std::chrono::seconds(784111777)); // 6 Nov 1994, 08:49:37
     for (char const* text :
          {"3", "Sun, 06 Nov 1994 08:49:40 GMT", "Sunday, 06-Nov-94 08:49:40 GMT", "Sun Nov  6 08:49:40 1994"})
-        EXPECT_THAT(told([&](attempt const& a) { a.heed(parse_retry_after(text, now)); }),
-                    ElementsAre(0s, 3100ms))
+        EXPECT_THAT(told([&](attempt const& a) { a.heed(parse_retry_after(text, now)); }), elements(0s, 3100ms))
             << text;
-    EXPECT_THAT(told([](attempt const& a) { a.heed(parse_retry_after_ms("250")); }), ElementsAre(0s, 350ms));
-    EXPECT_THAT(told([](attempt const& a) { a.heed(parse_grpc_pushback("250")); }), ElementsAre(0s, 350ms));
-    EXPECT_THAT(told([](attempt const& a) { a.heed(parse_grpc_pushback("-1")); }), ElementsAre(0s));
+    EXPECT_THAT(told([](attempt const& a) { a.heed(parse_retry_after_ms("250")); }), elements(0s, 350ms));
+    EXPECT_THAT(told([](attempt const& a) { a.heed(parse_grpc_pushback("250")); }), elements(0s, 350ms));
+    EXPECT_THAT(told([](attempt const& a) { a.heed(parse_grpc_pushback("-1")); }), elements(0s));
 }
 
 // A payment's result is pushed at the times of a table until the shop has acknowledged it.
@@ -141,8 +140,8 @@ TEST(scheme_G8, a_notification_is_pushed_by_a_schedule_until_it_is_acknowledged)
         time.run();
         return at;
     };
-    EXPECT_THAT(pushes(4), ElementsAre(0s, 15s, 30s, 1min));
-    EXPECT_THAT(pushes(99), ElementsAre(0s, 15s, 30s, 1min, 4min, 14min, 34min));
+    EXPECT_THAT(pushes(4), elements(0s, 15s, 30s, 1min));
+    EXPECT_THAT(pushes(99), elements(0s, 15s, 30s, 1min, 4min, 14min, 34min));
 }
 
 TEST(scheme_G8, a_poll_becomes_rarer_while_nothing_is_new) {
@@ -165,7 +164,7 @@ TEST(scheme_G8, a_poll_becomes_rarer_while_nothing_is_new) {
     };
     poll();
     time.run();
-    EXPECT_THAT(polls, ElementsAre(0s, 1s, 3s, 7s, 15s, 23s, 24s, 26s, 30s));
+    EXPECT_THAT(polls, elements(0s, 1s, 3s, 7s, 15s, 23s, 24s, 26s, 30s));
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "schemes/scheme.hpp"
+#include "support/elements.hpp"
 
 #include <asio_retry/profiles.hpp>
 
@@ -9,7 +10,6 @@ namespace {
 
 using profiles::go_backoff;
 using testing::Each;
-using testing::ElementsAre;
 
 constexpr double overflow = 0x1p63;
 
@@ -221,10 +221,10 @@ TEST(scheme_F2, zero_is_for_ever_and_nonsense_is_refused) {
 TEST(scheme_F3, constant_zero_stop_and_custom_backoffs) {
     retry_policy const policy = go_backoff(without_jitter()).max_attempts(4);
     EXPECT_THAT(play(policy.backoff(constant(7s)), always).waits, Each(duration(7s)));
-    EXPECT_THAT(play(policy.backoff(constant(0s)), always).waits, ElementsAre(0s, 0s, 0s));
+    EXPECT_THAT(play(policy.backoff(constant(0s)), always).waits, elements(0s, 0s, 0s));
     EXPECT_EQ(play(policy.max_attempts(1), always).attempts, 1u);
     backoff const custom([](std::uint64_t failures) { return failures * 1ms; });
-    EXPECT_THAT(play(policy.backoff(custom), always).waits, ElementsAre(1ms, 2ms, 3ms));
+    EXPECT_THAT(play(policy.backoff(custom), always).waits, elements(1ms, 2ms, 3ms));
 }
 
 // A backoff and a policy are values without a state: what counts is the operation, and a new one starts over.

@@ -9,6 +9,7 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/manual_waits.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -259,7 +260,7 @@ TEST_F(scheme_F10, ticks_at_once_and_then_at_the_delays_m_plus_1_times) {
     backoff_ticker ticker(io, go_without_jitter().max_attempts(3 + 1));
     follow(ticker);
     time.run();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 500ms, 1'250ms, 2'375ms));
+    EXPECT_THAT(ticks, elements(0ms, 500ms, 1'250ms, 2'375ms));
     EXPECT_THAT(ends, ElementsAre(error_code(error::exhausted)));
 }
 
@@ -272,7 +273,7 @@ TEST_F(scheme_F10, stop_is_idempotent) {
     time.run();
     ticker.stop();
     time.run();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 500ms));
+    EXPECT_THAT(ticks, elements(0ms, 500ms));
     EXPECT_THAT(ends, ElementsAre(aborted()));
     EXPECT_EQ(time.now() - begin, 600ms);
 }

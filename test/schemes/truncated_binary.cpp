@@ -1,11 +1,10 @@
 #include "schemes/scheme.hpp"
+#include "support/elements.hpp"
 
 #include <asio_retry/profiles.hpp>
 
 namespace asio_retry::test {
 namespace {
-
-using testing::ElementsAre;
 
 // Rows with n >= 32 show what a 32-bit shift makes of the ceilings.
 TEST(scheme_A1, every_published_row_is_the_range_of_the_profile) {
@@ -69,7 +68,7 @@ TEST(scheme_A3, success_on_call_13_means_12_waits_and_12_reports) {
     EXPECT_EQ(result.attempts, 13u);
     EXPECT_EQ(result.reason, stop_reason::succeeded);
     EXPECT_EQ(result.waits, delays);
-    EXPECT_THAT(failures, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12));
+    EXPECT_THAT(failures, elements(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12));
     for (std::size_t i = 0; i != delays.size(); ++i)
         EXPECT_LE(delays[i], policy.settings().backoff.ceiling(failures[i]));
 }

@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 
 namespace asio_retry::test {
+
+/// What is called, for `refuses`: of one type, so that the matcher is compiled once.
+using calling = std::function<void()>;
 
 /// That a call throws std::invalid_argument, whose message says this.
 inline auto refuses(std::string const& message) {

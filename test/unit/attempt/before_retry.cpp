@@ -7,6 +7,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/elements.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -27,7 +28,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 /// An operation `void(error_code)` that completes with `ec`.
 template <typename Token>
@@ -82,7 +82,7 @@ TEST_F(before_retry_step, comes_before_each_retry_and_not_before_the_first_attem
         EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
     });
     EXPECT_EQ(took, 200ms) << "after the wait";
-    EXPECT_THAT(done, ElementsAre("fetch", "step 2", "fetch", "step 3", "fetch"));
+    EXPECT_THAT(done, elements("fetch", "step 2", "fetch", "step 3", "fetch"));
 }
 
 TEST_F(before_retry_step, fails_the_attempt_where_it_fails) {
@@ -346,8 +346,8 @@ TEST_F(before_retry_step, leaves_marks_of_health_to_the_operation) {
 
 TEST(before_retry, refuses_what_is_empty) {
     std::function<void()> const empty;
-    EXPECT_THAT([&] { return before_retry(empty, [] {}); }, refuses("before_retry.operation"));
-    EXPECT_THAT([&] { return before_retry([] {}, empty); }, refuses("before_retry.step"));
+    EXPECT_THAT(calling([&] { return before_retry(empty, [] {}); }), refuses("before_retry.operation"));
+    EXPECT_THAT(calling([&] { return before_retry([] {}, empty); }), refuses("before_retry.step"));
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/elements.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -29,7 +30,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::string in_words(std::string who, retry_event const& e) {
@@ -75,7 +75,7 @@ protected:
 
     /// Two retries and a success.
     void expect_told() {
-        EXPECT_THAT(told, ElementsAre("retry 1", "retry 2"));
+        EXPECT_THAT(told, elements("retry 1", "retry 2"));
         ASSERT_EQ(ends.size(), 1u);
         EXPECT_EQ(ends.front().attempt, 3u);
         EXPECT_EQ(ends.front().reason, stop_reason::succeeded);
@@ -115,7 +115,7 @@ TEST_F(hooks_of_one, of_an_operation_that_takes_an_attempt) {
                 }),
                 every_100ms(), record.handler());
     time.run();
-    EXPECT_THAT(numbers, ElementsAre(1u, 2u, 3u));
+    EXPECT_THAT(numbers, elements(1u, 2u, 3u));
     expect_told();
 }
 
@@ -159,7 +159,7 @@ TEST_F(hooks_of_one, of_values_that_are_judged) {
                 [](std::exception_ptr, int) {});
     time.run();
     EXPECT_EQ(ends.size(), 1u);
-    EXPECT_THAT(told, ElementsAre("retry 1", "retry 2"));
+    EXPECT_THAT(told, elements("retry 1", "retry 2"));
 }
 
 TEST_F(hooks_of_one, with_a_step_before_each_retry) {
@@ -167,7 +167,7 @@ TEST_F(hooks_of_one, with_a_step_before_each_retry) {
         auto operation = hooked(before_retry([&] { return fetch(); }, [&] { told.push_back("step"); }));
         EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
     });
-    EXPECT_THAT(told, ElementsAre("retry 1", "step", "retry 2", "step"));
+    EXPECT_THAT(told, elements("retry 1", "step", "retry 2", "step"));
     EXPECT_EQ(ends.size(), 1u);
 
     told.clear();
@@ -177,7 +177,7 @@ TEST_F(hooks_of_one, with_a_step_before_each_retry) {
         auto operation = before_retry(hooked([&] { return fetch(); }), [&] { told.push_back("step"); });
         EXPECT_EQ(co_await async_retry(operation, every_100ms()), 3);
     });
-    EXPECT_THAT(told, ElementsAre("retry 1", "step", "retry 2", "step"));
+    EXPECT_THAT(told, elements("retry 1", "step", "retry 2", "step"));
     EXPECT_EQ(ends.size(), 1u);
 }
 
@@ -195,7 +195,7 @@ TEST_F(hooks_of_one, with_a_report_that_is_complete_at_the_end) {
         EXPECT_EQ(report.attempts, 3u);
         EXPECT_EQ(report.history.size(), 2u);
         EXPECT_EQ(report.waited, 200ms);
-        EXPECT_THAT(told, ElementsAre("retry 1", "retry 2"));
+        EXPECT_THAT(told, elements("retry 1", "retry 2"));
     };
     check(with_report(with_hooks(token_operation(), notes("retry"), on_end), report));
     check(with_hooks(with_report(token_operation(), report), notes("retry"), on_end));
@@ -227,7 +227,7 @@ TEST_F(hooks_of_one, are_told_when_the_attempts_are_used_up) {
     played = script::failures(9);
     async_retry(io, hooked(token_operation()), every_100ms(2), record.handler());
     time.run();
-    EXPECT_THAT(told, ElementsAre("retry 1"));
+    EXPECT_THAT(told, elements("retry 1"));
     expect_end(stop_reason::attempts, 2);
     EXPECT_EQ(ends.front().error, refused());
 }
@@ -282,7 +282,7 @@ TEST_F(hooks_of_one, count_the_time_from_the_initiation_after_a_reset_too) {
     async_retry(io, with_hooks(operation, [&](retry_event const& e) { elapsed.push_back(e.elapsed); }), policy,
                 record.handler());
     time.run();
-    EXPECT_THAT(elapsed, ElementsAre(0ms, 100ms));
+    EXPECT_THAT(elapsed, elements(0ms, 100ms));
 }
 
 // --- several of them
@@ -294,13 +294,13 @@ TEST_F(hooks_of_one, come_after_the_policys_and_from_the_outside_in) {
                                       notes("outer"), notes("outer"));
     async_retry(io, operation, policy, record.handler());
     time.run();
-    EXPECT_THAT(told, ElementsAre("policy 1", "outer 1", "inner 1", "policy 2 attempts", "outer 2 attempts",
-                                  "inner 2 attempts"));
+    EXPECT_THAT(told, elements("policy 1", "outer 1", "inner 1", "policy 2 attempts", "outer 2 attempts",
+                               "inner 2 attempts"));
     told.clear();
     played = script::failures(0);
     async_retry(io, operation, policy, record.handler());
     time.run();
-    EXPECT_THAT(told, ElementsAre("policy 1 succeeded", "outer 1 succeeded", "inner 1 succeeded"));
+    EXPECT_THAT(told, elements("policy 1 succeeded", "outer 1 succeeded", "inner 1 succeeded"));
 }
 
 TEST_F(hooks_of_one, may_be_one_or_none) {
@@ -315,7 +315,7 @@ TEST_F(hooks_of_one, may_be_one_or_none) {
     check(with_hooks(token_operation(), nullptr, nullptr));
     check(with_hooks(token_operation(), nullptr,
                      [&](stop_reason why) { told.push_back(std::string(to_string(why))); }));
-    EXPECT_THAT(told, ElementsAre("retry 1", "end 2 succeeded", "succeeded"));
+    EXPECT_THAT(told, elements("retry 1", "end 2 succeeded", "succeeded"));
 }
 
 TEST_F(hooks_of_one, may_be_what_can_only_be_moved) {
@@ -327,15 +327,16 @@ TEST_F(hooks_of_one, may_be_what_can_only_be_moved) {
     async_retry(io, std::move(operation), every_100ms(), [&](error_code ec) { result = ec; });
     time.run();
     EXPECT_EQ(result, error_code());
-    EXPECT_THAT(told, ElementsAre("retry 2", "retry 2"));
+    EXPECT_THAT(told, elements("retry 2", "retry 2"));
 }
 
 TEST_F(hooks_of_one, decision_4_are_refused_if_empty) {
     std::function<void(retry_event const&)> const empty;
     auto const operation = [&] { return played.next(); };
-    EXPECT_THAT(([&] { return with_hooks(operation, empty); }), refuses("with_hooks.on_retry"));
-    EXPECT_THAT(([&] { return with_hooks(operation, nullptr, empty); }), refuses("with_hooks.on_end"));
-    EXPECT_THAT(([&] { return with_hooks(std::function<int()>(), nullptr); }), refuses("with_hooks.operation"));
+    EXPECT_THAT(calling([&] { return with_hooks(operation, empty); }), refuses("with_hooks.on_retry"));
+    EXPECT_THAT(calling([&] { return with_hooks(operation, nullptr, empty); }), refuses("with_hooks.on_end"));
+    EXPECT_THAT(calling([&] { return with_hooks(std::function<int()>(), nullptr); }),
+                refuses("with_hooks.operation"));
 }
 
 // --- what they throw
@@ -346,7 +347,7 @@ TEST_F(hooks_of_one, decision_21_what_a_hook_throws_completes_the_operation) {
     time.run();
     EXPECT_EQ(record.error, error::hook_threw);
     EXPECT_EQ(played.attempts, 1u);
-    EXPECT_THAT(told, ElementsAre("end 1 not_retryable"));
+    EXPECT_THAT(told, elements("end 1 not_retryable"));
 
     played = {};
     run([&]() -> asio::awaitable<void> {

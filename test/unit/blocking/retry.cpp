@@ -5,6 +5,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/csv.hpp"
+#include "support/elements.hpp"
 #include "support/manual_waits.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -61,13 +62,13 @@ TEST_F(blocking_retry, waits_exactly_the_delays_of_the_policy) {
     auto const policy =
         retry_policy().backoff(exponential(100ms).cap(500ms)).jitter(no_jitter()).max_attempts(6);
     EXPECT_EQ(retry([this] { return get(); }, policy, waits), 6);
-    EXPECT_THAT(waits.delays, ElementsAre(100ms, 200ms, 400ms, 500ms, 500ms));
+    EXPECT_THAT(waits.delays, elements(100ms, 200ms, 400ms, 500ms, 500ms));
     EXPECT_EQ(elapsed(), 1700ms);
 }
 
 TEST_F(blocking_retry, a_delay_begins_when_the_attempt_has_ended) {
     EXPECT_FALSE(retry([this] { return take(70ms); }, every_100ms(), waits));
-    EXPECT_THAT(waits.delays, ElementsAre(100ms, 100ms));
+    EXPECT_THAT(waits.delays, elements(100ms, 100ms));
     EXPECT_EQ(elapsed(), 3 * 70ms + 200ms);
 }
 
@@ -216,7 +217,7 @@ TEST_F(blocking_retry, attempts_are_numbered_and_know_the_deadline) {
         return played.next();
     };
     EXPECT_FALSE(retry(operation, every_100ms().total_timeout(1h), waits));
-    EXPECT_THAT(numbers, ElementsAre(1u, 2u, 3u));
+    EXPECT_THAT(numbers, elements(1u, 2u, 3u));
     EXPECT_THAT(deadlines, testing::Each(begin + 1h));
 }
 
@@ -359,7 +360,7 @@ TEST_F(blocking_retry, no_wait_begins_that_would_end_after_the_deadline) {
     EXPECT_EQ(retry([this] { return played.next(); }, noting(every_100ms().deadline(begin + 250ms)), waits),
               refused());
     EXPECT_EQ(played.attempts, 3u);
-    EXPECT_THAT(waits.delays, ElementsAre(100ms, 100ms));
+    EXPECT_THAT(waits.delays, elements(100ms, 100ms));
     EXPECT_THAT(reasons, ElementsAre(stop_reason::deadline));
 }
 

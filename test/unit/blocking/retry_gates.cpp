@@ -2,6 +2,7 @@
 
 #include <asio_retry/fail_if.hpp>
 
+#include "support/elements.hpp"
 #include "support/manual_waits.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
@@ -52,7 +53,7 @@ protected:
 TEST_F(blocking_retry_gate, decision_26_is_told_of_every_attempt_and_asked_for_every_retry) {
     EXPECT_FALSE(play(every_100ms()));
     EXPECT_THAT(gate->told,
-                ElementsAre("admit 1", "failed 1 transient", "acquire transient", "admit 2", "succeeded 2"));
+                elements("admit 1", "failed 1 transient", "acquire transient", "admit 2", "succeeded 2"));
 }
 
 TEST_F(blocking_retry_gate, refuses_a_first_attempt) {
@@ -71,7 +72,7 @@ TEST_F(blocking_retry_gate, refuses_a_retry_and_the_last_error_is_delivered) {
 TEST_F(blocking_retry_gate, is_waited_for) {
     gate->refusals = {5s, no_idea, let_in, 1s};
     EXPECT_FALSE(play(every_100ms().wait_when_refused()));
-    EXPECT_THAT(waits.delays, ElementsAre(5100ms, 100ms, 100ms, 1100ms));
+    EXPECT_THAT(waits.delays, elements(5100ms, 100ms, 100ms, 1100ms));
 }
 
 TEST_F(blocking_retry_gate, a_wait_for_it_can_be_stopped) {
@@ -98,7 +99,7 @@ TEST_F(blocking_retry_gate, what_it_refuses_is_thrown) {
 TEST_F(blocking_retry_gate, a_predicate_that_throws_makes_a_permanent_failure) {
     auto const judged = fail_if([] { return 1; }, [](int) -> bool { throw 7; });
     EXPECT_THROW(retry(judged, every_100ms(), waits), int);
-    EXPECT_THAT(gate->told, ElementsAre("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(gate->told, elements("admit 1", "failed 1 permanent"));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/many_attempts.hpp"
 #include "support/recording_gate.hpp"
 #include "support/refuses.hpp"
@@ -281,8 +282,7 @@ TEST_F(async_hedge_test, gates_are_asked_and_told) {
     time.advance(10ms);
     attempts.complete(2, {}, 7);
     poll();
-    EXPECT_THAT(gate->told,
-                ElementsAre("admit 1", "acquire transient", "admit 2", "succeeded 2", "abandoned 1"));
+    EXPECT_THAT(gate->told, elements("admit 1", "acquire transient", "admit 2", "succeeded 2", "abandoned 1"));
     expect_end({}, 7);
 }
 
@@ -317,7 +317,7 @@ TEST_F(async_hedge_test, waits_when_the_peer_says_so) {
 }
 
 TEST_F(async_hedge_test, an_empty_operation_is_refused) {
-    EXPECT_THAT([&] { async_hedge(io, std::function<int()>(), hedge_policy(1ms), asio::detached); },
+    EXPECT_THAT(calling([&] { async_hedge(io, std::function<int()>(), hedge_policy(1ms), asio::detached); }),
                 refuses("async_hedge.operation = empty"));
 }
 
@@ -385,7 +385,7 @@ TEST_F(async_hedge_coroutine, the_first_that_answers_wins) {
         EXPECT_EQ(co_await async_hedge(get, hedge_policy(10ms)), "from 2");
         EXPECT_EQ(time.now(), begin + 15ms);
     });
-    EXPECT_THAT(story, ElementsAre("told 1"));
+    EXPECT_THAT(story, elements("told 1"));
 }
 
 TEST_F(async_hedge_coroutine, cleanup_of_losers_is_waited_for) {

@@ -6,6 +6,7 @@
 #include <asio_retry/retrying.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -23,7 +24,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 constexpr int operations_of_each = 500;
 
@@ -145,7 +145,7 @@ TEST_F(before_retry_and_hedges, the_step_comes_before_each_attempt_beside_the_fi
     time.run();
     EXPECT_EQ(value, 3);
     EXPECT_EQ(time.now() - begin, 20ms + 5ms + 1s);
-    EXPECT_THAT(done, ElementsAre("fetch 1", "step 2", "fetch 2", "step 3", "fetch 3"));
+    EXPECT_THAT(done, elements("fetch 1", "step 2", "fetch 2", "step 3", "fetch 3"));
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 
@@ -171,7 +171,7 @@ TEST_F(before_retry_and_hedges, the_step_comes_before_each_retry_of_a_hedged_ope
     time.run();
     EXPECT_EQ(value, 7);
     EXPECT_EQ(time.now() - begin, 1010ms + 100ms + 5ms + 1010ms);
-    EXPECT_THAT(done, ElementsAre("fetch 1", "fetch 2", "step", "fetch 1", "fetch 2"));
+    EXPECT_THAT(done, elements("fetch 1", "fetch 2", "step", "fetch 1", "fetch 2"));
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -60,7 +61,7 @@ TEST_F(async_retry_form, token_operation_that_asks_for_the_attempt) {
         };
         EXPECT_EQ(co_await async_retry(operation, every_100ms(4)), 3);
     });
-    EXPECT_THAT(numbers, testing::ElementsAre(1, 2, 3));
+    EXPECT_THAT(numbers, elements(1, 2, 3));
 }
 
 TEST_F(async_retry_form, callable_that_returns_a_deferred_operation) {
@@ -157,7 +158,7 @@ TEST_F(async_retry_form, awaitable_that_refers_to_its_attempt) {
             asio::co_spawn(io, async_retry(operation, policy, asio::use_awaitable),
                            asio::bind_cancellation_slot(slot, asio::detached));
             time.run();
-            EXPECT_THAT(numbers, testing::ElementsAre(1, 1, 2, 2, 3, 3));
+            EXPECT_THAT(numbers, elements(1, 1, 2, 2, 3, 3));
         }
 }
 
@@ -175,7 +176,7 @@ TEST_F(async_retry_form, token_operation_that_refers_to_its_attempt) {
     };
     async_retry(io, operation, every_100ms(4), asio::detached);
     time.run();
-    EXPECT_THAT(numbers, testing::ElementsAre(1, 2, 3));
+    EXPECT_THAT(numbers, elements(1, 2, 3));
 }
 
 TEST_F(async_retry_form, awaitable_that_throws_delivers_the_last_exception_unchanged) {

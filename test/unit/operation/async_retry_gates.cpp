@@ -5,6 +5,7 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/policies.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
@@ -140,7 +141,7 @@ TEST_P(async_retry_gate, decision_26_is_told_of_every_attempt_and_asked_for_ever
     operation.run();
     EXPECT_THAT(operation.completions, ElementsAre(error_code()));
     EXPECT_THAT(operation.gate->told,
-                ElementsAre("admit 1", "failed 1 transient", "acquire transient", "admit 2", "succeeded 2"));
+                elements("admit 1", "failed 1 transient", "acquire transient", "admit 2", "succeeded 2"));
     EXPECT_TRUE(operation.gate->is_balanced());
 }
 
@@ -150,13 +151,13 @@ TEST_P(async_retry_gate, refuses_a_first_attempt) {
     EXPECT_THAT(operation.completions, IsEmpty()) << "what follows belongs on the executor";
     EXPECT_THAT(operation.reasons, IsEmpty());
     if (GetParam() != form::awaited && GetParam() != form::awaited_by_who_can_be_cancelled) {
-        EXPECT_THAT(operation.gate->told, ElementsAre("refuse 1")) << "asked in the initiating function";
+        EXPECT_THAT(operation.gate->told, elements("refuse 1")) << "asked in the initiating function";
     }
     operation.run();
     EXPECT_THAT(operation.completions, ElementsAre(error_code(error::circuit_open)));
     EXPECT_THAT(operation.reasons, ElementsAre(stop_reason::refused));
     EXPECT_EQ(operation.played.attempts, 0u);
-    EXPECT_THAT(operation.gate->told, ElementsAre("refuse 1"));
+    EXPECT_THAT(operation.gate->told, elements("refuse 1"));
 }
 
 TEST_P(async_retry_gate, refuses_a_retry_and_the_last_error_is_delivered) {
@@ -179,8 +180,8 @@ TEST_P(async_retry_gate, is_waited_for_before_the_first_attempt_and_before_a_ret
     operation.run();
     EXPECT_THAT(operation.completions, ElementsAre(error_code()));
     EXPECT_THAT(operation.gate->told,
-                ElementsAre("refuse 1", "refuse 1", "admit 1", "failed 1 transient", "no lease transient",
-                            "acquire transient", "refuse 2", "admit 2", "succeeded 2"));
+                elements("refuse 1", "refuse 1", "admit 1", "failed 1 transient", "no lease transient",
+                         "acquire transient", "refuse 2", "admit 2", "succeeded 2"));
     EXPECT_EQ(operation.elapsed(), 5100ms + 100ms + 100ms + 1100ms);
     EXPECT_TRUE(operation.gate->is_balanced());
 }
@@ -396,8 +397,8 @@ TEST(async_retry_gates, a_judgement_reaches_the_gate) {
     EXPECT_THAT(reasons, ElementsAre(stop_reason::not_retryable));
     EXPECT_EQ(time.now() - begin, 4200ms);
     EXPECT_THAT(gate->told,
-                ElementsAre("admit 1", "failed 1 throttled", "acquire throttled", "admit 2",
-                            "failed 2 overloaded", "acquire overloaded", "admit 3", "failed 3 permanent"));
+                elements("admit 1", "failed 1 throttled", "acquire throttled", "admit 2", "failed 2 overloaded",
+                         "acquire overloaded", "admit 3", "failed 3 permanent"));
     EXPECT_EQ(gate->ends.at(0).said, pushback::after(2s));
 }
 

@@ -7,6 +7,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -23,7 +24,6 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
-using testing::ElementsAre;
 using testing::Ge;
 using testing::Gt;
 using testing::Le;
@@ -217,7 +217,7 @@ TEST(peers, decision_04_no_attempts_are_refused_and_mean_no_others) {
 
 TEST(peers, a_schedule_repeats_its_last_delay) {
     auto const policy = retry_policy().backoff(schedule({1s, 2s})).jitter(no_jitter());
-    EXPECT_THAT(delays_of(policy, 4), ElementsAre(1s, 2s, 2s, 2s));
+    EXPECT_THAT(delays_of(policy, 4), elements(1s, 2s, 2s, 2s));
 }
 
 // Boost.Redis and async-mqtt5 start over as soon as they have been connected.

@@ -4,6 +4,8 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
+
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +25,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// When attempts began, in seconds.
@@ -98,7 +99,7 @@ TEST_F(shared_budget, decision_26_what_requests_earn_pays_for_a_reconnect) {
         request();
         advance(1s);
     }
-    EXPECT_THAT(of_connection->attempts, ElementsAre(0, 1)) << "the one retry that the budget had";
+    EXPECT_THAT(of_connection->attempts, elements(0, 1)) << "the one retry that the budget had";
     EXPECT_EQ(of_requests->attempts.size(), 10u) << "a first attempt costs nothing, a retry was not paid for";
     EXPECT_EQ(failed, 10);
     EXPECT_FALSE(connected) << "it waits";
@@ -111,7 +112,7 @@ TEST_F(shared_budget, decision_26_what_requests_earn_pays_for_a_reconnect) {
     }
     EXPECT_EQ(served, 10);
     EXPECT_EQ(connected, error_code());
-    EXPECT_THAT(of_connection->attempts, ElementsAre(0, 1, 20)) << "the tenth success was at 19.5";
+    EXPECT_THAT(of_connection->attempts, elements(0, 1, 20)) << "the tenth success was at 19.5";
     EXPECT_NEAR(budget->balance(time.now()), 0.1, 1e-9) << "its own success earns too";
 
     connection.close(); // and it is kept again, without a first attempt to be had for nothing
@@ -143,7 +144,7 @@ TEST_F(shared_budget, decision_26_a_reconnect_that_is_given_up_leaves_its_retry_
     request();
     advance(1s);
     EXPECT_EQ(of_requests->attempts.size(), 2u);
-    EXPECT_THAT(of_connection->attempts, ElementsAre(0));
+    EXPECT_THAT(of_connection->attempts, elements(0));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/csv.hpp"
+#include "support/elements.hpp"
 #include "support/refuses.hpp"
 
 #include <cmath>
@@ -17,7 +18,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 constexpr auto most_failures = std::numeric_limits<std::uint64_t>::max();
 
@@ -29,18 +29,18 @@ std::vector<duration> ceilings(backoff const& shape, std::uint64_t count) {
 }
 
 TEST(backoff, constant_never_grows) {
-    EXPECT_THAT(ceilings(constant(7ms), 3), ElementsAre(7ms, 7ms, 7ms));
+    EXPECT_THAT(ceilings(constant(7ms), 3), elements(7ms, 7ms, 7ms));
     EXPECT_EQ(constant(7ms).ceiling(most_failures), 7ms);
     EXPECT_EQ(constant(0s).ceiling(1), 0s);
 }
 
 TEST(backoff, linear_adds_a_step_for_each_failure) {
-    EXPECT_THAT(ceilings(linear(1s, 250ms), 4), ElementsAre(1s, 1250ms, 1500ms, 1750ms));
+    EXPECT_THAT(ceilings(linear(1s, 250ms), 4), elements(1s, 1250ms, 1500ms, 1750ms));
     EXPECT_EQ(linear(1ns, 1ns).ceiling(1'000'000'007), 1'000'000'007ns);
 }
 
 TEST(backoff, exponential_doubles) {
-    EXPECT_THAT(ceilings(exponential(100ms).cap(1s), 6), ElementsAre(100ms, 200ms, 400ms, 800ms, 1s, 1s));
+    EXPECT_THAT(ceilings(exponential(100ms).cap(1s), 6), elements(100ms, 200ms, 400ms, 800ms, 1s, 1s));
 }
 
 TEST(backoff, exponential_with_a_whole_factor_is_exact_to_the_last_nanosecond) {
@@ -50,9 +50,8 @@ TEST(backoff, exponential_with_a_whole_factor_is_exact_to_the_last_nanosecond) {
 }
 
 TEST(backoff, exponential_with_a_fraction_rounds_to_the_nearest_nanosecond) {
-    EXPECT_THAT(ceilings(exponential(500ms, 1.5), 5), ElementsAre(500ms, 750ms, 1125ms, 1687500us, 2531250us));
-    EXPECT_THAT(ceilings(exponential(1ns, 1.5), 5),
-                ElementsAre(1ns, 2ns, 2ns, 3ns, 5ns)); // 1.5 2.25 3.375 5.06
+    EXPECT_THAT(ceilings(exponential(500ms, 1.5), 5), elements(500ms, 750ms, 1125ms, 1687500us, 2531250us));
+    EXPECT_THAT(ceilings(exponential(1ns, 1.5), 5), elements(1ns, 2ns, 2ns, 3ns, 5ns)); // 1.5 2.25 3.375 5.06
     EXPECT_EQ(exponential(1s, 1.1).ceiling(3), 1210ms);
 }
 
@@ -70,8 +69,8 @@ TEST(backoff, exponential_with_factor_one_stays_at_the_base) {
 
 TEST(backoff, truncated_binary_is_given_by_requirement) {
     EXPECT_THAT(ceilings(truncated_binary(10, 10s), 12),
-                ElementsAre(19531250ns, 39062500ns, 78125us, 156250us, 312500us, 625ms, 1250ms, 2500ms, 5s, 10s,
-                            10s, 10s));
+                elements(19531250ns, 39062500ns, 78125us, 156250us, 312500us, 625ms, 1250ms, 2500ms, 5s, 10s,
+                         10s, 10s));
     EXPECT_EQ(truncated_binary(1, 10s).ceiling(1), 10s);
 }
 
@@ -85,7 +84,7 @@ TEST(backoff, truncated_binary_begins_at_zero_where_the_halves_get_too_small) {
 
 TEST(backoff, a_callable_is_given_the_failure_count_and_held_in_bounds) {
     backoff const squares([](std::uint64_t failures) { return duration(failures * failures); });
-    EXPECT_THAT(ceilings(squares, 3), ElementsAre(1ns, 4ns, 9ns));
+    EXPECT_THAT(ceilings(squares, 3), elements(1ns, 4ns, 9ns));
     EXPECT_EQ(squares.cap(5ns).ceiling(3), 5ns);
     EXPECT_EQ(backoff([](std::uint64_t) { return duration(-1ns); }).ceiling(1), 0s);
     EXPECT_EQ(backoff([](std::uint64_t) { return duration::max(); }).ceiling(1), duration::max());
@@ -154,42 +153,46 @@ TEST(decision_01, the_cap_bounds_every_shape) {
 }
 
 TEST(decision_04, negative_durations_are_refused) {
-    EXPECT_THAT([] { return constant(-1ns); }, refuses("constant", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { return linear(-2ns, 0s); }, refuses("linear.initial", "-2ns", "must not be negative"));
-    EXPECT_THAT([] { return linear(0s, -3ns); }, refuses("linear.step", "-3ns", "must not be negative"));
-    EXPECT_THAT([] { return exponential(-1ms); }, refuses("exponential.base", "-1ms", "must not be negative"));
-    EXPECT_THAT([] { return truncated_binary(1, -1ns); },
+    EXPECT_THAT(calling([] { return constant(-1ns); }), refuses("constant", "-1ns", "must not be negative"));
+    EXPECT_THAT(calling([] { return linear(-2ns, 0s); }),
+                refuses("linear.initial", "-2ns", "must not be negative"));
+    EXPECT_THAT(calling([] { return linear(0s, -3ns); }),
+                refuses("linear.step", "-3ns", "must not be negative"));
+    EXPECT_THAT(calling([] { return exponential(-1ms); }),
+                refuses("exponential.base", "-1ms", "must not be negative"));
+    EXPECT_THAT(calling([] { return truncated_binary(1, -1ns); }),
                 refuses("truncated_binary.greatest", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { return constant(0s).cap(-1ns); }, refuses("cap", "-1ns", "must not be negative"));
+    EXPECT_THAT(calling([] { return constant(0s).cap(-1ns); }), refuses("cap", "-1ns", "must not be negative"));
 }
 
 TEST(decision_04, factors_that_do_not_grow_are_refused) {
     using limits = std::numeric_limits<double>;
     auto const rule = "must be a finite number of at least 1";
-    EXPECT_THAT([] { return exponential(1s, 0.5); }, refuses("exponential.factor", "0.5", rule));
-    EXPECT_THAT([] { return exponential(1s, std::nextafter(1., 0.)); },
+    EXPECT_THAT(calling([] { return exponential(1s, 0.5); }), refuses("exponential.factor", "0.5", rule));
+    EXPECT_THAT(calling([] { return exponential(1s, std::nextafter(1., 0.)); }),
                 refuses("exponential.factor", "0.9999999999999999", rule));
-    EXPECT_THAT([] { return exponential(1s, -2); }, refuses("exponential.factor", "-2", rule));
-    EXPECT_THAT([] { return exponential(1s, limits::quiet_NaN()); },
+    EXPECT_THAT(calling([] { return exponential(1s, -2); }), refuses("exponential.factor", "-2", rule));
+    EXPECT_THAT(calling([] { return exponential(1s, limits::quiet_NaN()); }),
                 refuses("exponential.factor", "nan", rule));
-    EXPECT_THAT([] { return exponential(1s, limits::infinity()); }, refuses("exponential.factor", "inf", rule));
+    EXPECT_THAT(calling([] { return exponential(1s, limits::infinity()); }),
+                refuses("exponential.factor", "inf", rule));
     EXPECT_NO_THROW((void)exponential(1s, 1));
 }
 
 TEST(decision_04, a_requirement_of_no_growing_failure_is_refused) {
-    EXPECT_THAT([] { return truncated_binary(0, 1s); },
+    EXPECT_THAT(calling([] { return truncated_binary(0, 1s); }),
                 refuses("truncated_binary.growing_failures", "0", "must be at least 1"));
-    EXPECT_THAT([] { return truncated_binary(-5, 1s); },
+    EXPECT_THAT(calling([] { return truncated_binary(-5, 1s); }),
                 refuses("truncated_binary.growing_failures", "-5", "must be at least 1"));
 }
 
 TEST(decision_04, a_cap_below_the_base_is_refused) {
     auto const rule = "must not be below the base, which is 2ns";
-    EXPECT_THAT([] { return constant(2ns).cap(1ns); }, refuses("cap", "1ns", rule));
-    EXPECT_THAT([] { return linear(2ns, 0ns).cap(1ns); }, refuses("cap", "1ns", rule));
-    EXPECT_THAT([] { return exponential(2ns).cap(1ns); }, refuses("cap", "1ns", rule));
-    EXPECT_THAT([] { return truncated_binary(1, 2ns).cap(1ns); }, refuses("cap", "1ns", rule));
-    EXPECT_THAT([] { return constant(4ns).cap(4ns).cap(3ns); },
+    EXPECT_THAT(calling([] { return constant(2ns).cap(1ns); }), refuses("cap", "1ns", rule));
+    EXPECT_THAT(calling([] { return linear(2ns, 0ns).cap(1ns); }), refuses("cap", "1ns", rule));
+    EXPECT_THAT(calling([] { return exponential(2ns).cap(1ns); }), refuses("cap", "1ns", rule));
+    EXPECT_THAT(calling([] { return truncated_binary(1, 2ns).cap(1ns); }), refuses("cap", "1ns", rule));
+    EXPECT_THAT(calling([] { return constant(4ns).cap(4ns).cap(3ns); }),
                 refuses("cap", "3ns", "must not be below the base, which is 4ns"));
 }
 

@@ -210,7 +210,7 @@ TEST(retry_if_of_a_type, asks_about_exceptions_of_that_type_alone) {
 
 TEST(retry_if_of_a_type, refuses_what_is_empty) {
     std::function<bool(http_error const&)> const empty;
-    EXPECT_THAT([&] { return retry_policy().retry_if<http_error>(empty); }, refuses("retry_if"));
+    EXPECT_THAT(calling([&] { return retry_policy().retry_if<http_error>(empty); }), refuses("retry_if"));
 }
 
 // --- sent or not
@@ -344,7 +344,7 @@ TEST(max_waited, is_clamped_and_begins_anew_with_health) {
 }
 
 TEST(max_waited, refuses_what_is_negative) {
-    EXPECT_THAT([] { return retry_policy().max_waited(-1ns); }, refuses("max_waited"));
+    EXPECT_THAT(calling([] { return retry_policy().max_waited(-1ns); }), refuses("max_waited"));
     EXPECT_EQ(retry_policy().max_waited(5s).settings().max_waited, duration(5s));
 }
 

@@ -6,6 +6,7 @@
 #include <asio_retry/backoff.hpp>
 
 #include "support/csv.hpp"
+#include "support/elements.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 struct described_jitter {
     char const* name;
@@ -157,7 +157,7 @@ TEST(jitter, equal_rounds_an_odd_half_down) {
     std::set<duration> drawn;
     for (int i = 0; i < 100; ++i)
         drawn.insert(equal_jitter().draw({1, 3ns, 3ns, 3ns, 3ns}, source));
-    EXPECT_THAT(drawn, ElementsAre(1ns, 2ns, 3ns));
+    EXPECT_THAT(drawn, elements(1ns, 2ns, 3ns));
 }
 
 TEST(jitter, a_callable_sees_the_step_and_the_source) {

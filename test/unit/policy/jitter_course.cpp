@@ -2,6 +2,7 @@
 
 #include <asio_retry/policy_text.hpp>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,6 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
-using testing::ElementsAre;
 using testing::Eq;
 using testing::Ge;
 using testing::Gt;
@@ -157,7 +157,7 @@ TEST(decision_37, a_base_at_the_cap_stays_there) {
         return duration(1s);
     };
     first_delays(retry_policy().backoff(constant(10s).cap(10s)).jitter(note), 3);
-    EXPECT_THAT(previous, ElementsAre(10s, 1s, 1s));
+    EXPECT_THAT(previous, elements(10s, 1s, 1s));
 }
 
 TEST(decision_37, a_cap_inside_another_backoff_binds_every_jitter) {

@@ -54,7 +54,7 @@ TEST(additive_jitter, is_added_to_the_ceiling_and_stays_under_the_cap) {
     expect_range(additive_jitter(1s), step_of(2s, 2500ms), 2s, 2500ms);
     expect_range(additive_jitter(0s), step_of(2s), 2s, 2s);
     expect_range(additive_jitter(duration::max()), step_of(2s), 2s, duration::max());
-    EXPECT_THAT([] { return additive_jitter(-1ns); }, refuses("additive_jitter.greatest"));
+    EXPECT_THAT(calling([] { return additive_jitter(-1ns); }), refuses("additive_jitter.greatest"));
 }
 
 TEST(multiplicative_jitter, multiplies_the_ceiling) {
@@ -63,17 +63,20 @@ TEST(multiplicative_jitter, multiplies_the_ceiling) {
     expect_range(multiplicative_jitter(1, 1), step_of(duration::max()), duration::max(), duration::max());
     expect_range(multiplicative_jitter(0, 3), step_of(duration::max()), 0s, duration::max());
     expect_range(multiplicative_jitter(0, 1.5), step_of(duration::max()), 0s, duration::max());
-    EXPECT_THAT([] { return multiplicative_jitter(-0.1, 1); }, refuses("multiplicative_jitter.least = -0.1"));
-    EXPECT_THAT([] { return multiplicative_jitter(1, 0.5); }, refuses("multiplicative_jitter.greatest = 0.5"));
-    EXPECT_THAT([] { return multiplicative_jitter(0, std::numeric_limits<double>::infinity()); },
+    EXPECT_THAT(calling([] { return multiplicative_jitter(-0.1, 1); }),
+                refuses("multiplicative_jitter.least = -0.1"));
+    EXPECT_THAT(calling([] { return multiplicative_jitter(1, 0.5); }),
+                refuses("multiplicative_jitter.greatest = 0.5"));
+    EXPECT_THAT(calling([] { return multiplicative_jitter(0, std::numeric_limits<double>::infinity()); }),
                 refuses("finite"));
-    EXPECT_THAT([] { return multiplicative_jitter(std::nan(""), 1); }, refuses("multiplicative_jitter.least"));
+    EXPECT_THAT(calling([] { return multiplicative_jitter(std::nan(""), 1); }),
+                refuses("multiplicative_jitter.least"));
 }
 
 TEST(windowed_jitter, leaves_something_to_draw_at_the_cap) {
     expect_range(windowed_jitter(1s), step_of(10s, 10s), 9s, 10s);
     expect_range(windowed_jitter(1s), step_of(300ms, 10s), 0s, 300ms);
-    EXPECT_THAT([] { return windowed_jitter(-1s); }, refuses("windowed_jitter.window"));
+    EXPECT_THAT(calling([] { return windowed_jitter(-1s); }), refuses("windowed_jitter.window"));
 }
 
 TEST(symmetric_jitter, reaches_as_far_below_the_ceiling_as_above) {
@@ -82,7 +85,7 @@ TEST(symmetric_jitter, reaches_as_far_below_the_ceiling_as_above) {
     expect_range(symmetric_jitter(2s), step_of(10s, 11s), 8s, 11s);
     expect_range(symmetric_jitter(0s), step_of(10s), 10s, 10s);
     expect_range(symmetric_jitter(duration::max()), step_of(10s), 0s, duration::max());
-    EXPECT_THAT([] { return symmetric_jitter(-1ns); }, refuses("symmetric_jitter.window"));
+    EXPECT_THAT(calling([] { return symmetric_jitter(-1ns); }), refuses("symmetric_jitter.window"));
 }
 
 TEST(uniform_jitter, leaves_out_the_shortest_delays) {
@@ -90,7 +93,7 @@ TEST(uniform_jitter, leaves_out_the_shortest_delays) {
     expect_range(uniform_jitter(0s), step_of(10s), 0s, 10s);
     expect_range(uniform_jitter(2s), step_of(1s), 1s, 1s);
     expect_range(uniform_jitter(2s), step_of(0s), 0s, 0s);
-    EXPECT_THAT([] { return uniform_jitter(-1ns); }, refuses("uniform_jitter.least"));
+    EXPECT_THAT(calling([] { return uniform_jitter(-1ns); }), refuses("uniform_jitter.least"));
 }
 
 TEST(log_normal_jitter, has_the_ceiling_as_its_median) {
@@ -110,8 +113,8 @@ TEST(log_normal_jitter, has_the_ceiling_as_its_median) {
     EXPECT_EQ(sorted_draws(log_normal_jitter(0), step_of(1s)).front(), 1s);
     EXPECT_GE(sorted_draws(log_normal_jitter(1000), step_of(1s)).front(), 0s);
     EXPECT_EQ(sorted_draws(log_normal_jitter(1000), step_of(0s)).back(), 0s);
-    EXPECT_THAT([] { return log_normal_jitter(-1); }, refuses("log_normal_jitter.sigma = -1"));
-    EXPECT_THAT([] { return log_normal_jitter(std::nan("")); }, refuses("log_normal_jitter.sigma"));
+    EXPECT_THAT(calling([] { return log_normal_jitter(-1); }), refuses("log_normal_jitter.sigma = -1"));
+    EXPECT_THAT(calling([] { return log_normal_jitter(std::nan("")); }), refuses("log_normal_jitter.sigma"));
 }
 
 // The law of the published formula: P(s(u) <= 1.4 x) for the first delay, and the mean of the later ones.
@@ -161,7 +164,7 @@ TEST(jitter_unit, draws_every_whole_multiple_in_the_range_and_no_other) {
                  duration::max() / 1s * 1s);
     EXPECT_EQ(sorted_draws(log_normal_jitter(1).unit(1s), step_of(10s)).front() % 1s, 0s);
     EXPECT_EQ(full_jitter().unit(), 1ns);
-    EXPECT_THAT([] { return full_jitter().unit(0s); }, refuses("jitter.unit"));
+    EXPECT_THAT(calling([] { return full_jitter().unit(0s); }), refuses("jitter.unit"));
 }
 
 TEST(jitter_cap, makes_the_cap_of_all_that_is_drawn_above_it) {
@@ -173,7 +176,7 @@ TEST(jitter_cap, makes_the_cap_of_all_that_is_drawn_above_it) {
     EXPECT_EQ(
         sorted_draws(jitter([](backoff_step, random&) { return duration(9s); }).cap(4s), step_of(1s)).front(),
         4s);
-    EXPECT_THAT([] { return full_jitter().cap(-1s); }, refuses("jitter.cap"));
+    EXPECT_THAT(calling([] { return full_jitter().cap(-1s); }), refuses("jitter.cap"));
 }
 
 // "A retry without any delay" is what a full jitter may draw.
@@ -210,10 +213,10 @@ TEST(jitter_at_least, is_rounded_up_to_a_multiple_of_the_unit) {
 
 TEST(jitter_at_least, is_not_above_the_cap_of_the_jitter) {
     EXPECT_EQ(full_jitter().at_least(1s).cap(1s).cap(), 1s);
-    EXPECT_THAT([] { return full_jitter().at_least(-1ns); }, refuses("jitter.at_least"));
-    EXPECT_THAT([] { return full_jitter().cap(1s).at_least(2s); },
+    EXPECT_THAT(calling([] { return full_jitter().at_least(-1ns); }), refuses("jitter.at_least"));
+    EXPECT_THAT(calling([] { return full_jitter().cap(1s).at_least(2s); }),
                 refuses("jitter.at_least", "2s", "must not be above the cap of the jitter, which is 1s"));
-    EXPECT_THAT([] { return full_jitter().at_least(2s).cap(1s); }, refuses("jitter.cap"));
+    EXPECT_THAT(calling([] { return full_jitter().at_least(2s).cap(1s); }), refuses("jitter.cap"));
 }
 
 TEST(jitter_beyond_cap, lets_the_cap_bound_the_ceiling_alone) {

@@ -71,11 +71,11 @@ TEST(idle_timeout, holds_for_no_operation_that_cannot_say_anything) {
 }
 
 TEST(idle_timeout, zero_is_refused) {
-    EXPECT_THAT([] { (void)retry_policy().idle_timeout(0s); },
+    EXPECT_THAT(calling([] { (void)retry_policy().idle_timeout(0s); }),
                 refuses("idle_timeout", "0", "must be positive"));
-    EXPECT_THAT([] { (void)retry_policy().idle_timeout(-1s); },
+    EXPECT_THAT(calling([] { (void)retry_policy().idle_timeout(-1s); }),
                 refuses("idle_timeout", "-1", "must be positive"));
-    EXPECT_THAT([] { (void)retry_policy().set_up_within(0s); },
+    EXPECT_THAT(calling([] { (void)retry_policy().set_up_within(0s); }),
                 refuses("set_up_within", "0", "must be positive"));
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 
@@ -47,8 +48,8 @@ TEST(retry_machine, decision_26_tells_the_gate_the_story_of_an_operation) {
     EXPECT_THAT(script->fail(110ms, timed_out_error()), is_wait(100ms));
     EXPECT_THAT(script->wake(210ms), is_attempt());
     script->machine.on_success(script->begin + 215ms);
-    EXPECT_THAT(script.told(), ElementsAre("admit 1", "failed 1 transient", "acquire transient", "admit 2",
-                                           "failed 2 timeout", "acquire timeout", "admit 3", "succeeded 3"));
+    EXPECT_THAT(script.told(), elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
+                                        "failed 2 timeout", "acquire timeout", "admit 3", "succeeded 3"));
     ASSERT_THAT(script.gate->ends, SizeIs(3));
     EXPECT_EQ(script.gate->ends[0].took, 3ms);
     EXPECT_EQ(script.gate->ends[0].after, failure_kind::none);
@@ -71,13 +72,13 @@ TEST(retry_machine, what_is_not_retried_is_permanent_to_the_gate) {
     script->wake();
     EXPECT_THAT(script->fail(), is_completion(stop_reason::not_retryable, no_replacement));
     EXPECT_EQ(asked, 2);
-    EXPECT_THAT(script.told(), ElementsAre("admit 1", "failed 1 transient", "acquire transient", "admit 2",
-                                           "failed 2 permanent"));
+    EXPECT_THAT(script.told(), elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
+                                        "failed 2 permanent"));
 
     gated_script marked;
     marked->start();
     marked->fail({}, verdict::failure(std::make_exception_ptr(permanent_error(unreachable()))));
-    EXPECT_THAT(marked.told(), ElementsAre("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(marked.told(), elements("admit 1", "failed 1 permanent"));
 }
 
 // Limits of attempts say nothing about the failure.
@@ -85,7 +86,7 @@ TEST(retry_machine, the_last_failure_has_the_kind_that_it_has) {
     gated_script script(endless_every_100ms().max_attempts(1));
     script->start();
     EXPECT_THAT(script->fail(), is_completion(stop_reason::attempts, no_replacement));
-    EXPECT_THAT(script.told(), ElementsAre("admit 1", "failed 1 transient"));
+    EXPECT_THAT(script.told(), elements("admit 1", "failed 1 transient"));
 }
 
 TEST(retry_machine, a_policy_may_classify_by_itself) {
@@ -99,13 +100,13 @@ TEST(retry_machine, a_policy_may_classify_by_itself) {
     gated_script script(answer({failure_kind::throttled, effect::none}));
     script->start();
     script->fail();
-    EXPECT_THAT(script.told(), ElementsAre("admit 1", "failed 1 throttled", "acquire throttled"));
+    EXPECT_THAT(script.told(), elements("admit 1", "failed 1 throttled", "acquire throttled"));
     EXPECT_THAT(asked, ElementsAre(unreachable()));
 
     gated_script none(answer({failure_kind::none, effect::none}));
     none->start();
     none->fail();
-    EXPECT_THAT(none.told(), ElementsAre("admit 1", "failed 1 transient", "acquire transient"));
+    EXPECT_THAT(none.told(), elements("admit 1", "failed 1 transient", "acquire transient"));
 
     asked.clear();
     machine_script unasked(answer({}));
@@ -120,18 +121,18 @@ TEST(retry_machine, decision_21_what_throws_in_a_judgement_makes_a_permanent_fai
         endless_every_100ms().retry_if([](error_code) -> bool { throw std::runtime_error("x"); }));
     predicate->start();
     EXPECT_THAT(predicate->fail(), is_thrown(error::predicate_threw));
-    EXPECT_THAT(predicate.told(), ElementsAre("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(predicate.told(), elements("admit 1", "failed 1 permanent"));
 
     gated_script classifier(endless_every_100ms().classify(
         [](error_code const&) -> failure_class { throw std::runtime_error("x"); }));
     classifier->start();
     EXPECT_THAT(classifier->fail(), is_thrown(error::predicate_threw));
-    EXPECT_THAT(classifier.told(), ElementsAre("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(classifier.told(), elements("admit 1", "failed 1 permanent"));
 
     gated_script judged;
     judged->start();
     judged->machine.on_exception(error::predicate_threw, std::make_exception_ptr(1), judged->begin);
-    EXPECT_THAT(judged.told(), ElementsAre("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(judged.told(), elements("admit 1", "failed 1 permanent"));
 }
 
 // An attempt that its limit ended is a timeout; one that the caller told to stop says nothing about the peer.
@@ -139,30 +140,30 @@ TEST(retry_machine, tells_limits_from_cancellations) {
     gated_script limited(endless_every_100ms().attempt_timeout(1s));
     limited->start();
     EXPECT_THAT(limited->expire(0s, 1s), is_wait(100ms));
-    EXPECT_THAT(limited.told(), ElementsAre("admit 1", "failed 1 timeout", "acquire timeout"));
+    EXPECT_THAT(limited.told(), elements("admit 1", "failed 1 timeout", "acquire timeout"));
 
     gated_script total(endless_every_100ms().total_timeout(1s));
     total->start();
     EXPECT_THAT(total->expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
-    EXPECT_THAT(total.told(), ElementsAre("admit 1", "failed 1 timeout"));
+    EXPECT_THAT(total.told(), elements("admit 1", "failed 1 timeout"));
 
     gated_script cancelled;
     cancelled->start();
     cancelled->machine.cancel();
     cancelled->fail();
-    EXPECT_THAT(cancelled.told(), ElementsAre("admit 1", "abandoned 1"));
+    EXPECT_THAT(cancelled.told(), elements("admit 1", "abandoned 1"));
 
     gated_script drained;
     drained->start();
     drained->machine.drain();
     drained->fail();
-    EXPECT_THAT(drained.told(), ElementsAre("admit 1", "failed 1 transient"))
+    EXPECT_THAT(drained.told(), elements("admit 1", "failed 1 transient"))
         << "nobody told it: it failed by itself";
 
     gated_script exhausted;
     exhausted->start();
     exhausted->machine.on_exception(no_memory_error(), nullptr);
-    EXPECT_THAT(exhausted.told(), ElementsAre("admit 1", "abandoned 1"));
+    EXPECT_THAT(exhausted.told(), elements("admit 1", "abandoned 1"));
 }
 
 // So a gate knows which attempt it was, though nobody may know when it ended.
@@ -189,19 +190,19 @@ TEST(retry_machine, decision_26_its_destructor_leaves_nothing_behind) {
     gated_script running;
     running->start();
     running.destroy();
-    EXPECT_THAT(running.told(), ElementsAre("admit 1", "abandoned 1"));
+    EXPECT_THAT(running.told(), elements("admit 1", "abandoned 1"));
 
     gated_script waiting;
     waiting->start();
     waiting->fail(0s, timed_out_error());
     waiting.destroy();
     EXPECT_THAT(waiting.told(),
-                ElementsAre("admit 1", "failed 1 timeout", "acquire timeout", "give_back timeout"));
+                elements("admit 1", "failed 1 timeout", "acquire timeout", "give_back timeout"));
 
     gated_script no_room;
     EXPECT_TRUE(no_room->machine.may_start(no_room->begin));
     no_room->machine.refuse(no_buffer_space_error(), no_room->begin);
-    EXPECT_THAT(no_room.told(), ElementsAre("admit 1", "abandoned 1"));
+    EXPECT_THAT(no_room.told(), elements("admit 1", "abandoned 1"));
 
     gated_script cancelled;
     cancelled->start();
@@ -209,7 +210,7 @@ TEST(retry_machine, decision_26_its_destructor_leaves_nothing_behind) {
     cancelled->machine.cancel();
     EXPECT_THAT(cancelled->wake(50ms), is_completion(stop_reason::cancelled, aborted_error()));
     EXPECT_THAT(cancelled.told(),
-                ElementsAre("admit 1", "failed 1 transient", "acquire transient", "give_back transient"));
+                elements("admit 1", "failed 1 transient", "acquire transient", "give_back transient"));
     for (auto* each : {&running, &waiting, &no_room, &cancelled})
         EXPECT_TRUE(each->gate->is_balanced());
 }
@@ -235,7 +236,7 @@ TEST(retry_machine, a_refused_first_attempt_ends_with_the_refusal) {
     EXPECT_TRUE(script->machine.was_refused());
     EXPECT_FALSE(script->machine.may_start(script->begin + 1ms)) << "it is asked once";
     EXPECT_THAT(script->start(), is_completion(stop_reason::refused, error::circuit_open));
-    EXPECT_THAT(script.told(), ElementsAre("refuse 1"));
+    EXPECT_THAT(script.told(), elements("refuse 1"));
     EXPECT_THAT(script->give_ups, ElementsAre(is_give_up(stop_reason::refused, 0, error::circuit_open)));
 }
 
@@ -246,8 +247,8 @@ TEST(retry_machine, a_refused_retry_ends_with_the_last_error) {
     code->start();
     code->fail();
     EXPECT_THAT(code->wake(100ms), is_completion(stop_reason::refused, unreachable()));
-    EXPECT_THAT(code.told(), ElementsAre("admit 1", "failed 1 transient", "acquire transient", "refuse 2",
-                                         "give_back transient"));
+    EXPECT_THAT(code.told(), elements("admit 1", "failed 1 transient", "acquire transient", "refuse 2",
+                                      "give_back transient"));
     EXPECT_THAT(code->give_ups, ElementsAre(is_give_up(stop_reason::refused, 1, unreachable())));
 
     gated_script thrown;
@@ -315,7 +316,7 @@ TEST(retry_machine, asks_for_no_retry_that_is_not_made) {
         EXPECT_EQ(script->fail(50ms).what, retry_action::kind::complete);
         return script.told();
     };
-    auto const once = ElementsAre("admit 1", "failed 1 transient");
+    auto const once = elements("admit 1", "failed 1 transient");
     EXPECT_THAT(story_of(endless_every_100ms().max_attempts(1)), once);
     EXPECT_THAT(story_of(endless_every_100ms().max_elapsed(100ms)), once);
     EXPECT_THAT(story_of(endless_every_100ms().deadline(time_point(1h) + 100ms)), once);
@@ -323,7 +324,7 @@ TEST(retry_machine, asks_for_no_retry_that_is_not_made) {
     EXPECT_THAT(story_of(endless_every_100ms(), pushback::after(61s)), once);
     EXPECT_THAT(story_of(endless_every_100ms().backoff([](std::uint64_t) -> duration { throw 7; })), once);
     EXPECT_THAT(story_of(endless_every_100ms().retry_if([](error_code) { return false; })),
-                ElementsAre("admit 1", "failed 1 permanent"));
+                elements("admit 1", "failed 1 permanent"));
 }
 
 // A budget that grants no retry ends the operation before a wait, as ever.
@@ -332,7 +333,7 @@ TEST(retry_machine, decision_27_a_refused_lease_ends_the_operation) {
     script.gate->grants = {false};
     script->start();
     EXPECT_THAT(script->fail(), is_completion(stop_reason::budget, no_replacement));
-    EXPECT_THAT(script.told(), ElementsAre("admit 1", "failed 1 transient", "no lease transient"));
+    EXPECT_THAT(script.told(), elements("admit 1", "failed 1 transient", "no lease transient"));
     EXPECT_TRUE(script.gate->is_balanced());
 }
 
@@ -355,8 +356,8 @@ TEST(retry_machine, waits_when_refused_until_the_gate_lets_it_in) {
     EXPECT_THAT(script->wake(6800ms), is_wait(2600ms));
     EXPECT_THAT(script->wake(9400ms), is_attempt());
     EXPECT_THAT(script->fail(9400ms), is_completion(stop_reason::attempts, no_replacement));
-    EXPECT_THAT(script.told(), ElementsAre("refuse 1", "refuse 1", "refuse 1", "admit 1", "failed 1 transient",
-                                           "acquire transient", "refuse 2", "admit 2", "failed 2 transient"))
+    EXPECT_THAT(script.told(), elements("refuse 1", "refuse 1", "refuse 1", "admit 1", "failed 1 transient",
+                                        "acquire transient", "refuse 2", "admit 2", "failed 2 transient"))
         << "the lease is kept while it waits for its attempt";
     EXPECT_THAT(script->retries, ElementsAre(is_retry(1, 800ms))) << "once per failure";
     EXPECT_TRUE(script.gate->is_balanced());
@@ -369,8 +370,8 @@ TEST(retry_machine, waits_when_refused_a_lease_and_asks_for_it_again) {
     EXPECT_THAT(script->fail(0s, timed_out_error()), is_wait(100ms));
     EXPECT_THAT(script->wake(100ms), is_wait(400ms));
     EXPECT_THAT(script->wake(500ms), is_attempt());
-    EXPECT_THAT(script.told(), ElementsAre("admit 1", "failed 1 timeout", "no lease timeout",
-                                           "no lease timeout", "acquire timeout", "admit 2"));
+    EXPECT_THAT(script.told(), elements("admit 1", "failed 1 timeout", "no lease timeout", "no lease timeout",
+                                        "acquire timeout", "admit 2"));
     script.destroy();
     EXPECT_TRUE(script.gate->is_balanced());
 }
@@ -407,7 +408,7 @@ TEST(retry_machine, a_wait_when_refused_keeps_within_limits) {
     EXPECT_THAT(cancelled->start(), is_wait(5100ms));
     cancelled->machine.cancel();
     EXPECT_THAT(cancelled->wake(1s), is_completion(stop_reason::cancelled, aborted_error()));
-    EXPECT_THAT(cancelled.told(), ElementsAre("refuse 1"));
+    EXPECT_THAT(cancelled.told(), elements("refuse 1"));
     for (auto* each : {&elapsed, &total, &cancelled})
         EXPECT_TRUE(each->gate->is_balanced());
 }
@@ -470,7 +471,7 @@ TEST(retry_machine, asks_for_ticks_as_for_retries_alone) {
     script->wake();
     script->fail({}, verdict::rejected());
     script.destroy();
-    EXPECT_THAT(script.told(), ElementsAre("acquire transient", "acquire transient", "give_back transient"));
+    EXPECT_THAT(script.told(), elements("acquire transient", "acquire transient", "give_back transient"));
 }
 
 } // namespace

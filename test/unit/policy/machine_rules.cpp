@@ -3,6 +3,7 @@
 
 #include <asio_retry/detail/policy/operation_story.hpp>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
@@ -61,7 +62,7 @@ TEST(machine_rules, each_failure_has_the_delay_of_its_rule_and_is_counted_apart)
     auto const policy = doubling_policy().when(is(code_a()), doubling(1s)).when(is(code_b()), constant(1min));
     EXPECT_THAT(delays_after(policy, {code_a(), unreachable(), code_a(), code_b(), unreachable(), code_a(),
                                       code_b(), unreachable()}),
-                ElementsAre(1s, 1ms, 2s, 1min, 2ms, 4s, 1min, 4ms));
+                elements(1s, 1ms, 2s, 1min, 2ms, 4s, 1min, 4ms));
 }
 
 TEST(machine_rules, of_several_that_match_the_first_counts) {
@@ -76,13 +77,13 @@ TEST(machine_rules, of_several_that_match_the_first_counts) {
                             .when(noting("first", false), constant(1s))
                             .when(noting("second", true), constant(2s))
                             .when(noting("third", true), constant(3s));
-    EXPECT_THAT(delays_after(policy, {code_a()}), ElementsAre(2s));
-    EXPECT_THAT(asked, ElementsAre("first", "second"));
+    EXPECT_THAT(delays_after(policy, {code_a()}), elements(2s));
+    EXPECT_THAT(asked, elements("first", "second"));
 }
 
 TEST(machine_rules, a_second_one_with_the_same_predicate_changes_nothing) {
     auto const policy = doubling_policy().when(is(code_a()), constant(1s)).when(is(code_a()), constant(2s));
-    EXPECT_THAT(delays_after(policy, {code_a(), code_a()}), ElementsAre(1s, 1s));
+    EXPECT_THAT(delays_after(policy, {code_a(), code_a()}), elements(1s, 1s));
 }
 
 TEST(machine_rules, predicates_are_of_every_kind_that_retry_if_takes) {
@@ -126,7 +127,7 @@ TEST(machine_rules, events_have_times) {
     script.fail(5ms);
     script.wake(6ms);
     script.fail(9ms);
-    EXPECT_THAT(elapsed, ElementsAre(5ms, 9ms));
+    EXPECT_THAT(elapsed, elements(5ms, 9ms));
     retry_policy const nothing_else =
         doubling_policy().when([](retry_event const&) { return true; }, constant(1s));
     EXPECT_TRUE(retry_machine(nothing_else).measures_time());
@@ -173,8 +174,8 @@ TEST(machine_rules, are_not_asked_about_what_is_not_retried) {
 TEST(machine_rules, common_limits_hold_for_all_failures_together) {
     auto const policy = doubling_policy().when(is(code_a()), constant(1s)).when(is(code_b()), constant(2s));
     EXPECT_THAT(delays_after(policy.max_attempts(4), {code_a(), code_b(), unreachable(), code_a(), code_b()}),
-                ElementsAre(1s, 2s, 1ms));
-    EXPECT_THAT(delays_after(policy.max_waited(3500ms), {code_a(), code_b(), code_a()}), ElementsAre(1s, 2s));
+                elements(1s, 2s, 1ms));
+    EXPECT_THAT(delays_after(policy.max_waited(3500ms), {code_a(), code_b(), code_a()}), elements(1s, 2s));
     machine_script script(policy.total_timeout(10s));
     script.start();
     EXPECT_THAT(script.fail(9500ms, code_a()), is_completion(stop_reason::deadline, no_replacement));
@@ -252,7 +253,7 @@ TEST(machine_rules, a_tick_is_no_failure) {
 TEST(machine_rules, limits_count_their_failures_alone) {
     auto const policy = doubling_policy().max_attempts_when(is(code_a()), 2);
     EXPECT_THAT(delays_after(policy, {code_b(), code_b(), code_a(), code_b(), code_a(), code_b()}),
-                ElementsAre(1ms, 2ms, 4ms, 8ms))
+                elements(1ms, 2ms, 4ms, 8ms))
         << "the fifth is the second of its kind; the delays count all";
     machine_script script(doubling_policy().max_attempts_when(is(code_a()), 1));
     script.start();
@@ -271,7 +272,7 @@ TEST(machine_rules, every_limit_that_matches_holds) {
 TEST(machine_rules, limits_and_delays_are_independent) {
     auto const policy =
         doubling_policy().max_attempts_when(is(code_a()), 3).when(is(code_a()), doubling(1s)).max_attempts(9);
-    EXPECT_THAT(delays_after(policy, {code_a(), code_b(), code_a(), code_a()}), ElementsAre(1s, 1ms, 2s));
+    EXPECT_THAT(delays_after(policy, {code_a(), code_b(), code_a(), code_a()}), elements(1s, 1ms, 2s));
 }
 
 // --- the rest
@@ -304,11 +305,11 @@ TEST(machine_rules, may_cancel) {
 
 TEST(machine_rules, decision_4_refuse_nonsense) {
     std::function<bool(error_code const&)> const empty;
-    EXPECT_THAT(([&] { static_cast<void>(retry_policy().when(empty, constant(1s))); }), refuses("when"));
-    EXPECT_THAT(([&] { static_cast<void>(retry_policy().max_attempts_when(empty, 1)); }),
+    EXPECT_THAT(calling([&] { static_cast<void>(retry_policy().when(empty, constant(1s))); }), refuses("when"));
+    EXPECT_THAT(calling([&] { static_cast<void>(retry_policy().max_attempts_when(empty, 1)); }),
                 refuses("max_attempts_when"));
     for (std::int64_t const count : {0, -1})
-        EXPECT_THAT(([&] { static_cast<void>(retry_policy().max_attempts_when(any_failure, count)); }),
+        EXPECT_THAT(calling([&] { static_cast<void>(retry_policy().max_attempts_when(any_failure, count)); }),
                     refuses("max_attempts_when", std::to_string(count), "at least 1"));
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/elements.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <array>
@@ -17,7 +18,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -32,11 +32,11 @@ std::vector<std::uint64_t> numbers(random source, int count) {
 
 TEST(decision_03, a_seed_gives_the_same_numbers_on_every_platform) {
     EXPECT_THAT(numbers(random(0), 3),
-                ElementsAre(9956791818372568492u, 8662970235458111210u, 11040085387371938056u));
+                elements(9956791818372568492u, 8662970235458111210u, 11040085387371938056u));
     EXPECT_THAT(numbers(random(42), 3),
-                ElementsAre(13591759783046143066u, 17412934084107537427u, 3528044430900159460u));
+                elements(13591759783046143066u, 17412934084107537427u, 3528044430900159460u));
     EXPECT_THAT(numbers(random(42, 1), 3),
-                ElementsAre(1312910413860960075u, 15034950727556476182u, 10663133713073927532u));
+                elements(1312910413860960075u, 15034950727556476182u, 10663133713073927532u));
 }
 
 TEST(decision_03, a_seed_gives_the_same_delays_on_every_platform) {
@@ -95,7 +95,7 @@ TEST(random, uniform_includes_both_ends) {
     std::set<std::uint64_t> drawn;
     for (int i = 0; i < 200; ++i)
         drawn.insert(source.uniform(std::uint64_t(10), std::uint64_t(13)));
-    EXPECT_THAT(drawn, ElementsAre(10u, 11u, 12u, 13u));
+    EXPECT_THAT(drawn, elements(10u, 11u, 12u, 13u));
 }
 
 TEST(random, uniform_of_durations_includes_both_ends_and_negative_ones) {
@@ -103,7 +103,7 @@ TEST(random, uniform_of_durations_includes_both_ends_and_negative_ones) {
     std::set<duration> drawn;
     for (int i = 0; i < 200; ++i)
         drawn.insert(source.uniform(-1ns, 1ns));
-    EXPECT_THAT(drawn, ElementsAre(-1ns, 0ns, 1ns));
+    EXPECT_THAT(drawn, elements(-1ns, 0ns, 1ns));
 }
 
 TEST(random, uniform_over_one_number_draws_nothing) {
@@ -169,7 +169,7 @@ TEST(random, serves_the_standard_distributions) {
     std::set<int> faces;
     for (int i = 0; i < 200; ++i)
         faces.insert(die(source));
-    EXPECT_THAT(faces, ElementsAre(1, 2, 3, 4, 5, 6));
+    EXPECT_THAT(faces, elements(1, 2, 3, 4, 5, 6));
 }
 
 TEST(entropy_seed, differs_from_call_to_call) {

@@ -3,6 +3,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -14,8 +15,6 @@
 
 namespace asio_retry::test {
 namespace {
-
-using testing::ElementsAre;
 
 /// 100, 200, 400 ms ...
 retry_policy doubling_for_ever() {
@@ -49,7 +48,7 @@ TEST(reset_after, a_stable_attempt_resets_the_jitter) {
     script.fail(3s);
     script.wake(4s);
     script.fail(14s);
-    EXPECT_THAT(previous, ElementsAre(100ms, 100ms, 100ms));
+    EXPECT_THAT(previous, elements(100ms, 100ms, 100ms));
 }
 
 // One nanosecond less is flapping.
@@ -174,7 +173,7 @@ TEST_F(reconnecting, an_attempt_marks_its_health) {
         delays.clear();
         start();
         time.run();
-        EXPECT_THAT(delays, ElementsAre(100ms, 200ms, 100ms, 200ms));
+        EXPECT_THAT(delays, elements(100ms, 200ms, 100ms, 200ms));
     };
     expect_one_reset([&] { async_retry(io, connection, policy(), asio::detached); });
     expect_one_reset([&] { async_retry(io, connection, policy().attempt_timeout(1h), asio::detached); });
@@ -195,7 +194,7 @@ TEST_F(reconnecting, without_an_attempt_health_begins_with_the_attempt) {
     };
     async_retry(io, connection, policy(), asio::detached);
     time.run();
-    EXPECT_THAT(delays, ElementsAre(100ms, 200ms, 100ms, 200ms));
+    EXPECT_THAT(delays, elements(100ms, 200ms, 100ms, 200ms));
 }
 
 TEST(attempt, marks_nothing_outside_a_retry) {

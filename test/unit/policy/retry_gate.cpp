@@ -1,5 +1,6 @@
 #include <asio_retry/retry_gate.hpp>
 
+#include "support/elements.hpp"
 #include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +14,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Writes down what it is told, under its name.
@@ -96,21 +96,21 @@ TEST(all_gates, asks_in_order) {
     end.number = 2;
     gates.all->on_end(end);
     gates.all->give_back(failure_kind::timeout);
-    EXPECT_THAT(gates.told, ElementsAre("a acquire", "b acquire", "c acquire", "a admit 2", "b admit 2",
-                                        "c admit 2", "a ended 2", "b ended 2", "c ended 2", "a give_back",
-                                        "b give_back", "c give_back"));
+    EXPECT_THAT(gates.told,
+                elements("a acquire", "b acquire", "c acquire", "a admit 2", "b admit 2", "c admit 2",
+                         "a ended 2", "b ended 2", "c ended 2", "a give_back", "b give_back", "c give_back"));
 }
 
 TEST(all_gates, decision_26_gives_back_to_the_earlier_ones_what_a_later_one_refuses) {
     three_gates gates;
     gates.c->grants = false;
     EXPECT_FALSE(gates.all->acquire(failure_kind::timeout, noon));
-    EXPECT_THAT(gates.told, ElementsAre("a acquire", "b acquire", "c acquire", "b give_back", "a give_back"));
+    EXPECT_THAT(gates.told, elements("a acquire", "b acquire", "c acquire", "b give_back", "a give_back"));
 
     gates.told.clear();
     gates.a->grants = false;
     EXPECT_FALSE(gates.all->acquire(failure_kind::timeout, noon));
-    EXPECT_THAT(gates.told, ElementsAre("a acquire"));
+    EXPECT_THAT(gates.told, elements("a acquire"));
 }
 
 TEST(all_gates, an_attempt_that_a_later_one_refuses_was_abandoned_in_the_earlier_ones) {
@@ -119,13 +119,12 @@ TEST(all_gates, an_attempt_that_a_later_one_refuses_was_abandoned_in_the_earlier
     admission const answer = gates.all->admit(7, noon);
     EXPECT_EQ(answer.until, noon + 3s);
     EXPECT_EQ(answer.refusal, error::cooling_down);
-    EXPECT_THAT(gates.told,
-                ElementsAre("a admit 7", "b admit 7", "c admit 7", "b abandoned 7", "a abandoned 7"));
+    EXPECT_THAT(gates.told, elements("a admit 7", "b admit 7", "c admit 7", "b abandoned 7", "a abandoned 7"));
 
     gates.told.clear();
     gates.a->refuses_until = time_point::max();
     EXPECT_EQ(gates.all->admit(7, noon).until, time_point::max());
-    EXPECT_THAT(gates.told, ElementsAre("a admit 7"));
+    EXPECT_THAT(gates.told, elements("a admit 7"));
 }
 
 TEST(all_gates, measures_time_if_one_does) {
@@ -139,7 +138,7 @@ TEST(all_gates, leaves_null_pointers_out) {
     three_gates gates;
     auto const one = all_gates({nullptr, gates.b, nullptr});
     EXPECT_TRUE(one->acquire(failure_kind::timeout, noon));
-    EXPECT_THAT(gates.told, ElementsAre("b acquire"));
+    EXPECT_THAT(gates.told, elements("b acquire"));
     EXPECT_EQ(all_gates({nullptr, nullptr}), nullptr) << "a policy without a gate";
     EXPECT_EQ(all_gates({}), nullptr);
 }
@@ -149,7 +148,7 @@ TEST(all_gates, may_be_nested) {
     gates.c->grants = false;
     auto const nested = all_gates({all_gates({gates.a, gates.b}), gates.c});
     EXPECT_FALSE(nested->acquire(failure_kind::timeout, noon));
-    EXPECT_THAT(gates.told, ElementsAre("a acquire", "b acquire", "c acquire", "a give_back", "b give_back"));
+    EXPECT_THAT(gates.told, elements("a acquire", "b acquire", "c acquire", "a give_back", "b give_back"));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 
 #include <algorithm>
@@ -267,7 +268,7 @@ TEST(retry_machine_limits, clamp_does_not_shorten_the_previous_delay) {
     EXPECT_THAT(script.fail(), is_wait(50ms));
     script.wake(50ms);
     EXPECT_EQ(script.fail(50ms).what, retry_action::kind::complete);
-    EXPECT_THAT(previous, ElementsAre(100ms, 100ms));
+    EXPECT_THAT(previous, elements(100ms, 100ms));
 }
 
 // Limits as long as time itself never come, and nothing overflows on the way.

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/elements.hpp"
 #include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
@@ -18,7 +19,6 @@
 namespace asio_retry::test {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 struct observed_script {
@@ -43,8 +43,8 @@ TEST(retry_observer, is_told_one_story) {
     observation const failed = script.observer->events.at(2), decided = script.last();
     script->wake(103ms);
     script->machine.on_success(script->begin + 110ms);
-    EXPECT_THAT(script.told(), ElementsAre("started", "attempt_began 1", "attempt_ended 1", "retry_decided 1",
-                                           "attempt_began 2", "attempt_ended 2", "ended succeeded"));
+    EXPECT_THAT(script.told(), elements("started", "attempt_began 1", "attempt_ended 1", "retry_decided 1",
+                                        "attempt_began 2", "attempt_ended 2", "ended succeeded"));
     EXPECT_EQ(failed.error, timed_out_error());
     EXPECT_EQ(failed.failure, failure_kind::timeout);
     EXPECT_EQ(failed.took, 3ms);
@@ -61,25 +61,23 @@ TEST(retry_observer, is_told_of_every_end) {
     observed_script exhausted(endless_every_100ms().max_attempts(1));
     exhausted->start();
     exhausted->fail(1ms);
-    EXPECT_THAT(exhausted.told(),
-                ElementsAre("started", "attempt_began 1", "attempt_ended 1", "ended attempts"));
+    EXPECT_THAT(exhausted.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended attempts"));
     EXPECT_EQ(exhausted.last().error, unreachable());
 
     observed_script before;
     before->machine.cancel();
     before->start();
-    EXPECT_THAT(before.told(), ElementsAre("started", "ended cancelled"));
+    EXPECT_THAT(before.told(), elements("started", "ended cancelled"));
 
     observed_script dropped;
     dropped->start();
     dropped.script.reset();
-    EXPECT_THAT(dropped.told(),
-                ElementsAre("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
+    EXPECT_THAT(dropped.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
     EXPECT_EQ(dropped.last().error, aborted_error());
 
     observed_script late(endless_every_100ms().deadline(time_point()));
     late->start();
-    EXPECT_THAT(late.told(), ElementsAre("started", "ended deadline"));
+    EXPECT_THAT(late.told(), elements("started", "ended deadline"));
 
     observed_script never_started;
     never_started.script.reset();
@@ -97,8 +95,8 @@ TEST(retry_observer, is_told_of_refusals) {
     script->wake(200ms);
     script->machine.on_success(script->begin + 200ms);
     EXPECT_THAT(script.told(),
-                ElementsAre("started", "refused 1", "attempt_began 1", "attempt_ended 1", "refused 2",
-                            "retry_decided 1", "attempt_began 2", "attempt_ended 2", "ended succeeded"));
+                elements("started", "refused 1", "attempt_began 1", "attempt_ended 1", "refused 2",
+                         "retry_decided 1", "attempt_began 2", "attempt_ended 2", "ended succeeded"));
     EXPECT_EQ(script.observer->events.at(1).error, error::circuit_open);
     EXPECT_EQ(script.observer->events.at(4).failure, failure_kind::transient);
 }
@@ -109,7 +107,7 @@ TEST(retry_observer, is_told_of_one_start) {
     script->machine.cancel();
     EXPECT_FALSE(script->machine.may_start(script->begin));
     script->start();
-    EXPECT_THAT(script.told(), ElementsAre("started", "ended cancelled"));
+    EXPECT_THAT(script.told(), elements("started", "ended cancelled"));
 }
 
 // Where the gate lets it in and cancels it the attempt has been about to begin.
@@ -125,7 +123,7 @@ TEST(retry_observer, is_told_that_an_attempt_began_which_its_gate_cancels) {
     observed_script script(endless_every_100ms().gate(gate));
     gate->machine = &script->machine;
     script->start();
-    EXPECT_THAT(script.told(), ElementsAre("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
+    EXPECT_THAT(script.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
 }
 
 // It may cancel the operation whatever it is told.

@@ -1,5 +1,6 @@
 #include <asio_retry/retry_policy.hpp>
 
+#include "support/elements.hpp"
 #include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
@@ -91,17 +92,17 @@ TEST(retry_policy, moved_from_is_the_default) {
 }
 
 TEST(decision_04, nonsense_is_refused_when_the_policy_is_built) {
-    EXPECT_THAT([] { return retry_policy().max_attempts(0); },
+    EXPECT_THAT(calling([] { return retry_policy().max_attempts(0); }),
                 refuses("max_attempts", "0", "must be at least 1"));
-    EXPECT_THAT([] { return retry_policy().max_attempts(-1); },
+    EXPECT_THAT(calling([] { return retry_policy().max_attempts(-1); }),
                 refuses("max_attempts", "-1", "must be at least 1"));
-    EXPECT_THAT([] { return retry_policy().max_elapsed(-1ns); },
+    EXPECT_THAT(calling([] { return retry_policy().max_elapsed(-1ns); }),
                 refuses("max_elapsed", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { return retry_policy().attempt_timeout(0s); },
+    EXPECT_THAT(calling([] { return retry_policy().attempt_timeout(0s); }),
                 refuses("attempt_timeout", "0s", "must be positive"));
-    EXPECT_THAT([] { return retry_policy().attempt_timeout(-1ns); },
+    EXPECT_THAT(calling([] { return retry_policy().attempt_timeout(-1ns); }),
                 refuses("attempt_timeout", "-1ns", "must be positive"));
-    EXPECT_THAT([] { return retry_policy().total_timeout(-1ns); },
+    EXPECT_THAT(calling([] { return retry_policy().total_timeout(-1ns); }),
                 refuses("total_timeout", "-1ns", "must not be negative"));
 }
 
@@ -140,7 +141,7 @@ TEST(retry_policy, hooks_are_given_the_event) {
     retry_policy().on_retry(tell).settings().on_retry(event);
     event.attempt = 5;
     retry_policy().on_give_up(tell).settings().on_give_up(event);
-    EXPECT_THAT(told, testing::ElementsAre(4u, 5u));
+    EXPECT_THAT(told, elements(4u, 5u));
 }
 
 TEST(retry_policy, on_give_up_may_take_the_reason_alone) {

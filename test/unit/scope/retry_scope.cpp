@@ -3,6 +3,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -40,7 +41,7 @@ protected:
 };
 
 TEST(decision_04, an_empty_executor_is_refused_by_a_scope) {
-    EXPECT_THAT([] { retry_scope scope{asio::any_io_executor()}; },
+    EXPECT_THAT(calling([] { retry_scope scope{asio::any_io_executor()}; }),
                 refuses("asio_retry: retry_scope.executor = empty: must be one of a context"));
 }
 
@@ -56,7 +57,7 @@ TEST_F(retry_scope_test, cancel_ends_waits_now_and_join_ends_when_the_last_handl
     scope.cancel();
     EXPECT_TRUE(order.empty()) << "never completed inside cancel";
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("a aborted", "b aborted", "scope joined"));
+    EXPECT_THAT(order, elements("a aborted", "b aborted", "scope joined"));
     EXPECT_EQ(scope.pending(), 0u);
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
@@ -84,7 +85,7 @@ TEST_F(retry_scope_test, operation_in_a_cancelled_scope_makes_no_attempt) {
     EXPECT_TRUE(order.empty());
     time.run();
     EXPECT_EQ(failing.attempts, 0u);
-    EXPECT_THAT(order, testing::ElementsAre("late aborted"));
+    EXPECT_THAT(order, elements("late aborted"));
     EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
 }
 
@@ -97,7 +98,7 @@ TEST_F(retry_scope_test, decision_12_success_wins) {
         note("success"));
     scope.cancel();
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("success ended"));
+    EXPECT_THAT(order, elements("success ended"));
 }
 
 // Decision 15: seen before every initiation, even when cancelled by the operation's own callbacks.
@@ -125,7 +126,7 @@ TEST_F(retry_scope_test, decision_15_cancel_inside_a_callback_is_seen_at_once) {
         auto const begin = time.now();
         async_retry(scope, operation(), policy, note("op"));
         time.run();
-        EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+        EXPECT_THAT(order, elements("op aborted"));
         EXPECT_EQ(failing.attempts, 1u);
         EXPECT_EQ(time.now(), begin);
         EXPECT_EQ(retries, where == 2 ? 1 : 0);
@@ -145,7 +146,7 @@ TEST_F(retry_scope_test, handler_slot_and_scope_go_together) {
         if (!slot_first)
             signal.emit(asio::cancellation_type::terminal);
         time.run();
-        EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+        EXPECT_THAT(order, elements("op aborted"));
     }
 }
 
@@ -179,7 +180,7 @@ TEST_F(retry_scope_test, destructor_cancels_and_detaches) {
     }
     EXPECT_TRUE(order.empty());
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+    EXPECT_THAT(order, elements("op aborted"));
 }
 
 TEST_F(retry_scope_test, join_of_an_empty_scope_is_posted) {
@@ -187,7 +188,7 @@ TEST_F(retry_scope_test, join_of_an_empty_scope_is_posted) {
     scope.async_join(note_join("scope"));
     EXPECT_TRUE(order.empty());
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("scope joined"));
+    EXPECT_THAT(order, elements("scope joined"));
 }
 
 TEST_F(retry_scope_test, joining_inside_the_coroutine_of_the_last_operation) {
@@ -216,11 +217,11 @@ TEST_F(retry_scope_test, join_can_be_cancelled_without_touching_the_operations) 
     scope.async_join(note_join("second"));
     signal.emit(asio::cancellation_type::terminal);
     time.advance(0s);
-    EXPECT_THAT(order, testing::ElementsAre("first failed"));
+    EXPECT_THAT(order, elements("first failed"));
     EXPECT_EQ(scope.pending(), 1u);
     scope.cancel();
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("first failed", "op aborted", "second joined"));
+    EXPECT_THAT(order, elements("first failed", "op aborted", "second joined"));
 }
 
 // Decision 39: in whatever the scope runs, on the thread that runs it.
@@ -253,7 +254,7 @@ TEST_F(retry_scope_test, decision_39_a_scope_may_end_inside_what_it_runs) {
         if (where == inside::drain)
             child->async_drain(0s, [&](error_code, std::size_t) { end_in(inside::drain); });
         time.run();
-        EXPECT_THAT(order, testing::ElementsAre("operation", "join"));
+        EXPECT_THAT(order, elements("operation", "join"));
         EXPECT_FALSE(scope);
         EXPECT_EQ(scheduler(io).pending(), 0u);
     }
@@ -277,7 +278,7 @@ TEST_F(retry_scope_test, decision_18_cancelling_again_tells_nobody_again) {
     EXPECT_THAT(attempts.cancellations, testing::ElementsAre(asio::cancellation_type::terminal));
     attempts.complete(refused());
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("op aborted"));
+    EXPECT_THAT(order, elements("op aborted"));
 }
 
 // --- the slot of a join
@@ -291,7 +292,7 @@ TEST_F(retry_scope_test, signal_may_end_before_the_join) {
     }
     scope.cancel();
     time.run();
-    EXPECT_THAT(order, testing::ElementsAre("op aborted", "scope joined"));
+    EXPECT_THAT(order, elements("op aborted", "scope joined"));
 }
 
 TEST_F(retry_scope_test, slot_may_serve_another_operation_after_the_join) {
@@ -319,7 +320,7 @@ TEST_F(retry_scope_test, join_is_cancelled_while_its_turn_is_queued) {
     time.run();
     signal.emit(asio::cancellation_type::terminal);
     other.run();
-    EXPECT_THAT(order, testing::ElementsAre("op aborted", "scope joined"));
+    EXPECT_THAT(order, elements("op aborted", "scope joined"));
 }
 
 TEST(retry_scope, signal_may_outlive_the_context_of_a_join) {

@@ -2,6 +2,8 @@
 
 #include <asio_retry/profiles.hpp>
 
+#include "support/elements.hpp"
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <gmock/gmock.h>
@@ -17,7 +19,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::StartsWith;
 
 namespace json = boost::json;
@@ -308,7 +309,7 @@ TEST(grpc_retry_policy, reads_the_example_of_the_specification) {
     EXPECT_EQ(to_string(read.policy),
               "exponential(base=100ms, factor=2, cap=1s) multiplicative_jitter(least=0.8, "
               "greatest=1.2, beyond_cap=true) max_attempts(4)");
-    EXPECT_THAT(read.retryable_status_codes, ElementsAre("UNAVAILABLE"));
+    EXPECT_THAT(read.retryable_status_codes, elements("UNAVAILABLE"));
 }
 
 // min(100ms * 2^(n - 1), 1s) * [0.8, 1.2]
@@ -322,8 +323,8 @@ TEST(grpc_retry_policy, delays_are_those_of_the_specification) {
         least.push_back(range->least);
         greatest.push_back(range->greatest);
     }
-    EXPECT_THAT(least, ElementsAre(80ms, 160ms, 320ms, 640ms, 800ms));
-    EXPECT_THAT(greatest, ElementsAre(120ms, 240ms, 480ms, 960ms, 1200ms)) << "beyond maxBackoff";
+    EXPECT_THAT(least, elements(80ms, 160ms, 320ms, 640ms, 800ms));
+    EXPECT_THAT(greatest, elements(120ms, 240ms, 480ms, 960ms, 1200ms)) << "beyond maxBackoff";
 }
 
 TEST(grpc_retry_policy, more_than_five_attempts_are_five) {
@@ -342,7 +343,7 @@ TEST(grpc_retry_policy, an_initial_backoff_above_the_greatest_is_the_greatest) {
 TEST(grpc_retry_policy, status_codes_have_names_and_numbers) {
     EXPECT_THAT(
         grpc_policy_with("retryableStatusCodes", {"ABORTED", 14, 1, 16, 10, "ABORTED"}).retryable_status_codes,
-        ElementsAre("ABORTED", "UNAVAILABLE", "CANCELLED", "UNAUTHENTICATED"));
+        elements("ABORTED", "UNAVAILABLE", "CANCELLED", "UNAUTHENTICATED"));
 }
 
 // A6: "the integer form or the case-insensitive string form".
@@ -350,7 +351,7 @@ TEST(grpc_retry_policy, peers_status_codes_have_names_in_any_case) {
     EXPECT_THAT(
         grpc_policy_with("retryableStatusCodes", {"unavailable", "Aborted", "dAta_lOss", "UNAVAILABLE", 14})
             .retryable_status_codes,
-        ElementsAre("UNAVAILABLE", "ABORTED", "DATA_LOSS"));
+        elements("UNAVAILABLE", "ABORTED", "DATA_LOSS"));
 }
 
 // gRPC's RetryParserTest.

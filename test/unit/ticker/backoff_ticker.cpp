@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/hooked_executor.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -103,7 +104,7 @@ TEST_F(ticker_test, ticks_at_once_and_then_at_the_delays) {
     follow(ticker);
     EXPECT_THAT(ticks, IsEmpty()) << "never inside the initiating function";
     time.advance(1800ms);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms, 700ms, 1200ms, 1700ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms, 700ms, 1200ms, 1700ms));
     ticker.stop();
     time.run();
 }
@@ -115,7 +116,7 @@ TEST_F(ticker_test, the_delay_counts_from_the_call_that_waits) {
     EXPECT_FALSE(wait(ticker));
     time.advance(1h);
     EXPECT_FALSE(wait(ticker));
-    EXPECT_THAT(ticks, ElementsAre(0ms, 1h + 100ms, 2h + 300ms));
+    EXPECT_THAT(ticks, elements(0ms, 1h + 100ms, 2h + 300ms));
 }
 
 TEST_F(ticker_test, its_delays_are_drawn_from_the_seeded_streams_of_the_context) {
@@ -171,7 +172,7 @@ TEST_F(ticker_test, limits_of_time_end_it) {
     backoff_ticker elapsed(io, growing().max_elapsed(700ms));
     follow(elapsed);
     time.run();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms, 700ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms, 700ms));
     EXPECT_EQ(last, exhausted());
 
     time_point const start = time.now();
@@ -196,7 +197,7 @@ TEST_F(ticker_test, a_clamped_last_tick_comes_at_the_limit) {
     backoff_ticker ticker(io, growing().max_elapsed(400ms).clamp());
     follow(ticker);
     time.run();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms, 400ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms, 400ms));
     EXPECT_EQ(last, exhausted());
 }
 
@@ -306,9 +307,9 @@ TEST_F(ticker_test, reset_replans_a_pending_wait) {
     time.advance(650ms); // in the wait of 400 ms that began at 300 ms
     ticker.reset();
     time.advance(0s);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms)) << "nothing ticks at once";
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms)) << "nothing ticks at once";
     time.advance(300ms);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms, 750ms, 950ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms, 750ms, 950ms));
     ticker.stop();
     time.run();
 }
@@ -330,7 +331,7 @@ TEST_F(ticker_test, reset_before_the_first_wait_leaves_out_the_tick_at_once) {
     backoff_ticker ticker(io, growing());
     ticker.reset();
     wait(ticker);
-    EXPECT_THAT(ticks, ElementsAre(100ms));
+    EXPECT_THAT(ticks, elements(100ms));
 }
 
 TEST_F(ticker_test, reset_gives_counts_and_time_back) {
@@ -382,7 +383,7 @@ TEST_F(ticker_test, reset_leaves_a_tick_that_is_due) {
     follow(ticker);
     ticker.reset();
     time.advance(400ms);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms));
     ticker.stop();
     time.run();
 }
@@ -409,9 +410,9 @@ TEST_F(ticker_test, retry_now_ends_a_pending_wait_with_a_tick) {
     time.advance(120ms);
     ticker.retry_now();
     time.advance(0s);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 120ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 120ms));
     time.advance(400ms);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 120ms, 520ms)) << "it was a tick like another";
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 120ms, 520ms)) << "it was a tick like another";
     ticker.stop();
     ticker.retry_now();
     time.run();
@@ -423,7 +424,7 @@ TEST_F(ticker_test, retry_now_without_a_pending_wait_does_nothing) {
     wait(ticker);
     ticker.retry_now();
     wait(ticker);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms));
 }
 
 // --- one wait at a time
@@ -438,7 +439,7 @@ TEST_F(ticker_test, a_second_wait_is_refused_and_the_first_goes_on) {
     time.advance(0s);
     EXPECT_EQ(second, error_code(asio::error::already_started));
     time.run();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms));
 }
 
 // --- cancellation
@@ -486,14 +487,14 @@ TEST_P(ticker_cancellation, takes_back_a_tick_that_is_only_queued) {
     time.advance(0s);
     EXPECT_EQ(last, aborted());
     wait(ticker);
-    EXPECT_THAT(ticks, ElementsAre(0ms)) << "the first tick comes at once all the same";
+    EXPECT_THAT(ticks, elements(0ms)) << "the first tick comes at once all the same";
     start(ticker);
     ticker.retry_now();
     signal.emit(GetParam());
     time.advance(0s);
     EXPECT_EQ(last, aborted());
     wait(ticker);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms));
 }
 
 TEST_P(ticker_cancellation, does_nothing_when_it_comes_late_or_twice) {
@@ -528,7 +529,7 @@ TEST_F(ticker_test, the_delay_of_a_cancelled_wait_is_drawn_once) {
     signal.emit(asio::cancellation_type::total);
     time.run();
     wait(ticker);
-    EXPECT_THAT(previous, ElementsAre(100ms, 100ms, 200ms));
+    EXPECT_THAT(previous, elements(100ms, 100ms, 200ms));
 }
 
 // --- callables of the policy that use the ticker
@@ -543,7 +544,7 @@ TEST_F(ticker_test, a_hook_that_resets_it_every_time_does_not_keep_it) {
     ticker.emplace(io, growing().on_retry(hook));
     for (int i = 0; i != 4; ++i)
         wait(*ticker);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 200ms, 300ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 200ms, 300ms));
     EXPECT_LE(calls, 6);
 }
 
@@ -557,7 +558,7 @@ TEST_F(ticker_test, what_a_hook_wished_in_vain_is_forgotten) {
     }));
     for (int i = 0; i != 4; ++i)
         wait(*ticker);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms, 700ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms, 700ms));
 }
 
 TEST_F(ticker_test, a_hook_may_stop_reset_hurry_or_destroy_it) {
@@ -607,7 +608,7 @@ TEST_F(ticker_test, a_hook_may_cancel_the_wait_that_is_being_decided) {
     time.advance(0s);
     EXPECT_EQ(last, aborted());
     EXPECT_FALSE(wait(ticker));
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms));
+    EXPECT_THAT(ticks, elements(0ms, 100ms));
     EXPECT_EQ(calls, 1);
 }
 
@@ -623,7 +624,7 @@ TEST_F(ticker_test, retry_now_does_not_hurry_a_later_wait) {
     ticker->retry_now();
     for (int i = 0; i != 3; ++i)
         wait(*ticker);
-    EXPECT_THAT(ticks, ElementsAre(0ms, 0ms, 200ms, 600ms));
+    EXPECT_THAT(ticks, elements(0ms, 0ms, 200ms, 600ms));
 }
 
 // --- memory
@@ -753,7 +754,7 @@ TEST_F(ticker_test, paces_a_poll_loop) {
         },
         asio::detached);
     time.advance(2500ms);
-    EXPECT_THAT(polls, ElementsAre(0ms, 100ms, 300ms, 700ms, 1200ms, 1700ms, 1800ms, 2000ms, 2400ms));
+    EXPECT_THAT(polls, elements(0ms, 100ms, 300ms, 700ms, 1200ms, 1700ms, 1800ms, 2000ms, 2400ms));
     ticker.reset(); // somebody uses it: at the first delay from now
     time.advance(100ms);
     EXPECT_EQ(polls.back(), 2600ms);

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 #include "support/scripted_operation.hpp"
@@ -67,8 +68,8 @@ TEST_F(ticker_gate, decision_26_is_asked_for_ticks_after_the_first_and_for_nothi
     EXPECT_THAT(gate->told, IsEmpty());
     tick();
     tick();
-    EXPECT_THAT(gate->told, ElementsAre("acquire transient", "acquire transient"));
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms, 300ms));
+    EXPECT_THAT(gate->told, elements("acquire transient", "acquire transient"));
+    EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms));
     gate->grants = {false};
     tick();
     EXPECT_THAT(ends, ElementsAre(error_code(error::exhausted)));
@@ -79,8 +80,8 @@ TEST_F(ticker_gate, is_waited_for_where_the_policy_waits) {
     tick();
     gate->grants = {false, false, true};
     tick();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 100ms + 400ms));
-    EXPECT_THAT(gate->told, ElementsAre("no lease transient", "no lease transient", "acquire transient"));
+    EXPECT_THAT(ticks, elements(0ms, 100ms + 400ms));
+    EXPECT_THAT(gate->told, elements("no lease transient", "no lease transient", "acquire transient"));
     EXPECT_THAT(ends, IsEmpty());
 }
 
@@ -93,7 +94,7 @@ TEST_F(ticker_gate, a_wait_for_it_ends_like_any_other) {
     EXPECT_THAT(ends, IsEmpty());
     ticker->retry_now();
     time.advance(1ms);
-    EXPECT_THAT(ticks, ElementsAre(0ms)) << "it was asked, and has refused";
+    EXPECT_THAT(ticks, elements(0ms)) << "it was asked, and has refused";
     ticker->stop();
     time.run();
     EXPECT_THAT(ends, ElementsAre(aborted()));
@@ -110,7 +111,7 @@ TEST_F(ticker_gate, a_wait_for_it_may_be_cancelled) {
     time.advance(0ms);
     EXPECT_THAT(ends, ElementsAre(aborted()));
     tick();
-    EXPECT_THAT(ticks, ElementsAre(0ms, 500ms)) << "the next wait takes its place";
+    EXPECT_THAT(ticks, elements(0ms, 500ms)) << "the next wait takes its place";
 }
 
 // As a hook of the policy may; what it takes meanwhile is given back.

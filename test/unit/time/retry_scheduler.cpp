@@ -1,6 +1,7 @@
 #include <asio_retry/retry_scheduler.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/elements.hpp"
 #include "support/test_wait.hpp"
 
 #include <boost/asio.hpp>
@@ -26,6 +27,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
+using test::elements;
 using test::test_wait;
 
 TEST(retry_scheduler, waits_end_in_order_never_early_and_equal_ones_as_they_began) {
@@ -45,7 +47,7 @@ TEST(retry_scheduler, waits_end_in_order_never_early_and_equal_ones_as_they_bega
     }
     EXPECT_EQ(waits.pending(), 6u);
     io.run();
-    EXPECT_THAT(order, testing::ElementsAre(4, 1, 3, 5, 0, 2));
+    EXPECT_THAT(order, elements(4, 1, 3, 5, 0, 2));
     EXPECT_THAT(late, testing::Each(testing::Ge(0ns)));
     EXPECT_EQ(waits.pending(), 0u);
 }
@@ -207,7 +209,7 @@ TEST(retry_scheduler, ends_a_wait_early_in_a_turn_of_the_context) {
     EXPECT_THAT(ended, testing::IsEmpty());
     EXPECT_EQ(waits.pending(), 1u);
     io.poll();
-    EXPECT_THAT(ended, testing::ElementsAre(2, 1));
+    EXPECT_THAT(ended, elements(2, 1));
     EXPECT_TRUE(second.was_ended_early());
     EXPECT_FALSE(waits.end_early(first, io)) << "it is over";
 
@@ -218,7 +220,7 @@ TEST(retry_scheduler, ends_a_wait_early_in_a_turn_of_the_context) {
     EXPECT_TRUE(waits.cancel(second));
     EXPECT_FALSE(waits.cancel(second));
     io.poll();
-    EXPECT_THAT(ended, testing::ElementsAre(2, 1, 1));
+    EXPECT_THAT(ended, elements(2, 1, 1));
     waits.cancel(other);
 }
 
@@ -291,7 +293,7 @@ std::vector<int> ended_when_others_ran(asio::io_context& io, duration takes = {}
 // The scheduler does not starve the other handlers of its context.
 TEST(retry_scheduler, at_most_64_waits_end_in_a_turn) {
     asio::io_context io;
-    EXPECT_THAT(ended_when_others_ran(io), testing::ElementsAre(64, 128, 192, 200));
+    EXPECT_THAT(ended_when_others_ran(io), elements(64, 128, 192, 200));
 }
 
 // Nor does it by posting its turns, which takes no timer. That for the rest of a turn, should it throw or
@@ -300,7 +302,7 @@ TEST(retry_scheduler, turns_that_are_posted_end_at_most_64_waits_too) {
     asio::io_context io;
     retry_scheduler& waits = scheduler(io);
     waits.go_on_in(io);
-    EXPECT_THAT(ended_when_others_ran(io), testing::ElementsAre(64, 128, 192, 200));
+    EXPECT_THAT(ended_when_others_ran(io), elements(64, 128, 192, 200));
     EXPECT_EQ(waits.pending(), 0u);
 }
 
@@ -309,7 +311,7 @@ TEST(retry_scheduler, turns_that_are_posted_and_take_long_end_at_most_64_waits_t
     asio::io_context io;
     retry_scheduler& waits = scheduler(io);
     waits.go_on_in(io);
-    EXPECT_THAT(ended_when_others_ran(io, 3ms), testing::ElementsAre(64, 128, 192, 200));
+    EXPECT_THAT(ended_when_others_ran(io, 3ms), elements(64, 128, 192, 200));
     EXPECT_EQ(waits.pending(), 0u);
 }
 

@@ -2,6 +2,7 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
+#include "support/elements.hpp"
 #include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
@@ -144,7 +145,7 @@ TEST(concurrency_limit, successes_and_drops_teach_it_and_other_ends_do_not) {
     limit.on_end(failure(failure_kind::transient, noon, 8ms));
     limit.on_end(abandoned());
     EXPECT_EQ(limit.in_flight(), 0u);
-    EXPECT_THAT(told, testing::ElementsAre("3ms 7", "4ms 6 dropped", "5ms 5 dropped", "6ms 4 dropped"));
+    EXPECT_THAT(told, elements("3ms 7", "4ms 6 dropped", "5ms 5 dropped", "6ms 4 dropped"));
 }
 
 TEST(concurrency_limit, has_both_algorithms_by_default) {

@@ -1,6 +1,7 @@
 #include <asio_retry/traffic/fleet_budget.hpp>
 
 #include "support/attempt_ends.hpp"
+#include "support/elements.hpp"
 #include "support/gate_values.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::Optional;
 
 constexpr fleet_budget_options one_by_one{.batch = 1};
@@ -375,10 +375,10 @@ TEST(fleet_budget, extreme_options_and_counts_saturate) {
 
 TEST(fleet_budget, tells_the_script_four_numbers) {
     fleet_budget const budget({.capacity = 250.5, .per_second = 35});
-    EXPECT_THAT(budget.arguments({2.75, 7}), ElementsAre("2.75", "7", "250.5", "35"));
-    EXPECT_THAT(fleet_budget().arguments({}), ElementsAre("0", "0", "100", "0"));
+    EXPECT_THAT(budget.arguments({2.75, 7}), elements("2.75", "7", "250.5", "35"));
+    EXPECT_THAT(fleet_budget().arguments({}), elements("0", "0", "100", "0"));
     EXPECT_THAT(fleet_budget({.capacity = 1e300}).arguments({1e-9, greatest_count}),
-                ElementsAre("1e-09", "4294967295", "1e+300", "0"));
+                elements("1e-09", "4294967295", "1e+300", "0"));
 }
 
 // That it does what it says is seen with a real server: test/integration/redis.cpp.

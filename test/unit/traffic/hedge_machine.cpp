@@ -1,5 +1,6 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
+#include "support/elements.hpp"
 #include "support/hedge_script.hpp"
 #include "support/message_of.hpp"
 
@@ -17,7 +18,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 verdict aborted() {
     return verdict::failure(aborted_error());
@@ -256,7 +256,7 @@ TEST(hedge_machine, the_hook_is_told_each_attempt_but_the_first) {
     EXPECT_TRUE(told.empty());
     script.go_on(10);
     script.fail(1, 11);
-    EXPECT_THAT(told, ElementsAre(2, 3));
+    EXPECT_THAT(told, elements(2, 3));
 }
 
 TEST(decision_21, what_the_hook_or_the_predicate_throws_ends_the_hedge) {

@@ -1,5 +1,6 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
+#include "support/elements.hpp"
 #include "support/hedge_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/split_mix_64.hpp"
@@ -32,14 +33,14 @@ struct guarded_hedge {
 TEST(decision_30, each_extra_attempt_costs_a_token) {
     guarded_hedge hedge;
     hedge.script.start();
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1"));
     hedge.script.go_on(10);
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "acquire transient", "admit 2"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "acquire transient", "admit 2"));
     hedge.gate->told.clear();
     hedge.script.succeed(2, 11);
-    EXPECT_THAT(hedge.gate->told, ElementsAre("succeeded 2"));
+    EXPECT_THAT(hedge.gate->told, elements("succeeded 2"));
     hedge.script.succeed(1, 12);
-    EXPECT_THAT(hedge.gate->told, ElementsAre("succeeded 2", "abandoned 1"));
+    EXPECT_THAT(hedge.gate->told, elements("succeeded 2", "abandoned 1"));
     EXPECT_TRUE(hedge.gate->is_balanced());
     EXPECT_EQ(hedge.gate->ends[0].after, failure_kind::transient);
     EXPECT_EQ(hedge.gate->ends[0].took, 1ms);
@@ -51,8 +52,8 @@ TEST(hedge_machine_gates, the_others_failed) {
     hedge.script.start();
     hedge.script.fail(1, 1);
     hedge.script.fail(2, 2, verdict::failure(aborted_error()));
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "failed 1 transient", "acquire transient", "admit 2",
-                                              "failed 2 permanent"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
+                                           "failed 2 permanent"));
 }
 
 // A budget that refuses harms nobody who runs.
@@ -62,7 +63,7 @@ TEST(decision_27, where_the_budget_refuses_those_in_flight_go_on) {
     hedge.script.start();
     EXPECT_EQ(hedge.script.go_on(10), "wait");
     EXPECT_EQ(hedge.script.go_on(50), "wait") << "and it is not asked again";
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "no lease transient"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "no lease transient"));
     EXPECT_EQ(hedge.script.succeed(1, 60), "deliver 1 succeeded, done");
     guarded_hedge failed;
     failed.gate->grants = {false};
@@ -76,8 +77,7 @@ TEST(hedge_machine_gates, an_attempt_that_may_not_begin_is_given_back) {
     hedge.gate->refusals = {std::nullopt, 1ms};
     hedge.script.start();
     EXPECT_EQ(hedge.script.go_on(10), "wait");
-    EXPECT_THAT(hedge.gate->told,
-                ElementsAre("admit 1", "acquire transient", "refuse 2", "give_back transient"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "acquire transient", "refuse 2", "give_back transient"));
     EXPECT_EQ(hedge.script.fail(1, 11), "deliver 1 refused, done") << "with its own error";
     EXPECT_FALSE(hedge.script.delivered.error);
 }
@@ -94,7 +94,7 @@ TEST(hedge_machine_gates, those_that_a_limit_stops_took_too_long) {
     hedge.script.start();
     hedge.script.go_on(5);
     hedge.script.fail(1, 6, verdict::failure(aborted_error()));
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "failed 1 timeout"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 timeout"));
 }
 
 TEST(hedge_machine_gates, those_that_the_caller_cancels_are_abandoned) {
@@ -102,7 +102,7 @@ TEST(hedge_machine_gates, those_that_the_caller_cancels_are_abandoned) {
     hedge.script.start();
     hedge.script.machine.cancel(true);
     hedge.script.fail(1, 6);
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "abandoned 1"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "abandoned 1"));
 }
 
 TEST(hedge_machine_gates, a_hook_that_throws_or_cancels_costs_nothing) {
@@ -110,8 +110,8 @@ TEST(hedge_machine_gates, a_hook_that_throws_or_cancels_costs_nothing) {
     thrown.script.start();
     thrown.script.go_on(10);
     thrown.script.fail(1, 11);
-    EXPECT_THAT(thrown.gate->told, ElementsAre("admit 1", "acquire transient", "admit 2", "abandoned 2",
-                                               "give_back transient", "abandoned 1"));
+    EXPECT_THAT(thrown.gate->told, elements("admit 1", "acquire transient", "admit 2", "abandoned 2",
+                                            "give_back transient", "abandoned 1"));
     EXPECT_TRUE(thrown.gate->is_balanced());
 }
 
@@ -159,7 +159,7 @@ TEST(hedge_machine_pushback, the_next_begins_when_the_peer_allows_it) {
     hedge.script.start();
     hedge.script.machine.heed(1, pushback::after(50ms));
     EXPECT_EQ(hedge.script.fail(1, 1), "wait until 51");
-    EXPECT_THAT(hedge.gate->told, ElementsAre("admit 1", "failed 1 transient", "acquire transient"))
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient", "acquire transient"))
         << "before the wait";
     EXPECT_EQ(hedge.script.go_on(50), "wait until 51");
     EXPECT_EQ(hedge.script.go_on(51), "begin 2, wait until 61");

@@ -57,23 +57,23 @@ TEST(hedge_policy, one_that_was_moved_from_is_as_it_was) {
 
 TEST(decision_4, a_hedge_policy_is_not_configurable_into_nonsense) {
     hedge_policy const policy(0ms);
-    EXPECT_THAT([] { return hedge_policy(-1ns); },
+    EXPECT_THAT(calling([] { return hedge_policy(-1ns); }),
                 refuses("hedge_policy.delay", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { return hedge_policy(std::shared_ptr<latency_quantile>()); },
+    EXPECT_THAT(calling([] { return hedge_policy(std::shared_ptr<latency_quantile>()); }),
                 refuses("hedge_policy.observed = null"));
-    EXPECT_THAT([&] { return policy.max_attempts(0); },
+    EXPECT_THAT(calling([&] { return policy.max_attempts(0); }),
                 refuses("hedge_policy.max_attempts", "0", "must be from 1 to 16"));
-    EXPECT_THAT([&] { return policy.max_attempts(17); },
+    EXPECT_THAT(calling([&] { return policy.max_attempts(17); }),
                 refuses("hedge_policy.max_attempts", "17", "must be from 1 to 16"));
-    EXPECT_THAT([&] { return policy.max_attempts(std::numeric_limits<std::int64_t>::min()); },
+    EXPECT_THAT(calling([&] { return policy.max_attempts(std::numeric_limits<std::int64_t>::min()); }),
                 refuses("hedge_policy.max_attempts"));
-    EXPECT_THAT([&] { return policy.total_timeout(-1ns); },
+    EXPECT_THAT(calling([&] { return policy.total_timeout(-1ns); }),
                 refuses("total_timeout", "-1ns", "must not be negative"));
-    EXPECT_THAT([&] { return policy.pushback_limit(-1ns); },
+    EXPECT_THAT(calling([&] { return policy.pushback_limit(-1ns); }),
                 refuses("pushback_limit", "-1ns", "must not be negative"));
-    EXPECT_THAT([&] { return policy.on_hedge(std::function<void(std::uint64_t)>()); },
+    EXPECT_THAT(calling([&] { return policy.on_hedge(std::function<void(std::uint64_t)>()); }),
                 refuses("on_hedge = empty"));
-    EXPECT_THAT([&] { return policy.retry_if(std::function<bool(error_code)>()); },
+    EXPECT_THAT(calling([&] { return policy.retry_if(std::function<bool(error_code)>()); }),
                 refuses("retry_if = empty"));
 }
 

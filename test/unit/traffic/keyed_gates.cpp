@@ -4,6 +4,7 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 
 #include "support/attempt_ends.hpp"
+#include "support/elements.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +19,6 @@
 
 namespace asio_retry::test {
 namespace {
-
-using testing::ElementsAre;
 
 std::vector<std::string> keys_of(keyed_gates<retry_budget>& gates) {
     std::vector<std::string> keys;
@@ -43,7 +42,7 @@ TEST(keyed_gates, the_least_recently_asked_for_is_forgotten) {
     (void)gates.at("a");
     (void)gates.at("c");
     EXPECT_EQ(gates.size(), 2u);
-    EXPECT_THAT(keys_of(gates), ElementsAre("c", "a"));
+    EXPECT_THAT(keys_of(gates), elements("c", "a"));
     EXPECT_EQ(gates.at("a"), a);
     EXPECT_TRUE(b.expired());
     auto const held = gates.at("c");
@@ -92,7 +91,7 @@ TEST(keyed_gates, what_is_forgotten_may_ask_for_gates_as_it_goes) {
     (void)gates.at("a");
     (void)gates.at("b");
     (void)gates.at("c");
-    EXPECT_THAT(sizes, ElementsAre(1, 1));
+    EXPECT_THAT(sizes, elements(1, 1));
     self = nullptr;
 }
 

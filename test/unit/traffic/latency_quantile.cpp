@@ -102,10 +102,10 @@ TEST(latency_quantile, what_is_rare_and_scattered_is_not_forgotten) {
 
 TEST(decision_4, a_latency_quantile_refuses_nonsense) {
     for (double const q : {0.0, 1.0, -0.5, 1.5, infinity, nan})
-        EXPECT_THAT([q] { latency_quantile seen(q); }, refuses("latency_quantile.q = "));
-    EXPECT_THAT([] { latency_quantile seen(0.5, -1ns); },
+        EXPECT_THAT(calling([q] { latency_quantile seen(q); }), refuses("latency_quantile.q = "));
+    EXPECT_THAT(calling([] { latency_quantile seen(0.5, -1ns); }),
                 refuses("latency_quantile.initial", "-1ns", "must not be negative"));
-    EXPECT_THAT([] { latency_quantile seen(0.5, 1ms, 0); },
+    EXPECT_THAT(calling([] { latency_quantile seen(0.5, 1ms, 0); }),
                 refuses("latency_quantile.min_samples", "0", "must be at least 1"));
 }
 
