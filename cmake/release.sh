@@ -1,10 +1,10 @@
 #!/bin/sh
-# Whether everything that names the version names the same, before a release: ./cmake/release.sh --check
-# It says what does not, each in a line, and ends with 1 then.
+# Whether everything that names the version names the same, before a release: ./cmake/release.sh --check [FOLDER]
+# It says what does not, each in a line, and ends with 1 then. What it configures is kept in the folder, for another time.
 set -eu
 cd "$(dirname "$0")/.."
-[ "${1:-}" = --check ] && [ $# -eq 1 ] || {
-    echo "usage: ./cmake/release.sh --check" >&2
+[ "${1:-}" = --check ] && [ $# -le 2 ] || {
+    echo "usage: ./cmake/release.sh --check [FOLDER]" >&2
     exit 2
 }
 
@@ -19,8 +19,13 @@ names() { grep -qF -- "$2" "$1" || fault "$1 does not say: $2"; }
 
 version=$(sed -n 's/^project(asio_retry VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 minor=${version%.*}
-build=$(mktemp -d)
-trap 'rm -rf "$build"' EXIT
+if [ $# -eq 2 ]; then
+    build=$2
+    mkdir -p "$build"
+else
+    build=$(mktemp -d)
+    trap 'rm -rf "$build"' EXIT
+fi
 
 # What changed, in a version that has a day.
 heading=$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)
