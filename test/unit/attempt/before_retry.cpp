@@ -61,9 +61,7 @@ protected:
     }
 
     asio::awaitable<void> pause(duration d) {
-        asio::steady_timer timer(io);
-        timer.expires_at(asio::steady_timer::time_point::min());
-        co_await timer.async_wait(asio::use_awaitable);
+        co_await asio::post(io, asio::use_awaitable); // on Windows a timer that is over is not ended by poll()
         done.push_back("step " + std::to_string(d.count()));
     }
 

@@ -450,7 +450,7 @@ TEST_F(async_hedge_coroutine, the_awaiting_coroutine_may_be_cancelled) {
 
 TEST_F(async_hedge_coroutine, takes_every_form) {
     int calls = 0;
-    asio::steady_timer timer(io);
+    script played;
     auto plain = [&] { return ++calls; };
     auto nothing = [&](attempt) { ++calls; };
     auto coded = [&](attempt a) -> boost::system::result<std::unique_ptr<int>> {
@@ -463,8 +463,8 @@ TEST_F(async_hedge_coroutine, takes_every_form) {
     };
     auto judged = fail_if([&](attempt a) -> asio::awaitable<int> { co_return static_cast<int>(a.number); },
                           [](int value) { return value < 3; });
-    auto token_form = [&](auto token) { return timer.async_wait(std::move(token)); };
-    auto deferred_form = timer.async_wait(asio::deferred);
+    auto token_form = [&](auto token) { return async_scripted(io, played, std::move(token)); };
+    auto deferred_form = async_scripted(io, played, asio::deferred);
     hedge_policy const policy = hedge_policy(10ms).max_attempts(3);
     run([&]() -> asio::awaitable<void> {
         EXPECT_EQ(co_await async_hedge(plain, policy), 1);
@@ -480,6 +480,7 @@ TEST_F(async_hedge_coroutine, takes_every_form) {
         co_await async_hedge(io, token_form, policy);
         co_await async_hedge(io.get_executor(), token_form, policy, asio::deferred);
         co_await async_hedge(deferred_form, policy);
+        EXPECT_EQ(played.attempts, 3u);
     });
 }
 
