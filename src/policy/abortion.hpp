@@ -10,9 +10,10 @@
 namespace asio_retry::detail {
 
 /// Whether it says, in whichever category, that somebody cancelled the operation. The codes of standalone Asio
-/// are equal to no condition of the standard library in some versions, but Boost's always are.
+/// are equal to no condition of the standard library in some versions, nor are those of Windows in the standard
+/// library's category, but Boost's always are.
 inline bool is_abortion(error_code const& code) noexcept {
-    return code == boost::system::errc::operation_canceled ||
+    return unwrapped(code) == boost::system::errc::operation_canceled ||
            (std::is_same_v<error_code, std::error_code> && code == aborted_error());
 }
 

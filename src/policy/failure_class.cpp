@@ -4,6 +4,7 @@
 
 #include <asio_retry/permanent.hpp>
 
+#include <optional>
 #include <string_view>
 
 namespace asio_retry {
@@ -45,11 +46,13 @@ failure_class classify_errno(int value) noexcept {
 }
 
 #ifdef _WIN32
-/// What the category of the system says there of names; other codes have a condition.
-failure_class classify_system(int value) noexcept {
+/// By the numbers of the system, of which each category knows the conditions of some only.
+std::optional<failure_class> classify_system(int value) noexcept {
+    if (int const stands_for = detail::system_codes::errno_of_windows(value))
+        return classify_errno(stands_for);
     if (detail::system_codes::is_try_again(value))
         return not_done;
-    return detail::system_codes::is_of_no_name(value) ? hopeless : perhaps_done;
+    return detail::system_codes::is_of_no_name(value) ? std::optional(hopeless) : std::nullopt;
 }
 #else
 /// Asio's category of what gethostbyname says.
@@ -93,10 +96,9 @@ failure_class classify(error_code const& ec) noexcept {
     }
     std::string_view const category = code.category().name();
 #ifdef _WIN32
-    if (category == "asio.system") { // standalone Asio's own, which knows few conditions
-        int const stands_for = detail::system_codes::errno_of_windows(code.value());
-        return stands_for != 0 ? classify_errno(stands_for) : classify_system(code.value());
-    }
+    if (category == "asio.system" || code.category() == boost::system::system_category())
+        if (auto const known = classify_system(code.value()))
+            return *known;
 #else
     if (category == "asio.system")
         return classify_errno(code.value());
@@ -108,11 +110,7 @@ failure_class classify(error_code const& ec) noexcept {
     auto const condition = code.default_error_condition();
     if (condition.category() == boost::system::generic_category())
         return classify_errno(condition.value());
-#ifdef _WIN32
-    return code.category() == boost::system::system_category() ? classify_system(code.value()) : perhaps_done;
-#else
     return perhaps_done;
-#endif
 }
 
 bool worth_retrying(error_code const& ec) noexcept {

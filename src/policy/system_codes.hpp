@@ -31,7 +31,7 @@ inline constexpr int no_buffer_space = ENOBUFS;
 inline constexpr int aborted = ECANCELED;
 #endif
 
-/// Which errno a code of Windows's sockets or of its system stands for, where the category of the code does not
+/// Which errno a code of Windows's sockets or of its system stands for, where the category of the code may not
 /// know; 0 for others.
 constexpr int errno_of_windows(int value) noexcept {
     switch (value) {

@@ -44,16 +44,26 @@ error_code of_system(int value) {
     return error_code(value, boost::system::system_category());
 }
 
+#ifdef _WIN32 // whose system has other numbers than errno
+constexpr int address_not_available = WSAEADDRNOTAVAIL;
+constexpr int too_many_sockets = WSAEMFILE;
+constexpr int too_many_files = ERROR_TOO_MANY_OPEN_FILES;
+#else
+constexpr int address_not_available = EADDRNOTAVAIL;
+constexpr int too_many_sockets = EMFILE;
+constexpr int too_many_files = ENFILE;
+#endif
+
 std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {error_code(), success},
 
     {asio::error::connection_refused, not_done},
     {asio::error::not_connected, not_done},
     {asio::error::address_in_use, not_done},
-    {of_system(EADDRNOTAVAIL), not_done},
+    {of_system(address_not_available), not_done},
     {asio::error::no_descriptors, not_done},
-    {of_system(EMFILE), not_done},
-    {of_system(ENFILE), not_done},
+    {of_system(too_many_sockets), not_done},
+    {of_system(too_many_files), not_done},
     {asio::error::no_buffer_space, not_done},
     {asio::error::host_not_found_try_again, not_done},
     {error_code(EAI_AGAIN, asio::error::get_addrinfo_category()), not_done},
@@ -120,7 +130,7 @@ TEST(failure_class, of_the_same_code_in_another_category) {
     EXPECT_EQ(classify(boost::system::errc::make_error_code(boost::system::errc::connection_refused)),
               not_done);
     EXPECT_EQ(classify(std::make_error_code(std::errc::connection_refused)), not_done);
-    EXPECT_EQ(classify(std::error_code(ETIMEDOUT, std::system_category())), no_answer);
+    EXPECT_EQ(classify(std::error_code(timed_out_error().value(), std::system_category())), no_answer);
 
     struct of_a_driver final : boost::system::error_category {
         char const* name() const noexcept override { return "driver"; }
@@ -134,6 +144,24 @@ TEST(failure_class, of_the_same_code_in_another_category) {
     EXPECT_EQ(classify(error_code(1, driver)), no_answer);
     EXPECT_EQ(classify(error_code(ECONNREFUSED, driver)), perhaps_done);
 }
+
+#ifdef _WIN32
+TEST(failure_class, of_codes_whose_category_knows_no_condition) {
+    for (bool const is_standard : {false, true}) {
+        auto const of = [&](int value) {
+            return is_standard ? error_code(std::error_code(value, std::system_category())) : of_system(value);
+        };
+        EXPECT_EQ(classify(of(ERROR_CONNECTION_REFUSED)), not_done);
+        EXPECT_EQ(classify(of(ERROR_SEM_TIMEOUT)), no_answer);
+        EXPECT_EQ(classify(of(ERROR_TIMEOUT)), no_answer);
+        EXPECT_EQ(classify(of(ERROR_CANCELLED)), permanently);
+        EXPECT_EQ(classify(of(WSAEADDRNOTAVAIL)), not_done);
+        EXPECT_EQ(classify(of(WSATRY_AGAIN)), not_done);
+        EXPECT_EQ(classify(of(WSAHOST_NOT_FOUND)), permanently);
+        EXPECT_EQ(classify(of(WSAECONNRESET)), perhaps_done);
+    }
+}
+#endif
 
 TEST(failure_class, of_what_is_thrown_goes_by_its_code) {
     EXPECT_EQ(classify(code_of(std::make_exception_ptr(std::runtime_error("x")))), perhaps_done);

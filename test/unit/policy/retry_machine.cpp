@@ -124,8 +124,10 @@ TEST(decision_17, an_aborted_attempt_is_not_retryable_as_an_exception) {
 
 // Nor when it is told in another category.
 TEST(decision_17, an_aborted_attempt_is_not_retryable_in_any_category) {
-    for (error_code const& abort : {make_error_code(boost::system::errc::operation_canceled),
-                                    error_code(std::make_error_code(std::errc::operation_canceled))}) {
+    for (error_code const& abort :
+         {make_error_code(boost::system::errc::operation_canceled),
+          error_code(std::make_error_code(std::errc::operation_canceled)),
+          error_code(std::error_code(aborted_error().value(), std::system_category()))}) {
         machine_script script((retry_policy()));
         script.start();
         EXPECT_THAT(script.fail(0s, abort), is_completion(stop_reason::not_retryable, no_replacement));
