@@ -13,17 +13,25 @@
 #include <stdexcept>
 
 // How often what an attempt throws is thrown again. Where the standard library cannot be asked what was thrown,
-// it is thrown to be looked at, as often as there is something to ask. On Windows nothing stands in place of
-// the runtime's.
-#if defined(__GLIBCXX__) && defined(__GXX_RTTI) && !defined(_WIN32)
+// it is thrown to be looked at, as often as there is something to ask.
+#if defined(__GLIBCXX__) && defined(__GXX_RTTI)
 
+#ifndef _WIN32
 #include <dlfcn.h>
+#endif
 
 namespace {
 std::atomic<std::size_t> raised = 0;
 }
 
 /// In place of the runtime's: every throw, and every std::rethrow_exception, comes here.
+#ifdef _WIN32 // where the linker puts it in place
+extern "C" int __real__Unwind_RaiseException(void*);
+extern "C" int __wrap__Unwind_RaiseException(void* exception) {
+    ++raised;
+    return __real__Unwind_RaiseException(exception);
+}
+#else
 extern "C" int _Unwind_RaiseException(void* exception) {
     using function = int(void*);
     static auto* const of_the_runtime =
@@ -31,6 +39,7 @@ extern "C" int _Unwind_RaiseException(void* exception) {
     ++raised;
     return of_the_runtime(exception);
 }
+#endif
 
 namespace asio_retry::test {
 namespace {
