@@ -96,7 +96,7 @@ failure_class classify(error_code const& ec) noexcept {
     }
     std::string_view const category = code.category().name();
 #ifdef _WIN32
-    if (category == "asio.system" || code.category() == boost::system::system_category())
+    if (category == "system" || category == "asio.system") // which is standalone Asio's
         if (auto const known = classify_system(code.value()))
             return *known;
 #else
