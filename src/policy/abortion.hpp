@@ -13,7 +13,12 @@ namespace asio_retry::detail {
 /// are equal to no condition of the standard library in some versions, nor are those of Windows in the standard
 /// library's category, but Boost's always are.
 inline bool is_abortion(error_code const& code) noexcept {
-    return unwrapped(code) == boost::system::errc::operation_canceled ||
+#ifdef _WIN32
+    error_code const known = unwrapped(code);
+#else
+    error_code const& known = code;
+#endif
+    return known == boost::system::errc::operation_canceled ||
            (std::is_same_v<error_code, std::error_code> && code == aborted_error());
 }
 
