@@ -16,8 +16,12 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <stop_token>
 #include <vector>
+#include <version>
+
+#ifdef __cpp_lib_jthread
+#include <stop_token>
+#endif
 
 namespace asio_retry::test {
 namespace {
