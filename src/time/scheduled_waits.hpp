@@ -103,8 +103,7 @@ public:
         if (manual_now_)
             throw std::logic_error("asio_retry: virtual_time: the context has a virtual_time already");
         if (!waits_.empty())
-            throw std::logic_error(
-                "asio_retry: virtual_time: construct it before the first wait on the context");
+            throw std::logic_error("asio_retry: virtual_time: construct it before any wait on the context");
         manual_now_ = std::chrono::steady_clock::now();
         slack_before_ = slack;
     }
