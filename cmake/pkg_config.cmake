@@ -9,7 +9,7 @@ function(install_pkg_config name description includes others)
 
     set(requires)
     if(ARGC GREATER 4)
-        set(requires "\nRequires: ${ARGV4}")
+        set(requires "\nRequires: ${ARGV4} = ${PROJECT_VERSION}")
     endif()
     set(own_cflags)
     set(more_cflags)

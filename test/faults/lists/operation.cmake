@@ -67,3 +67,8 @@ fault(state_lets_only_scopes_interrupt include/asio_retry/detail/operation/opera
     [[return interrupter_ >= interrupter::limit;]] [[return interrupter_ > interrupter::limit;]])
 fault(state_lets_a_caller_interrupt_anywhere include/asio_retry/detail/operation/operation_state.hpp
     [[return interrupter_ >= interrupter::limit;]] [[return interrupter_ >= interrupter::caller;]])
+
+fault(no_turn_is_in_the_handlers_memory include/asio_retry/detail/handler/handler_operation.hpp
+    [[    static constexpr bool has_memory_of_its_own =
+]] [[    static constexpr bool has_memory_of_its_own = false &&
+]])

@@ -421,3 +421,6 @@ fault(gates_may_be_null src/policy/retry_gate.cpp
 
 fault(exhausted_errors_speak_of_attempts src/policy/error.cpp
     [[        return "retrying has ended without success";]] [[        return "the policy allows no further attempt";]])
+
+fault(refusal_names_the_refused_value_as_the_other src/policy/refuse.cpp
+    [[refuse(field, value, naming(rule, to_text(other)));]] [[refuse(field, value, naming(rule, to_text(value)));]])

@@ -5,6 +5,11 @@ noticed_by(tests_of_scope)
 fault(scope_has_more_time_than_its_parent src/scope/scope_state.cpp
     [[deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)]] [[deadline_(deadline)]])
 
+fault(scope_takes_an_empty_executor src/scope/scope_state.cpp
+    [[    if (!executor)
+        refuse(]] [[    if (false)
+        refuse(]])
+
 fault(scope_begins_in_a_stopped_parent src/scope/scope_state.cpp
     [[    standing_.store(parent_->standing_.load());
 ]] [[]])

@@ -133,3 +133,6 @@ fault(ticker_loses_a_wait_that_there_is_no_memory_for src/ticker/ticker_state.cp
     [[        lock.unlock();
         return wait.end();]] [[        lock.unlock();
         return;]])
+
+fault(ticker_takes_an_empty_executor src/ticker/ticker_state.cpp
+    [[(executor ? void() : refuse(]] [[(true ? void() : refuse(]])

@@ -232,8 +232,8 @@ private:
         }
     }
 
-    /// Asio of Boost 1.83 loses the handler of a coroutine that is cancelled before, and throws at who runs the
-    /// context.
+    /// Asio of Boost 1.83, 1.28.2, loses the handler of a coroutine that is cancelled before, and throws at who
+    /// runs the context. The versions beside it were not tried.
     void let_begin() {
 #if BOOST_ASIO_VERSION >= 102800 && BOOST_ASIO_VERSION < 103000
         io_->poll_one();

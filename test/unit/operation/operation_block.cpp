@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -19,6 +20,7 @@ using namespace std::chrono_literals;
 
 struct live_blocks {
     std::size_t count = 0;
+    std::size_t most = 0; // at once
     std::size_t bytes = 0;
     int ended = 0;
 };
@@ -34,7 +36,7 @@ struct noting_allocator {
     noting_allocator(noting_allocator<U> const& other) noexcept
         : live(other.live) {}
     T* allocate(std::size_t n) {
-        ++live->count;
+        live->most = std::max(live->most, ++live->count);
         live->bytes += n * sizeof(T);
         return std::allocator<T>().allocate(n);
     }
@@ -91,6 +93,20 @@ TEST(operation_block, is_one_of_at_most_216_bytes_while_it_waits) {
     time.run();
     EXPECT_EQ(live.ended, 1);
     EXPECT_EQ(live.count, 0u);
+}
+
+TEST(operation_block, a_turn_that_follows_a_wait_is_in_memory_of_the_handler_too) {
+    boost::asio::io_context io;
+    virtual_time time(io);
+    live_blocks live;
+    async_retry(io.get_executor(), refused_connect{&io}, retry_policy().backoff(constant(1s)).max_attempts(3),
+                noting_handler{&live});
+    io.poll();
+    io.restart();
+    live.most = live.count;
+    time.advance(1s);
+    EXPECT_EQ(live.most, 2u);
+    EXPECT_EQ(live.count, 1u);
 }
 
 } // namespace

@@ -40,7 +40,7 @@ protected:
     }
 };
 
-TEST(decision_04, an_empty_executor_is_refused_by_a_scope) {
+TEST(decision_40, an_empty_executor_is_refused_by_a_scope) {
     EXPECT_THAT(calling([] { retry_scope scope{asio::any_io_executor()}; }),
                 refuses("asio_retry: retry_scope.executor = empty: must be one of a context"));
 }

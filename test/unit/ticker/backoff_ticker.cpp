@@ -94,7 +94,7 @@ protected:
     void TearDown() override { EXPECT_EQ(scheduler(io).pending(), 0u); }
 };
 
-TEST(decision_04, an_empty_executor_is_refused_by_a_ticker) {
+TEST(decision_40, an_empty_executor_is_refused_by_a_ticker) {
     auto const make = [] { backoff_ticker ticker{asio::any_io_executor(), retry_policy()}; };
     EXPECT_THAT(make, refuses("asio_retry: backoff_ticker.executor = empty: must be one of a context"));
 }
