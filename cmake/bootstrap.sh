@@ -180,7 +180,8 @@ build() {
     cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
     rm -f "build-$preset.log"
     say "building build/$preset"
-    cmake --build --preset "$preset" ${target:+--target "$target"}
+    # More at once than there are processors takes longer, and some files take four gigabytes.
+    cmake --build --preset "$preset" --parallel "$(nproc)" ${target:+--target "$target"}
 }
 
 # Examples are what some of them test, and the preset for ThreadSanitizer leaves examples out otherwise.

@@ -21,12 +21,12 @@ retry_policy at_once() {
     return retry_policy().backoff(constant(duration::zero()));
 }
 
-using result = boost::system::result<int>; // so that those that cannot throw can fail
+using int_result = boost::system::result<int>; // so that those that cannot throw can fail
 
 /// Fails twice and then answers with the number of its call.
 struct third_call_succeeds {
     int calls = 0;
-    result answer() {
+    int_result answer() {
         if (++calls < 3)
             return timed_out_error();
         return calls;
@@ -35,12 +35,12 @@ struct third_call_succeeds {
 
 TEST(callables, decision_40_a_blocking_operation_may_be_a_class_of_any_shape) {
     third_call_succeeds operation;
-    std::function<result()> const body = [&] { return operation.answer(); };
-    auto const check = [&](char const* name, result const& answer) {
+    std::function<int_result()> const body = [&] { return operation.answer(); };
+    auto const check = [&](char const* name, int_result const& answer) {
         EXPECT_EQ(answer.value(), 3) << name;
         operation = {};
     };
-    zoo<result()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
+    zoo<int_result()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
         check(name, retry(std::move(animal), at_once()));
     });
 }
@@ -57,7 +57,7 @@ TEST(callables, decision_40_so_may_one_that_takes_an_attempt) {
 
 TEST(callables, decision_40_an_asynchronous_operation_may_be_a_class_of_any_shape) {
     third_call_succeeds operation;
-    std::function<result()> const body = [&] { return operation.answer(); };
+    std::function<int_result()> const body = [&] { return operation.answer(); };
     boost::asio::io_context io;
     std::optional<int> answer;
     std::function<void(error_code, int)> const note = [&](error_code, int value) { answer = value; };
@@ -68,7 +68,7 @@ TEST(callables, decision_40_an_asynchronous_operation_may_be_a_class_of_any_shap
         operation = {};
         answer.reset();
     };
-    zoo<result()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
+    zoo<int_result()>::each(body, [&]<typename Animal>(char const* name, Animal animal) {
         async_retry(io, std::move(animal), at_once(), note);
         check(name);
     });

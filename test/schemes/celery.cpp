@@ -20,8 +20,8 @@ TEST(scheme_C1_C2, every_published_row) {
         seconds const factor(whole(row, "factor")), maximum(whole(row, "maximum"));
         auto const failures = static_cast<std::uint64_t>(whole(row, "retries")) + 1;
         if (factor < 0s) {
-            EXPECT_TRUE(refuses([&] { return profiles::celery(factor, maximum); }));
-            EXPECT_TRUE(refuses([&] { return profiles::celery_4_2(factor, maximum); }));
+            EXPECT_TRUE(is_refused([&] { return profiles::celery(factor, maximum); }));
+            EXPECT_TRUE(is_refused([&] { return profiles::celery_4_2(factor, maximum); }));
             EXPECT_EQ(row.at("no_jitter"), "0");
             ++negative;
             continue;

@@ -28,7 +28,7 @@ TEST(scheme_F1, every_published_interval) {
         options.multiplier = number(row, "multiplier");
         options.max_interval = duration(whole(row, "max_interval_ns"));
         if (options.multiplier < 1 || options.initial_interval > options.max_interval) {
-            EXPECT_TRUE(refuses([&] { return go_backoff(options); }));
+            EXPECT_TRUE(is_refused([&] { return go_backoff(options); }));
             ++(options.multiplier < 1 ? shrinking : above);
             continue;
         }

@@ -40,7 +40,7 @@ TEST(scheme_D3, every_published_exponential_row) {
             ++cut;
         } else if (number(row, "initial_arg") < 1 || number(row, "multiplier_arg") < 1 ||
                    number(row, "max_arg") < 1) {
-            EXPECT_TRUE(refuses([&] {
+            EXPECT_TRUE(is_refused([&] {
                 return profiles::php_retry(milliseconds(whole(row, "initial_arg")),
                                            number(row, "multiplier_arg"), milliseconds(whole(row, "max_arg")));
             }));
@@ -107,7 +107,7 @@ TEST(scheme_D5, every_published_linear_fixed_and_default_row) {
         milliseconds const initial(whole(row, "initial_arg")), delta(whole(row, "delta_arg")),
             maximum(whole(row, "max_arg"));
         if (initial < 1ms || delta < 1ms || maximum < 1ms) {
-            EXPECT_TRUE(refuses([&] { return profiles::php_retry_linear(initial, delta, maximum); }));
+            EXPECT_TRUE(is_refused([&] { return profiles::php_retry_linear(initial, delta, maximum); }));
             ++raised;
         }
         milliseconds const first = std::max(initial, milliseconds(1)),

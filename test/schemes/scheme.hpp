@@ -149,7 +149,7 @@ inline double six_sigma(double p, int draws) {
 }
 
 template <typename Make>
-bool refuses(Make make) {
+bool is_refused(Make make) {
     try {
         static_cast<void>(make());
         return false;

@@ -19,6 +19,10 @@ constexpr std::string_view word_for(failure_kind kind) noexcept {
     return words[static_cast<std::size_t>(kind)];
 }
 
+/// What a gate may answer besides a pause.
+inline constexpr duration no_idea = duration::max();
+inline constexpr std::optional<duration> let_in;
+
 /// Writes down what it is asked and told, answers as it is told to, and keeps count of what must balance.
 struct recording_gate final : retry_gate {
     explicit recording_gate(bool needs_time = true)

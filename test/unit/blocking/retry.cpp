@@ -24,10 +24,9 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using boost::system::result;
 using testing::ElementsAre;
 
-retry_policy every_100ms() {
+retry_policy four_every_100ms() {
     return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(4);
 }
 
@@ -67,13 +66,13 @@ TEST_F(blocking_retry, waits_exactly_the_delays_of_the_policy) {
 }
 
 TEST_F(blocking_retry, a_delay_begins_when_the_attempt_has_ended) {
-    EXPECT_FALSE(retry([this] { return take(70ms); }, every_100ms(), waits));
+    EXPECT_FALSE(retry([this] { return take(70ms); }, four_every_100ms(), waits));
     EXPECT_THAT(waits.delays, elements(100ms, 100ms));
     EXPECT_EQ(elapsed(), 3 * 70ms + 200ms);
 }
 
 TEST_F(blocking_retry, a_delay_of_zero_is_no_wait) {
-    EXPECT_FALSE(retry([this] { return played.next(); }, every_100ms().backoff(constant(0s)), waits));
+    EXPECT_FALSE(retry([this] { return played.next(); }, four_every_100ms().backoff(constant(0s)), waits));
     EXPECT_THAT(waits.delays, testing::IsEmpty());
 }
 
@@ -154,43 +153,43 @@ TEST_F(blocking_retry, equal_jitter_stays_between_the_published_extremes) {
 // --- forms
 
 TEST_F(blocking_retry, operation_that_returns_a_value) {
-    EXPECT_EQ(retry([this] { return get(); }, every_100ms(), waits), 3);
+    EXPECT_EQ(retry([this] { return get(); }, four_every_100ms(), waits), 3);
 }
 
 TEST_F(blocking_retry, operation_that_returns_nothing) {
-    static_assert(std::is_void_v<decltype(retry([] {}, every_100ms(), waits))>);
-    retry([this] { get(); }, every_100ms(), waits);
+    static_assert(std::is_void_v<decltype(retry([] {}, four_every_100ms(), waits))>);
+    retry([this] { get(); }, four_every_100ms(), waits);
     EXPECT_EQ(played.attempts, 3u);
 }
 
 TEST_F(blocking_retry, operation_that_returns_an_error_code) {
-    EXPECT_EQ(retry([this] { return played.next(); }, every_100ms(), waits), error_code());
+    EXPECT_EQ(retry([this] { return played.next(); }, four_every_100ms(), waits), error_code());
     played = script::failures(9);
-    EXPECT_EQ(retry([this] { return played.next(); }, every_100ms(), waits), refused());
+    EXPECT_EQ(retry([this] { return played.next(); }, four_every_100ms(), waits), refused());
     EXPECT_EQ(played.attempts, 4u);
 }
 
 TEST_F(blocking_retry, operation_that_returns_a_result) {
-    auto operation = [this]() -> result<std::string> {
+    auto operation = [this]() -> boost::system::result<std::string> {
         if (error_code const ec = played.next())
             return ec;
         return "page";
     };
-    EXPECT_EQ(retry(operation, every_100ms(), waits).value(), "page");
+    EXPECT_EQ(retry(operation, four_every_100ms(), waits).value(), "page");
     played = script::failures(9);
-    EXPECT_EQ(retry(operation, every_100ms(), waits).error(), refused());
+    EXPECT_EQ(retry(operation, four_every_100ms(), waits).error(), refused());
     EXPECT_EQ(played.attempts, 4u);
 }
 
 TEST_F(blocking_retry, operation_that_returns_a_result_without_a_value) {
-    auto operation = [this]() -> result<void> {
+    auto operation = [this]() -> boost::system::result<void> {
         if (error_code const ec = played.next())
             return ec;
         return {};
     };
-    EXPECT_TRUE(retry(operation, every_100ms(), waits).has_value());
+    EXPECT_TRUE(retry(operation, four_every_100ms(), waits).has_value());
     played = script::failures(9);
-    EXPECT_EQ(retry(operation, every_100ms(), waits).error(), refused());
+    EXPECT_EQ(retry(operation, four_every_100ms(), waits).error(), refused());
 }
 
 int failing_function() {
@@ -198,13 +197,13 @@ int failing_function() {
 }
 
 TEST_F(blocking_retry, operation_that_is_a_function_or_returns_a_reference_or_can_only_be_moved) {
-    EXPECT_THROW(retry(failing_function, every_100ms(), waits), std::out_of_range);
+    EXPECT_THROW(retry(failing_function, four_every_100ms(), waits), std::out_of_range);
     std::string const kept = "kept";
-    auto got = retry([&]() -> std::string const& { return kept; }, every_100ms(), waits);
+    auto got = retry([&]() -> std::string const& { return kept; }, four_every_100ms(), waits);
     static_assert(std::is_same_v<decltype(got), std::string>);
     EXPECT_EQ(got, kept);
     auto const moved =
-        retry([p = std::make_unique<int>(7)]() mutable { return std::move(p); }, every_100ms(), waits);
+        retry([p = std::make_unique<int>(7)]() mutable { return std::move(p); }, four_every_100ms(), waits);
     EXPECT_EQ(*moved, 7);
 }
 
@@ -216,7 +215,7 @@ TEST_F(blocking_retry, attempts_are_numbered_and_know_the_deadline) {
         deadlines.push_back(a.deadline);
         return played.next();
     };
-    EXPECT_FALSE(retry(operation, every_100ms().total_timeout(1h), waits));
+    EXPECT_FALSE(retry(operation, four_every_100ms().total_timeout(1h), waits));
     EXPECT_THAT(numbers, elements(1u, 2u, 3u));
     EXPECT_THAT(deadlines, testing::Each(begin + 1h));
 }
@@ -229,7 +228,7 @@ TEST_F(blocking_retry, an_attempt_marks_its_health) {
             a.mark_healthy();
         return take(lasted ? 10s : 1s);
     };
-    EXPECT_EQ(retry(operation, noting(every_100ms().max_attempts(3).reset_after(5s)), waits), refused());
+    EXPECT_EQ(retry(operation, noting(four_every_100ms().max_attempts(3).reset_after(5s)), waits), refused());
     EXPECT_EQ(played.attempts, 4u) << "the second failure counts as the first";
 }
 
@@ -247,7 +246,7 @@ TEST_F(blocking_retry, the_last_exception_comes_out_unchanged) {
         }
     };
     try {
-        retry(operation, every_100ms(), waits);
+        retry(operation, four_every_100ms(), waits);
         ADD_FAILURE() << "nothing was thrown";
     } catch (std::runtime_error const& e) {
         EXPECT_EQ(&e, thrown) << "the very object";
@@ -258,9 +257,9 @@ TEST_F(blocking_retry, the_last_exception_comes_out_unchanged) {
 
 TEST_F(blocking_retry, an_exception_where_errors_are_returned_is_its_code) {
     auto throws_code = []() -> error_code { throw boost::system::system_error(refused()); };
-    EXPECT_EQ(retry(throws_code, every_100ms(), waits), refused());
-    auto throws_anything = []() -> result<int> { throw 42; };
-    EXPECT_EQ(retry(throws_anything, every_100ms(), waits).error(), error::operation_threw);
+    EXPECT_EQ(retry(throws_code, four_every_100ms(), waits), refused());
+    auto throws_anything = []() -> boost::system::result<int> { throw 42; };
+    EXPECT_EQ(retry(throws_anything, four_every_100ms(), waits).error(), error::operation_threw);
 }
 
 TEST_F(blocking_retry, a_permanent_error_ends_it_at_once_and_comes_out_bare) {
@@ -268,20 +267,21 @@ TEST_F(blocking_retry, a_permanent_error_ends_it_at_once_and_comes_out_bare) {
         played.next();
         throw permanent(std::logic_error("no such user"));
     };
-    EXPECT_THROW(retry(throws, noting(every_100ms()), waits), std::logic_error);
+    EXPECT_THROW(retry(throws, noting(four_every_100ms()), waits), std::logic_error);
     EXPECT_EQ(played.attempts, 1u);
     auto returns = [this]() -> error_code {
         played.next();
         return permanent(timed_out());
     };
-    EXPECT_EQ(retry(returns, noting(every_100ms()), waits), timed_out());
+    EXPECT_EQ(retry(returns, noting(four_every_100ms()), waits), timed_out());
     EXPECT_EQ(played.attempts, 2u);
     EXPECT_THAT(reasons, ElementsAre(stop_reason::not_retryable, stop_reason::not_retryable));
     EXPECT_TRUE(waits.delays.empty());
 }
 
 TEST_F(blocking_retry, what_a_callable_of_the_policy_throws_comes_out) {
-    auto const policy = every_100ms().on_retry([](retry_event const&) { throw std::domain_error("hook"); });
+    auto const policy =
+        four_every_100ms().on_retry([](retry_event const&) { throw std::domain_error("hook"); });
     EXPECT_THROW(retry([this] { get(); }, policy, waits), std::domain_error);
     EXPECT_EQ(retry([this] { return played.next(); }, policy, waits), error::hook_threw);
     EXPECT_EQ(played.attempts, 2u);
@@ -290,18 +290,19 @@ TEST_F(blocking_retry, what_a_callable_of_the_policy_throws_comes_out) {
 TEST_F(blocking_retry, rejected_results_are_retried_and_the_last_one_is_delivered) {
     int calls = 0;
     auto const is_small = [](int n) { return n < 10; };
-    EXPECT_EQ(retry(fail_if([&] { return ++calls; }, is_small), noting(every_100ms()), waits), 4);
+    EXPECT_EQ(retry(fail_if([&] { return ++calls; }, is_small), noting(four_every_100ms()), waits), 4);
     EXPECT_THAT(reasons, ElementsAre(stop_reason::attempts));
-    auto const last =
-        retry(fail_if([&](attempt) -> result<int> { return ++calls; }, is_small), every_100ms(), waits);
+    auto const last = retry(fail_if([&](attempt) -> boost::system::result<int> { return ++calls; }, is_small),
+                            four_every_100ms(), waits);
     EXPECT_EQ(last.value(), 8);
-    EXPECT_EQ(retry(fail_if([&] { return ++calls; }, is_small), every_100ms(), waits), 10);
+    EXPECT_EQ(retry(fail_if([&] { return ++calls; }, is_small), four_every_100ms(), waits), 10);
 }
 
 TEST_F(blocking_retry, what_the_predicate_of_fail_if_throws_comes_out) {
     auto const throws = [](int) -> bool { throw std::domain_error("predicate"); };
-    EXPECT_THROW(retry(fail_if([] { return 1; }, throws), every_100ms(), waits), std::domain_error);
-    auto const returned = retry(fail_if([]() -> result<int> { return 1; }, throws), every_100ms(), waits);
+    EXPECT_THROW(retry(fail_if([] { return 1; }, throws), four_every_100ms(), waits), std::domain_error);
+    auto const returned =
+        retry(fail_if([]() -> boost::system::result<int> { return 1; }, throws), four_every_100ms(), waits);
     EXPECT_EQ(returned.error(), error::predicate_threw);
 }
 
@@ -314,14 +315,14 @@ TEST_F(blocking_retry, decision_20_the_result_of_a_failed_attempt_is_gone_during
         return made;
     };
     auto const all = [](std::shared_ptr<int> const&) { return true; };
-    EXPECT_TRUE(retry(fail_if(operation, all), every_100ms(), waits));
+    EXPECT_TRUE(retry(fail_if(operation, all), four_every_100ms(), waits));
     EXPECT_EQ(waits.delays.size(), 3u);
 }
 
 TEST_F(blocking_retry, fills_in_a_report) {
     retry_report report;
     auto const get_page = [this] { return take(50ms); };
-    EXPECT_FALSE(retry(with_report(get_page, report), every_100ms(), waits));
+    EXPECT_FALSE(retry(with_report(get_page, report), four_every_100ms(), waits));
     EXPECT_EQ(report.reason, stop_reason::succeeded);
     EXPECT_EQ(report.attempts, 3u);
     EXPECT_EQ(report.elapsed, 350ms);
@@ -334,7 +335,7 @@ TEST_F(blocking_retry, fills_in_a_report) {
 TEST_F(blocking_retry, an_attempt_that_fails_after_its_timeout_has_timed_out) {
     retry_report report;
     auto const slow = with_report([this] { return take(3s); }, report);
-    EXPECT_FALSE(retry(slow, every_100ms().attempt_timeout(2s), waits));
+    EXPECT_FALSE(retry(slow, four_every_100ms().attempt_timeout(2s), waits));
     ASSERT_EQ(report.history.size(), 2u);
     EXPECT_EQ(report.history[0].error, timed_out());
     EXPECT_EQ(report.history[0].stopped, interruption::attempt_timeout);
@@ -342,23 +343,26 @@ TEST_F(blocking_retry, an_attempt_that_fails_after_its_timeout_has_timed_out) {
 
     for (duration const too_long : {3s, 2s}) {
         played = script::failures(9);
-        EXPECT_EQ(retry([&] { return take(too_long); }, every_100ms().attempt_timeout(2s), waits), timed_out());
+        EXPECT_EQ(retry([&] { return take(too_long); }, four_every_100ms().attempt_timeout(2s), waits),
+                  timed_out());
     }
     played = script::failures(9);
-    EXPECT_EQ(retry([this] { return take(1s); }, every_100ms().attempt_timeout(2s), waits), refused());
+    EXPECT_EQ(retry([this] { return take(1s); }, four_every_100ms().attempt_timeout(2s), waits), refused());
 }
 
 TEST_F(blocking_retry, a_failure_after_the_total_timeout_ends_it) {
     played = script::failures(9);
-    EXPECT_EQ(retry([this] { return take(3s); }, noting(every_100ms().total_timeout(5s)), waits), timed_out());
+    EXPECT_EQ(retry([this] { return take(3s); }, noting(four_every_100ms().total_timeout(5s)), waits),
+              timed_out());
     EXPECT_EQ(played.attempts, 2u);
     EXPECT_THAT(reasons, ElementsAre(stop_reason::deadline));
 }
 
 TEST_F(blocking_retry, no_wait_begins_that_would_end_after_the_deadline) {
     played = script::failures(9);
-    EXPECT_EQ(retry([this] { return played.next(); }, noting(every_100ms().deadline(begin + 250ms)), waits),
-              refused());
+    EXPECT_EQ(
+        retry([this] { return played.next(); }, noting(four_every_100ms().deadline(begin + 250ms)), waits),
+        refused());
     EXPECT_EQ(played.attempts, 3u);
     EXPECT_THAT(waits.delays, elements(100ms, 100ms));
     EXPECT_THAT(reasons, ElementsAre(stop_reason::deadline));
@@ -366,7 +370,7 @@ TEST_F(blocking_retry, no_wait_begins_that_would_end_after_the_deadline) {
 
 TEST_F(blocking_retry, no_attempt_is_made_after_the_deadline) {
     try {
-        retry([this] { get(); }, noting(every_100ms().deadline(begin)), waits);
+        retry([this] { get(); }, noting(four_every_100ms().deadline(begin)), waits);
         ADD_FAILURE() << "nothing was thrown";
     } catch (boost::system::system_error const& e) {
         EXPECT_EQ(e.code(), timed_out());
@@ -378,15 +382,15 @@ TEST_F(blocking_retry, no_attempt_is_made_after_the_deadline) {
 
 TEST_F(blocking_retry, stopped_before_it_starts_it_makes_no_attempt) {
     waits.stop = true;
-    EXPECT_EQ(retry([this] { return played.next(); }, noting(every_100ms()), waits), aborted());
+    EXPECT_EQ(retry([this] { return played.next(); }, noting(four_every_100ms()), waits), aborted());
     EXPECT_EQ(played.attempts, 0u);
     EXPECT_THAT(reasons, ElementsAre(stop_reason::cancelled));
 }
 
 TEST_F(blocking_retry, stopped_during_a_wait_it_makes_no_further_attempt) {
     waits.on_wait = [this] { waits.stop = true; };
-    auto operation = [this]() -> result<int> { return played.next(); };
-    EXPECT_EQ(retry(operation, noting(every_100ms()), waits).error(), aborted());
+    auto operation = [this]() -> boost::system::result<int> { return played.next(); };
+    EXPECT_EQ(retry(operation, noting(four_every_100ms()), waits).error(), aborted());
     EXPECT_EQ(played.attempts, 1u);
     EXPECT_THAT(reasons, ElementsAre(stop_reason::cancelled));
 }
@@ -397,7 +401,7 @@ TEST_F(blocking_retry, stopped_during_an_attempt_that_fails_it_is_aborted) {
         get();
     };
     try {
-        retry(operation, noting(every_100ms()), waits);
+        retry(operation, noting(four_every_100ms()), waits);
         ADD_FAILURE() << "nothing was thrown";
     } catch (boost::system::system_error const& e) {
         EXPECT_EQ(e.code(), aborted());
@@ -412,11 +416,11 @@ TEST_F(blocking_retry, decision_12_a_success_wins_over_a_stop) {
         waits.stop = true;
         return get();
     };
-    EXPECT_EQ(retry(operation, every_100ms(), waits), 1);
+    EXPECT_EQ(retry(operation, four_every_100ms(), waits), 1);
 }
 
 TEST_F(blocking_retry, stopped_by_a_hook_it_does_not_wait) {
-    auto const policy = every_100ms().on_retry([this](retry_event const&) { waits.stop = true; });
+    auto const policy = four_every_100ms().on_retry([this](retry_event const&) { waits.stop = true; });
     EXPECT_EQ(retry([this] { return played.next(); }, policy, waits), aborted());
     EXPECT_TRUE(waits.delays.empty());
 }
@@ -439,7 +443,7 @@ TEST(blocking_retry_that_wakes_up_early, decision_43_asks_the_clock_again) {
         return error_code(asio::error::connection_refused);
     };
     time_point const begin = waits.now();
-    EXPECT_EQ(retry(operation, every_100ms(), waits), refused());
+    EXPECT_EQ(retry(operation, four_every_100ms(), waits), refused());
     EXPECT_THAT(attempts, ElementsAre(begin, begin + 100ms, begin + 200ms, begin + 300ms));
     EXPECT_GT(waits.delays.size(), 3u);
 }
@@ -448,7 +452,7 @@ TEST(blocking_retry_that_wakes_up_early, decision_43_makes_no_attempt_too_soon_w
     early_waits waits;
     time_point const begin = waits.now();
     auto operation = [] { return error_code(asio::error::connection_refused); };
-    EXPECT_EQ(retry(operation, every_100ms().unlimited_attempts().max_elapsed(1s), waits), refused());
+    EXPECT_EQ(retry(operation, four_every_100ms().unlimited_attempts().max_elapsed(1s), waits), refused());
     EXPECT_EQ(waits.now() - begin, 1s);
 }
 
@@ -456,7 +460,7 @@ TEST(blocking_retry_that_wakes_up_early, decision_43_a_stop_is_not_asked_again) 
     early_waits waits;
     waits.on_wait = [&] { waits.stop = waits.delays.size() == 2; };
     auto operation = [] { return error_code(asio::error::connection_refused); };
-    EXPECT_EQ(retry(operation, every_100ms(), waits), aborted());
+    EXPECT_EQ(retry(operation, four_every_100ms(), waits), aborted());
     EXPECT_EQ(waits.delays.size(), 2u);
 }
 

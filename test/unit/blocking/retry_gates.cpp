@@ -21,9 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-constexpr auto no_idea = duration::max();
-constexpr std::optional<duration> let_in;
-
 class blocking_retry_gate : public testing::Test {
 protected:
     manual_waits waits;

@@ -28,9 +28,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr auto no_idea = duration::max();
-constexpr std::optional<duration> let_in;
-
 enum class form {
     callback,
     plain_callable,

@@ -32,7 +32,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-constexpr failure_class success{failure_kind::none, effect::none};
+constexpr failure_class no_failure{failure_kind::none, effect::none};
 constexpr failure_class not_done{failure_kind::transient, effect::none};
 constexpr failure_class perhaps_done{failure_kind::transient, effect::possible};
 constexpr failure_class no_answer{failure_kind::timeout, effect::possible};
@@ -55,7 +55,7 @@ constexpr int too_many_files = ENFILE;
 #endif
 
 std::vector<std::pair<error_code, failure_class>> const all_codes = {
-    {error_code(), success},
+    {error_code(), no_failure},
 
     {asio::error::connection_refused, not_done},
     {asio::error::not_connected, not_done},
@@ -195,7 +195,7 @@ TEST(failure_class, of_every_http_status) {
         if (auto const found = exceptions.find(status); found != exceptions.end())
             expected = found->second;
         else if (100 <= status && status < 400)
-            expected = success;
+            expected = no_failure;
         else if (500 <= status && status < 600)
             expected = perhaps_done;
         EXPECT_EQ(classify_http(status), expected) << status;
@@ -204,7 +204,7 @@ TEST(failure_class, of_every_http_status) {
 
 TEST(failure_class, of_every_grpc_code) {
     failure_class const all[] = {
-        success,      // OK
+        no_failure,   // OK
         permanently,  // CANCELLED
         perhaps_done, // UNKNOWN
         permanently,  // INVALID_ARGUMENT
@@ -230,8 +230,8 @@ TEST(failure_class, of_every_grpc_code) {
 
 TEST(failure_class, of_an_sqlstate) {
     std::pair<char const*, failure_class> const all[] = {
-        {"00000", success},      {"01000", success},      {"01004", success},      {"02000", success},
-        {"02001", success},      {"40000", not_done},     {"40001", not_done},     {"40002", not_done},
+        {"00000", no_failure},   {"01000", no_failure},   {"01004", no_failure},   {"02000", no_failure},
+        {"02001", no_failure},   {"40000", not_done},     {"40001", not_done},     {"40002", not_done},
         {"40P01", not_done},     {"40003", perhaps_done}, {"55P03", not_done},     {"57P03", not_done},
         {"25006", not_done},     {"08001", not_done},     {"08004", not_done},     {"08000", perhaps_done},
         {"08003", perhaps_done}, {"08006", perhaps_done}, {"08007", perhaps_done}, {"08P01", perhaps_done},
@@ -295,7 +295,7 @@ TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {
 
     judgement const fine = judge_http(301, "120");
     EXPECT_FALSE(fine.failed);
-    EXPECT_EQ(fine.what, success);
+    EXPECT_EQ(fine.what, no_failure);
     EXPECT_FALSE(fine.said) << "a redirect may say so too, but it is no failure";
 
     auto const now =

@@ -22,9 +22,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr auto no_idea = duration::max();
-constexpr std::optional<duration> let_in;
-
 /// A script of a policy with a gate.
 struct gated_script {
     explicit gated_script(retry_policy const& policy = endless_every_100ms(), bool measures = true)

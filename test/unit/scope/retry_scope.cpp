@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-retry_policy every_100ms() {
+retry_policy always_after_100ms() {
     return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).unlimited_attempts();
 }
 
@@ -47,8 +47,8 @@ TEST(decision_40, an_empty_executor_is_refused_by_a_scope) {
 
 TEST_F(retry_scope_test, cancel_ends_waits_now_and_join_ends_when_the_last_handler_has_run) {
     retry_scope scope(io.get_executor());
-    async_retry(scope, operation(), every_100ms(), note("a"));
-    async_retry(scope, operation(), every_100ms(), note("b"));
+    async_retry(scope, operation(), always_after_100ms(), note("a"));
+    async_retry(scope, operation(), always_after_100ms(), note("b"));
     time.advance(50ms);
     scope.async_join(note_join("scope"));
     EXPECT_EQ(scope.pending(), 2u);
@@ -67,7 +67,7 @@ TEST_F(retry_scope_test, cancel_tells_attempts_to_stop) {
     pending_attempts attempts(io);
     completion_record record;
     async_retry(
-        scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, every_100ms(),
+        scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, always_after_100ms(),
         record.handler());
     scope.cancel();
     time.run();
@@ -80,8 +80,8 @@ TEST_F(retry_scope_test, operation_in_a_cancelled_scope_makes_no_attempt) {
     retry_scope scope(io.get_executor());
     scope.cancel();
     std::vector<stop_reason> reasons;
-    async_retry(scope, operation(), every_100ms().on_give_up([&](stop_reason r) { reasons.push_back(r); }),
-                note("late"));
+    async_retry(scope, operation(),
+                always_after_100ms().on_give_up([&](stop_reason r) { reasons.push_back(r); }), note("late"));
     EXPECT_TRUE(order.empty());
     time.run();
     EXPECT_EQ(failing.attempts, 0u);
@@ -94,8 +94,8 @@ TEST_F(retry_scope_test, decision_12_success_wins) {
     retry_scope scope(io.get_executor());
     script succeeding;
     async_retry(
-        scope, [&](auto token) { return async_scripted(io, succeeding, std::move(token)); }, every_100ms(),
-        note("success"));
+        scope, [&](auto token) { return async_scripted(io, succeeding, std::move(token)); },
+        always_after_100ms(), note("success"));
     scope.cancel();
     time.run();
     EXPECT_THAT(order, elements("success ended"));
@@ -108,7 +108,7 @@ TEST_F(retry_scope_test, decision_15_cancel_inside_a_callback_is_seen_at_once) {
         failing.attempts = 0;
         retry_scope scope(io.get_executor());
         int retries = 0;
-        auto const policy = every_100ms()
+        auto const policy = always_after_100ms()
                                 .retry_if([&](error_code) {
                                     if (where == 0)
                                         scope.cancel();
@@ -138,7 +138,8 @@ TEST_F(retry_scope_test, handler_slot_and_scope_go_together) {
         order.clear();
         retry_scope scope(io.get_executor());
         asio::cancellation_signal signal;
-        async_retry(scope, operation(), every_100ms(), asio::bind_cancellation_slot(signal.slot(), note("op")));
+        async_retry(scope, operation(), always_after_100ms(),
+                    asio::bind_cancellation_slot(signal.slot(), note("op")));
         time.advance(50ms);
         if (slot_first)
             signal.emit(asio::cancellation_type::terminal);
@@ -153,9 +154,9 @@ TEST_F(retry_scope_test, handler_slot_and_scope_go_together) {
 TEST_F(retry_scope_test, scopes_nest) {
     retry_scope parent(io.get_executor());
     retry_scope child(parent), grandchild(child), sibling(parent);
-    async_retry(child, operation(), every_100ms(), note("child"));
-    async_retry(grandchild, operation(), every_100ms(), note("grandchild"));
-    async_retry(sibling, operation(), every_100ms(), note("sibling"));
+    async_retry(child, operation(), always_after_100ms(), note("child"));
+    async_retry(grandchild, operation(), always_after_100ms(), note("grandchild"));
+    async_retry(sibling, operation(), always_after_100ms(), note("sibling"));
     EXPECT_EQ(parent.pending(), 3u);
     EXPECT_EQ(child.pending(), 2u);
     parent.async_join(note_join("parent"));
@@ -175,7 +176,7 @@ TEST_F(retry_scope_test, scopes_nest) {
 TEST_F(retry_scope_test, destructor_cancels_and_detaches) {
     {
         retry_scope scope(io.get_executor());
-        async_retry(scope, operation(), every_100ms(), note("op"));
+        async_retry(scope, operation(), always_after_100ms(), note("op"));
         time.advance(50ms);
     }
     EXPECT_TRUE(order.empty());
@@ -199,7 +200,7 @@ TEST_F(retry_scope_test, joining_inside_the_coroutine_of_the_last_operation) {
         [&]() -> asio::awaitable<void> {
             script played = script::failures(2);
             auto const op = [&](auto token) { return async_scripted(io, played, std::move(token)); };
-            EXPECT_EQ(co_await async_retry(scope, op, every_100ms()), 3);
+            EXPECT_EQ(co_await async_retry(scope, op, always_after_100ms()), 3);
             scope.cancel();
             co_await scope.async_join();
             joined = true;
@@ -212,7 +213,7 @@ TEST_F(retry_scope_test, joining_inside_the_coroutine_of_the_last_operation) {
 TEST_F(retry_scope_test, join_can_be_cancelled_without_touching_the_operations) {
     retry_scope scope(io.get_executor());
     asio::cancellation_signal signal;
-    async_retry(scope, operation(), every_100ms(), note("op"));
+    async_retry(scope, operation(), always_after_100ms(), note("op"));
     scope.async_join(asio::bind_cancellation_slot(signal.slot(), note_join("first")));
     scope.async_join(note_join("second"));
     signal.emit(asio::cancellation_type::terminal);
@@ -239,7 +240,7 @@ TEST_F(retry_scope_test, decision_39_a_scope_may_end_inside_what_it_runs) {
                 scope.reset();
             }
         };
-        auto const policy = every_100ms()
+        auto const policy = always_after_100ms()
                                 .max_attempts(2)
                                 .on_retry([&](retry_event const&) { end_in(inside::retry_hook); })
                                 .on_give_up([&](stop_reason) { end_in(inside::give_up_hook); });
@@ -267,7 +268,8 @@ TEST_F(retry_scope_test, decision_18_cancelling_again_tells_nobody_again) {
     pending_attempts attempts(io);
     attempts.on_cancel = nullptr;
     async_retry(
-        child, [&](auto token) { return attempts.async_attempt(std::move(token)); }, every_100ms(), note("op"));
+        child, [&](auto token) { return attempts.async_attempt(std::move(token)); }, always_after_100ms(),
+        note("op"));
     scope.cancel();
     time.advance(0s);
     for (retry_scope* const which : {&scope, &child}) {
@@ -285,7 +287,7 @@ TEST_F(retry_scope_test, decision_18_cancelling_again_tells_nobody_again) {
 
 TEST_F(retry_scope_test, signal_may_end_before_the_join) {
     retry_scope scope(io);
-    async_retry(scope, operation(), every_100ms(), note("op"));
+    async_retry(scope, operation(), always_after_100ms(), note("op"));
     {
         asio::cancellation_signal signal;
         scope.async_join(asio::bind_cancellation_slot(signal.slot(), note_join("scope")));
@@ -312,7 +314,7 @@ TEST_F(retry_scope_test, join_is_cancelled_while_its_turn_is_queued) {
     asio::io_context other;
     auto scope = std::make_unique<retry_scope>(io);
     asio::cancellation_signal signal;
-    async_retry(*scope, operation(), every_100ms(), note("op"));
+    async_retry(*scope, operation(), always_after_100ms(), note("op"));
     scope->async_join(
         asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(other, note_join("scope"))));
     scope->cancel();
@@ -330,7 +332,7 @@ TEST(retry_scope, signal_may_outlive_the_context_of_a_join) {
         retry_scope scope(io);
         pending_attempts attempts(io);
         async_retry(
-            scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, every_100ms(),
+            scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, always_after_100ms(),
             [](error_code, int) { FAIL(); });
         scope.async_join(asio::bind_cancellation_slot(signal.slot(), [](error_code) { FAIL(); }));
     }
@@ -347,9 +349,9 @@ TEST(retry_scope, pending_operations_and_joins_of_a_destroyed_context_are_destro
         pending_attempts attempts(io);
         script failing = script::failures(10);
         async_retry(
-            scope, [&](auto token) { return async_scripted(io, failing, std::move(token)); }, every_100ms(),
-            [held, &calls](error_code, int) { ++calls; });
-        auto limited = every_100ms().attempt_timeout(1h);
+            scope, [&](auto token) { return async_scripted(io, failing, std::move(token)); },
+            always_after_100ms(), [held, &calls](error_code, int) { ++calls; });
+        auto limited = always_after_100ms().attempt_timeout(1h);
         async_retry(
             scope,
             [&]() -> asio::awaitable<void> {

@@ -695,13 +695,13 @@ TEST_F(ticker_test, runs_the_handler_on_its_own_executor) {
 }
 
 template <typename T>
-struct counting_allocator {
+struct block_counter {
     using value_type = T;
 
-    explicit counting_allocator(int& blocks) noexcept
+    explicit block_counter(int& blocks) noexcept
         : live(&blocks) {}
     template <typename U>
-    counting_allocator(counting_allocator<U> const& other) noexcept
+    block_counter(block_counter<U> const& other) noexcept
         : live(other.live) {}
 
     T* allocate(std::size_t n) {
@@ -712,7 +712,7 @@ struct counting_allocator {
         --*live;
         std::allocator<T>().deallocate(block, n);
     }
-    friend bool operator==(counting_allocator a, counting_allocator b) noexcept { return a.live == b.live; }
+    friend bool operator==(block_counter a, block_counter b) noexcept { return a.live == b.live; }
 
     int* live;
 };
@@ -723,7 +723,7 @@ TEST_F(ticker_test, waits_in_memory_of_the_handler_and_frees_it_before_the_call)
     for (int i = 0; i < 2; ++i) {
         int when_called = -1;
         ticker.async_wait(
-            asio::bind_allocator(counting_allocator<void>(blocks), [&](error_code) { when_called = blocks; }));
+            asio::bind_allocator(block_counter<void>(blocks), [&](error_code) { when_called = blocks; }));
         EXPECT_GT(blocks, 0);
         time.run();
         EXPECT_EQ(when_called, 0);
