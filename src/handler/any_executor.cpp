@@ -1,5 +1,7 @@
+#include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -7,6 +9,10 @@
 // What is to be known of each executor that may be inside an any_io_executor takes the compiler as long as all
 // of Asio's headers do.
 namespace asio_retry::detail {
+
+void refuse_empty_executor(std::string_view field) {
+    refuse(field, "empty", "must be one of a context");
+}
 
 asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_executor const& executor) {
     using io = asio::io_context::executor_type;

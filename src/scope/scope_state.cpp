@@ -1,6 +1,6 @@
 #include <asio_retry/detail/scope/scope_state.hpp>
 
-#include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/execution/context.hpp>
@@ -17,8 +17,7 @@ namespace asio_retry::detail {
 namespace asio = boost::asio;
 
 scope_handle scope_state::create(asio::any_io_executor executor, scope_handle parent, time_point deadline) {
-    if (!executor)
-        refuse("retry_scope.executor", "empty", "must be one of a context");
+    refuse_if_empty_executor("retry_scope.executor", executor);
     return scope_handle(new scope_state(std::move(executor), std::move(parent), deadline));
 }
 

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/ticker/ticker_state.hpp>
 
-#include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/detail/handler/empty_executor.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -28,8 +28,7 @@ void ticker_wait::on_shutdown() noexcept {
 }
 
 ticker_state::ticker_state(boost::asio::any_io_executor executor, retry_policy policy)
-    : executor_((executor ? void() : refuse("backoff_ticker.executor", "empty", "must be one of a context"),
-                 std::move(executor)))
+    : executor_((refuse_if_empty_executor("backoff_ticker.executor", executor), std::move(executor)))
     , scheduler_(scheduler(boost::asio::query(executor_, boost::asio::execution::context)))
     , policy_(std::move(policy)) {}
 

@@ -72,3 +72,6 @@ fault(no_turn_is_in_the_handlers_memory include/asio_retry/detail/handler/handle
     [[    static constexpr bool has_memory_of_its_own =
 ]] [[    static constexpr bool has_memory_of_its_own = false &&
 ]])
+
+fault(operation_takes_an_empty_executor include/asio_retry/detail/operation/initiate_retry.hpp
+    [[        if constexpr (requires { source.executor; })]] [[        if constexpr (false)]])

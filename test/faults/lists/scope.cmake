@@ -6,9 +6,8 @@ fault(scope_has_more_time_than_its_parent src/scope/scope_state.cpp
     [[deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)]] [[deadline_(deadline)]])
 
 fault(scope_takes_an_empty_executor src/scope/scope_state.cpp
-    [[    if (!executor)
-        refuse(]] [[    if (false)
-        refuse(]])
+    [[    refuse_if_empty_executor("retry_scope.executor", executor);
+]] [[]])
 
 fault(scope_begins_in_a_stopped_parent src/scope/scope_state.cpp
     [[    standing_.store(parent_->standing_.load());

@@ -135,4 +135,4 @@ fault(ticker_loses_a_wait_that_there_is_no_memory_for src/ticker/ticker_state.cp
         return;]])
 
 fault(ticker_takes_an_empty_executor src/ticker/ticker_state.cpp
-    [[(executor ? void() : refuse(]] [[(true ? void() : refuse(]])
+    [[refuse_if_empty_executor("backoff_ticker.executor", executor), ]] [[]])

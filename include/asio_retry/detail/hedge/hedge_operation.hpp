@@ -139,6 +139,7 @@ inline constexpr bool is_the_librarys_own<asio::recycling_allocator<T>> = true;
 template <>
 struct operation_kind<hedge_policy> {
     static constexpr std::string_view operation_field = "async_hedge.operation";
+    static constexpr std::string_view executor_field = "async_hedge.executor";
 
     template <typename Form>
     static constexpr void assert_usable() {

@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/detail/operation/await_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/operation/retry_operation.hpp>
@@ -83,6 +84,7 @@ struct operation_kind;
 template <>
 struct operation_kind<retry_policy> {
     static constexpr std::string_view operation_field = "async_retry.operation";
+    static constexpr std::string_view executor_field = "async_retry.executor";
 
     template <typename Form>
     static constexpr void assert_usable() noexcept {}
@@ -243,6 +245,8 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
         using signature = typename form::signature;
         operation_kind<Policy>::template assert_usable<form>();
         refuse_if_empty(operation_kind<Policy>::operation_field, operation);
+        if constexpr (requires { source.executor; })
+            refuse_if_empty_executor(operation_kind<Policy>::executor_field, source.executor);
         operation_kind<Policy>::template assert_token<Token, signature>();
         constexpr bool retries = std::is_same_v<Policy, retry_policy>;
         if constexpr (retries && awaits_directly<form, Token>) {
