@@ -107,6 +107,10 @@ TEST(operation_block, a_turn_that_follows_a_wait_is_in_memory_of_the_handler_too
     time.advance(1s);
     EXPECT_EQ(live.most, 2u);
     EXPECT_EQ(live.count, 1u);
+    io.restart();
+    time.run();
+    EXPECT_EQ(live.ended, 1);
+    EXPECT_EQ(live.count, 0u);
 }
 
 } // namespace
