@@ -71,7 +71,8 @@ private:
 
     std::string read_name(std::string_view& text, bool is_label = false) {
         constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-        std::string const more = std::string(letters) + "0123456789" + (is_label ? "" : ":");
+        std::string more(letters);
+        more.append("0123456789").append(is_label ? "" : ":");
         std::size_t const end = std::min(text.find_first_not_of(more), text.size());
         std::string const name(text.substr(0, end));
         if (name.empty() || ('0' <= name[0] && name[0] <= '9'))

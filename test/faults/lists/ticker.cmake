@@ -116,6 +116,9 @@ fault(ticker_is_not_scheduled_again_without_memory src/ticker/ticker_state.cpp
     try {]] [[    bool scheduled = false;
     try {]])
 
+fault(ticker_takes_an_empty_executor src/ticker/ticker_state.cpp
+    [[refuse_if_empty_executor("backoff_ticker.executor", executor), ]] [[]])
+
 # --- memory
 
 noticed_by(exhaustion_tests)
@@ -133,6 +136,3 @@ fault(ticker_loses_a_wait_that_there_is_no_memory_for src/ticker/ticker_state.cp
     [[        lock.unlock();
         return wait.end();]] [[        lock.unlock();
         return;]])
-
-fault(ticker_takes_an_empty_executor src/ticker/ticker_state.cpp
-    [[refuse_if_empty_executor("backoff_ticker.executor", executor), ]] [[]])

@@ -598,8 +598,9 @@ TEST(policy_text, sixteen_backoffs_may_stand_inside_one_another) {
 }
 
 TEST(policy_text, long_words_are_shown_in_part) {
-    EXPECT_THAT(fault_in(std::string(100'000, 'x') + "()"),
-                StartsWith("0: unknown name '" + std::string(40, 'x') + "...'; expected a backoff ("));
+    std::string expected = "0: unknown name '";
+    expected.append(40, 'x').append("...'; expected a backoff (");
+    EXPECT_THAT(fault_in(std::string(100'000, 'x') + "()"), StartsWith(expected));
 }
 
 } // namespace
