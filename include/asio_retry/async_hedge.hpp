@@ -35,7 +35,8 @@ namespace asio_retry {
 /// its own steps on another thread. So on an executor that runs functions on several threads at once, such as
 /// that of a thread_pool, give the handler a strand as its executor (`bind_executor`). That is not needed where
 /// each attempt is a single Asio operation, or an awaitable of `any_io_executor`. Bad policies are refused when
-/// they are built. An empty operation or executor is refused at once, with std::invalid_argument.
+/// they are built. An empty operation is refused at once, with std::invalid_argument; so is an
+/// empty executor that is given to it.
 ///
 /// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
 /// attempt has ended. What it refers to, such as buffers, must live as long.

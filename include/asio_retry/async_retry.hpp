@@ -39,7 +39,8 @@ class hedge_policy;
 /// time limit or a scope has a strand for its executor. It needs none if its attempts are single Asio
 /// operations or awaitables of `any_io_executor`; a composed attempt, such as a nested retry, must not be told
 /// to stop while a part of it runs. Bad policies are refused when they are built. An empty operation, as a
-/// std::function or a pointer may be, and an empty executor are refused at once with std::invalid_argument.
+/// std::function or a pointer may be, and an empty executor given to it are refused at once with
+/// std::invalid_argument; a handler's own is as Asio takes it.
 ///
 /// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.

@@ -52,15 +52,19 @@ asio::awaitable<void> awaited(asio_retry::retry_scope& in) {
     co_await in.async_drain(1s, asio::use_awaitable);
 }
 
+void noted(asio_retry::error_code, int); // a function is a handler of which g++ warns more
+
 void called_back(asio::io_context& context, asio_retry::retry_scope& in) {
     asio_retry::retry_policy const plain;
     asio_retry::hedge_policy const beside(1s);
     auto const done = [](asio_retry::error_code, int) {};
     asio_retry::async_retry(context, wait, plain, done);
+    asio_retry::async_retry(context, wait, plain, noted);
     asio_retry::async_retry(in, wait, plain, done);
     asio_retry::async_retry(context, fetch, plain, asio::detached);
     asio_retry::async_retry(in, asio_retry::fail_if(wait, is_zero), plain.total_timeout(1s), asio::use_future);
     asio_retry::async_hedge(context, wait, beside, done);
+    asio_retry::async_hedge(context, wait, beside, noted);
     asio_retry::async_hedge(in, fetch, beside, asio::detached);
     asio_retry::backoff_ticker(context, plain).async_wait([](asio_retry::error_code) {});
     in.async_drain(1s, [](asio_retry::error_code, std::size_t) {});

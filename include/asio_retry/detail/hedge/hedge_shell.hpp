@@ -65,7 +65,7 @@ private:
             hedge_shell* self;
             ~on_exit() { self->on_handler_returned(); }
         } const guard{this};
-        Handler handler(std::move(this->handler()));
+        Handler to_call(std::move(this->handler()));
         arguments result = [&] {
             try {
                 return result_for(action);
@@ -75,7 +75,7 @@ private:
             }
         }();
         this->leave();
-        std::apply(std::move(handler), std::move(result));
+        std::apply(std::move(to_call), std::move(result));
     }
 
     arguments take_result(hedge_action const& action) {

@@ -60,11 +60,11 @@ protected:
         [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
         auto presence = take_presence();
         auto const executor = this->get_executors().waits_on();
-        Handler handler = take_handler();
-        immediate_delivery<typename base::executors::io_executor, Handler> delivery(handler, executor);
+        Handler to_call = take_handler();
+        immediate_delivery<typename base::executors::io_executor, Handler> delivery(to_call, executor);
         std::apply(
             [&](auto&&... values) {
-                delivery(asio::append(presence.until_called(std::move(handler)), std::move(values)...));
+                delivery(asio::append(presence.until_called(std::move(to_call)), std::move(values)...));
             },
             std::move(result));
     }
