@@ -15,6 +15,7 @@ asio_retry::circuit_breaker_options upstream_pool::upstream::options() {
     result.consecutive = 3;
     result.open_for = std::chrono::milliseconds(500); // which is how late its return may be noticed
     result.growth = 1;
+    result.probes = 1; // with more, clients who come together are refused by servers that are all back
     return result;
 }
 
