@@ -1,5 +1,5 @@
-# Builds and runs a project that takes the library in the way that doc/guide/installing.md shows for the command WAY. Who has
-# the library's sources builds them as re_export.cmake and shared.cmake do, so that project is only configured.
+# Builds and runs a project that takes the library in the way that doc/guide/installing.md shows for the command WAY. What is fetched
+# builds like a subdirectory, so that project is only configured.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../guide/blocks.cmake)
 page_blocks(${SOURCE_DIR}/doc/guide/installing.md cmake lines)
@@ -42,7 +42,7 @@ endif()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/build ${options}
     COMMAND_ERROR_IS_FATAL ANY)
-if(NOT WAY STREQUAL "find_package")
+if(WAY STREQUAL "FetchContent_Declare")
     return()
 endif()
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/build --config ${CONFIG} --parallel 2
