@@ -75,12 +75,19 @@ struct noting_handler {
 };
 
 // With the executor of an io_context.
-TEST(operation_block, is_one_of_at_most_216_bytes_while_it_waits) {
+class operation_block : public testing::Test {
+protected:
+    operation_block() {
+        async_retry(io.get_executor(), refused_connect{&io},
+                    retry_policy().backoff(constant(1s)).max_attempts(3), noting_handler{&live});
+    }
+
+    live_blocks live; // which the context gives back to
     boost::asio::io_context io;
-    virtual_time time(io);
-    live_blocks live;
-    async_retry(io.get_executor(), refused_connect{&io}, retry_policy().backoff(constant(1s)).max_attempts(3),
-                noting_handler{&live});
+    virtual_time time{io};
+};
+
+TEST_F(operation_block, is_one_of_at_most_216_bytes_while_it_waits) {
     for (int waits = 0; waits != 2; ++waits) {
         io.poll();
         io.restart();
@@ -95,12 +102,7 @@ TEST(operation_block, is_one_of_at_most_216_bytes_while_it_waits) {
     EXPECT_EQ(live.count, 0u);
 }
 
-TEST(operation_block, a_turn_that_follows_a_wait_is_in_memory_of_the_handler_too) {
-    boost::asio::io_context io;
-    virtual_time time(io);
-    live_blocks live;
-    async_retry(io.get_executor(), refused_connect{&io}, retry_policy().backoff(constant(1s)).max_attempts(3),
-                noting_handler{&live});
+TEST_F(operation_block, a_turn_that_follows_a_wait_is_in_memory_of_the_handler_too) {
     io.poll();
     io.restart();
     live.most = live.count;
