@@ -112,7 +112,7 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
             return false;
     }();
 
-    static auto assert_usable() {
+    static consteval auto assert_usable() {
         inner::assert_usable();
         static_assert(is_usable || !inner::is_usable,
                       "fail_if: the predicate must take the values of a successful completion and return bool "
@@ -143,6 +143,7 @@ struct detail::operation_form<erring_operation<Judged>> : detail::operation_form
     using erring = erring_operation<Judged>;
 
     static constexpr bool names_rejected = true;
+    static constexpr bool prepares = true;
 
     template <typename... Token>
     static decltype(auto) call(erring& operation, attempt const& which, Token&&... token) {

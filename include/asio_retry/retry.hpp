@@ -51,7 +51,8 @@ auto retry(Operation&& operation, retry_policy policy, Waits& waits) {
     using form = detail::operation_form<callable_type>;
     detail::assert_blocking<form>();
     if constexpr (form::is_usable && !detail::is_asynchronous<form>) {
-        detail::refuse_if_empty("retry.operation", operation);
+        if constexpr (detail::may_be_empty<callable_type>)
+            detail::refuse_if_empty("retry.operation", operation);
         callable_type callable(std::forward<Operation>(operation));
         return detail::blocking_retry<callable_type, Waits>(callable, std::move(policy), waits).run();
     }

@@ -80,6 +80,7 @@ struct detail::operation_form<hooked_operation<Operation, OnRetry, OnEnd>> : det
     using hooked = hooked_operation<Operation, OnRetry, OnEnd>;
 
     static constexpr bool has_hooks = true;
+    static constexpr bool prepares = true;
 
     template <typename... Token>
     static decltype(auto) call(hooked& operation, attempt const& which, Token&&... token) {

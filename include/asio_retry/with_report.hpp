@@ -54,6 +54,7 @@ struct detail::operation_form<reported_operation<Operation>> : detail::operation
     }
 
     static constexpr bool is_reported = true;
+    static constexpr bool prepares = true;
     static_assert(!inner::is_reported, "with_report: the operation has a report already");
 
     static void prepare(reported& operation, retry_machine& machine) {

@@ -53,7 +53,11 @@ public:
         release()->on_attempt_completed(std::forward<Args>(args)...);
     }
 
-    Operation* release() noexcept { return std::exchange(operation_, nullptr); }
+    Operation* release() noexcept {
+        Operation* const released = operation_; // std::exchange would be two functions more for each handler
+        operation_ = nullptr;
+        return released;
+    }
 
 private:
     Operation* operation_;

@@ -55,11 +55,16 @@ retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge 
 
 /// The same of a result that is known with its types.
 template <typename Completion, typename Form, typename Callable, time_source Source>
-retry_action decide_on(retry_machine& machine, Callable& callable, typename Completion::arguments const& result,
-                       Source& source, time_point& now) {
+retry_action decide_on(retry_machine& machine, [[maybe_unused]] Callable& callable,
+                       typename Completion::arguments const& result, Source& source, time_point& now) {
     return decide(
         machine, Completion::is_failure(result),
-        [&] { return Completion::template rejects<Form>(callable, result); },
+        [&] {
+            if constexpr (Form::judges_results)
+                return Completion::template rejects<Form>(callable, result);
+            else
+                return judgement();
+        },
         [&] { return Completion::verdict_on(result); }, source, now);
 }
 

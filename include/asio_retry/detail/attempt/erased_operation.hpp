@@ -62,7 +62,10 @@ public:
     judgement rejects(Values const&... values) {
         return calls_->rejects(memory_, values...);
     }
-    void prepare(retry_machine& machine) { calls_->prepare(memory_, machine); }
+    void prepare(retry_machine& machine) {
+        if (calls_->prepare)
+            calls_->prepare(memory_, machine);
+    }
 
 private:
     static constexpr std::size_t capacity = 6 * sizeof(void*);
@@ -118,7 +121,7 @@ private:
             return in.get();
     }
 
-    /// Null where bytes can be copied, and forgotten.
+    /// Null where there is nothing to do, as where bytes can be copied, and forgotten.
     struct calls {
         void (*relocate)(void* to, void* from) noexcept;
         void (*destroy)(void*) noexcept;
@@ -139,18 +142,32 @@ private:
     }
 
     template <typename Callable>
+    static consteval typename result_judge<arguments>::type rejects_of() {
+        if constexpr (JudgesResults)
+            return [](void* memory, auto const&... values) -> judgement {
+                return operation_form<Callable>::rejects(get<Callable>(memory), values...);
+            };
+        else
+            return nullptr;
+    }
+    template <typename Callable>
+    static consteval auto prepare_of() -> void (*)(void*, retry_machine&) {
+        if constexpr (operation_form<Callable>::prepares)
+            return [](void* memory, retry_machine& decides) {
+                operation_form<Callable>::prepare(get<Callable>(memory), decides);
+            };
+        else
+            return nullptr;
+    }
+
+    template <typename Callable>
     static constexpr calls calls_of = {
         std::is_trivially_copyable_v<held<Callable>> ? nullptr : &relocate<held<Callable>>,
         std::is_trivially_destructible_v<held<Callable>> ? nullptr : &destroy<held<Callable>>,
         [](void* memory, attempt const& which) -> Awaitable {
             return operation_form<Callable>::call(get<Callable>(memory), which);
         },
-        [](void* memory, auto const&... values) -> judgement {
-            return operation_form<Callable>::rejects(get<Callable>(memory), values...);
-        },
-        [](void* memory, retry_machine& decides) {
-            operation_form<Callable>::prepare(get<Callable>(memory), decides);
-        }};
+        rejects_of<Callable>(), prepare_of<Callable>()};
 
     calls const* calls_;
     alignas(std::max_align_t) std::byte memory_[capacity];
@@ -176,6 +193,7 @@ struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> 
     static constexpr bool returns_awaitable = true;
     static constexpr bool returns_operation = false;
     static constexpr bool judges_results = JudgesResults;
+    static constexpr bool prepares = true;
 
     static Awaitable call(erased& operation, attempt const& which) { return operation.call(which); }
     static void prepare(erased& operation, retry_machine& machine) { operation.prepare(machine); }

@@ -235,7 +235,7 @@ struct operation_form {
 
     /// Says what makes the operation unusable. Assertions in the class itself would make clang complain of
     /// every use of it as well, and a function that returns no `auto` is looked at too late to complain first.
-    static auto assert_usable() {
+    static consteval auto assert_usable() {
         static_assert(!awaitable_traits<F>::is_awaitable,
                       "async_retry: this is an awaitable, which can be awaited once: give what makes one for "
                       "each attempt, as in [] { return fetch(); }");
@@ -271,6 +271,9 @@ struct operation_form {
 
     static constexpr bool is_reported = false;
     static constexpr bool has_hooks = false;
+
+    /// Whether there is something to `prepare`.
+    static constexpr bool prepares = takes_attempt;
 
     /// Tells the machine, before the start, what the operation asks of it.
     static void prepare(F&, retry_machine& machine) {

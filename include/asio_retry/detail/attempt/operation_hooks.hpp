@@ -25,9 +25,23 @@ inline constexpr bool is_hook_of_retry = is_no_hook<Hook> || std::is_invocable_v
 template <typename Hook>
 inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocable_v<Hook&, stop_reason>;
 
+/// Hears nothing but what is to be called.
+class hooks_observer : public machine_observer {
+public:
+    void on_start(time_point) noexcept override {}
+    void on_attempt(std::uint64_t, time_point) noexcept override {}
+    void on_failure(verdict const&, interruption, time_point) noexcept override {}
+    void on_wait(duration, time_point) noexcept override {}
+    void on_wait_over(time_point) noexcept override {}
+    void on_end(stop_reason, time_point) noexcept override {}
+
+protected:
+    ~hooks_observer() = default;
+};
+
 /// Calls the hooks of one operation; a nullptr is none.
 template <typename OnRetry, typename OnEnd>
-class operation_hooks final : public machine_observer {
+class operation_hooks final : public hooks_observer {
 public:
     operation_hooks(OnRetry retry_hook, OnEnd end_hook)
         : on_retry_(std::move(retry_hook))
@@ -44,13 +58,6 @@ private:
         else if constexpr (std::is_invocable_v<OnEnd&, stop_reason>)
             std::invoke(on_end_, event.reason);
     }
-
-    void on_start(time_point) noexcept override {}
-    void on_attempt(std::uint64_t, time_point) noexcept override {}
-    void on_failure(verdict const&, interruption, time_point) noexcept override {}
-    void on_wait(duration, time_point) noexcept override {}
-    void on_wait_over(time_point) noexcept override {}
-    void on_end(stop_reason, time_point) noexcept override {}
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnRetry on_retry_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnEnd on_end_;

@@ -194,7 +194,7 @@ struct stepped_form : operation_form<Operation> {
     static constexpr bool is_usable =
         inner::is_usable && step_form::is_usable && has_awaited_value && has_executor;
 
-    static auto assert_usable() {
+    static consteval auto assert_usable() {
         inner::assert_usable();
         static_assert(
             step_form::is_usable,

@@ -58,7 +58,7 @@ struct given_back<boost::system::result<void>> {
 };
 
 template <typename Form>
-auto assert_blocking() {
+consteval auto assert_blocking() {
     static_assert(
         !is_asynchronous<Form>,
         "retry: a blocking retry takes a plain callable; for one that takes a completion token or returns an "
@@ -113,7 +113,8 @@ public:
     result_type run() {
         retry_action action;
         try {
-            form::prepare(callable_, machine_);
+            if constexpr (form::prepares)
+                form::prepare(callable_, machine_);
             time_point now = source_.time_for(machine_);
             action = begin(machine_, source_, now);
             while (action.what != retry_action::kind::complete)

@@ -13,10 +13,48 @@
 
 namespace asio_retry::detail {
 
-/// The memory of an operation: one block, from the allocator of its handler, or else recycled by Asio.
-template <typename Operation, typename Handler>
-class operation_block {
+/// Room for an operation. Those of one size share it, and so the functions that allocate it.
+template <std::size_t Size, std::size_t Alignment>
+struct alignas(Alignment) operation_room {
+    std::byte bytes[Size];
+};
+
+/// Rooms in a row, given back unless they are released.
+template <typename Allocator>
+class allocated_rooms {
+    using traits = std::allocator_traits<Allocator>;
+    using room = typename traits::value_type;
+
 public:
+    allocated_rooms(Allocator const& memory, std::size_t count)
+        : allocated_rooms(memory, count, nullptr) {
+        first_ = traits::allocate(memory_, count_);
+    }
+    /// Takes what was released.
+    allocated_rooms(Allocator const& memory, std::size_t count, void* first) noexcept
+        : memory_(memory)
+        , count_(count)
+        , first_(static_cast<room*>(first)) {}
+    allocated_rooms(allocated_rooms const&) = delete;
+    allocated_rooms& operator=(allocated_rooms const&) = delete;
+    ~allocated_rooms() {
+        if (first_)
+            traits::deallocate(memory_, first_, count_);
+    }
+
+    void* first() const noexcept { return first_; }
+    void release() noexcept { first_ = nullptr; }
+
+private:
+    Allocator memory_;
+    std::size_t count_;
+    room* first_;
+};
+
+/// From where the memory of a handler's operation comes: from the handler's allocator, or else Asio recycles
+/// it.
+template <typename Handler>
+struct handler_memory {
     /// For what is allocated on behalf of the handler.
     using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
 
@@ -24,6 +62,27 @@ public:
         return asio::get_associated_allocator(handler, asio::recycling_allocator<void>());
     }
 
+    // An explicit std::allocator would bypass Asio's per-thread cache.
+    static constexpr bool is_recycled = std::is_same_v<handler_allocator, std::allocator<void>>;
+
+    template <typename T>
+    using allocator =
+        typename std::allocator_traits<std::conditional_t<is_recycled, asio::recycling_allocator<void>,
+                                                          handler_allocator>>::template rebind_alloc<T>;
+
+    template <typename T>
+    static allocator<T> allocator_for(Handler const& handler) noexcept {
+        if constexpr (is_recycled)
+            return allocator<T>(asio::recycling_allocator<void>());
+        else
+            return allocator<T>(handler_allocator_of(handler));
+    }
+};
+
+/// The memory of an operation: one block.
+template <typename Operation, typename Handler>
+class operation_block {
+public:
     /// If this throws, nothing is left behind.
     template <typename... Args>
     static Operation* create(Handler&& handler, Args&&... args) {
@@ -38,48 +97,30 @@ public:
     /// The same with room behind the operation for what it keeps there, as for `more` operations.
     template <typename... Args>
     static Operation* create_with(std::size_t more, Handler&& handler, Args&&... args) {
-        allocator memory = allocator_for(handler);
-        struct unless_built {
-            allocator& memory;
-            Operation* place;
-            std::size_t count;
-            ~unless_built() {
-                if (place)
-                    traits::deallocate(memory, place, count);
-            }
-        } guard{memory, traits::allocate(memory, 1 + more), 1 + more};
-        ::new (static_cast<void*>(guard.place)) Operation(std::move(handler), std::forward<Args>(args)...);
-        return std::exchange(guard.place, nullptr);
+        auto rooms = rooms_of(handler, 1 + more);
+        auto* const operation =
+            ::new (rooms.first()) Operation(std::move(handler), std::forward<Args>(args)...);
+        rooms.release();
+        return operation;
     }
 
     /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
     static Handler dissolve(Operation* operation, Handler& handler, std::size_t more = 0) {
         struct on_exit {
+            rooms_type rooms;
             Operation* operation;
-            allocator memory;
-            std::size_t count;
-            ~on_exit() {
-                operation->~Operation();
-                traits::deallocate(memory, operation, count);
-            }
-        } guard{operation, allocator_for(handler), 1 + more};
+            ~on_exit() { operation->~Operation(); }
+        } const guard{rooms_of(handler, 1 + more, operation), operation};
         return Handler(std::move(handler));
     }
 
 private:
-    // An explicit std::allocator would bypass Asio's per-thread cache.
-    static constexpr bool is_recycled = std::is_same_v<handler_allocator, std::allocator<void>>;
-    using allocator_for_any =
-        std::conditional_t<is_recycled, asio::recycling_allocator<void>, handler_allocator>;
+    using room = operation_room<sizeof(Operation), alignof(Operation)>;
+    using rooms_type = allocated_rooms<typename handler_memory<Handler>::template allocator<room>>;
 
-    using allocator = typename std::allocator_traits<allocator_for_any>::template rebind_alloc<Operation>;
-    using traits = std::allocator_traits<allocator>;
-
-    static allocator allocator_for(Handler const& handler) noexcept {
-        if constexpr (is_recycled)
-            return allocator(asio::recycling_allocator<void>());
-        else
-            return allocator(handler_allocator_of(handler));
+    template <typename... First>
+    static rooms_type rooms_of(Handler const& handler, std::size_t count, First... first) {
+        return rooms_type(handler_memory<Handler>::template allocator_for<room>(handler), count, first...);
     }
 };
 

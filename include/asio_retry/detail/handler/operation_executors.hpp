@@ -46,9 +46,9 @@ struct strand_of<asio::any_io_executor> {
     ASIO_RETRY_DECL static type make(asio::any_io_executor const& executor);
 };
 
-/// Where an operation runs, which is where its handler does, or else where it waits; and work on both while it
-/// lasts.
-template <typename WaitsOn, typename Handler, bool WantsStrand>
+/// Where an operation runs, which is where its handler does, on an `Associated`, or else where it waits; and
+/// work on both while it lasts. One for all handlers of that executor.
+template <typename WaitsOn, typename Associated, bool HandlerHasExecutor, bool WantsStrand>
 class operation_executors {
     using io = io_executor_of<WaitsOn>;
 
@@ -56,20 +56,27 @@ public:
     using io_executor = typename io::type;
 
 private:
-    using associated = asio::associated_executor_t<Handler, io_executor>;
-    using base = std::conditional_t<is_fallback_executor<associated>, io_executor, associated>;
+    using base = std::conditional_t<is_fallback_executor<Associated>, io_executor, Associated>;
     static constexpr bool has_strand = WantsStrand && std::is_convertible_v<base, asio::any_io_executor>;
 
     // Then one executor is enough.
-    static constexpr bool waits_where_it_runs =
-        io::is_of_handler || is_fallback_executor<asio::associated_executor_t<Handler>>;
+    static constexpr bool waits_where_it_runs = io::is_of_handler || !HandlerHasExecutor;
 
 public:
     using executor_type =
         typename std::conditional_t<has_strand, strand_of<base>, std::type_identity<base>>::type;
 
-    operation_executors(Handler const& given_handler, WaitsOn const& waits_on)
-        : here_(executor_on(base_of(given_handler, io::get(waits_on)))) {
+    /// Of a handler that this is for.
+    template <typename Handler>
+    static base runs_on(Handler const& handler, WaitsOn const& waits_on) noexcept {
+        if constexpr (is_fallback_executor<Associated>)
+            return io::get(waits_on);
+        else
+            return asio::get_associated_executor(handler, io::get(waits_on));
+    }
+
+    operation_executors(base const& runs_on, WaitsOn const& waits_on)
+        : here_(executor_on(runs_on)) {
         if constexpr (!waits_where_it_runs)
             there_.emplace(io::get(waits_on));
     }
@@ -104,17 +111,15 @@ private:
             return executor;
     }
 
-    static base base_of(Handler const& handler, io_executor const& waits_on) noexcept {
-        if constexpr (is_fallback_executor<associated>)
-            return waits_on;
-        else
-            return asio::get_associated_executor(handler, waits_on);
-    }
-
     working_executor<executor_type> here_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS
     std::conditional_t<waits_where_it_runs, nowhere_else, std::optional<working_executor<io_executor>>>
         there_;
 };
+
+template <typename WaitsOn, typename Handler, bool WantsStrand>
+using executors_for =
+    operation_executors<WaitsOn, asio::associated_executor_t<Handler, typename io_executor_of<WaitsOn>::type>,
+                        !is_fallback_executor<asio::associated_executor_t<Handler>>, WantsStrand>;
 
 } // namespace asio_retry::detail

@@ -142,7 +142,7 @@ struct operation_kind<hedge_policy> {
     static constexpr std::string_view executor_field = "async_hedge.executor";
 
     template <typename Form>
-    static constexpr void assert_usable() {
+    static consteval void assert_usable() {
         static_assert(!Form::is_reported, "async_hedge: with_report is for async_retry");
         static_assert(!Form::names_rejected, "async_hedge: or_error is for async_retry");
         static_assert(!Form::has_hooks,
@@ -150,7 +150,7 @@ struct operation_kind<hedge_policy> {
     }
 
     template <typename Token, typename Signature>
-    static auto assert_token() {
+    static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
                       "async_hedge: where to wait comes first: async_hedge(scope, operation, policy)");
         static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
@@ -163,7 +163,7 @@ struct operation_kind<hedge_policy> {
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void initiate(Handler&& handler, Callable&& callable, hedge_policy const& policy,
                          WaitsOn const& waits_on, Membership&& membership) {
-        using allocator = typename operation_block<int, Handler>::handler_allocator;
+        using allocator = typename handler_memory<Handler>::handler_allocator;
         if constexpr (!is_the_librarys_own<allocator>)
             if (policy.settings().deliver_at_once)
                 return make<HasStrand>(asio::bind_allocator(std::allocator<void>(), std::move(handler)),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/hedge/hedge_core.hpp>
 #include <asio_retry/detail/operation/operation_shell.hpp>
 #include <asio_retry/hedge_policy.hpp>
@@ -52,7 +53,7 @@ private:
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
         arguments result = take_result(action);
-        std::apply(take_handler(), std::move(result));
+        unpack(take_handler(), std::move(result), places_of<arguments>);
     }
 
     void deliver_later(hedge_action const& action) final {
@@ -75,7 +76,7 @@ private:
             }
         }();
         this->leave();
-        std::apply(std::move(to_call), std::move(result));
+        unpack(std::move(to_call), std::move(result), places_of<arguments>);
     }
 
     arguments take_result(hedge_action const& action) {

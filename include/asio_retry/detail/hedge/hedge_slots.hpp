@@ -114,8 +114,7 @@ public:
             std::move(handler)(std::exception_ptr());
         } else {
             using result_type = typename Form::result_type;
-            auto values = returned<result_type>::arguments(result_type(operation.call(*this)));
-            std::apply([&](auto&&... each) { std::move(handler)(std::move(each)...); }, std::move(values));
+            std::move(handler)(returned<result_type>::arguments(result_type(operation.call(*this))));
         }
     }
     void tell(asio::cancellation_type_t type) { this->signal.emit(type); }
@@ -146,8 +145,7 @@ private:
     typename Form::result_type call() final { return callable_->call(*this); }
     bool is_cancelled() noexcept final { return false; }
     void on_completed(typename base::arguments&& result) final {
-        std::apply([this](auto&&... values) { this->on_attempt_completed(std::move(values)...); },
-                   std::move(result));
+        this->on_attempt_completed(std::move(result));
     }
     void on_dropped() noexcept final { this->on_attempt_dropped(); }
     void on_lost() noexcept final { this->operation_.on_attempt_lost(*this); }

@@ -222,8 +222,7 @@ private:
 
     bool is_cancelled() noexcept final { return this->machine().cancelled(); }
     void on_completed(typename shell::arguments&& result) final {
-        std::apply([this](auto&&... values) { this->on_attempt_completed(std::move(values)...); },
-                   std::move(result));
+        this->on_attempt_completed(std::move(result));
     }
     void on_dropped() noexcept final { this->on_attempt_dropped(); }
     void on_lost() noexcept final { this->on_coroutine_lost(); }

@@ -87,10 +87,10 @@ struct operation_kind<retry_policy> {
     static constexpr std::string_view executor_field = "async_retry.executor";
 
     template <typename Form>
-    static constexpr void assert_usable() noexcept {}
+    static consteval void assert_usable() noexcept {}
 
     template <typename Token, typename Signature>
-    static auto assert_token() {
+    static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
                       "async_retry: where to wait comes first: async_retry(scope, operation, policy)");
         static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
@@ -240,11 +240,12 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
         return;
     } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
         return initiate(source, std::forward<Operation>(operation), std::move(policy),
-                        default_token_of<form, typename Source::executor_type>());
+                        decltype(default_token_of<form, typename Source::executor_type>())());
     } else {
         using signature = typename form::signature;
         operation_kind<Policy>::template assert_usable<form>();
-        refuse_if_empty(operation_kind<Policy>::operation_field, operation);
+        if constexpr (may_be_empty<std::decay_t<Operation>>)
+            refuse_if_empty(operation_kind<Policy>::operation_field, operation);
         if constexpr (requires { source.executor; })
             refuse_if_empty_executor(operation_kind<Policy>::executor_field, source.executor);
         operation_kind<Policy>::template assert_token<Token, signature>();

@@ -3,14 +3,15 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/handler_operation.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/operation/operation_core.hpp>
 #include <asio_retry/detail/operation/scope_membership.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
 
@@ -62,11 +63,8 @@ protected:
         auto const executor = this->get_executors().waits_on();
         Handler to_call = take_handler();
         immediate_delivery<typename base::executors::io_executor, Handler> delivery(to_call, executor);
-        std::apply(
-            [&](auto&&... values) {
-                delivery(asio::append(presence.until_called(std::move(to_call)), std::move(values)...));
-            },
-            std::move(result));
+        delivery(late_completion<Handler, Arguments, decltype(presence)>(std::move(to_call), std::move(result),
+                                                                         std::move(presence)));
     }
 
 private:
@@ -126,9 +124,13 @@ protected:
 
     ~operation_shell() = default;
 
+    struct nothing_to_prepare {
+        void operator()() const noexcept {}
+    };
+
     /// In the initiating function. `prepare` may ask something of the machine.
-    template <typename Prepare>
-    void start(Prepare prepare) {
+    template <typename Prepare = nothing_to_prepare>
+    void start(Prepare prepare = {}) {
         bool can_be_cancelled = false;
         try {
             can_be_cancelled = this->connect_slot();
@@ -168,7 +170,7 @@ private:
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
         arguments result = take_result();
-        std::apply(take_handler(), std::move(result));
+        unpack(take_handler(), std::move(result), places_of<arguments>);
     }
 
     arguments take_result() {

@@ -69,7 +69,10 @@ protected:
     ~operation_with_callable() = default;
 
     void start() {
-        Shell::start([this] { form::prepare(callable_, this->machine()); });
+        if constexpr (form::prepares)
+            Shell::start([this] { form::prepare(callable_, this->machine()); });
+        else
+            Shell::start();
     }
 
     template <typename... Token>
@@ -113,8 +116,7 @@ private:
             std::move(handler)(std::exception_ptr());
         } else {
             using result_type = typename form::result_type;
-            auto values = returned<result_type>::arguments(result_type(this->call_operation()));
-            std::apply([&](auto&&... each) { std::move(handler)(std::move(each)...); }, std::move(values));
+            std::move(handler)(returned<result_type>::arguments(result_type(this->call_operation())));
         }
     }
 };

@@ -3,8 +3,6 @@
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 
-#include <boost/asio/consign.hpp>
-
 #include <concepts>
 #include <utility>
 
@@ -26,12 +24,7 @@ concept membership = std::constructible_from<typename T::template part<Operation
 struct no_membership {
     static constexpr bool is_scoped = false;
 
-    struct presence {
-        template <typename Handler>
-        Handler&& until_called(Handler&& handler) const noexcept {
-            return std::move(handler);
-        }
-    };
+    struct presence {};
 
     template <typename Operation>
     class part {
@@ -48,14 +41,7 @@ struct scope_membership {
 
     scope_handle scope;
 
-    struct presence {
-        scope_presence in;
-
-        template <typename Handler>
-        auto until_called(Handler&& handler) {
-            return boost::asio::consign(std::move(handler), std::move(in));
-        }
-    };
+    using presence = scope_presence;
 
     template <typename Operation>
     class part {
@@ -63,7 +49,7 @@ struct scope_membership {
         part(Operation& given_operation, scope_membership&& membership)
             : member_(given_operation, std::move(membership.scope)) {}
         basic_membership<Operation>* get() noexcept { return &member_; }
-        presence take_presence() noexcept { return {member_.take_presence()}; }
+        presence take_presence() noexcept { return member_.take_presence(); }
 
     private:
         basic_membership<Operation> member_;

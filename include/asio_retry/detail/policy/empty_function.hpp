@@ -20,8 +20,14 @@ inline constexpr bool is_function_wrapper<Wrapper<Signature, Options...>> =
     std::is_constructible_v<Wrapper<Signature, Options...>, std::nullptr_t> &&
     std::is_constructible_v<bool, Wrapper<Signature, Options...> const&>;
 
-/// Throws std::invalid_argument, naming the field, for a null pointer or an empty wrapper. No other class is
-/// asked: what a comparison with null or a conversion to bool means there is its own affair.
+/// A null pointer or an empty wrapper. No other class is asked: what a comparison with null or a conversion to
+/// bool means there is its own affair.
+template <typename F>
+inline constexpr bool may_be_empty =
+    std::is_pointer_v<F> || std::is_member_pointer_v<F> || is_function_wrapper<F>;
+
+/// Throws std::invalid_argument, naming the field. Who calls this for many types asks `may_be_empty` before, so
+/// that no function is compiled for those that cannot be.
 template <typename F>
 void refuse_if_empty(std::string_view field, F const& function) {
     if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F>) {

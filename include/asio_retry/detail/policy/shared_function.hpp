@@ -29,7 +29,8 @@ public:
         requires std::is_invocable_r_v<Result, std::decay_t<F>&, Args...>
     shared_function(std::string_view field, F&& f) {
         using callable = std::decay_t<F>;
-        refuse_if_empty(field, f);
+        if constexpr (may_be_empty<callable>)
+            refuse_if_empty(field, f);
         // Copied as const, lest a constructor from anything be taken for that which copies.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
             shared_ = new shared_callable<callable>(std::in_place, std::as_const(f));
@@ -50,7 +51,7 @@ public:
     }
     ~shared_function() {
         if (shared_ && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            delete shared_;
+            shared_->destroy(*shared_);
     }
 
     explicit operator bool() const noexcept { return shared_ != nullptr; }
@@ -59,25 +60,34 @@ public:
     Result operator()(Args... args) const {
         if (!shared_)
             throw_bad_function_call();
-        return shared_->call(std::forward<Args>(args)...);
+        return shared_->call(*shared_, std::forward<Args>(args)...);
     }
 
 private:
     struct shared {
-        virtual ~shared() = default;
-        virtual Result call(Args... args) = 0;
+        Result (*call)(shared& self, Args... args);
+        void (*destroy)(shared& self) noexcept;
         std::atomic<std::size_t> owners = 1;
     };
 
-    // In one class of one's own: std::make_shared would compile thirty functions for each callable.
+    // Of these there is one for each callable of a program, so they are four functions: std::make_shared would
+    // be thirty, virtual functions two more, std::invoke three.
     template <typename F>
     struct shared_callable final : shared {
         template <typename From>
         shared_callable(std::in_place_t, From&& from)
-            : function(std::forward<From>(from)) {}
-        Result call(Args... args) override {
-            return static_cast<Result>(std::invoke(function, std::forward<Args>(args)...));
+            : shared{&call_function, &destroy_it}
+            , function(std::forward<From>(from)) {}
+
+        static Result call_function(shared& self, Args... args) {
+            F& f = static_cast<shared_callable&>(self).function;
+            if constexpr (std::is_member_pointer_v<F>)
+                return static_cast<Result>(std::invoke(f, std::forward<Args>(args)...));
+            else
+                return static_cast<Result>(f(std::forward<Args>(args)...));
         }
+        static void destroy_it(shared& self) noexcept { delete static_cast<shared_callable*>(&self); }
+
         F function;
     };
 
