@@ -14,7 +14,11 @@ if(NOT chosen)
 endif()
 
 file(REMOVE_RECURSE ${WORK_DIR})
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
+set(files ${CMAKE_CURRENT_LIST_DIR}/project/)
+if(WAY STREQUAL "add_subdirectory") # of a project that has a library too, for re_export.cmake
+    set(files ${CMAKE_CURRENT_LIST_DIR}/embedder/ ${CMAKE_CURRENT_LIST_DIR}/project/main.cpp)
+endif()
+file(COPY ${files} DESTINATION ${WORK_DIR}/project)
 file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake "${chosen}")
 set(options -C ${CACHE} -G ${GENERATOR} -Werror=dev)
 if(WAY STREQUAL "find_package")

@@ -1,21 +1,13 @@
 # A library that embeds asio_retry and has it in its interface is used from its build tree, installed with asio_retry
-# in its own export set, and installed beside asio_retry.
+# in its own export set, and installed beside asio_retry. consumer.add_subdirectory has built it, in EMBEDDER.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK_DIR})
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/embedder/ DESTINATION ${WORK_DIR}/embedder)
-file(MAKE_DIRECTORY ${WORK_DIR}/embedder/third_party)
-file(CREATE_LINK ${SOURCE_DIR} ${WORK_DIR}/embedder/third_party/asio_retry SYMBOLIC)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
 file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake
     "find_package(embedder REQUIRED)\ntarget_link_libraries(app PRIVATE embedder::embedder)\n")
 
 function(run)
     execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
-
-function(build_embedder)
-    run(${CMAKE_COMMAND} -S ${WORK_DIR}/embedder -B ${WORK_DIR}/build -C ${CACHE} -G ${GENERATOR} -Werror=dev ${ARGN})
-    run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --config ${CONFIG} --parallel 2)
 endfunction()
 
 function(consume way)
@@ -25,12 +17,12 @@ function(consume way)
     run(${app})
 endfunction()
 
-build_embedder()
-run(${CMAKE_COMMAND} --install ${WORK_DIR}/build --prefix ${WORK_DIR}/own_set_prefix --config ${CONFIG})
-consume(build_tree -D embedder_ROOT=${WORK_DIR}/build -D asio_retry_ROOT=${WORK_DIR}/build/third_party/asio_retry)
+run(${CMAKE_COMMAND} --install ${EMBEDDER}/build --prefix ${WORK_DIR}/own_set_prefix --config ${CONFIG})
+consume(build_tree -D embedder_ROOT=${EMBEDDER}/build -D asio_retry_ROOT=${EMBEDDER}/build/third_party/asio_retry)
 
-build_embedder(-D ASIO_RETRY_INSTALL=ON)
-run(${CMAKE_COMMAND} --install ${WORK_DIR}/build --prefix ${WORK_DIR}/beside_prefix --config ${CONFIG})
-file(RENAME ${WORK_DIR}/build ${WORK_DIR}/build_out_of_reach)
+run(${CMAKE_COMMAND} -D ASIO_RETRY_INSTALL=ON -Werror=dev ${EMBEDDER}/build)
+run(${CMAKE_COMMAND} --build ${EMBEDDER}/build --config ${CONFIG} --parallel 2)
+run(${CMAKE_COMMAND} --install ${EMBEDDER}/build --prefix ${WORK_DIR}/beside_prefix --config ${CONFIG})
+file(RENAME ${EMBEDDER}/build ${WORK_DIR}/build_out_of_reach)
 consume(own_set -D embedder_ROOT=${WORK_DIR}/own_set_prefix)
 consume(beside -D embedder_ROOT=${WORK_DIR}/beside_prefix -D asio_retry_ROOT=${WORK_DIR}/beside_prefix)
