@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/function_test.hpp"
+
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

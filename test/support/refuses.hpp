@@ -2,14 +2,26 @@
 
 #include <gmock/gmock.h>
 
-#include <functional>
 #include <stdexcept>
 #include <string>
 
 namespace asio_retry::test {
 
-/// What is called, for `refuses`: of one type, so that the matcher is compiled once.
-using calling = std::function<void()>;
+/// What is called, for a matcher of what a call throws: of one type, so that the matcher is compiled once.
+/// Refers to the function.
+class calling {
+public:
+    template <typename F>
+    explicit calling(F const& function)
+        : function_(&function)
+        , call_([](void const* called) { static_cast<void>((*static_cast<F const*>(called))()); }) {}
+
+    void operator()() const { call_(function_); }
+
+private:
+    void const* function_;
+    void (*call_)(void const*);
+};
 
 /// That a call throws std::invalid_argument, whose message says this.
 inline auto refuses(std::string const& message) {

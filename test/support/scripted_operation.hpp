@@ -1,12 +1,12 @@
 #pragma once
 
-#include <boost/asio/append.hpp>
+#include "support/post_completion.hpp"
+
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
@@ -50,7 +50,7 @@ auto async_scripted(asio::io_context& io, script& s, Token&& token) {
     return asio::async_initiate<Token, void(error_code, int)>(
         [](auto handler, asio::io_context* context, script* played) {
             error_code const ec = played->next();
-            asio::post(*context, asio::append(std::move(handler), ec, static_cast<int>(played->attempts)));
+            post_completion(*context, std::move(handler), ec, static_cast<int>(played->attempts));
         },
         token, &io, &s);
 }
@@ -73,7 +73,7 @@ struct refusing_operation {
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler) {
                 auto const executor = asio::get_associated_executor(handler);
-                asio::post(executor, asio::append(std::move(handler), refused()));
+                post_completion(executor, std::move(handler), refused());
             },
             token);
     }
@@ -111,7 +111,7 @@ public:
                     });
                 auto shared = std::make_shared<decltype(handler)>(std::move(handler));
                 self->complete_ = [shared, io = &self->io_](error_code ec, int value) {
-                    asio::post(*io, asio::append(std::move(*shared), ec, value));
+                    post_completion(*io, std::move(*shared), ec, value);
                 };
             },
             token, this);

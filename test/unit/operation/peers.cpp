@@ -9,6 +9,7 @@
 
 #include "support/elements.hpp"
 #include "support/machine_script.hpp"
+#include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -253,7 +254,7 @@ TEST(peers, reset_after_zero_is_accepted_everywhere) {
     EXPECT_EQ(retry_policy().reset_after(0s).settings().reset_after, duration(0s));
     EXPECT_EQ(parse_policy("reset_after(0s)").settings().reset_after, duration(0s));
     EXPECT_THAT(
-        [] { return retry_policy().reset_after(-1ns); },
+        calling([] { return retry_policy().reset_after(-1ns); }),
         testing::ThrowsMessage<std::invalid_argument>("asio_retry: reset_after = -1ns: must not be negative"));
 }
 

@@ -7,6 +7,7 @@
 
 #include "support/csv.hpp"
 #include "support/elements.hpp"
+#include "support/refuses.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -189,10 +190,10 @@ TEST(decision_04, fractions_outside_zero_and_one_are_refused) {
             testing::AllOf(testing::HasSubstr("proportional_jitter.fraction = " + value),
                            testing::HasSubstr("must lie in [0, 1]")));
     };
-    EXPECT_THAT([] { return proportional_jitter(-0.1); }, refuses("-0.1"));
-    EXPECT_THAT([] { return proportional_jitter(1.5); }, refuses("1.5"));
-    EXPECT_THAT([] { return proportional_jitter(limits::quiet_NaN()); }, refuses("nan"));
-    EXPECT_THAT([] { return proportional_jitter(limits::infinity()); }, refuses("inf"));
+    EXPECT_THAT(calling([] { return proportional_jitter(-0.1); }), refuses("-0.1"));
+    EXPECT_THAT(calling([] { return proportional_jitter(1.5); }), refuses("1.5"));
+    EXPECT_THAT(calling([] { return proportional_jitter(limits::quiet_NaN()); }), refuses("nan"));
+    EXPECT_THAT(calling([] { return proportional_jitter(limits::infinity()); }), refuses("inf"));
 }
 
 // A draw of ours is the uniform draw between the published formula at u = 0 and at u = 1.

@@ -2,6 +2,7 @@
 
 #include "schemes/scheme.hpp"
 #include "support/places.hpp"
+#include "support/refuses.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -153,19 +154,19 @@ TEST(decision_04, nonsense_for_a_profile_is_refused_with_field_value_and_rule) {
     auto const refuses_with = [](char const* field, char const* rule) {
         return ThrowsMessage<std::invalid_argument>(AllOf(HasSubstr(field), HasSubstr(rule)));
     };
-    EXPECT_THAT([] { return profiles::celery(1s, 600s, -1); },
+    EXPECT_THAT(calling([] { return profiles::celery(1s, 600s, -1); }),
                 refuses_with("celery.max_retries = -1", "must not be negative"));
-    EXPECT_THAT([] { return profiles::google_cloud_php(-7); },
+    EXPECT_THAT(calling([] { return profiles::google_cloud_php(-7); }),
                 refuses_with("google_cloud_php.max_retries = -7", "must not be negative"));
-    EXPECT_THAT([] { return profiles::java_equal_jitter(0); },
+    EXPECT_THAT(calling([] { return profiles::java_equal_jitter(0); }),
                 refuses_with("java_equal_jitter.attempts = 0", "must be at least 1"));
-    EXPECT_THAT([] { return profiles::scala_timer(0); },
+    EXPECT_THAT(calling([] { return profiles::scala_timer(0); }),
                 refuses_with("scala_timer.growing_failures = 0", "must be at least 1"));
-    EXPECT_THAT([] { return profiles::php_retry(std::chrono::milliseconds(0)); },
+    EXPECT_THAT(calling([] { return profiles::php_retry(std::chrono::milliseconds(0)); }),
                 refuses_with("php_retry.initial = 0ms", "must be at least 1ms"));
-    EXPECT_THAT([] { return profiles::memorystore(0s); },
+    EXPECT_THAT(calling([] { return profiles::memorystore(0s); }),
                 refuses_with("memorystore.maximum = 0s", "must be at least 1s"));
-    EXPECT_THAT([] { return profiles::go_backoff({1s, 0.5, 1.5, 10s, -1s}); },
+    EXPECT_THAT(calling([] { return profiles::go_backoff({1s, 0.5, 1.5, 10s, -1s}); }),
                 refuses_with("go_backoff.max_elapsed_time", "must not be negative"));
 }
 

@@ -1,6 +1,7 @@
 #include <asio_retry/pushback.hpp>
 
 #include "support/csv.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ TEST(pushback, is_nothing_or_a_delay_or_never) {
 }
 
 TEST(pushback, refuses_a_negative_delay) {
-    EXPECT_THAT([] { (void)pushback::after(-1ns); },
+    EXPECT_THAT(calling([] { (void)pushback::after(-1ns); }),
                 testing::ThrowsMessage<std::invalid_argument>(
                     "asio_retry: pushback.after = -1ns: must not be negative"));
 }

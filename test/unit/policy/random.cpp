@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/elements.hpp"
+#include "support/refuses.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <array>
@@ -132,10 +133,10 @@ TEST(random, uniform_over_all_durations_reaches_both_signs) {
 
 TEST(random, uniform_refuses_an_empty_range) {
     random source(1);
-    EXPECT_THAT([&] { source.uniform(std::uint64_t(2), std::uint64_t(1)); },
+    EXPECT_THAT(calling([&] { source.uniform(std::uint64_t(2), std::uint64_t(1)); }),
                 ThrowsMessage<std::invalid_argument>(
                     HasSubstr("random.uniform.greatest = 1: must not be below least, which is 2")));
-    EXPECT_THAT([&] { source.uniform(0ns, -1ns); },
+    EXPECT_THAT(calling([&] { source.uniform(0ns, -1ns); }),
                 ThrowsMessage<std::invalid_argument>(
                     HasSubstr("random.uniform.greatest = -1ns: must not be below least, which is 0s")));
 }

@@ -1,3 +1,5 @@
+#include "support/refuses.hpp"
+
 #include <asio_retry/retry_event.hpp>
 
 #include <gmock/gmock.h>
@@ -27,7 +29,7 @@ TEST(retry_event, can_be_kept_by_a_hook) {
     EXPECT_EQ(kept.error, timed_out_error());
     EXPECT_EQ(kept.delay, std::chrono::milliseconds(5));
     EXPECT_EQ(kept.reason, stop_reason::attempts);
-    EXPECT_THAT([&] { std::rethrow_exception(kept.exception); },
+    EXPECT_THAT(calling([&] { std::rethrow_exception(kept.exception); }),
                 testing::ThrowsMessage<std::runtime_error>("kept"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -168,17 +169,17 @@ TEST(adaptive_throttle, a_peer_that_comes_back_is_trusted_within_45_s) {
 }
 
 TEST(adaptive_throttle, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { adaptive_throttle({.k = 0.99}); },
+    EXPECT_THAT(calling([] { adaptive_throttle({.k = 0.99}); }),
                 refuses_option("adaptive_throttle.k", "0.99", "must be finite and at least 1"));
-    EXPECT_THAT([] { adaptive_throttle({.k = nan}); },
+    EXPECT_THAT(calling([] { adaptive_throttle({.k = nan}); }),
                 refuses_option("adaptive_throttle.k", "nan", "must be finite and at least 1"));
-    EXPECT_THAT([] { adaptive_throttle({.window = 1s - 1ns}); },
+    EXPECT_THAT(calling([] { adaptive_throttle({.window = 1s - 1ns}); }),
                 refuses_option("adaptive_throttle.window", "999999999ns", "must be at least 1s"));
-    EXPECT_THAT([] { adaptive_throttle({.max_rejection = 0}); },
+    EXPECT_THAT(calling([] { adaptive_throttle({.max_rejection = 0}); }),
                 refuses_option("adaptive_throttle.max_rejection", "0", "must be in (0, 1)"));
-    EXPECT_THAT([] { adaptive_throttle({.max_rejection = 1}); },
+    EXPECT_THAT(calling([] { adaptive_throttle({.max_rejection = 1}); }),
                 refuses_option("adaptive_throttle.max_rejection", "1", "must be in (0, 1)"));
-    EXPECT_THAT([] { adaptive_throttle({.max_rejection = nan}); },
+    EXPECT_THAT(calling([] { adaptive_throttle({.max_rejection = nan}); }),
                 refuses_option("adaptive_throttle.max_rejection", "nan", "must be in (0, 1)"));
 }
 

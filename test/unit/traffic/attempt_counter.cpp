@@ -6,6 +6,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
 #include "support/machine_script.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,9 +84,9 @@ TEST(attempt_counter, counts_what_a_policy_with_other_gates_begins) {
 }
 
 TEST(attempt_counter, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { attempt_counter(0s); },
+    EXPECT_THAT(calling([] { attempt_counter(0s); }),
                 refuses_option("attempt_counter.window", "0s", "must be positive"));
-    EXPECT_THAT([] { attempt_counter(-1ns); },
+    EXPECT_THAT(calling([] { attempt_counter(-1ns); }),
                 refuses_option("attempt_counter.window", "-1ns", "must be positive"));
     attempt_counter least(1ns), greatest(duration::max());
     (void)least.admit(1, noon);

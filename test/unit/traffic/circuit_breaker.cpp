@@ -3,6 +3,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -322,7 +323,8 @@ TEST(circuit_breaker, decision_04_refuses_nonsense) {
     using options = circuit_breaker_options;
     auto const refuses = [](options const& o, std::string const& field, std::string const& value,
                             std::string const& rule) {
-        EXPECT_THAT([&] { circuit_breaker{o}; }, refuses_option("circuit_breaker." + field, value, rule));
+        EXPECT_THAT(calling([&] { circuit_breaker{o}; }),
+                    refuses_option("circuit_breaker." + field, value, rule));
     };
     refuses({.failure_rate = 0}, "failure_rate", "0", "must be in (0, 1]");
     refuses({.failure_rate = 1.1}, "failure_rate", "1.1", "must be in (0, 1]");

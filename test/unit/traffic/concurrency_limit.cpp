@@ -4,6 +4,7 @@
 #include "support/csv.hpp"
 #include "support/elements.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -166,29 +167,30 @@ TEST(concurrency_limit, has_both_algorithms_by_default) {
 }
 
 TEST(concurrency_limit, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { aimd({.least = 0}); }, refuses_option("aimd.least", "0", "must be positive"));
-    EXPECT_THAT([] { aimd({.least = 5, .greatest = 4}); },
+    EXPECT_THAT(calling([] { aimd({.least = 0}); }), refuses_option("aimd.least", "0", "must be positive"));
+    EXPECT_THAT(calling([] { aimd({.least = 5, .greatest = 4}); }),
                 refuses_option("aimd.greatest", "4", "must not be less than least, which is 5"));
-    EXPECT_THAT([] { aimd({.initial = 201}); },
+    EXPECT_THAT(calling([] { aimd({.initial = 201}); }),
                 refuses_option("aimd.initial", "201", "must not be more than greatest, which is 200"));
-    EXPECT_THAT([] { aimd({.initial = 1, .least = 2}); },
+    EXPECT_THAT(calling([] { aimd({.initial = 1, .least = 2}); }),
                 refuses_option("aimd.initial", "1", "must not be less than least, which is 2"));
-    EXPECT_THAT([] { aimd({.backoff_ratio = 1}); },
+    EXPECT_THAT(calling([] { aimd({.backoff_ratio = 1}); }),
                 refuses_option("aimd.backoff_ratio", "1", "must be in (0, 1)"));
-    EXPECT_THAT([] { aimd({.backoff_ratio = nan}); },
+    EXPECT_THAT(calling([] { aimd({.backoff_ratio = nan}); }),
                 refuses_option("aimd.backoff_ratio", "nan", "must be in (0, 1)"));
-    EXPECT_THAT([] { aimd({.timeout = 0s}); }, refuses_option("aimd.timeout", "0s", "must be positive"));
-    EXPECT_THAT([] { gradient({.initial = 10}); },
+    EXPECT_THAT(calling([] { aimd({.timeout = 0s}); }),
+                refuses_option("aimd.timeout", "0s", "must be positive"));
+    EXPECT_THAT(calling([] { gradient({.initial = 10}); }),
                 refuses_option("gradient.initial", "10", "must not be less than least, which is 20"));
-    EXPECT_THAT([] { gradient({.smoothing = 0}); },
+    EXPECT_THAT(calling([] { gradient({.smoothing = 0}); }),
                 refuses_option("gradient.smoothing", "0", "must be in (0, 1]"));
-    EXPECT_THAT([] { gradient({.queue = -1}); },
+    EXPECT_THAT(calling([] { gradient({.queue = -1}); }),
                 refuses_option("gradient.queue", "-1", "must be finite and not negative"));
-    EXPECT_THAT([] { gradient({.tolerance = 0.5}); },
+    EXPECT_THAT(calling([] { gradient({.tolerance = 0.5}); }),
                 refuses_option("gradient.tolerance", "0.5", "must be finite and at least 1"));
-    EXPECT_THAT([] { gradient({.tolerance = nan}); },
+    EXPECT_THAT(calling([] { gradient({.tolerance = nan}); }),
                 refuses_option("gradient.tolerance", "nan", "must be finite and at least 1"));
-    EXPECT_THAT([] { gradient({.long_window = 0}); },
+    EXPECT_THAT(calling([] { gradient({.long_window = 0}); }),
                 refuses_option("gradient.long_window", "0", "must be positive"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,9 +63,9 @@ TEST(cooldown, what_says_no_time_begins_no_pause) {
 }
 
 TEST(cooldown, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { cooldown({.greatest = 0s}); },
+    EXPECT_THAT(calling([] { cooldown({.greatest = 0s}); }),
                 refuses_option("cooldown.greatest", "0s", "must be positive"));
-    EXPECT_THAT([] { cooldown({.greatest = -1s}); },
+    EXPECT_THAT(calling([] { cooldown({.greatest = -1s}); }),
                 refuses_option("cooldown.greatest", "-1s", "must be positive"));
 }
 

@@ -3,6 +3,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/elements.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -391,29 +392,32 @@ TEST(fleet_budget, the_script_has_one_key_and_the_servers_time) {
 }
 
 TEST(fleet_budget, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { fleet_budget({.batch = 0}); },
+    EXPECT_THAT(calling([] { fleet_budget({.batch = 0}); }),
                 refuses_option("fleet_budget.batch", "0", "must be positive"));
-    EXPECT_THAT([] { fleet_budget({.interval = 0s}); },
+    EXPECT_THAT(calling([] { fleet_budget({.interval = 0s}); }),
                 refuses_option("fleet_budget.interval", "0s", "must be positive"));
-    EXPECT_THAT([] { fleet_budget({.greatest_interval = 1s - 1ns}); },
+    EXPECT_THAT(calling([] { fleet_budget({.greatest_interval = 1s - 1ns}); }),
                 refuses_option("fleet_budget.greatest_interval", "999999999ns",
                                "must not be less than the interval, which is 1s"));
-    EXPECT_THAT([] { fleet_budget({.lease = -1ns}); },
+    EXPECT_THAT(calling([] { fleet_budget({.lease = -1ns}); }),
                 refuses_option("fleet_budget.lease", "-1ns", "must be positive"));
     for (double const bad : {0.0, -0.1, 1.1, nan, infinity})
-        EXPECT_THAT([&] { fleet_budget({.ratio = bad}); }, testing::Throws<std::invalid_argument>()) << bad;
-    EXPECT_THAT([] { fleet_budget({.ratio = 1.5}); },
+        EXPECT_THAT(calling([&] { fleet_budget({.ratio = bad}); }), testing::Throws<std::invalid_argument>())
+            << bad;
+    EXPECT_THAT(calling([] { fleet_budget({.ratio = 1.5}); }),
                 refuses_option("fleet_budget.ratio", "1.5", "must be in (0, 1]"));
-    EXPECT_THAT([] { fleet_budget({.window = 0s}); },
+    EXPECT_THAT(calling([] { fleet_budget({.window = 0s}); }),
                 refuses_option("fleet_budget.window", "0s", "must be positive"));
     for (double const bad : {0.9, -1.0, nan, infinity})
-        EXPECT_THAT([&] { fleet_budget({.capacity = bad}); }, testing::Throws<std::invalid_argument>()) << bad;
-    EXPECT_THAT([] { fleet_budget({.capacity = 0.5}); },
+        EXPECT_THAT(calling([&] { fleet_budget({.capacity = bad}); }), testing::Throws<std::invalid_argument>())
+            << bad;
+    EXPECT_THAT(calling([] { fleet_budget({.capacity = 0.5}); }),
                 refuses_option("fleet_budget.capacity", "0.5", "must be finite and at least 1"));
     for (double const bad : {-1.0, nan, infinity})
-        EXPECT_THAT([&] { fleet_budget({.per_second = bad}); }, testing::Throws<std::invalid_argument>())
+        EXPECT_THAT(calling([&] { fleet_budget({.per_second = bad}); }),
+                    testing::Throws<std::invalid_argument>())
             << bad;
-    EXPECT_THAT([] { fleet_budget({.per_second = -1}); },
+    EXPECT_THAT(calling([] { fleet_budget({.per_second = -1}); }),
                 refuses_option("fleet_budget.per_second", "-1", "must be finite and not negative"));
 }
 

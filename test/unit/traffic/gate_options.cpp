@@ -8,6 +8,7 @@
 #include <asio_retry/traffic/window_budget.hpp>
 
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +23,9 @@ namespace {
 /// That `Gate` refuses the options, and names the field, the value and a rule.
 template <typename Gate, typename Options>
 void refuses_field(Options const& options, std::string const& field, std::string const& value) {
-    EXPECT_THAT([&] { Gate{options}; }, testing::ThrowsMessage<std::invalid_argument>(testing::StartsWith(
-                                            "asio_retry: " + field + " = " + value + ": must ")));
+    EXPECT_THAT(calling([&] { Gate{options}; }),
+                testing::ThrowsMessage<std::invalid_argument>(
+                    testing::StartsWith("asio_retry: " + field + " = " + value + ": must ")));
 }
 
 template <typename Gate, typename Options>

@@ -5,6 +5,7 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/elements.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -111,12 +112,13 @@ TEST(keyed_gates, a_breaker_for_each_peer) {
 
 TEST(keyed_gates, decision_04_refuses_nonsense) {
     auto const make = [] { return std::make_shared<retry_budget>(); };
-    EXPECT_THAT([&] { keyed_gates<retry_budget>(make, 0); },
+    EXPECT_THAT(calling([&] { keyed_gates<retry_budget>(make, 0); }),
                 refuses_option("keyed_gates.greatest", "0", "must be positive"));
-    EXPECT_THAT([&] { keyed_gates<retry_budget>(nullptr); },
+    EXPECT_THAT(calling([&] { keyed_gates<retry_budget>(nullptr); }),
                 refuses_option("keyed_gates.make", "empty", "must be something that can be called"));
     keyed_gates<retry_budget> null([] { return std::shared_ptr<retry_budget>(); });
-    EXPECT_THAT([&] { (void)null.at("a"); }, refuses_option("keyed_gates.make", "null", "must make a gate"));
+    EXPECT_THAT(calling([&] { (void)null.at("a"); }),
+                refuses_option("keyed_gates.make", "null", "must make a gate"));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -206,23 +207,25 @@ TEST(retry_budget, holds_what_cannot_be_counted) {
 }
 
 TEST(retry_budget, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { retry_budget({.ratio = 0}); },
+    EXPECT_THAT(calling([] { retry_budget({.ratio = 0}); }),
                 refuses_option("retry_budget.ratio", "0", "must be in (0, 1]"));
-    EXPECT_THAT([] { retry_budget({.ratio = 1.5}); },
+    EXPECT_THAT(calling([] { retry_budget({.ratio = 1.5}); }),
                 refuses_option("retry_budget.ratio", "1.5", "must be in (0, 1]"));
-    EXPECT_THAT([] { retry_budget({.ratio = -0.1}); },
+    EXPECT_THAT(calling([] { retry_budget({.ratio = -0.1}); }),
                 refuses_option("retry_budget.ratio", "-0.1", "must be in (0, 1]"));
-    EXPECT_THAT([] { retry_budget({.ratio = nan}); },
+    EXPECT_THAT(calling([] { retry_budget({.ratio = nan}); }),
                 refuses_option("retry_budget.ratio", "nan", "must be in (0, 1]"));
-    EXPECT_THAT([] { retry_budget({.window = 0s}); },
+    EXPECT_THAT(calling([] { retry_budget({.window = 0s}); }),
                 refuses_option("retry_budget.window", "0s", "must be positive"));
-    EXPECT_THAT([] { retry_budget({.window = -1ns}); },
+    EXPECT_THAT(calling([] { retry_budget({.window = -1ns}); }),
                 refuses_option("retry_budget.window", "-1ns", "must be positive"));
     std::string const rule = "must be finite and not negative";
-    EXPECT_THAT([] { retry_budget({.keep = -1}); }, refuses_option("retry_budget.keep", "-1", rule));
-    EXPECT_THAT([] { retry_budget({.keep = infinity}); }, refuses_option("retry_budget.keep", "inf", rule));
-    EXPECT_THAT([] { retry_budget({.initial = nan}); }, refuses_option("retry_budget.initial", "nan", rule));
-    EXPECT_THAT([] { retry_budget({.per_second = -2}); },
+    EXPECT_THAT(calling([] { retry_budget({.keep = -1}); }), refuses_option("retry_budget.keep", "-1", rule));
+    EXPECT_THAT(calling([] { retry_budget({.keep = infinity}); }),
+                refuses_option("retry_budget.keep", "inf", rule));
+    EXPECT_THAT(calling([] { retry_budget({.initial = nan}); }),
+                refuses_option("retry_budget.initial", "nan", rule));
+    EXPECT_THAT(calling([] { retry_budget({.per_second = -2}); }),
                 refuses_option("retry_budget.per_second", "-2", rule));
     EXPECT_NO_THROW(retry_budget({.ratio = 1, .window = 1ns, .keep = 0, .initial = 0}));
 }

@@ -5,6 +5,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
 #include "support/machine_script.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,11 +94,11 @@ TEST(share_budget, a_retry_that_a_later_gate_does_not_let_begin_counts_once) {
 }
 
 TEST(share_budget, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { share_budget({.share = 0}); },
+    EXPECT_THAT(calling([] { share_budget({.share = 0}); }),
                 refuses_option("share_budget.share", "0", "must be in (0, 1]"));
-    EXPECT_THAT([] { share_budget({.share = 1.01}); },
+    EXPECT_THAT(calling([] { share_budget({.share = 1.01}); }),
                 refuses_option("share_budget.share", "1.01", "must be in (0, 1]"));
-    EXPECT_THAT([] { share_budget({.share = std::numeric_limits<double>::quiet_NaN()}); },
+    EXPECT_THAT(calling([] { share_budget({.share = std::numeric_limits<double>::quiet_NaN()}); }),
                 refuses_option("share_budget.share", "nan", "must be in (0, 1]"));
     share_budget none({.share = 1, .min_retries = 0});
     EXPECT_FALSE(none.acquire(transient, noon));

@@ -3,6 +3,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -175,34 +176,38 @@ TEST(token_budget, needs_more_than_its_threshold) {
 
 TEST(token_budget, decision_04_refuses_nonsense) {
     std::string const rule = "must be finite and not negative";
-    EXPECT_THAT([] { token_budget({.capacity = 0}); },
+    EXPECT_THAT(calling([] { token_budget({.capacity = 0}); }),
                 refuses_option("token_budget.capacity", "0", "must be positive"));
-    EXPECT_THAT([] { token_budget({.capacity = -1}); }, refuses_option("token_budget.capacity", "-1", rule));
-    EXPECT_THAT([] { token_budget({.capacity = infinity}); },
+    EXPECT_THAT(calling([] { token_budget({.capacity = -1}); }),
+                refuses_option("token_budget.capacity", "-1", rule));
+    EXPECT_THAT(calling([] { token_budget({.capacity = infinity}); }),
                 refuses_option("token_budget.capacity", "inf", rule));
     EXPECT_THAT(
-        [] { token_budget({.initial = 10.5}); },
+        calling([] { token_budget({.initial = 10.5}); }),
         refuses_option("token_budget.initial", "10.5", "must not be more than the capacity, which is 10"));
-    EXPECT_THAT([] { token_budget({.initial = nan}); }, refuses_option("token_budget.initial", "nan", rule));
-    EXPECT_THAT([] { token_budget({.per_success = -1}); },
+    EXPECT_THAT(calling([] { token_budget({.initial = nan}); }),
+                refuses_option("token_budget.initial", "nan", rule));
+    EXPECT_THAT(calling([] { token_budget({.per_success = -1}); }),
                 refuses_option("token_budget.per_success", "-1", rule));
-    EXPECT_THAT([] { token_budget({.per_failure = nan}); },
+    EXPECT_THAT(calling([] { token_budget({.per_failure = nan}); }),
                 refuses_option("token_budget.per_failure", "nan", rule));
-    EXPECT_THAT([] { token_budget({.threshold = -1}); }, refuses_option("token_budget.threshold", "-1", rule));
-    EXPECT_THAT([] { token_budget({.cost = infinity}); }, refuses_option("token_budget.cost", "inf", rule));
-    EXPECT_THAT([] { token_budget({.timeout_cost = -1}); },
+    EXPECT_THAT(calling([] { token_budget({.threshold = -1}); }),
+                refuses_option("token_budget.threshold", "-1", rule));
+    EXPECT_THAT(calling([] { token_budget({.cost = infinity}); }),
+                refuses_option("token_budget.cost", "inf", rule));
+    EXPECT_THAT(calling([] { token_budget({.timeout_cost = -1}); }),
                 refuses_option("token_budget.timeout_cost", "-1", rule));
-    EXPECT_THAT([] { token_budget({.throttled_cost = nan}); },
+    EXPECT_THAT(calling([] { token_budget({.throttled_cost = nan}); }),
                 refuses_option("token_budget.throttled_cost", "nan", rule));
-    EXPECT_THAT([] { (void)grpc_tokens(0, 0.1); },
+    EXPECT_THAT(calling([] { (void)grpc_tokens(0, 0.1); }),
                 refuses_option("grpc_tokens.max_tokens", "0", "must be in (0, 1000]"));
-    EXPECT_THAT([] { (void)grpc_tokens(1001, 0.1); },
+    EXPECT_THAT(calling([] { (void)grpc_tokens(1001, 0.1); }),
                 refuses_option("grpc_tokens.max_tokens", "1001", "must be in (0, 1000]"));
-    EXPECT_THAT([] { (void)grpc_tokens(nan, 0.1); },
+    EXPECT_THAT(calling([] { (void)grpc_tokens(nan, 0.1); }),
                 refuses_option("grpc_tokens.max_tokens", "nan", "must be in (0, 1000]"));
-    EXPECT_THAT([] { (void)grpc_tokens(10, 0); },
+    EXPECT_THAT(calling([] { (void)grpc_tokens(10, 0); }),
                 refuses_option("grpc_tokens.token_ratio", "0", "must be finite and at least 0.001"));
-    EXPECT_THAT([] { (void)grpc_tokens(10, infinity); },
+    EXPECT_THAT(calling([] { (void)grpc_tokens(10, infinity); }),
                 refuses_option("grpc_tokens.token_ratio", "inf", "must be finite and at least 0.001"));
 }
 

@@ -3,6 +3,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
 #include "support/gate_values.hpp"
+#include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,17 +89,17 @@ TEST(window_budget, holds_what_cannot_be_counted) {
 }
 
 TEST(window_budget, decision_04_refuses_nonsense) {
-    EXPECT_THAT([] { window_budget({.ratio = -1}); },
+    EXPECT_THAT(calling([] { window_budget({.ratio = -1}); }),
                 refuses_option("window_budget.ratio", "-1", "must be in [0, 1000]"));
-    EXPECT_THAT([] { window_budget({.ratio = 1001}); },
+    EXPECT_THAT(calling([] { window_budget({.ratio = 1001}); }),
                 refuses_option("window_budget.ratio", "1001", "must be in [0, 1000]"));
-    EXPECT_THAT([] { window_budget({.ratio = std::numeric_limits<double>::quiet_NaN()}); },
+    EXPECT_THAT(calling([] { window_budget({.ratio = std::numeric_limits<double>::quiet_NaN()}); }),
                 refuses_option("window_budget.ratio", "nan", "must be in [0, 1000]"));
-    EXPECT_THAT([] { window_budget({.ttl = 0s}); },
+    EXPECT_THAT(calling([] { window_budget({.ttl = 0s}); }),
                 refuses_option("window_budget.ttl", "0s", "must be from 1s to 60s"));
-    EXPECT_THAT([] { window_budget({.ttl = 61s}); },
+    EXPECT_THAT(calling([] { window_budget({.ttl = 61s}); }),
                 refuses_option("window_budget.ttl", "61s", "must be from 1s to 60s"));
-    EXPECT_THAT([] { window_budget({.ttl = std::chrono::seconds::max()}); },
+    EXPECT_THAT(calling([] { window_budget({.ttl = std::chrono::seconds::max()}); }),
                 refuses_option("window_budget.ttl", "9223372036854775807s", "must be from 1s to 60s"));
 }
 
