@@ -12,7 +12,9 @@
 
 namespace asio_retry::test {
 
+namespace {
 using type = asio::cancellation_type;
+}
 
 void scripted_attempts::call() {
     ++calls;

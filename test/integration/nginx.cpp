@@ -35,7 +35,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 
-std::string program; // nginx
+std::string nginx_program; // nginx
 
 using response = http::response<http::string_body>;
 
@@ -100,7 +100,7 @@ std::size_t number_of(setting const& how) {
 class avalanche {
 public:
     avalanche()
-        : nginx_(program, [this](free_ports const& ports) { return servers(ports); }) {}
+        : nginx_(nginx_program, [this](free_ports const& ports) { return servers(ports); }) {}
 
     /// What one request of `method` with the setting `number` comes to, through so many layers.
     asio::awaitable<response> request(std::size_t layers, std::size_t number, http::verb method) {
@@ -231,8 +231,8 @@ TEST(nginx, scheme_G6_a_budget_takes_the_clients_factor_out_of_the_avalanche) {
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
-    asio_retry::test::program = argc == 2 ? argv[1] : "";
-    if (!asio_retry::test::program.starts_with('/')) {
+    asio_retry::test::nginx_program = argc == 2 ? argv[1] : "";
+    if (!asio_retry::test::nginx_program.starts_with('/')) {
         std::cout << "skipped: there is no nginx here; ./cmake/bootstrap.sh install-services gets it\n";
         return 77;
     }

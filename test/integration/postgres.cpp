@@ -48,10 +48,10 @@ using postgres::receipt;
 using postgres::sql_condition;
 using namespace std::chrono_literals;
 
-std::string program; // postgres
+std::string postgres_program; // postgres
 
 constexpr int accounts = 40;
-constexpr std::uint64_t seed = 19;
+constexpr std::uint64_t seed_of_the_test = 19;
 
 void rethrow(std::exception_ptr e) {
     if (e)
@@ -78,7 +78,7 @@ asio::awaitable<error_code> failure_of(asio::awaitable<Value> of) {
 
 class postgres_test : public testing::Test {
 protected:
-    static void SetUpTestSuite() { server.emplace(program); }
+    static void SetUpTestSuite() { server.emplace(postgres_program); }
     static void TearDownTestSuite() { server.reset(); }
 
     void SetUp() override {
@@ -326,7 +326,7 @@ protected:
             so_far.slow += event.error == asio::error::timed_out;
         });
         postgres::teller teller(co_await asio::this_coro::executor, behind_relay(), policies);
-        random dice(seed, static_cast<std::uint64_t>(worker));
+        random dice(seed_of_the_test, static_cast<std::uint64_t>(worker));
         for (int i = 0; !is_enough; ++i) {
             postgres::transfer const what{.key = std::to_string(worker) + '-' + std::to_string(i),
                                           .from = static_cast<int>(dice.uniform(1, accounts)),
@@ -349,7 +349,7 @@ protected:
         std::array<std::thread, 2> threads;
         for (std::thread& thread : threads)
             thread = std::thread([&] { io.run(); });
-        random dice(seed);
+        random dice(seed_of_the_test);
         for (int outages = 0; !look(outages); ++outages) {
             std::this_thread::sleep_for(dice.uniform(duration(200ms), duration(800ms)));
             server->end(dice.uniform(0, 1) == 0 ? SIGQUIT : SIGKILL); // an immediate shutdown, or not even that
@@ -379,7 +379,8 @@ protected:
         return folder / postgres_process::socket_name;
     }
 
-    cutting_relay relay{relay_socket(), server->folder() / postgres_process::socket_name, "COMMIT", seed};
+    cutting_relay relay{relay_socket(), server->folder() / postgres_process::socket_name, "COMMIT",
+                        seed_of_the_test};
 };
 
 constexpr auto ten_euros = [] { return postgres::transfer{.key = "rent", .from = 1, .to = 2, .amount = 10}; };
@@ -519,6 +520,6 @@ int main(int argc, char** argv) {
                "gets it\n";
         return 77;
     }
-    asio_retry::test::program = argv[1];
+    asio_retry::test::postgres_program = argv[1];
     return RUN_ALL_TESTS();
 }
