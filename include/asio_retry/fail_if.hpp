@@ -133,7 +133,7 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
     template <typename... Values>
     static judgement rejects(judged& operation, Values const&... values) {
         judgement const first = inner::rejects(operation.operation_, values...);
-        return first.failed ? first : judged_as(std::invoke(operation.predicate_, values...));
+        return first.failed ? first : detail::judged_as(std::invoke(operation.predicate_, values...));
     }
 };
 

@@ -141,13 +141,16 @@ fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/deta
     [[return !std::exchange(stops_at_begin_, false) && !is_cancelled();]] [[return true;]])
 
 fault(operation_completes_twice include/asio_retry/detail/operation/operation_shell.hpp
-    [[        unpack(take_handler(), std::move(result), places_of<arguments>);]] [[        Handler handler = take_handler();
+    [[        detail::unpack(take_handler(), std::move(result), places_of<arguments>);]] [[        Handler handler = take_handler();
         if constexpr (std::is_copy_constructible_v<Handler>)
             std::apply(Handler(handler), arguments(result));
         std::apply(std::move(handler), std::move(result));]])
 
 fault(operation_is_not_destroyed include/asio_retry/detail/handler/operation_block.hpp
     [[            ~on_exit() { operation->~Operation(); }]] [[            ~on_exit() {}]])
+
+fault(operation_stays_when_a_value_throws_as_it_is_reported include/asio_retry/detail/operation/attempt_runner.hpp
+    [[                arguments reported = taken_from(*result);]] [[                arguments reported(std::move(*result));]])
 
 fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp
     [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])

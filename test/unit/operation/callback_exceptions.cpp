@@ -606,6 +606,27 @@ TEST(callback_exceptions, value_whose_move_throws) {
         });
 }
 
+TEST(callback_exceptions, value_of_a_coroutine_whose_move_throws) {
+    using value = throwing_value<true>;
+    for (std::size_t const failures : {0u, 2u})
+        expect_consistency_for_every([=](stage& s, throws_at& plan, tally& result) {
+            s.played = script::failures(failures);
+            auto const operation = [&s, &plan]() -> asio::awaitable<value> {
+                if (error_code const refusal = s.played.next())
+                    throw boost::system::system_error(refusal);
+                value made;
+                made.plan = &plan;
+                co_return made;
+            };
+            s.start([&] {
+                async_retry(s.io, operation, every_100ms(),
+                            [done = tallied(result)](std::exception_ptr e, auto&&) mutable { done(e); });
+            });
+            s.run();
+            EXPECT_EQ(result.handlers, 0) << "it never ends";
+        });
+}
+
 // A cancelled wait has no value to deliver but a new one. Without it the handler cannot be called.
 TEST(callback_exceptions, value_whose_default_constructor_throws) {
     using value = throwing_value<false>;

@@ -71,9 +71,9 @@ struct completion<void(Failure, Values...)> {
         if constexpr (JudgesResults && sizeof...(Values) > 0 &&
                       std::is_same_v<failure_type, std::exception_ptr>) {
             if (action.error == error::exhausted && !action.thrown && !is_failure(result)) {
-                std::apply(
-                    [](auto& failure, auto&... values) { failure = exhausted_with(std::move(values)...); },
-                    result);
+                std::apply([](auto& failure,
+                              auto&... values) { failure = detail::exhausted_with(std::move(values)...); },
+                           result);
                 return;
             }
         }

@@ -19,7 +19,7 @@ public:
         , handler_(std::move(handler))
         , values_(std::move(values)) {}
 
-    void operator()() { unpack(std::move(handler_), std::move(values_), places_of<Arguments>); }
+    void operator()() { detail::unpack(std::move(handler_), std::move(values_), places_of<Arguments>); }
 
     Handler const& handler() const noexcept { return handler_; }
 

@@ -53,7 +53,7 @@ private:
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
         arguments result = take_result(action);
-        unpack(take_handler(), std::move(result), places_of<arguments>);
+        detail::unpack(take_handler(), std::move(result), places_of<arguments>);
     }
 
     void deliver_later(hedge_action const& action) final {
@@ -76,7 +76,7 @@ private:
             }
         }();
         this->leave();
-        unpack(std::move(to_call), std::move(result), places_of<arguments>);
+        detail::unpack(std::move(to_call), std::move(result), places_of<arguments>);
     }
 
     arguments take_result(hedge_action const& action) {

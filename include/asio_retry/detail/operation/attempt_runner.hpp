@@ -141,6 +141,15 @@ private:
         return !std::exchange(stops_at_begin_, false) && !is_cancelled();
     }
 
+    /// What a move of the values throws is how the attempt ended.
+    static arguments taken_from(arguments& result) {
+        try {
+            return std::move(result);
+        } catch (...) {
+            return completion::from_exception(std::current_exception());
+        }
+    }
+
     asio::awaitable<void, executor_type> run_attempts(unless_lost first) {
         std::optional<owner> owned(std::move(first));
         for (;;) {
@@ -167,7 +176,7 @@ private:
                 co_await asio::dispatch(asio::deferred);
             // The report may destroy this coroutine: what it uses is moved out of the frame first.
             auto report = [&] {
-                arguments reported(std::move(*result));
+                arguments reported = taken_from(*result);
                 result.reset();
                 owned->release()->on_completed(std::move(reported));
             };

@@ -245,7 +245,7 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
         using signature = typename form::signature;
         operation_kind<Policy>::template assert_usable<form>();
         if constexpr (may_be_empty<std::decay_t<Operation>>)
-            refuse_if_empty(operation_kind<Policy>::operation_field, operation);
+            detail::refuse_if_empty(operation_kind<Policy>::operation_field, operation);
         if constexpr (requires { source.executor; })
             refuse_if_empty_executor(operation_kind<Policy>::executor_field, source.executor);
         operation_kind<Policy>::template assert_token<Token, signature>();

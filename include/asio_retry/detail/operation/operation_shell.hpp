@@ -170,7 +170,7 @@ private:
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
         arguments result = take_result();
-        unpack(take_handler(), std::move(result), places_of<arguments>);
+        detail::unpack(take_handler(), std::move(result), places_of<arguments>);
     }
 
     arguments take_result() {

@@ -30,7 +30,7 @@ public:
     shared_function(std::string_view field, F&& f) {
         using callable = std::decay_t<F>;
         if constexpr (may_be_empty<callable>)
-            refuse_if_empty(field, f);
+            detail::refuse_if_empty(field, f);
         // Copied as const, lest a constructor from anything be taken for that which copies.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
             shared_ = new shared_callable<callable>(std::in_place, std::as_const(f));

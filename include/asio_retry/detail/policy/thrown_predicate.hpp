@@ -18,7 +18,7 @@ public:
     template <typename From>
     thrown_predicate(std::string_view field, From&& predicate)
         : predicate_(std::forward<From>(predicate)) {
-        refuse_if_empty(field, predicate_);
+        detail::refuse_if_empty(field, predicate_);
     }
 
     std::optional<bool> operator()(std::exception_ptr const& thrown) {
