@@ -5,6 +5,7 @@
 #include "combinations/executors.hpp"
 #include "combinations/forms.hpp"
 #include "combinations/story.hpp"
+#include "support/function_test.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,19 +48,8 @@ std::string name_of() {
     return Combination::form::name() + "_on_" + Combination::kind::name();
 }
 
-/// A test of one combination. (A class for each, as TYPED_TEST makes, would be a fifth of all that is compiled
-/// here.)
-class combination_test : public testing::Test {
-public:
-    explicit combination_test(void (*body)())
-        : body_(body) {}
-
-private:
-    void TestBody() override { body_(); }
-
-    void (*body_)();
-};
-
+/// A test of one combination is a function. (A class for each, as TYPED_TEST makes, would be a fifth of all
+/// that is compiled here.)
 struct named_body {
     std::string (*name)();
     void (*body)();
@@ -69,7 +59,7 @@ inline bool add_tests(std::string const& suite, char const* test, char const* fi
                       std::initializer_list<named_body> bodies) {
     for (named_body const& each : bodies) {
         testing::RegisterTest((suite + "/" + each.name()).c_str(), test, nullptr, nullptr, file, line,
-                              [body = each.body] { return new combination_test(body); });
+                              [body = each.body] { return new function_test(body); });
     }
     return true;
 }

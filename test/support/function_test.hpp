@@ -4,7 +4,19 @@
 
 namespace asio_retry::test {
 
-/// Registers a test that is a function.
+/// A test that is a function.
+class function_test : public testing::Test {
+public:
+    explicit function_test(void (*body)())
+        : body_(body) {}
+
+private:
+    void TestBody() override { body_(); }
+
+    void (*body_)();
+};
+
+/// Registers one.
 testing::TestInfo* register_function(char const* suite, char const* name, char const* file, int line,
                                      void (*body)());
 
