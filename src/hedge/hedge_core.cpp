@@ -228,13 +228,22 @@ void hedge_core::finish() {
         return leave();
     }
     forget_caller();
-    hedge_action const action = machine_.delivery();
     if (place_ == place::initiation)
-        return deliver_later(action);
+        return deliver_later();
+    hedge_action const action = machine_.delivery();
     if (machine_.running() == 0)
         return deliver(action);
     is_delivered_ = true;
     deliver_and_stay(action);
+}
+
+void hedge_core::deliver_later() {
+    try {
+        post(hedge_turn::delivery);
+    } catch (...) { // nobody else knows it any more
+        dissolve();
+        throw;
+    }
 }
 
 } // namespace asio_retry::detail

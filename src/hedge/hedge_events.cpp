@@ -124,6 +124,8 @@ void hedge_core::on_scope_notice_failed() {
 
 void hedge_core::on_turn(hedge_turn turn) {
     switch (turn) {
+    case hedge_turn::delivery:
+        return deliver(machine_.delivery());
     case hedge_turn::continuation:
         place_ = place::executor;
         return leave();
@@ -141,6 +143,8 @@ void hedge_core::on_turn(hedge_turn turn) {
 void hedge_core::on_turn_dropped(hedge_turn turn) noexcept {
     hedge_event events = hedge_event::nothing;
     switch (turn) {
+    case hedge_turn::delivery:
+        return dissolve();
     case hedge_turn::continuation:
         events = occupancy_.take_all();
         break;

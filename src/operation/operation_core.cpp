@@ -265,4 +265,13 @@ void operation_core::finish() {
         deliver();
 }
 
+void operation_core::deliver_later() {
+    try {
+        post(operation_turn::delivery);
+    } catch (...) { // nobody else knows it any more
+        dissolve();
+        throw;
+    }
+}
+
 } // namespace asio_retry::detail

@@ -45,6 +45,8 @@ void operation_core::on_turn(operation_turn turn) {
     case operation_turn::continuation_aside:
         state_.go_to_executor();
         return leave();
+    case operation_turn::delivery:
+        return deliver();
     case operation_turn::limit_notice:
         if (state_.enter(place::executor, limit_reached))
             see_to(limit_reached);
@@ -74,6 +76,8 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
         } while (events != nothing);
         return;
     }
+    case operation_turn::delivery:
+        return dissolve();
     case operation_turn::limit_notice:
         state_.disarm_limit();
         if (state_.is(operation_stage::ending) || state_.is(operation_stage::judging))

@@ -49,13 +49,17 @@ void hedge_machine::refuse(error_code const& code) noexcept {
 
 hedge_action hedge_machine::next(time_point now) {
     using kind = hedge_action::kind;
+    auto const just = [](kind what) {
+        hedge_action action;
+        action.what = what;
+        return action;
+    };
     if (phase_ == phase::open)
         go_on(now);
-    hedge_action action;
     if (phase_ == phase::open) {
         if (is_ready_)
             return launch(now);
-        action.what = is_lost_ ? kind::abandon : kind::wait;
+        hedge_action action = just(is_lost_ ? kind::abandon : kind::wait);
         action.until = expiry();
         return action;
     }
@@ -67,17 +71,12 @@ hedge_action hedge_machine::next(time_point now) {
             for (std::uint64_t number = 1; number <= begun_; ++number)
                 if (attempts_[number - 1].is_running)
                     record(attempts_[number - 1], now);
-        action.what = kind::stop;
-        return action;
+        return just(kind::stop);
     }
-    if (phase_ == phase::over) {
-        action.what = running_ == 0 ? kind::done : kind::wait;
-        return action;
-    }
-    if (running_ > 0 && !policy_.settings().deliver_at_once) {
-        action.what = kind::wait;
-        return action;
-    }
+    if (phase_ == phase::over)
+        return just(running_ == 0 ? kind::done : kind::wait);
+    if (running_ > 0 && !policy_.settings().deliver_at_once)
+        return just(kind::wait);
     phase_ = phase::over;
     return delivery();
 }

@@ -44,10 +44,10 @@ fault(hedge_records_no_losers src/traffic/hedge_machine.cpp
             for]])
 
 fault(hedge_waits_though_it_delivers_at_once src/traffic/hedge_machine.cpp
-    [[    if (running_ > 0 && !policy_.settings().deliver_at_once) {]] [[    if (running_ > 0) {]])
+    [[    if (running_ > 0 && !policy_.settings().deliver_at_once)]] [[    if (running_ > 0)]])
 
 fault(hedge_delivers_before_losers_have_ended src/traffic/hedge_machine.cpp
-    [[    if (running_ > 0 && !policy_.settings().deliver_at_once) {]] [[    if (false) {]])
+    [[    if (running_ > 0 && !policy_.settings().deliver_at_once)]] [[    if (false)]])
 
 fault(hedge_lets_two_win src/traffic/hedge_attempts.cpp
     [[    hedged_attempt& one = take(number);
@@ -130,3 +130,16 @@ fault(hedge_is_abandoned_with_its_first_lost_attempt src/hedge/hedge_events.cpp
 fault(hedge_abandons_a_result_with_the_last_loser src/hedge/hedge_events.cpp
     [[        if (machine_.has_end() && !is_delivered_ && arm(now()))
             return leave();]] [[]])
+
+fault(hedge_stays_when_its_queued_delivery_is_dropped src/hedge/hedge_events.cpp
+    [[    case hedge_turn::delivery:
+        return dissolve();]] [[    case hedge_turn::delivery:
+        return;]])
+
+noticed_by(exhaustion_tests)
+
+fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp
+    [[        post(hedge_turn::delivery);
+    } catch (...) { // nobody else knows it any more
+        dissolve();]] [[        post(hedge_turn::delivery);
+    } catch (...) {]])

@@ -75,3 +75,16 @@ fault(no_turn_is_in_the_handlers_memory include/asio_retry/detail/handler/handle
 
 fault(operation_takes_an_empty_executor include/asio_retry/detail/operation/initiate_retry.hpp
     [[        if constexpr (requires { source.executor; })]] [[        if constexpr (false)]])
+
+fault(operation_stays_when_its_queued_delivery_is_dropped src/operation/operation_events.cpp
+    [[    case operation_turn::delivery:
+        return dissolve();]] [[    case operation_turn::delivery:
+        return;]])
+
+noticed_by(exhaustion_tests)
+
+fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation_core.cpp
+    [[        post(operation_turn::delivery);
+    } catch (...) { // nobody else knows it any more
+        dissolve();]] [[        post(operation_turn::delivery);
+    } catch (...) {]])

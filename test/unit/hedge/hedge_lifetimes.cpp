@@ -172,6 +172,21 @@ TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_once_and_calls_
         }
 }
 
+TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_of_what_ended_at_once) {
+    asio::io_context other;
+    retry_scope scope(other);
+    auto const alive = std::make_shared<int>();
+    {
+        asio::io_context io;
+        async_hedge(
+            scope, [] { return error_code(); }, hedge_policy(1h),
+            asio::bind_executor(io, [alive](error_code) { FAIL(); }));
+        EXPECT_EQ(scope.pending(), 1u);
+    }
+    EXPECT_EQ(alive.use_count(), 1);
+    EXPECT_EQ(scope.pending(), 0u);
+}
+
 // --- memory
 
 template <typename T>

@@ -79,6 +79,9 @@ std::ostream& operator<<(std::ostream& out, program const& p) {
 std::vector<program> programs() {
     return {
         {"plain", [](at_hand& s, auto done) { async_retry(s.io, s.hopping(), hourly(), done); }},
+        {"ended_at_once", [](at_hand& s, auto done) { async_retry(s.io, [] {}, hourly(), done); }},
+        {"ended_at_once_in_a_scope",
+         [](at_hand& s, auto done) { async_retry(s.scope, [] { return error_code(); }, hourly(), done); }},
         {"without_delay",
          [](at_hand& s, auto done) {
              async_retry(s.io, s.hopping(), hourly().backoff(constant(0ms)).max_attempts(4), done);

@@ -76,31 +76,21 @@ struct calling_executor {
     friend bool operator!=(calling_executor, calling_executor) noexcept { return false; }
 };
 
-/// Delivers a completion that happened inside the initiating function. `handler` is only looked at; `token`
-/// holds it.
-template <typename Executor, typename Handler>
-struct immediate_delivery {
+/// The executor that a handler has for completions that happen inside the initiating function.
 #if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
-    asio::associated_immediate_executor_t<Handler, Executor> executor;
-
-    immediate_delivery(Handler const& given_handler, Executor const& waits_on)
-        : executor(asio::get_associated_immediate_executor(given_handler, waits_on)) {}
-
-    template <typename Token>
-    void operator()(Token&& token) {
-        asio::dispatch(executor, std::forward<Token>(token));
-    }
+template <typename Handler, typename Executor>
+using immediate_executor = asio::associated_immediate_executor<Handler, Executor>;
 #else
-    Executor executor;
-
-    immediate_delivery(Handler const&, Executor const& waits_on)
-        : executor(waits_on) {}
-
-    template <typename Token>
-    void operator()(Token&& token) {
-        asio::post(executor, std::forward<Token>(token));
-    }
+template <typename Handler, typename Executor>
+struct immediate_executor {
+    using asio_associated_immediate_executor_is_unspecialised = void;
+};
 #endif
+
+/// Whether it says so itself, or what it is wrapped in may.
+template <typename Handler, typename Executor>
+inline constexpr bool has_immediate_executor = !requires {
+    typename immediate_executor<Handler, Executor>::asio_associated_immediate_executor_is_unspecialised;
 };
 
 } // namespace asio_retry::detail

@@ -30,11 +30,17 @@ constexpr hedge_event operator~(hedge_event events) noexcept {
     return static_cast<hedge_event>(~std::uint32_t(events));
 }
 
-/// What a queued turn of a hedged operation is for. All of them may be queued from any thread.
-enum class hedge_turn : unsigned char { continuation, timer_notice, scope_notice };
+/// What a queued turn of a hedged operation is for.
+enum class hedge_turn : unsigned char {
+    delivery, ///< of what ended in the initiating function
+    continuation,
+    timer_notice,
+    scope_notice,
+};
 
-constexpr bool comes_from_any_thread(hedge_turn) noexcept {
-    return true;
+/// Whether it may be queued from any thread, where the handler's allocator has no business.
+constexpr bool comes_from_any_thread(hedge_turn turn) noexcept {
+    return turn != hedge_turn::delivery;
 }
 
 } // namespace asio_retry::detail

@@ -56,8 +56,11 @@ private:
         detail::unpack(take_handler(), std::move(result), places_of<arguments>);
     }
 
-    void deliver_later(hedge_action const& action) final {
-        this->hand_over(take_result(action), [this] { return take_handler(); });
+    void deliver_later() final {
+        if constexpr (base::has_immediate)
+            this->hand_over(take_result(this->machine().delivery()), [this] { return take_handler(); });
+        else
+            hedge_core::deliver_later();
     }
 
     /// The operation stays until its last attempt has ended, and counts in its scope.

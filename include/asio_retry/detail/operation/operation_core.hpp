@@ -28,6 +28,7 @@ using operation_membership = basic_membership<operation_core>;
 enum class operation_turn : unsigned char {
     after_wait,
     continuation,       ///< of what the initiating function, or a cancellation, may not do itself
+    delivery,           ///< of what ended in the initiating function
     continuation_aside, ///< the same while an attempt may run elsewhere; this and the next from any thread
     limit_notice,
     scope_notice,
@@ -138,9 +139,9 @@ protected:
     virtual operation_membership* membership() noexcept { return nullptr; }
     virtual void forget_caller() noexcept = 0; ///< its slot
 
-    /// Each destroys the operation.
+    /// Each destroys the operation, the second in a turn of its own.
     virtual void deliver() = 0;
-    virtual void deliver_later() = 0;
+    virtual void deliver_later();
     virtual void dissolve() noexcept = 0;
 
 private:

@@ -54,7 +54,12 @@ protected:
 
     auto take_presence() noexcept { return part_.take_presence(); }
 
-    /// Calls the handler that `take_handler` hands over, in a turn of its own or at once where that may be.
+    using immediate = immediate_executor<Handler, typename base::executors::io_executor>;
+    static constexpr bool has_immediate =
+        has_immediate_executor<Handler, typename base::executors::io_executor>;
+
+    /// Calls the handler that `take_handler` hands over on its immediate executor: in a turn of its own or at
+    /// once.
     template <typename Arguments, typename TakeHandler>
     void hand_over(Arguments&& result, TakeHandler take_handler) {
         // Until the completion is queued: a context without work would stop.
@@ -62,9 +67,9 @@ protected:
         auto presence = take_presence();
         auto const executor = this->get_executors().waits_on();
         Handler to_call = take_handler();
-        immediate_delivery<typename base::executors::io_executor, Handler> delivery(to_call, executor);
-        delivery(late_completion<Handler, Arguments, decltype(presence)>(std::move(to_call), std::move(result),
-                                                                         std::move(presence)));
+        auto const on = immediate::get(to_call, executor);
+        asio::dispatch(on, late_completion<Handler, Arguments, decltype(presence)>(
+                               std::move(to_call), std::move(result), std::move(presence)));
     }
 
 private:
@@ -183,7 +188,10 @@ private:
     }
 
     void deliver_later() final {
-        this->hand_over(take_result(), [this] { return take_handler(); });
+        if constexpr (base::has_immediate)
+            this->hand_over(take_result(), [this] { return take_handler(); });
+        else
+            operation_core::deliver_later();
     }
 
     late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
