@@ -128,8 +128,10 @@ auto async_retry(Executor const& executor, Operation&& operation, retry_policy p
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
 auto async_retry(Context& context, Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    return async_retry(context.get_executor(), std::forward<Operation>(operation), std::move(policy),
-                       std::forward<Token>(token));
+    using executor = decltype(context.get_executor());
+    return detail::initiate(
+        detail::given_executor_source<executor, detail::no_membership>{context.get_executor(), {}},
+        std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
 }
 
 /// The same in `scope`: a cancellation of the scope acts like one of type `terminal`, its deadline like the

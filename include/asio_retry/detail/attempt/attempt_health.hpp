@@ -44,12 +44,14 @@ private:
 };
 
 /// One that takes none has nothing to mark.
+template <typename Clock>
 struct no_attempt_health {
-    no_attempt_health(auto&&...) noexcept {}
+    no_attempt_health(retry_machine&, Clock&) noexcept {}
     static attempt monitored(attempt which) noexcept { return which; }
 };
 
 template <typename Form, typename Clock>
-using attempt_health_of = std::conditional_t<Form::takes_attempt, attempt_health<Clock>, no_attempt_health>;
+using attempt_health_of =
+    std::conditional_t<Form::takes_attempt, attempt_health<Clock>, no_attempt_health<Clock>>;
 
 } // namespace asio_retry::detail

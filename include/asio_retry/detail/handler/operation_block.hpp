@@ -51,21 +51,16 @@ private:
 template <typename Operation, typename Handler>
 class operation_block {
 public:
-    /// If this throws, nothing is left behind.
-    template <typename... Args>
-    static Operation* create(Handler&& handler, Args&&... args) {
-        return create_with(0, std::move(handler), std::forward<Args>(args)...);
-    }
-
     /// How many operations take as much room as `bytes`.
     static constexpr std::size_t room_for(std::size_t bytes) noexcept {
         return (bytes + sizeof(Operation) - 1) / sizeof(Operation);
     }
 
-    /// The same with room behind the operation for what it keeps there, as for `more` operations.
+    /// With room behind the operation for what it keeps there, as for `more` operations. If this throws,
+    /// nothing is left behind.
     template <typename... Args>
-    static Operation* create_with(std::size_t more, Handler&& handler, Args&&... args) {
-        auto rooms = rooms_of(handler, 1 + more);
+    static Operation* create(std::size_t more, Handler&& handler, Args&&... args) {
+        rooms_type rooms(memory::template allocator_for<room>(handler), 1 + more);
         auto* const operation =
             ::new (rooms.first()) Operation(std::move(handler), std::forward<Args>(args)...);
         rooms.release();
@@ -78,18 +73,15 @@ public:
             rooms_type rooms;
             Operation* operation;
             ~on_exit() { operation->~Operation(); }
-        } const guard{rooms_of(handler, 1 + more, operation), operation};
+        } const guard{rooms_type(memory::template allocator_for<room>(handler), 1 + more, operation),
+                      operation};
         return Handler(std::move(handler));
     }
 
 private:
     using room = operation_room<sizeof(Operation), alignof(Operation)>;
-    using rooms_type = allocated_rooms<typename handler_memory<Handler>::template allocator<room>>;
-
-    template <typename... First>
-    static rooms_type rooms_of(Handler const& handler, std::size_t count, First... first) {
-        return rooms_type(handler_memory<Handler>::template allocator_for<room>(handler), count, first...);
-    }
+    using memory = handler_memory<Handler>;
+    using rooms_type = allocated_rooms<typename memory::template allocator<room>>;
 };
 
 } // namespace asio_retry::detail

@@ -53,8 +53,8 @@ public:
     template <typename... Args>
     static void initiate(handler_type&& handler, Callable&& callable, hedge_policy const& policy,
                          Args&&... args) {
-        block::create_with(more_for(policy), std::move(handler), std::move(callable), policy,
-                           std::forward<Args>(args)...)
+        block::create(more_for(policy), std::move(handler), std::move(callable), policy,
+                      std::forward<Args>(args)...)
             ->start();
     }
 

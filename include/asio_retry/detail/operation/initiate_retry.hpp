@@ -161,22 +161,17 @@ struct given_executor_source {
         template <typename Handler, typename Callable, typename Policy>
         void operator()(Handler&& handler, Callable&& callable, Policy policy) const {
             using callable_type = std::decay_t<Callable>;
-            using form = operation_form<callable_type>;
+            using kind = operation_kind<Policy>;
+            constexpr bool wants_one = wants_strand<operation_form<callable_type>>;
+            std::decay_t<Handler> own_handler(std::forward<Handler>(handler));
+            callable_type own_callable(std::forward<Callable>(callable));
             // Not compiled twice for each callable: only where that has lost its type.
-            if constexpr (wants_strand<form> && is_erased<callable_type>)
-                if (runs_one_at_a_time(asio::get_associated_executor(handler, executor)))
-                    return make<false>(std::forward<Handler>(handler), std::forward<Callable>(callable),
-                                       std::move(policy));
-            make<wants_strand<form>>(std::forward<Handler>(handler), std::forward<Callable>(callable),
-                                     std::move(policy));
-        }
-
-        template <bool HasStrand, typename Handler, typename Callable, typename Policy>
-        void make(Handler&& handler, Callable&& callable, Policy&& policy) const {
-            operation_kind<Policy>::template initiate<HasStrand>(
-                std::decay_t<Handler>(std::forward<Handler>(handler)),
-                std::decay_t<Callable>(std::forward<Callable>(callable)), std::move(policy), executor,
-                Membership(membership));
+            if constexpr (wants_one && is_erased<callable_type>)
+                if (runs_one_at_a_time(asio::get_associated_executor(own_handler, executor)))
+                    return kind::template initiate<false>(std::move(own_handler), std::move(own_callable),
+                                                          std::move(policy), executor, Membership(membership));
+            kind::template initiate<wants_one>(std::move(own_handler), std::move(own_callable),
+                                               std::move(policy), executor, Membership(membership));
         }
     };
 
@@ -222,16 +217,6 @@ inline constexpr bool awaits_directly = [] {
         return false;
 }();
 
-/// What is kept of the operation: one that is awaited loses its type, so that the coroutine has none of its
-/// own.
-template <typename Form, typename Token, typename Operation>
-decltype(auto) to_keep(Operation&& operation) {
-    if constexpr (can_await_directly<Form, Token>)
-        return erased_operation_of<Form>(std::forward<Operation>(operation));
-    else
-        return std::forward<Operation>(operation);
-}
-
 template <typename Source, typename Operation, typename Policy, typename Token>
 auto initiate(Source const& source, Operation&& operation, Policy policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
@@ -254,10 +239,15 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
             using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
             return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
                                source);
-        } else if constexpr (is_token_for<Token, signature>) {
+        } else if constexpr (can_await_directly<form, Token>) {
+            // It loses its type, so that the coroutine has none of its own.
             return asio::async_initiate<Token, signature>(
                 source.template initiation<signature>(), token,
-                to_keep<form, Token>(std::forward<Operation>(operation)), std::move(policy));
+                erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));
+        } else if constexpr (is_token_for<Token, signature>) {
+            return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
+                                                          std::forward<Operation>(operation),
+                                                          std::move(policy));
         }
     }
 }

@@ -129,17 +129,13 @@ protected:
 
     ~operation_shell() = default;
 
-    struct nothing_to_prepare {
-        void operator()() const noexcept {}
-    };
-
-    /// In the initiating function. `prepare` may ask something of the machine.
-    template <typename Prepare = nothing_to_prepare>
-    void start(Prepare prepare = {}) {
+    /// In the initiating function. `prepare`, if it is given, may ask something of the machine.
+    template <typename... Prepare>
+    void start(Prepare... prepare) {
         bool can_be_cancelled = false;
         try {
             can_be_cancelled = this->connect_slot();
-            prepare();
+            (prepare(), ...);
         } catch (...) {
             return this->fail();
         }

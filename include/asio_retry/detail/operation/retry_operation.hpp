@@ -38,39 +38,23 @@ struct shell_of<Form, WaitsOn, Handler, Membership, HasStrand, true> {
                                 Membership, HasStrand>;
 };
 
-/// Of an operation whose results are judged.
-template <typename Shell>
-class judging_shell : public Shell {
-protected:
-    using Shell::Shell;
-    ~judging_shell() = default;
-
-private:
-    void amend_result(retry_action const& action) final { this->template amend_result_as<true>(action); }
-};
-
-template <typename Callable, typename Shell>
-using shell_for = std::conditional_t<operation_form<Callable>::judges_results, judging_shell<Shell>, Shell>;
-
 /// A retrying operation and what it retries.
 template <typename Callable, typename Shell>
-class operation_with_callable : public shell_for<Callable, Shell> {
-    using base = shell_for<Callable, Shell>;
-
+class operation_with_callable : public Shell {
 protected:
     using form = operation_form<Callable>;
     using handler_type = typename Shell::handler_type;
 
     template <typename... Args>
     operation_with_callable(handler_type&& given_handler, Callable&& callable, Args&&... args)
-        : base(std::move(given_handler), std::forward<Args>(args)..., form::judges_results)
+        : Shell(std::move(given_handler), std::forward<Args>(args)..., form::judges_results)
         , callable_(std::move(callable))
         , health_(this->machine(), *this) {}
     ~operation_with_callable() = default;
 
     void start() {
         if constexpr (form::prepares)
-            Shell::start([this] { form::prepare(callable_, this->machine()); });
+            Shell::start([this] { form::prepare(callable(), this->machine()); });
         else
             Shell::start();
     }
@@ -81,23 +65,40 @@ protected:
                           std::forward<Token>(token)...);
     }
 
-private:
-    judgement judge_values() final {
-        if constexpr (form::judges_results)
-            return completion<typename form::signature>::template rejects<form>(callable_, this->result());
-        else
-            return {};
-    }
+    Callable& callable() noexcept { return callable_; }
 
+private:
     Callable callable_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, operation_core> health_;
 };
 
+/// The same whose results are judged.
+template <typename Callable, typename Shell>
+class judging_operation : public operation_with_callable<Callable, Shell> {
+    using base = operation_with_callable<Callable, Shell>;
+
+protected:
+    using base::base;
+    using typename base::form;
+    ~judging_operation() = default;
+
+private:
+    judgement judge_values() final {
+        return completion<typename form::signature>::template rejects<form>(this->callable(), this->result());
+    }
+    void amend_result(retry_action const& action) final { this->template amend_result_as<true>(action); }
+};
+
+template <typename Callable, typename Shell>
+using operation_for =
+    std::conditional_t<operation_form<Callable>::judges_results, judging_operation<Callable, Shell>,
+                       operation_with_callable<Callable, Shell>>;
+
 /// How its attempts are started: those of token and deferred operations and plain callables here, those that
 /// are awaitables by the shell.
 template <typename Callable, typename Shell, bool = operation_form<Callable>::returns_awaitable>
-class operation_with_attempts : public operation_with_callable<Callable, Shell> {
-    using base = operation_with_callable<Callable, Shell>;
+class operation_with_attempts : public operation_for<Callable, Shell> {
+    using base = operation_for<Callable, Shell>;
     using form = typename base::form;
 
 protected:
@@ -122,8 +123,8 @@ private:
 };
 
 template <typename Callable, typename Shell>
-class operation_with_attempts<Callable, Shell, true> : public operation_with_callable<Callable, Shell> {
-    using base = operation_with_callable<Callable, Shell>;
+class operation_with_attempts<Callable, Shell, true> : public operation_for<Callable, Shell> {
+    using base = operation_for<Callable, Shell>;
 
 protected:
     using base::base;
@@ -144,7 +145,7 @@ class retry_operation final : public operation_with_attempts<Callable, Shell> {
 public:
     template <typename... Args>
     static void initiate(handler_type&& handler, Args&&... args) {
-        block::create(std::move(handler), std::forward<Args>(args)...)->start();
+        block::create(0, std::move(handler), std::forward<Args>(args)...)->start();
     }
 
 private:
