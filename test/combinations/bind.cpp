@@ -3,8 +3,11 @@
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/strand.hpp>
 
 #include <atomic>
+#include <future>
+#include <memory>
 
 namespace asio_retry::test {
 namespace {
@@ -106,6 +109,21 @@ TEST(bind_system_executor, counts_as_no_executor) {
         async_retry(t.given_executor(), t.operation(), t.policy(),
                     asio::bind_executor(asio::system_executor(), t.handler()));
     });
+}
+
+// What runs functions anywhere is asked to keep them apart.
+TEST(bind_system_executor, is_one_as_a_strand) {
+    for (bool const with_executor : {true, false}) {
+        auto const strand = asio::make_strand(asio::system_executor());
+        auto const answer = std::make_shared<std::promise<bool>>(); // which may still be in use when it is had
+        auto handler = asio::bind_executor(
+            strand, [=](error_code) { answer->set_value(strand.running_in_this_thread()); });
+        if (with_executor)
+            async_retry(asio::system_executor(), [] { return error_code(); }, retry_policy(), handler);
+        else
+            async_retry([] { return error_code(); }, retry_policy(), handler);
+        EXPECT_TRUE(answer->get_future().get()) << with_executor;
+    }
 }
 
 } // namespace

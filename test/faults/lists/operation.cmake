@@ -76,6 +76,8 @@ fault(no_turn_is_in_the_handlers_memory include/asio_retry/detail/handler/handle
 fault(operation_takes_an_empty_executor include/asio_retry/detail/operation/initiate_retry.hpp
     [[        if constexpr (requires { source.executor; })]] [[        if constexpr (false)]])
 
+noticed_by(tests_of_awaited)
+
 fault(operation_stays_when_its_queued_delivery_is_dropped src/operation/operation_events.cpp
     [[    case operation_turn::delivery:
         return dissolve();]] [[    case operation_turn::delivery:
@@ -88,3 +90,11 @@ fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation
     } catch (...) { // nobody else knows it any more
         dissolve();]] [[        post(operation_turn::delivery);
     } catch (...) {]])
+
+noticed_by(combination_tests)
+
+fault(a_strand_of_the_system_is_no_executor include/asio_retry/detail/handler/asio.hpp
+    [[inline constexpr bool is_fallback_executor = false;]]
+    [[inline constexpr bool is_fallback_executor = requires(Executor const& e) {
+    requires std::is_same_v<decltype(asio::query(e, asio::execution::context)), asio::system_context&>;
+};]])

@@ -6,15 +6,12 @@
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
-#include <boost/asio/query.hpp>
-#include <boost/asio/system_context.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <boost/asio/version.hpp>
 
-#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -49,11 +46,12 @@ namespace asio = boost::asio;
 namespace asio_retry::detail {
 
 /// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
-/// attempt on.
+/// attempt on. A strand of it, or what else is made of it, does not.
 template <typename Executor>
-inline constexpr bool is_fallback_executor = requires(Executor const& e) {
-    { asio::query(e, asio::execution::context) } -> std::same_as<asio::system_context&>;
-};
+inline constexpr bool is_fallback_executor = false;
+template <typename Blocking, typename Relationship, typename Allocator>
+inline constexpr bool is_fallback_executor<asio::basic_system_executor<Blocking, Relationship, Allocator>> =
+    true;
 template <typename T, typename Blocking>
 inline constexpr bool is_fallback_executor<asio::detail::promise_executor<T, Blocking>> = true;
 #if BOOST_ASIO_VERSION >= 103700
