@@ -92,9 +92,9 @@ auto async_hedge(Executor const& executor, Operation&& operation, hedge_policy p
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
 auto async_hedge(Context& context, Operation&& operation, hedge_policy policy, Token&& token = Token()) {
-    using executor = decltype(context.get_executor());
+    using io_executor = std::remove_cvref_t<decltype(context.get_executor())>;
     return detail::initiate(
-        detail::given_executor_source<executor, detail::no_membership>{context.get_executor(), {}},
+        detail::given_executor_source<io_executor, detail::no_membership>{context.get_executor(), {}},
         std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
 }
 

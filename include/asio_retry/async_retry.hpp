@@ -102,7 +102,7 @@ class hedge_policy;
 /// `error::operation_threw`. To throw instead of starting is a failed attempt, which is retried like any other;
 /// so is want of memory in an attempt. What throws in telling an attempt to stop comes out of `emit` or of the
 /// context. Where a value throws as it is made or moved, the handler is destroyed uncalled, and the exception
-/// comes out of the context.
+/// comes out of the context, or out of this function where the handler has an immediate executor.
 ///
 /// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
 /// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at
@@ -128,9 +128,9 @@ auto async_retry(Executor const& executor, Operation&& operation, retry_policy p
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
 auto async_retry(Context& context, Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    using executor = decltype(context.get_executor());
+    using io_executor = std::remove_cvref_t<decltype(context.get_executor())>;
     return detail::initiate(
-        detail::given_executor_source<executor, detail::no_membership>{context.get_executor(), {}},
+        detail::given_executor_source<io_executor, detail::no_membership>{context.get_executor(), {}},
         std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
 }
 

@@ -83,6 +83,9 @@ fault(operation_stays_when_its_queued_delivery_is_dropped src/operation/operatio
         return dissolve();]] [[    case operation_turn::delivery:
         return;]])
 
+fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/detail/operation/operation_shell.hpp
+    [[                this->release_io_work();]] [[]])
+
 noticed_by(exhaustion_tests)
 
 fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation_core.cpp
@@ -94,7 +97,7 @@ fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation
 noticed_by(combination_tests)
 
 fault(a_strand_of_the_system_is_no_executor include/asio_retry/detail/handler/asio.hpp
-    [[inline constexpr bool is_fallback_executor = false;]]
+    [[inline constexpr bool is_fallback_executor = is_the_systems(static_cast<Executor const*>(nullptr));]]
     [[inline constexpr bool is_fallback_executor = requires(Executor const& e) {
     requires std::is_same_v<decltype(asio::query(e, asio::execution::context)), asio::system_context&>;
 };]])

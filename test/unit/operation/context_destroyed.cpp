@@ -240,6 +240,23 @@ TEST_P(context_destroyed, decision_25_after_every_turn) {
     }
 }
 
+// What ended in its initiating function waits for the context of its handler alone.
+TEST(context_of_the_waits, is_not_kept_running_for_a_delivery_elsewhere) {
+    asio::io_context elsewhere;
+    int calls = 0;
+    {
+        asio::io_context io;
+        async_retry(
+            io, [] { return error_code(); }, retry_policy(),
+            asio::bind_executor(elsewhere, [&](error_code) { ++calls; }));
+        io.poll();
+        EXPECT_TRUE(io.stopped());
+    }
+    EXPECT_EQ(calls, 0);
+    elsewhere.run();
+    EXPECT_EQ(calls, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(programs, context_destroyed, testing::ValuesIn(programs()),
                          [](auto const& tested) { return tested.param.name; });
 

@@ -47,11 +47,15 @@ namespace asio_retry::detail {
 
 /// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
 /// attempt on. A strand of it, or what else is made of it, does not.
-template <typename Executor>
-inline constexpr bool is_fallback_executor = false;
 template <typename Blocking, typename Relationship, typename Allocator>
-inline constexpr bool is_fallback_executor<asio::basic_system_executor<Blocking, Relationship, Allocator>> =
-    true;
+consteval bool is_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*) {
+    return true;
+}
+consteval bool is_the_systems(void const*) {
+    return false;
+}
+template <typename Executor>
+inline constexpr bool is_fallback_executor = is_the_systems(static_cast<Executor const*>(nullptr));
 template <typename T, typename Blocking>
 inline constexpr bool is_fallback_executor<asio::detail::promise_executor<T, Blocking>> = true;
 #if BOOST_ASIO_VERSION >= 103700

@@ -56,6 +56,8 @@ public:
         return (bytes + sizeof(Operation) - 1) / sizeof(Operation);
     }
 
+    static constexpr std::size_t alone = 0;
+
     /// With room behind the operation for what it keeps there, as for `more` operations. If this throws,
     /// nothing is left behind.
     template <typename... Args>

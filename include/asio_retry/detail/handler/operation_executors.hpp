@@ -63,6 +63,8 @@ private:
     static constexpr bool waits_where_it_runs = io::is_of_handler || !HandlerHasExecutor;
 
 public:
+    static constexpr bool waits_elsewhere = !waits_where_it_runs;
+
     using executor_type =
         typename std::conditional_t<has_strand, strand_of<base>, std::type_identity<base>>::type;
 

@@ -108,8 +108,8 @@ protected:
     virtual basic_membership<hedge_core>* membership() noexcept = 0;
     virtual void forget_caller() noexcept = 0; ///< its slot
 
-    /// The first two and the last destroy the operation, the second in a turn of its own; the third lets others
-    /// in and calls the handler.
+    /// The first two and the last destroy the operation, the second in a turn of its own or by way of an
+    /// immediate executor; the third lets others in and calls the handler.
     virtual void deliver(hedge_action const& action) = 0;
     virtual void deliver_later();
     virtual void deliver_and_stay(hedge_action const& action) = 0;

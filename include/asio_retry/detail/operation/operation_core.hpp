@@ -27,8 +27,8 @@ using operation_membership = basic_membership<operation_core>;
 /// What a queued turn of an operation is for.
 enum class operation_turn : unsigned char {
     after_wait,
-    continuation,       ///< of what the initiating function, or a cancellation, may not do itself
     delivery,           ///< of what ended in the initiating function
+    continuation,       ///< of what the initiating function, or a cancellation, may not do itself
     continuation_aside, ///< the same while an attempt may run elsewhere; this and the next from any thread
     limit_notice,
     scope_notice,
@@ -139,7 +139,7 @@ protected:
     virtual operation_membership* membership() noexcept { return nullptr; }
     virtual void forget_caller() noexcept = 0; ///< its slot
 
-    /// Each destroys the operation, the second in a turn of its own.
+    /// Each destroys the operation, the second in a turn of its own or by way of an immediate executor.
     virtual void deliver() = 0;
     virtual void deliver_later();
     virtual void dissolve() noexcept = 0;

@@ -75,11 +75,24 @@ protected:
 private:
     void post(Turn turn) final {
         auto const& on = this->get_executors();
+        if constexpr (base::executors::waits_elsewhere) {
+            if (turn == Turn::delivery) {
+                // The context of the waits is needed until the turn is queued, and may be gone when it comes.
+                [[maybe_unused]] auto const keep_running = on.keep_running();
+                auto const through = on.waits_on();
+                this->release_io_work();
+                return queue(turn, on.get(), through);
+            }
+        }
+        queue(turn, on.get(), on.waits_on());
+    }
+    void queue(Turn turn, typename base::operation_executor const& on,
+               typename base::executors::io_executor const& through) {
         if constexpr (base::has_memory_of_its_own) {
             if (!comes_from_any_thread(turn))
-                return post_turn(on.get(), on.waits_on(), *this, own_turn{turn});
+                return post_turn(on, through, *this, own_turn{turn});
         }
-        post_turn(on.get(), on.waits_on(), static_cast<Core&>(*this), turn);
+        post_turn(on, through, static_cast<Core&>(*this), turn);
     }
     asio::execution_context& context() const final {
         return asio::query(this->get_executors().waits_on(), asio::execution::context);

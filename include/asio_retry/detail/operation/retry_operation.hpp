@@ -145,7 +145,7 @@ class retry_operation final : public operation_with_attempts<Callable, Shell> {
 public:
     template <typename... Args>
     static void initiate(handler_type&& handler, Args&&... args) {
-        block::create(0, std::move(handler), std::forward<Args>(args)...)->start();
+        block::create(block::alone, std::move(handler), std::forward<Args>(args)...)->start();
     }
 
 private:

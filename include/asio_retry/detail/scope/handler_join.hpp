@@ -28,7 +28,7 @@ public:
     static void initiate(Handler&& handler, scope_handle const& scope, duration timeout) {
         if constexpr (Drains)
             scope->request(scope_request::drain); // which stands, even if there is no memory for the join
-        handler_join* const join = block::create(0, std::move(handler), scope);
+        handler_join* const join = block::create(block::alone, std::move(handler), scope);
         try {
             join->connect_slot();
             scope->begin_join(*join, timeout);

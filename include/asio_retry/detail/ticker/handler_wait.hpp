@@ -23,7 +23,7 @@ class handler_wait final : handler_operation<ticker_wait, asio::any_io_executor,
 
 public:
     static void initiate(Handler&& handler, std::shared_ptr<ticker_state> const& state) {
-        handler_wait* const wait = block::create(0, std::move(handler), state);
+        handler_wait* const wait = block::create(block::alone, std::move(handler), state);
         bool is_due = false;
         try {
             wait->connect_slot();
