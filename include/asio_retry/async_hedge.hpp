@@ -84,18 +84,16 @@ auto async_hedge(Operation&& operation, hedge_policy policy, Token&& token = Tok
 template <detail::executor Executor, typename Operation, typename Token = detail::default_token>
 auto async_hedge(Executor const& executor, Operation&& operation, hedge_policy policy,
                  Token&& token = Token()) {
-    return detail::initiate(detail::given_executor_source<Executor, detail::no_membership>{executor, {}},
-                            std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
+    return detail::initiate(detail::wait_on(executor), std::forward<Operation>(operation), std::move(policy),
+                            std::forward<Token>(token));
 }
 
 /// The same on the executor of `context`.
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
 auto async_hedge(Context& context, Operation&& operation, hedge_policy policy, Token&& token = Token()) {
-    using io_executor = std::remove_cvref_t<decltype(context.get_executor())>;
-    return detail::initiate(
-        detail::given_executor_source<io_executor, detail::no_membership>{context.get_executor(), {}},
-        std::forward<Operation>(operation), std::move(policy), std::forward<Token>(token));
+    return detail::initiate(detail::wait_on(context.get_executor()), std::forward<Operation>(operation),
+                            std::move(policy), std::forward<Token>(token));
 }
 
 /// The same in `scope`: a cancellation of the scope acts like one of type `terminal`, its deadline like the

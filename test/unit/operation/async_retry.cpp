@@ -210,6 +210,23 @@ TEST_F(async_retry_token, executor_with_a_default_token_of_its_own) {
     EXPECT_EQ(result.get(), 3);
 }
 
+/// A context of a program, which has its executor at hand.
+class context_with_executor : public asio::io_context {
+public:
+    executor_type const& get_executor() const noexcept { return executor_; }
+
+private:
+    executor_type executor_ = asio::io_context::get_executor();
+};
+
+TEST(async_retry, a_context_may_return_its_executor_as_a_reference) {
+    context_with_executor io;
+    int answer = 0;
+    async_retry(io, [] { return 3; }, every_100ms(), [&](std::exception_ptr, int value) { answer = value; });
+    io.run();
+    EXPECT_EQ(answer, 3);
+}
+
 // Decision 21: even when the first attempt fails inside the initiating function, on a thread of its own.
 TEST(async_retry, decision_21_callables_run_on_the_executor_after_an_inline_failure) {
     asio::thread_pool pool(1);

@@ -45,8 +45,7 @@ namespace asio = boost::asio;
 
 namespace asio_retry::detail {
 
-/// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
-/// attempt on. A strand of it, or what else is made of it, does not.
+/// Whether it is a system_executor, or derives from one, as one with a default token does.
 template <typename Blocking, typename Relationship, typename Allocator>
 consteval bool is_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*) {
     return true;
@@ -54,6 +53,9 @@ consteval bool is_the_systems(asio::basic_system_executor<Blocking, Relationship
 consteval bool is_the_systems(void const*) {
     return false;
 }
+
+/// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
+/// attempt on. A strand of it is another one.
 template <typename Executor>
 inline constexpr bool is_fallback_executor = is_the_systems(static_cast<Executor const*>(nullptr));
 template <typename T, typename Blocking>
@@ -78,7 +80,7 @@ struct calling_executor {
     friend bool operator!=(calling_executor, calling_executor) noexcept { return false; }
 };
 
-/// The executor that a handler has for completions that happen inside the initiating function.
+/// How to get the executor that a handler has for completions that happen inside the initiating function.
 #if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
 template <typename Handler, typename Executor>
 using immediate_executor = asio::associated_immediate_executor<Handler, Executor>;
@@ -89,7 +91,7 @@ struct immediate_executor {
 };
 #endif
 
-/// Whether it says so itself, or what it is wrapped in may.
+/// Whether a handler has one: it, or another one in it, is associated with it.
 template <typename Handler, typename Executor>
 inline constexpr bool has_immediate_executor = !requires {
     typename immediate_executor<Handler, Executor>::asio_associated_immediate_executor_is_unspecialised;

@@ -181,6 +181,11 @@ struct given_executor_source {
     }
 };
 
+template <typename Executor>
+given_executor_source<Executor, no_membership> wait_on(Executor const& executor) {
+    return {executor, {}};
+}
+
 /// On the executor of a scope, and in that.
 struct scope_source {
     using executor_type = asio::any_io_executor;

@@ -54,7 +54,7 @@ protected:
 
     void start() {
         if constexpr (form::prepares)
-            Shell::start([this] { form::prepare(callable(), this->machine()); });
+            Shell::start([this] { form::prepare(callable_, this->machine()); });
         else
             Shell::start();
     }
