@@ -187,22 +187,6 @@ TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_of_what_ended_a
     EXPECT_EQ(scope.pending(), 0u);
 }
 
-TEST(hedge_lifetimes, the_context_of_its_waits_may_go_before_what_ended_at_once_is_delivered_elsewhere) {
-    asio::io_context elsewhere;
-    int calls = 0;
-    {
-        asio::io_context io;
-        async_hedge(
-            io, [] { return error_code(); }, hedge_policy(1h),
-            asio::bind_executor(elsewhere, [&](error_code) { ++calls; }));
-        io.poll();
-        EXPECT_TRUE(io.stopped());
-    }
-    EXPECT_EQ(calls, 0);
-    elsewhere.run();
-    EXPECT_EQ(calls, 1);
-}
-
 // --- memory
 
 template <typename T>

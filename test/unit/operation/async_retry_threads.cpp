@@ -1,4 +1,6 @@
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/retry_scope.hpp>
 
 #include "support/scripted_operation.hpp"
 
@@ -46,6 +48,43 @@ TEST(async_retry_threads, completions_on_other_threads_while_the_initiation_retu
     }
     pool.join();
     EXPECT_EQ(succeeded, operations);
+}
+
+/// Counts, without a lock, where it has to be called.
+struct strand_counter {
+    asio::strand<asio::thread_pool::executor_type> strand;
+    int* calls;
+    bool* elsewhere;
+
+    void operator()(error_code) const {
+        ++*calls;
+        *elsewhere |= !strand.running_in_this_thread();
+    }
+};
+
+// What ends in its initiating function, on any thread of one pool, is delivered on the strand of another one,
+// which may be at it before that function has returned.
+TEST(async_retry_threads, what_ends_at_once_is_delivered_on_a_strand_of_another_pool) {
+    asio::thread_pool waits_on(2), pool(2);
+    auto const strand = asio::make_strand(pool);
+    int calls = 0;
+    bool elsewhere = false;
+    retry_scope scope(waits_on.get_executor());
+    auto const handler = [&] {
+        return asio::bind_executor(strand, strand_counter{strand, &calls, &elsewhere});
+    };
+    for (int i = 0; i != operations; ++i)
+        asio::post(waits_on, [&] {
+            auto const succeed = [owned = std::make_shared<int>()] { return error_code(); };
+            async_retry(waits_on, succeed, quickly(), handler());
+            async_retry(scope, succeed, quickly().attempt_timeout(1h), handler());
+            async_hedge(scope, succeed, hedge_policy(1h), handler());
+        });
+    waits_on.join();
+    pool.join();
+    EXPECT_EQ(calls, 3 * operations);
+    EXPECT_FALSE(elsewhere);
+    EXPECT_EQ(scope.pending(), 0u);
 }
 
 // Time limits meet completions on an executor that is no strand; each operation completes once all the same.

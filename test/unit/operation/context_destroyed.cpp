@@ -1,3 +1,4 @@
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry_scope.hpp>
 
@@ -79,7 +80,8 @@ std::ostream& operator<<(std::ostream& out, program const& p) {
 std::vector<program> programs() {
     return {
         {"plain", [](at_hand& s, auto done) { async_retry(s.io, s.hopping(), hourly(), done); }},
-        {"ended_at_once", [](at_hand& s, auto done) { async_retry(s.io, [] {}, hourly(), done); }},
+        {"ended_at_once",
+         [](at_hand& s, auto done) { async_retry(s.io, [held = done.held] {}, hourly(), done); }},
         {"ended_at_once_in_a_scope",
          [](at_hand& s, auto done) { async_retry(s.scope, [] { return error_code(); }, hourly(), done); }},
         {"without_delay",
@@ -240,21 +242,32 @@ TEST_P(context_destroyed, decision_25_after_every_turn) {
     }
 }
 
-// What ended in its initiating function waits for the context of its handler alone.
-TEST(context_of_the_waits, is_not_kept_running_for_a_delivery_elsewhere) {
+/// What ended in its initiating function waits for the context of its handler alone.
+void expect_delivered_without(void (*begin)(asio::io_context& waits_on, asio::io_context& elsewhere,
+                                            held_handler done)) {
+    std::size_t calls = 0;
     asio::io_context elsewhere;
-    int calls = 0;
     {
         asio::io_context io;
-        async_retry(
-            io, [] { return error_code(); }, retry_policy(),
-            asio::bind_executor(elsewhere, [&](error_code) { ++calls; }));
+        begin(io, elsewhere, held_handler{&calls, nullptr});
         io.poll();
         EXPECT_TRUE(io.stopped());
     }
-    EXPECT_EQ(calls, 0);
+    EXPECT_EQ(calls, 0u);
     elsewhere.run();
-    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(calls, 1u);
+}
+
+TEST(context_of_the_waits, is_not_kept_running_for_a_delivery_elsewhere) {
+    expect_delivered_without([](asio::io_context& io, asio::io_context& elsewhere, held_handler done) {
+        async_retry(io, [] { return error_code(); }, retry_policy(), asio::bind_executor(elsewhere, done));
+    });
+}
+
+TEST(context_of_the_waits, nor_for_that_of_a_hedge) {
+    expect_delivered_without([](asio::io_context& io, asio::io_context& elsewhere, held_handler done) {
+        async_hedge(io, [] { return error_code(); }, hedge_policy(1h), asio::bind_executor(elsewhere, done));
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(programs, context_destroyed, testing::ValuesIn(programs()),
