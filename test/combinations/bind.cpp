@@ -1,13 +1,16 @@
 #include "combinations/combination.hpp"
 
+#include <asio_retry/async_hedge.hpp>
+
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <atomic>
 #include <future>
-#include <memory>
 
 namespace asio_retry::test {
 namespace {
@@ -113,18 +116,28 @@ TEST(bind_system_executor, counts_as_no_executor) {
 
 // What runs functions anywhere is asked to keep them apart.
 TEST(bind_system_executor, is_one_as_a_strand) {
-    for (bool const with_executor : {true, false}) {
-        auto const strand = asio::make_strand(asio::system_executor());
-        auto const answer = std::make_shared<std::promise<bool>>(); // which may still be in use when it is had
-        auto handler = asio::bind_executor(
-            strand, [=](error_code) { answer->set_value(strand.running_in_this_thread()); });
-        if (with_executor)
-            async_retry(asio::system_executor(), [] { return error_code(); }, retry_policy(), handler);
-        else
-            async_retry([] { return error_code(); }, retry_policy(), handler);
-        EXPECT_TRUE(answer->get_future().get()) << with_executor;
-    }
+    auto const strand = asio::make_strand(asio::system_executor());
+    auto const is_called_there = [&](auto begin) {
+        std::promise<bool> answer;
+        auto answered = answer.get_future();
+        begin(asio::bind_executor(strand, [strand, answer = std::move(answer)](error_code) mutable {
+            answer.set_value(strand.running_in_this_thread());
+        }));
+        return answered.get(); // throws if the handler was destroyed
+    };
+    auto const operation = [] { return error_code(); };
+    asio::system_executor const anywhere;
+    EXPECT_TRUE(is_called_there(
+        [&](auto handler) { async_retry(anywhere, operation, retry_policy(), std::move(handler)); }));
+    EXPECT_TRUE(
+        is_called_there([&](auto handler) { async_retry(operation, retry_policy(), std::move(handler)); }));
+    EXPECT_TRUE(is_called_there(
+        [&](auto handler) { async_hedge(anywhere, operation, hedge_policy(1h), std::move(handler)); }));
 }
+
+// One with a default token is the system's all the same.
+static_assert(
+    detail::is_fallback_executor<asio::use_awaitable_t<>::executor_with_default<asio::system_executor>>);
 
 } // namespace
 } // namespace asio_retry::test

@@ -93,11 +93,3 @@ fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation
     } catch (...) { // nobody else knows it any more
         dissolve();]] [[        post(operation_turn::delivery);
     } catch (...) {]])
-
-noticed_by(combination_tests)
-
-fault(a_strand_of_the_system_is_no_executor include/asio_retry/detail/handler/asio.hpp
-    [[inline constexpr bool is_fallback_executor = is_the_systems(static_cast<Executor const*>(nullptr));]]
-    [[inline constexpr bool is_fallback_executor = requires(Executor const& e) {
-    requires std::is_same_v<decltype(asio::query(e, asio::execution::context)), asio::system_context&>;
-};]])
