@@ -49,7 +49,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/b
 if(WAY STREQUAL "FetchContent_Declare")
     return()
 endif()
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/build --config ${CONFIG} --parallel 2
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/build --config ${CONFIG} --parallel 1
     COMMAND_ERROR_IS_FATAL ANY)
 find_program(app app PATHS ${WORK_DIR}/build ${WORK_DIR}/build/${CONFIG} NO_DEFAULT_PATH REQUIRED)
 execute_process(COMMAND ${app} COMMAND_ERROR_IS_FATAL ANY)

@@ -12,7 +12,7 @@ endfunction()
 
 function(consume way)
     run(${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/${way} -C ${CACHE} -G ${GENERATOR} -Werror=dev ${ARGN})
-    run(${CMAKE_COMMAND} --build ${WORK_DIR}/${way} --config ${CONFIG} --parallel 2)
+    run(${CMAKE_COMMAND} --build ${WORK_DIR}/${way} --config ${CONFIG} --parallel 1)
     find_program(app app PATHS ${WORK_DIR}/${way} ${WORK_DIR}/${way}/${CONFIG} NO_DEFAULT_PATH NO_CACHE REQUIRED)
     run(${app})
 endfunction()
@@ -21,7 +21,7 @@ run(${CMAKE_COMMAND} --install ${EMBEDDER}/build --prefix ${WORK_DIR}/own_set_pr
 consume(build_tree -D embedder_ROOT=${EMBEDDER}/build -D asio_retry_ROOT=${EMBEDDER}/build/third_party/asio_retry)
 
 run(${CMAKE_COMMAND} -D ASIO_RETRY_INSTALL=ON -Werror=dev ${EMBEDDER}/build)
-run(${CMAKE_COMMAND} --build ${EMBEDDER}/build --config ${CONFIG} --parallel 2)
+run(${CMAKE_COMMAND} --build ${EMBEDDER}/build --config ${CONFIG} --parallel 1)
 run(${CMAKE_COMMAND} --install ${EMBEDDER}/build --prefix ${WORK_DIR}/beside_prefix --config ${CONFIG})
 file(RENAME ${EMBEDDER}/build ${WORK_DIR}/build_out_of_reach)
 consume(own_set -D embedder_ROOT=${WORK_DIR}/own_set_prefix)
