@@ -185,7 +185,7 @@ fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/det
 
 fault(awaiting_lets_the_end_of_an_attempt_throw include/asio_retry/detail/operation/awaited_core.hpp
     [[        entry_.let_nothing_throw();
-        if (signal_]] [[        if (signal_]])
+        if (!is_home()]] [[        if (!is_home()]])
 
 fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation/awaited_core.hpp
     [[            entry_.give_back();]] [[            static_cast<void>(entry_);]])
@@ -225,10 +225,10 @@ fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/c
             go_on_later();]] [[        static_cast<void>(scheduler_);]])
 
 fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_core.hpp
-    [[        if (signal_.is_telling() || !is_home())]] [[        if (!is_home())]])
+    [[        if (!is_home() || signal_.is_telling())]] [[        if (!is_home())]])
 
 fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_core.hpp
-    [[        if (signal_.is_telling() || !is_home())]] [[        if (signal_.is_telling())]])
+    [[        if (!is_home() || signal_.is_telling())]] [[        if (signal_.is_telling())]])
 
 fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/operation/awaited_core.hpp
     [[        return limit_.disarm();]] [[        limit_.disarm();

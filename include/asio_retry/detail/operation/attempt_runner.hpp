@@ -168,12 +168,13 @@ private:
             } catch (...) {
                 result.emplace(completion::from_exception(std::current_exception()));
             }
-            // What cancelled the attempt, or does so only now, must not end the wait for the next one.
-            co_await asio::this_coro::reset_cancellation_state();
+            // What cancelled the attempt, or does so only now, must not end the wait for the next one. It may
+            // have ended on another executor, where none of the policy's callables may be called, and somebody
+            // may be telling it to stop by way of this state.
             co_await asio::this_coro::throw_if_cancelled(false);
-            // It may have ended on another executor, where none of the policy's callables may be called.
             if (!executor_home(co_await asio::this_coro::executor).is_here())
                 co_await asio::dispatch(asio::deferred);
+            co_await asio::this_coro::reset_cancellation_state();
             // The report may destroy this coroutine: what it uses is moved out of the frame first.
             auto report = [&] {
                 arguments reported = taken_from(*result);

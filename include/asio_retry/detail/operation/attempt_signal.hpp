@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/attempt_frame.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -15,9 +16,13 @@ class attempt_signal {
 public:
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
+    /// On the executor.
     bool is_telling() const noexcept { return is_telling_; }
 
-    /// Precondition: is_telling().
+    /// On a thread that may not be the executor's: whether it is this one that tells.
+    bool is_telling_here() const noexcept { return attempt_frame::find(this) != nullptr; }
+
+    /// Precondition: one of these.
     void hold_back() noexcept { holds_back_ = true; }
 
     /// Lets what was held back go on.
@@ -25,11 +30,7 @@ public:
     void tell(asio::cancellation_type_t type, GoOn go_on) {
         bool const tells_already = std::exchange(is_telling_, true); // and what it tells has cancelled again
         std::exception_ptr thrown;
-        try {
-            signal_.emit(type);
-        } catch (...) {
-            thrown = std::current_exception();
-        }
+        emit(type, thrown);
         is_telling_ = tells_already;
         if (!is_telling_ && std::exchange(holds_back_, false))
             go_on();
@@ -38,6 +39,15 @@ public:
     }
 
 private:
+    void emit(asio::cancellation_type_t type, std::exception_ptr& thrown) {
+        attempt_frame const here(this);
+        try {
+            signal_.emit(type);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+    }
+
     asio::cancellation_signal signal_;
     bool is_telling_ = false;
     bool holds_back_ = false;

@@ -52,7 +52,7 @@ public:
 
     /// Its time limit, where the executor runs functions.
     void on_limit() {
-        if (std::exchange(awaits_notice_, false))
+        if (std::exchange(awaits_limit_notice_, false))
             return wait_.go_on();
         if (renew_limit())
             return;
@@ -60,14 +60,14 @@ public:
         tell_attempt(asio::cancellation_type::terminal);
     }
     void on_limit_dropped() noexcept {
-        if (awaits_notice_)
+        if (awaits_limit_notice_)
             wait_.drop();
     }
 
     /// Its scope, in the same place.
     void on_scope_notice() {
         scope_request const request = membership_.take_request();
-        if (pause_ == pause::leaving)
+        if (awaits_scope_notice_)
             return wait_.go_on();
         if (request == scope_request::drain)
             machine_.drain();
@@ -80,7 +80,7 @@ public:
     }
     void on_scope_notice_lost() noexcept {
         membership_.take_request();
-        if (pause_ == pause::leaving)
+        if (awaits_scope_notice_)
             wait_.drop();
     }
 
@@ -165,14 +165,15 @@ protected:
         return pause_for(pause::waiting);
     }
 
-    /// Whether the coroutine may go on where the attempt ended. Not inside what tells it to stop, whose slot is
-    /// being used; not on another executor, where none of the policy's callables may be called; and not before
-    /// the notice of a time limit has arrived that is under way.
+    /// Whether the coroutine may go on where the attempt ended. Not on another executor, where none of the
+    /// policy's callables may be called, and nothing may be looked at that a notice changes; not inside what
+    /// tells it to stop, whose slot is being used; and not before the notice of a time limit has arrived that
+    /// is under way.
     bool is_settled(bool calls_nothing) {
         if (!is_interruptible_)
             return calls_nothing || is_home();
         entry_.let_nothing_throw();
-        if (signal_.is_telling() || !is_home())
+        if (!is_home() || signal_.is_telling())
             return false;
         is_attempting_ = false;
         return limit_.disarm();
@@ -215,20 +216,25 @@ private:
         case pause::waiting:
             return has_expiry_ ? wait_.wait_until(scheduler(), expiry_) : wait_.post();
         case pause::settling:
-            if (signal_.is_telling())
-                return signal_.hold_back();
-            if (!is_home())
-                return wait_.post();
-            awaits_notice_ = true;
-            return;
+            return settle(is_home());
         case pause::leaving:
-            if constexpr (is_scoped)
+            if constexpr (is_scoped) {
+                awaits_scope_notice_ = true;
                 if (membership_.leave_or_wait())
                     wait_.go_on();
+            }
             return;
         case pause::rising:
             return wait_.post();
         }
+    }
+
+    void settle(bool home) {
+        if (home ? signal_.is_telling() : signal_.is_telling_here())
+            return signal_.hold_back();
+        if (!home)
+            return wait_.post();
+        awaits_limit_notice_ = true;
     }
 
     retry_scheduler& scheduler() { return place_.scheduler(executor()); }
@@ -281,7 +287,8 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS membership membership_;
     bool const is_interruptible_;
     bool is_attempting_ = false;
-    bool awaits_notice_ = false; // of a time limit
+    bool awaits_limit_notice_ = false;
+    bool awaits_scope_notice_ = false;
     pause pause_ = pause::none;
     bool has_expiry_ = false; // the wait; otherwise it only lets others run
     time_point expiry_;
