@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 
 namespace asio_retry::test {
 namespace {
@@ -138,6 +139,10 @@ TEST(bind_system_executor, is_one_as_a_strand) {
 // One with a default token is the system's all the same.
 static_assert(
     detail::is_fallback_executor<asio::use_awaitable_t<>::executor_with_default<asio::system_executor>>);
+
+// What keeps that to itself is an executor of its own.
+class private_executor : asio::system_executor {};
+static_assert(!detail::is_fallback_executor<private_executor>);
 
 } // namespace
 } // namespace asio_retry::test

@@ -45,19 +45,14 @@ namespace asio = boost::asio;
 
 namespace asio_retry::detail {
 
-/// Whether it is a system_executor, or derives from one, as one with a default token does.
+/// Takes a system_executor, and what derives from one, as one with a default token does.
 template <typename Blocking, typename Relationship, typename Allocator>
-consteval bool is_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*) {
-    return true;
-}
-consteval bool is_the_systems(void const*) {
-    return false;
-}
+void take_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*);
 
 /// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
 /// attempt on. A strand of it is another one.
 template <typename Executor>
-inline constexpr bool is_fallback_executor = is_the_systems(static_cast<Executor const*>(nullptr));
+inline constexpr bool is_fallback_executor = requires(Executor const* e) { detail::take_the_systems(e); };
 template <typename T, typename Blocking>
 inline constexpr bool is_fallback_executor<asio::detail::promise_executor<T, Blocking>> = true;
 #if BOOST_ASIO_VERSION >= 103700

@@ -181,6 +181,7 @@ struct given_executor_source {
     }
 };
 
+/// Waits on it, outside a scope.
 template <typename Executor>
 given_executor_source<Executor, no_membership> wait_on(Executor const& executor) {
     return {executor, {}};

@@ -48,8 +48,7 @@ struct source_of_initiation {
         if constexpr (is_fallback_executor<executor_type>)
             return handler_executor_source();
         else
-            return given_executor_source<executor_type, no_membership>{
-                asio::get_associated_executor(initiation), {}};
+            return wait_on(asio::get_associated_executor(initiation));
     }
 };
 
