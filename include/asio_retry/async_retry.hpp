@@ -11,7 +11,6 @@
 #include <boost/asio/execution_context.hpp>
 
 #include <concepts>
-#include <type_traits>
 #include <utility>
 
 namespace asio_retry {
@@ -67,9 +66,9 @@ class hedge_policy;
 ///
 /// An awaitable of `any_io_executor` that has a time limit or a scope needs a strand. Where a coroutine awaits
 /// it, that is the coroutine's executor if this is a strand, or that of a context made for one thread, as by
-/// `asio::io_context io(1)`; otherwise it gets a strand of its own, where that coroutine is too until the
-/// operation has ended, unless somebody may cancel it. In a scope, with another token, it always gets one of
-/// its own.
+/// `asio::io_context io(1)` except with Boost 1.87 to 1.89; otherwise it gets a strand of its own, where that
+/// coroutine is too until the operation has ended, unless somebody may cancel it. In a scope, with another
+/// token, it always gets one of its own.
 ///
 /// Waits hang on the context of the executor, context or scope that was given, or else of the handler's
 /// executor. A handler with system_executor counts as one without an executor: Asio would call it wherever the
@@ -88,8 +87,9 @@ class hedge_policy;
 /// time limit nor a scope, shares the caller's state.)
 ///
 /// Errors, otherwise the last attempt's own:
-///  - `timed_out` when attempt_timeout, total_timeout or the deadline ended the last attempt, whatever it made
-///    of that; where it is thrown, the exception of the attempt is nested in it;
+///  - `timed_out` when a time limit (attempt_timeout, set_up_within, idle_timeout, total_timeout or the
+///    deadline) ended the last attempt, whatever it made of that; where it is thrown, the exception of the
+///    attempt is nested in it;
 ///  - `operation_aborted` when cancelled;
 ///  - the error inside a `permanent` one;
 ///  - the reason that a gate gives, under `condition::refused`, where it let no attempt begin and there is no

@@ -71,7 +71,8 @@ public:
 
     /// Takes what one retry costs; false refuses the retry, which ends its operation with stop_reason::budget.
     /// Asked once for each retry, when it has been decided and before its wait; never for a first attempt.
-    /// `kind` is that of the failure.
+    /// Where the policy waits when refused, the operation goes on, and asks again after that wait. `kind` is
+    /// that of the failure.
     virtual bool acquire(failure_kind kind, time_point now) noexcept;
 
     /// Gives back what `acquire` took for a failure of this kind, because no attempt followed.

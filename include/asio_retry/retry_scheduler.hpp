@@ -65,8 +65,8 @@ public:
     /// one another are posted then, and need no timer.
     void go_on_in(boost::asio::io_context& own) noexcept;
 
-    /// Whether the context is run by one thread: it was made with a concurrency hint of 1, or one that lets it
-    /// do without locks, or has a virtual_time.
+    /// Whether the context is run by one thread: it was made with a concurrency hint of 1 (which cannot be told
+    /// with Boost 1.87 to 1.89), or one that lets it do without locks, or has a virtual_time.
     bool has_one_thread() const noexcept;
 
     /// The next independent source of randomness.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-// What cuts an attempt short, and what it says against that.
+// What cuts an attempt or the operation short, and what an attempt says against that.
 
 namespace asio_retry {
 namespace {

@@ -6,7 +6,7 @@
 #include <bit>
 #include <optional>
 
-// How long a wait is.
+// How long a wait is, and the failure that it follows.
 
 namespace asio_retry {
 namespace {

@@ -9,8 +9,8 @@
 
 namespace asio_retry::detail {
 
-/// The context whose own executor this is, one that may run a function at once; null for any other executor,
-/// such as a strand.
+/// The context whose own executor this is, one that may run a function where it is given it; null for any other
+/// executor, such as a strand.
 template <typename Executor>
 boost::asio::io_context* own_context(Executor const&) noexcept {
     return nullptr;

@@ -135,7 +135,7 @@ protected:
     virtual void post(operation_turn turn) = 0;
     virtual asio::execution_context& context() const = 0;
     virtual asio::io_context*
-    own_context() const noexcept = 0; ///< of an executor that may run functions at once
+    own_context() const noexcept = 0; ///< of an executor that may run functions where it is given them
     virtual operation_membership* membership() noexcept { return nullptr; }
     virtual void forget_caller() noexcept = 0; ///< its slot
 

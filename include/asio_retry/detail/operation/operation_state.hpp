@@ -20,11 +20,11 @@ enum class operation_step : unsigned char {
 
 /// How far an operation has come.
 enum class operation_stage : unsigned char {
-    starting,   ///< in its initiating function
+    starting,   ///< until its first attempt begins or is refused
     attempting, ///< an attempt runs
     judging,    ///< the attempt has ended, and a notice of its time limit may be under way
-    waiting,    ///< the scheduler has it, or the turn that its expiry has queued
-    queued,     ///< the wait was cut short, or there is none: a turn has it
+    waiting,    ///< the scheduler has it, or the turn that its expiry, or being ended early, has queued
+    queued,     ///< there is no wait, or none that the scheduler could end early: a turn has it
     ending,     ///< it has come to an end, but a notice may be under way
 };
 
