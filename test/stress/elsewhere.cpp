@@ -163,9 +163,10 @@ TEST_F(elsewhere, attempts_with_a_callback_end_as_their_limit_is_reached) {
     of_one_thread context;
     std::atomic<int> left = sessions;
     for (int i = 0; i != sessions; ++i)
-        asio::post(context.executor(), [&, i] { retry_with_callbacks(context.executor(), retries + i, left); });
+        asio::post(context.executor(), [&] { retry_with_callbacks(context.executor(), retries, left); });
     while (left != 0)
         std::this_thread::yield();
+    EXPECT_EQ(ended, sessions * retries);
 }
 
 TEST_F(elsewhere, attempts_of_a_context_of_one_thread_end_as_their_scope_is_drained) {

@@ -1,3 +1,4 @@
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 
 #include <asio_retry/virtual_time.hpp>
@@ -222,9 +223,11 @@ private:
 TEST(async_retry, a_context_may_return_its_executor_as_a_reference) {
     context_with_executor io;
     int answer = 0;
-    async_retry(io, [] { return 3; }, every_100ms(), [&](std::exception_ptr, int value) { answer = value; });
+    async_retry(io, [] { return 3; }, every_100ms(), [&](std::exception_ptr, int value) { answer += value; });
+    async_hedge(
+        io, [] { return 4; }, hedge_policy(1h), [&](std::exception_ptr, int value) { answer += value; });
     io.run();
-    EXPECT_EQ(answer, 3);
+    EXPECT_EQ(answer, 7);
 }
 
 // Decision 21: even when the first attempt fails inside the initiating function, on a thread of its own.

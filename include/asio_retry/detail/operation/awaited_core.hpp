@@ -287,6 +287,7 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS membership membership_;
     bool const is_interruptible_;
     bool is_attempting_ = false;
+    // What notices look at is written on the executor alone, which `pause_` is not.
     bool awaits_limit_notice_ = false;
     bool awaits_scope_notice_ = false;
     pause pause_ = pause::none;
