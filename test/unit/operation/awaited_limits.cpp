@@ -203,26 +203,33 @@ TEST_P(awaited_limit, decision_38_whatever_the_attempt_makes_of_it) {
 
 TEST_P(awaited_limit, decision_35_an_attempt_that_ends_where_it_is_told) {
     int told = 0;
+    bool is_telling = false;
+    bool decided_inside = false;
     operation = [&]() -> asio::awaitable<void> {
         ++attempts.started;
         co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(
-            [&told](auto handler) {
+            [&](auto handler) {
                 auto slot = asio::get_associated_cancellation_slot(handler);
                 auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                slot.assign([&told, shared](asio::cancellation_type_t) {
+                slot.assign([&told, &is_telling, shared](asio::cancellation_type_t) {
                     auto own = std::move(*shared);
                     int& counted = told; // the slot may be cleared meanwhile
+                    bool& telling = is_telling;
+                    telling = true;
                     std::move(own)(aborted());
+                    telling = false;
                     ++counted;
                 });
             },
             asio::use_awaitable);
     };
-    start(every_100ms().attempt_timeout(1s));
+    start(every_100ms().attempt_timeout(1s).on_retry(
+        [&](retry_event const&) { decided_inside = decided_inside || is_telling; }));
     time.run();
     expect_completion(timed_out());
     EXPECT_EQ(attempts.started, 3u);
     EXPECT_EQ(told, 3);
+    EXPECT_FALSE(decided_inside);
 }
 
 // An attempt that ends on another thread: what follows, of a success too, is on the executor.
