@@ -159,6 +159,13 @@ struct operation_kind<hedge_policy> {
                       "or else (std::exception_ptr[, T])");
     }
 
+    template <typename Executor>
+    static consteval void assert_executor() {
+        static_assert(!is_fallback_executor<Executor>,
+                      "async_hedge: there is no executor to wait on, because this completion token has none of "
+                      "its own; give one: async_hedge(executor, operation, policy, token)");
+    }
+
     /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void initiate(Handler&& handler, Callable&& callable, hedge_policy const& policy,

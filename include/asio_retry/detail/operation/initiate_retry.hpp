@@ -99,6 +99,13 @@ struct operation_kind<retry_policy> {
                       "or else (std::exception_ptr[, T])");
     }
 
+    template <typename Executor>
+    static consteval void assert_executor() {
+        static_assert(!is_fallback_executor<Executor>,
+                      "async_retry: there is no executor to wait on, because this completion token has none of "
+                      "its own; give one: async_retry(executor, operation, policy, token)");
+    }
+
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
                          Membership&& membership) {
@@ -125,10 +132,7 @@ struct handler_executor_source {
             using handler_type = std::decay_t<decltype(given_handler)>;
             using callable_type = std::decay_t<decltype(callable)>;
             using io_executor = asio::associated_executor_t<handler_type>;
-            static_assert(!is_fallback_executor<io_executor>,
-                          "async_retry: there is no executor to wait on, because this completion token has "
-                          "none of its own; "
-                          "give one: async_retry(executor, operation, policy, token)");
+            operation_kind<decltype(given_policy)>::template assert_executor<io_executor>();
             handler_type own_handler(std::forward<decltype(given_handler)>(given_handler));
             handler_executor<io_executor> const waiting_on{asio::get_associated_executor(own_handler)};
             constexpr bool has_strand = wants_strand<operation_form<callable_type>>;
