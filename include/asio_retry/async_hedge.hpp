@@ -71,8 +71,8 @@ namespace asio_retry {
 /// and the operation goes on. An attempt whose handler is destroyed uncalled will never answer: it is hedged
 /// like any other that is slow. If that happens to all of them the operation's handler is destroyed uncalled.
 ///
-/// Thread safety: as for `async_retry`. Attempts may complete on any thread, in any order; one that completes
-/// while another thread tells attempts to stop waits for that, as for a mutex.
+/// Thread safety: as for `async_retry`. Attempts may complete on any thread of the executor, in any order; one
+/// that completes while another thread tells attempts to stop waits for that, as for a mutex.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
 auto async_hedge(Operation&& operation, hedge_policy policy, Token&& token = Token()) {

@@ -34,12 +34,13 @@ class hedge_policy;
 /// the like.
 ///
 /// Preconditions: the values of the completion are default-constructible, because a completion may have none to
-/// give. On an executor that runs functions on several threads at once, the handler of an operation that has a
-/// time limit or a scope has a strand for its executor. It needs none if its attempts are single Asio
-/// operations or awaitables of `any_io_executor`; a composed attempt, such as a nested retry, must not be told
-/// to stop while a part of it runs. Bad policies are refused when they are built. An empty operation, as a
-/// std::function or a pointer may be, and an empty executor given to it are refused at once with
-/// std::invalid_argument; a handler's own is as Asio takes it.
+/// give. An operation that takes a token completes on the associated executor of the handler that it is given,
+/// as Asio demands of it. On an executor that runs functions on several threads at once, the handler of an
+/// operation that has a time limit or a scope has a strand for its executor. It needs none if its attempts are
+/// single Asio operations or awaitables of `any_io_executor`; a composed attempt, such as a nested retry, must
+/// not be told to stop while a part of it runs. Bad policies are refused when they are built. An empty
+/// operation, as a std::function or a pointer may be, and an empty executor given to it are refused at once
+/// with std::invalid_argument; a handler's own is as Asio takes it.
 ///
 /// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
 /// attempt is over. What they refer to must live as long.
@@ -71,8 +72,9 @@ class hedge_policy;
 /// token, it always gets one of its own.
 ///
 /// Waits hang on the context of the executor, context or scope that was given, or else of the handler's
-/// executor. A handler with system_executor counts as one without an executor: Asio would call it wherever the
-/// operation completes. One with a strand of that has an executor.
+/// executor. A handler with system_executor counts as one without an executor, as does one with inline_executor
+/// or that of use_future: Asio would call it wherever the operation completes. One with a strand of that has an
+/// executor.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin. An operation that was cancelled before its start makes no

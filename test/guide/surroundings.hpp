@@ -127,6 +127,12 @@ auto async_send(std::string message, Token&& token) {
                                                                                      std::move(message));
 }
 
+inline std::string blocking_query(std::string const& name) {
+    if (fails_now())
+        throw boost::system::system_error(asio::error::connection_reset);
+    return "what is known of " + name;
+}
+
 inline void print(asio_retry::duration d) {
     std::cout << ' ' << d.count() << " ns";
 }
