@@ -16,7 +16,6 @@
 #include <boost/asio/consign.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -105,7 +104,7 @@ auto async_ask(calling_client& of, Token&& token) {
     auto const initiate = [&of](auto given_handler) {
         auto const handler = std::make_shared<decltype(given_handler)>(std::move(given_handler));
         auto slot = asio::get_associated_cancellation_slot(*handler);
-        auto done = [handler, work = asio::make_work_guard(*handler)](error_code ec, int number) {
+        auto done = [handler](error_code ec, int number) {
             asio::post(asio::append(std::move(*handler), ec, number));
         };
         int const number = of.ask(std::move(done));
