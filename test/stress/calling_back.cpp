@@ -16,6 +16,7 @@
 #include <boost/asio/consign.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -102,10 +103,13 @@ private:
 template <typename Token>
 auto async_ask(calling_client& of, Token&& token) {
     auto const initiate = [&of](auto given_handler) {
-        auto const handler = std::make_shared<decltype(given_handler)>(std::move(given_handler));
-        auto slot = asio::get_associated_cancellation_slot(*handler);
-        auto done = [handler](error_code ec, int number) {
-            asio::post(asio::append(std::move(*handler), ec, number));
+        auto slot = asio::get_associated_cancellation_slot(given_handler);
+        auto work = asio::make_work_guard(given_handler);
+        auto const waiting = std::make_shared<std::pair<decltype(given_handler), decltype(work)>>(
+            std::move(given_handler), std::move(work));
+        auto done = [waiting](error_code ec, int number) {
+            asio::post(asio::append(std::move(waiting->first), ec, number));
+            waiting->second.reset();
         };
         int const number = of.ask(std::move(done));
         if (slot.is_connected())
