@@ -227,6 +227,9 @@ fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/c
 fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (!is_home() || signal_.is_telling())]] [[        if (!is_home())]])
 
+fault(completion_waits_for_nobody_who_tells include/asio_retry/detail/operation/occupancy.hpp
+    [[            while ((state & telling) != 0) {]] [[            while (false) {]])
+
 fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (!is_home() || signal_.is_telling())]] [[        if (signal_.is_telling())]])
 
