@@ -72,9 +72,8 @@ class hedge_policy;
 /// token, it always gets one of its own.
 ///
 /// Waits hang on the context of the executor, context or scope that was given, or else of the handler's
-/// executor. A handler with system_executor counts as one without an executor, as does one with inline_executor
-/// or that of use_future: Asio would call it wherever the operation completes. One with a strand of that has an
-/// executor.
+/// executor. A handler with system_executor counts as one without an executor, as does that of use_future: Asio
+/// would call it wherever the operation completes. One with a strand of that has an executor.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin. An operation that was cancelled before its start makes no
