@@ -118,6 +118,15 @@ auto async_ask(calling_client& of, Token&& token) {
     return asio::async_initiate<Token, void(error_code, int)>(initiate, token);
 }
 
+struct asking {
+    calling_client& of;
+
+    template <typename Token>
+    auto operator()(attempt, Token token) const {
+        return async_ask(of, std::move(token));
+    }
+};
+
 class calling_back : public testing::Test {
 protected:
     static constexpr int sessions = 8;
@@ -131,9 +140,7 @@ protected:
             .retry_if([](error_code) { return true; });
     }
 
-    auto operation() {
-        return [this](auto token) { return async_ask(client, std::move(token)); };
-    }
+    asking operation() { return {client}; }
 
     /// What ends at some time, on whichever thread, begins the next.
     template <typename Start>
