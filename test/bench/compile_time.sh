@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How long the compiler takes, in seconds (user time, the least of three): for the header, against all of Asio, and for
+# How long the compiler takes, in seconds (user time, the least of five): for the header, against all of Asio, and for
 # each further place where something is retried, 11 places in one file against 1; and what that is in bytes of code.
 # Usage: compile_time.sh [--bytes] [COMPILER] [INCLUDE-OPTIONS...]
 # With --bytes only those are counted, which repeat, and it fails if a form costs more than 4096 bytes or more than co_spawn of a lambda.
@@ -121,13 +121,17 @@ E1
 
 compile() { "$compiler" "${options[@]}" -c "$1" -o "$folder/object.o"; }
 
+# The least of five for each file; in turns, so that what disturbs one disturbs the other.
 seconds() {
-    local best= now
-    for _ in 1 2 3; do
-        now=$({ time compile "$1"; } 2>&1)
-        if [ -z "$best" ] || [ "$(echo "$now $best" | awk '{ print $1 < $2 }')" = 1 ]; then best=$now; fi
+    local round file now
+    declare -A best
+    for round in 1 2 3 4 5; do
+        for file in "$@"; do
+            now=$({ time compile "$file"; } 2>&1)
+            best[$file]=$(echo "$now ${best[$file]:-$now}" | awk '{ print $1 < $2 ? $1 : $2 }')
+        done
     done
-    echo "$best"
+    for file in "$@"; do echo "${best[$file]}"; done
 }
 
 bytes() { # of code
@@ -138,9 +142,8 @@ bytes() { # of code
 if [ $measures_time = yes ]; then
     echo '#include <boost/asio.hpp>' >"$folder/asio.cpp"
     echo '#include <asio_retry/async_retry.hpp>' >"$folder/retry.cpp"
-    asio=$(seconds "$folder/asio.cpp")
-    retry=$(seconds "$folder/retry.cpp")
-    echo "boost/asio.hpp: $asio s; async_retry.hpp: $retry s, $(echo "$retry $asio" | awk '{ printf "%.2f", $1 / $2 }') of it"
+    seconds "$folder/asio.cpp" "$folder/retry.cpp" | xargs |
+        awk '{ printf "boost/asio.hpp: %s s; async_retry.hpp: %s s, %.2f of it\n", $1, $2, $2 / $1 }'
 fi
 
 # What is to be kept to comes after what it is measured by.
@@ -156,8 +159,7 @@ for form in $forms; do
     size=$((($(bytes "$folder/$form.11.cpp") - $(bytes "$folder/$form.1.cpp")) / 10))
     printf '%-26s %8d' "$form" $size
     if [ $measures_time = yes ]; then
-        many=$(seconds "$folder/$form.11.cpp")
-        printf ' %8.3f' "$(echo "$many $(seconds "$folder/$form.1.cpp")" | awk '{ print ($1 - $2) / 10 }')"
+        seconds "$folder/$form.1.cpp" "$folder/$form.11.cpp" | xargs | awk '{ printf " %8.3f", ($2 - $1) / 10 }'
     fi
     case $form in
     co_spawn_of_a_lambda) most=$((size < 4096 ? size : 4096)) ;;
