@@ -83,7 +83,7 @@ fault(operation_stays_when_its_queued_delivery_is_dropped src/operation/operatio
         return dissolve();]] [[    case operation_turn::delivery:
         return;]])
 
-fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/detail/operation/operation_shell.hpp
+fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/detail/operation/turning_operation.hpp
     [[                this->release_io_work();]] [[]])
 
 noticed_by(exhaustion_tests)

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/hedge/hedge_core.hpp>
-#include <asio_retry/detail/operation/operation_shell.hpp>
+#include <asio_retry/detail/operation/turning_operation.hpp>
 #include <asio_retry/hedge_policy.hpp>
 
 #include <span>

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/handler_operation.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/operation/scope_membership.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// An operation that takes turns on its executor and may belong to a scope: what that takes of its handler.
+/// `Turn` is what a turn of `Core` is for.
+template <typename Core, typename Turn, typename WaitsOn, typename Handler, typename Membership,
+          bool WantsStrand>
+    requires membership<Membership, Core>
+class turning_operation : public handler_operation<Core, WaitsOn, Handler, WantsStrand> {
+    using base = handler_operation<Core, WaitsOn, Handler, WantsStrand>;
+
+public:
+    using typename base::handler_allocator;
+
+    // --- its turns in memory of the handler; all others are turns of the core, compiled once for all handlers
+
+    struct own_turn {
+        Turn what;
+    };
+    template <typename>
+    using turn_allocator = handler_allocator;
+    handler_allocator get_turn_allocator(own_turn) const noexcept { return this->get_handler_allocator(); }
+    void on_turn(own_turn turn) { Core::on_turn(turn.what); }
+    void on_turn_dropped(own_turn turn) noexcept { Core::on_turn_dropped(turn.what); }
+
+protected:
+    template <typename... Args>
+    turning_operation(Handler&& given_handler, WaitsOn const& waits_on, Membership&& membership, Args&&... args)
+        : base(std::move(given_handler), waits_on, std::forward<Args>(args)...)
+        , part_(*this, std::move(membership)) {}
+    ~turning_operation() = default;
+
+    auto take_presence() noexcept { return part_.take_presence(); }
+
+    using immediate = immediate_executor<Handler, typename base::executors::io_executor>;
+    static constexpr bool has_immediate =
+        has_immediate_executor<Handler, typename base::executors::io_executor>;
+
+    /// Calls the handler that `take_handler` hands over on its immediate executor: in a turn of its own or at
+    /// once.
+    template <typename Arguments, typename TakeHandler>
+    void hand_over(Arguments&& result, TakeHandler take_handler) {
+        // Until the completion is queued: a context without work would stop.
+        [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
+        auto presence = take_presence();
+        auto const executor = this->get_executors().waits_on();
+        Handler to_call = take_handler();
+        auto const on = immediate::get(to_call, executor);
+        asio::dispatch(on, late_completion<Handler, Arguments, decltype(presence)>(
+                               std::move(to_call), std::move(result), std::move(presence)));
+    }
+
+private:
+    void post(Turn turn) final {
+        auto const& on = this->get_executors();
+        if constexpr (base::executors::waits_elsewhere) {
+            if (turn == Turn::delivery) {
+                // The context of the waits is needed until the turn is queued, and may be gone when it comes.
+                [[maybe_unused]] auto const keep_running = on.keep_running();
+                auto const through = on.waits_on();
+                this->release_io_work();
+                return queue(turn, on.get(), through);
+            }
+        }
+        queue(turn, on.get(), on.waits_on());
+    }
+    void queue(Turn turn, typename base::operation_executor const& on,
+               typename base::executors::io_executor const& through) {
+        if constexpr (base::has_memory_of_its_own) {
+            if (!comes_from_any_thread(turn))
+                return post_turn(on, through, *this, own_turn{turn});
+        }
+        post_turn(on, through, static_cast<Core&>(*this), turn);
+    }
+    asio::execution_context& context() const final {
+        return asio::query(this->get_executors().waits_on(), asio::execution::context);
+    }
+    asio::io_context* own_context() const noexcept final {
+        return detail::own_context(this->get_operation_executor());
+    }
+    basic_membership<Core>* membership() noexcept final { return part_.get(); }
+    void forget_caller() noexcept final { this->disconnect_slot(); }
+
+    ASIO_RETRY_NO_UNIQUE_ADDRESS typename Membership::template part<Core> part_;
+};
+
+} // namespace asio_retry::detail
