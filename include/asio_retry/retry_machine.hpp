@@ -70,7 +70,7 @@ public:
     /// The attempts say themselves when they are healthy, and when they have sent something.
     void expect_marks() noexcept {
         marks_health_ = policy_.settings().reset_after.has_value();
-        marks_sent_ = true;
+        attempts_speak_ = true;
     }
 
     /// A value that stays a failure is delivered as `error::exhausted`.
@@ -110,7 +110,7 @@ public:
     /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables. The gate
     /// is asked now, and only once.
     bool may_start(time_point now = {}) noexcept {
-        return (!measures_time_ || may_start_at(now)) && !cancelled() && (!is_told_ || is_admitted(now));
+        return (!measures_time_ || start_clock(now)) && !cancelled() && (!is_told_ || ask_gate(now));
     }
 
     /// Whether may_start has answered false because of the gate.
@@ -140,8 +140,8 @@ public:
                                               time_point now = {});
 
     /// The wait ended, or was cut short by a cancellation or because somebody would not wait, at `now`.
-    retry_action on_wait_over(time_point now) { return go_on(now, nullptr); }
-    retry_action on_wait_over(time_point now, random& source) { return go_on(now, &source); } ///< with jitter
+    retry_action on_wait_over(time_point now) { return resume(now, nullptr); }
+    retry_action on_wait_over(time_point now, random& source) { return resume(now, &source); } ///< with jitter
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
     /// what has happened already.
@@ -194,22 +194,22 @@ public:
 
 private:
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
-    ASIO_RETRY_DECL retry_action go_on(time_point now, random* source);
-    ASIO_RETRY_DECL bool may_start_at(time_point now) noexcept;
+    ASIO_RETRY_DECL retry_action resume(time_point now, random* source);
+    ASIO_RETRY_DECL bool start_clock(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
     /// `replacement`: what the operation delivers, if it ends, in place of the error of an attempt that its
     /// limit stopped.
     retry_action retry_or_end(verdict const& v, error_code const& replacement, time_point now, random& source);
-    retry_action make_attempt(time_point now) noexcept;
+    retry_action answer_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
         healthy_since_ = marks_health_ ? (time_point::max)() : now;
         has_sent_ = false;
         if (is_told_)
-            tell_attempt(now);
+            tell_attempt_begun(now);
     }
     void count_failure(time_point now, interruption interrupted_by) noexcept;
-    bool attempt_is_told() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
+    bool stops_attempt() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
     std::pair<duration, stop_reason> longest_wait(time_point now) const noexcept;
@@ -236,8 +236,8 @@ private:
     time_point limit_from(time_point began) noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
-    ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;
-    ASIO_RETRY_DECL void tell_attempt(time_point now) noexcept;
+    ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;
+    ASIO_RETRY_DECL void tell_attempt_begun(time_point now) noexcept;
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     ASIO_RETRY_DECL void end_story() noexcept;
     void tell_start(time_point now) noexcept;
@@ -245,8 +245,8 @@ private:
     void tell_abandoned(time_point now) noexcept;
     void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
     void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
-    void end_attempt(attempt_end::how outcome, failure_kind kind, error_code const& error, pushback said,
-                     time_point now) noexcept;
+    void tell_attempt_end(attempt_end::how outcome, failure_kind kind, error_code const& error, pushback said,
+                          time_point now) noexcept;
     bool has_observer() const noexcept;
     void observe(observation& event, time_point now) noexcept;
     void observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept;
@@ -289,7 +289,7 @@ private:
     bool is_refused_ : 1 = false;                // and the gate has not been asked again
     bool has_begun_ : 1 = false;                 // the attempt that is admitted
     failure_kind kind_ : 3 = failure_kind::none; // of the last failure, which a lease is for
-    bool marks_sent_ : 1 = false;
+    bool attempts_speak_ : 1 = false;
     bool names_rejected_ : 1 = false; // by an error of its own
     bool has_hooks_ : 1 = false;      // an observer has
     unsigned char : 0;

@@ -77,7 +77,7 @@ void hedge_core::tell_all(asio::cancellation_type_t type, std::exception_ptr& th
         if (!machine_.is_running(number) || occupancy_.has(ended(number)))
             continue;
         try {
-            tell_attempt(slot(number), type);
+            signal_attempt(slot(number), type);
         } catch (...) {
             thrown = std::current_exception();
         }

@@ -58,7 +58,7 @@ void operation_core::refuse_start() {
 /// The wait is over, or was never needed, or was cut short.
 void operation_core::resume() {
     time_point const now = time_for(machine_);
-    carry_out(go_on(machine_, *this, now), now);
+    carry_out(decide_after_wait(machine_, *this, now), now);
 }
 
 void operation_core::carry_out(retry_action&& action, time_point now) {
@@ -120,7 +120,7 @@ void operation_core::on_coroutine_lost() noexcept {
 }
 
 void operation_core::end_attempt() {
-    state_.end_attempt();
+    state_.begin_judging();
     clear_attempt();
     if (!state_.is_in_initiation() || (is_success_ && !machine_.hears_success()))
         return conclude_attempt();
@@ -130,7 +130,7 @@ void operation_core::end_attempt() {
 
 void operation_core::clear_attempt() noexcept {
     if (state_.is_interruptible())
-        on_attempt_over();
+        clear_slot();
 }
 
 void operation_core::conclude_attempt() {

@@ -69,7 +69,7 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
         do {
             if ((events & scope_noticed) != nothing)
                 membership()->take_request();
-            if (state_.is_lost(events))
+            if (state_.advance_without_turn(events))
                 return abandon();
             events =
                 state_.occupancy.leave(); // to the attempt or the wait that goes on, and will be dropped too
@@ -79,7 +79,7 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
     case operation_turn::delivery:
         return dissolve();
     case operation_turn::limit_notice:
-        state_.disarm_limit();
+        state_.forget_limit();
         if (state_.is(operation_stage::ending) || state_.is(operation_stage::judging))
             drop();
         return;
@@ -111,7 +111,7 @@ void operation_core::see_to(operation_event events) {
     scope_request const request =
         (events & scope_noticed) != nothing ? membership()->take_request() : scope_request::none;
     bool const was_attempting = state_.is(operation_stage::attempting);
-    operation_step const step = state_.next(events);
+    operation_step const step = state_.advance(events);
     if (was_attempting && state_.is(operation_stage::judging))
         clear_attempt();
     std::exception_ptr thrown; // by who was told to stop
@@ -174,7 +174,7 @@ void operation_core::pass_on(asio::cancellation_type_t type) {
 void operation_core::stop_attempt(asio::cancellation_type_t type) {
     telling_frame const frame(*this);
     if (!state_.occupancy.has(attempt_ended))
-        tell_attempt(type);
+        signal_attempt(type);
 }
 
 void operation_core::on_cancelled(asio::cancellation_type_t type) {
@@ -226,7 +226,7 @@ bool operation_core::arm_limit_at(time_point limit) {
     ends_wait_ = false;
     if (!scheduler().schedule(*this, limit))
         return false;
-    state_.arm_limit();
+    state_.expect_limit();
     return true;
 }
 
@@ -245,9 +245,9 @@ bool operation_core::renew_limit() noexcept {
 
 /// Returns false while a notice is under way.
 bool operation_core::disarm_limit() noexcept {
-    if (state_.is_limit_armed() && scheduler().cancel(*this))
-        state_.disarm_limit();
-    return !state_.is_limit_armed();
+    if (state_.expects_limit() && scheduler().cancel(*this))
+        state_.forget_limit();
+    return !state_.expects_limit();
 }
 
 bool operation_core::runs_here() const noexcept {
@@ -276,7 +276,7 @@ void operation_core::on_shutdown() noexcept {
     if (ends_wait_)
         drop();
     else
-        state_.disarm_limit();
+        state_.forget_limit();
 }
 
 } // namespace asio_retry::detail

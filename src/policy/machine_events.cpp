@@ -36,7 +36,7 @@ void call_at_end(retry_settings::hook const& own, detail::machine_observer* obse
 
 detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
     detail::attempt_facts known{
-        attempts_, {}, {}, interrupted_by_, attempts_ != 0 && (has_sent_ || !marks_sent_)};
+        attempts_, {}, {}, interrupted_by_, attempts_ != 0 && (has_sent_ || !attempts_speak_)};
     if (measures_time_) {
         known.elapsed = elapsed_between(story_ ? std::min(story_->initiated, started_) : started_, now);
         if (attempts_ != 0 && makes_attempts_)

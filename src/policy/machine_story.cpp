@@ -51,7 +51,7 @@ void retry_machine::tell_start(time_point now) noexcept {
 // --- an attempt
 
 /// Asks whether the next attempt may begin; once, until the wait that follows a refusal is over.
-bool retry_machine::is_admitted(time_point now) noexcept {
+bool retry_machine::ask_gate(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     if (is_refused_ || is_admitted_ || !makes_attempts_)
         return !is_refused_;
@@ -84,7 +84,7 @@ bool retry_machine::is_admitted(time_point now) noexcept {
 }
 
 /// It begins, and what was for the one before is gone; the lease is spent.
-void retry_machine::tell_attempt(time_point now) noexcept {
+void retry_machine::tell_attempt_begun(time_point now) noexcept {
     has_lease_ = false;
     has_begun_ = true;
     if (story_) {
@@ -94,7 +94,7 @@ void retry_machine::tell_attempt(time_point now) noexcept {
         story_->heeded = pushback();
         story_->marks = {};
     }
-    if (auto const& outer = policy_.settings().outer; outer && !marks_sent_)
+    if (auto const& outer = policy_.settings().outer; outer && !attempts_speak_)
         outer->sent = true;
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_attempt, attempts_, now);
@@ -124,8 +124,8 @@ detail::shared_value<nested_marks> retry_machine::marks_of_nested() noexcept {
 
 retry_action retry_machine::tell_success(time_point now) noexcept {
     if (is_admitted_)
-        end_attempt(attempt_end::how::succeeded, failure_kind::none, error_code(),
-                    story_ ? story_->heeded : pushback(), now);
+        tell_attempt_end(attempt_end::how::succeeded, failure_kind::none, error_code(),
+                         story_ ? story_->heeded : pushback(), now);
     tell_end(stop_reason::succeeded, error_code(), now);
     retry_action action;
     if (has_hooks_ || policy_.settings().on_success)
@@ -133,17 +133,32 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
     return action;
 }
 
+/// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or
+/// where the value that was rejected is gone.
+verdict retry_machine::last_failure() const {
+    return story_ ? verdict::failure(story_->last, story_->thrown) : verdict::failure(error::attempt_refused);
+}
+
+/// The verdict's own comes after what the attempt heeded.
+pushback retry_machine::said_with(verdict const& failure) const noexcept {
+    if (!story_)
+        return failure.said();
+    if (story_->marks && story_->marks->forbidden)
+        return pushback::never();
+    return failure.said() ? failure.said() : story_->heeded;
+}
+
 void retry_machine::tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept {
-    end_attempt(attempt_end::how::failed, kind, failure.error(), said_with(failure), now);
+    tell_attempt_end(attempt_end::how::failed, kind, failure.error(), said_with(failure), now);
     kind_ = kind;
 }
 
 void retry_machine::tell_abandoned(time_point now) noexcept {
-    end_attempt(attempt_end::how::abandoned, failure_kind::none, aborted_error(), pushback(), now);
+    tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, aborted_error(), pushback(), now);
 }
 
-void retry_machine::end_attempt(attempt_end::how outcome, failure_kind kind, error_code const& error,
-                                pushback said, time_point now) noexcept {
+void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind, error_code const& error,
+                                     pushback said, time_point now) noexcept {
     is_admitted_ = false;
     std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
     failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // else what it cost is given back

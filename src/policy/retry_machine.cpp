@@ -26,31 +26,17 @@ permanent_error marked(verdict const& failure) {
 
 } // namespace
 
-retry_action retry_machine::make_attempt(time_point now) noexcept {
+retry_action retry_machine::answer_attempt(time_point now) noexcept {
     begin_attempt(now);
     retry_action action;
     action.what = retry_action::kind::attempt;
     return action;
 }
 
-bool retry_machine::may_start_at(time_point now) noexcept {
-    retry_settings const& settings = policy_.settings();
-    if (!is_admitted_ && !is_refused_) { // which may be asked again
-        started_ = now;
-        if (is_told_)
-            tell_start(now);
-        if (settings.total_timeout)
-            deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
-        if (settings.deadline)
-            deadline_ = std::min(deadline_, *settings.deadline);
-    }
-    return deadline_ == time_point::max() || now < deadline_;
-}
-
 retry_action retry_machine::begin(time_point now, random* source) {
     began_ = now;
     if (may_start(now))
-        return make_attempt(now);
+        return answer_attempt(now);
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
     if (is_refused_)
@@ -84,7 +70,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
     bool const expired = attempt_expired_;
     attempt_expired_ = false;
     auto interrupted_by = interruption::none;
-    if (is_cancelled && attempt_is_told())
+    if (is_cancelled && stops_attempt())
         interrupted_by = interruption::cancellation;
     else if (expired)
         interrupted_by = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
@@ -219,7 +205,7 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
     return give_up(stop_reason::not_retryable, failure, code, now, std::move(thrown));
 }
 
-retry_action retry_machine::go_on(time_point now, random* source) {
+retry_action retry_machine::resume(time_point now, random* source) {
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_wait_over, now);
     began_ = now;
@@ -231,10 +217,10 @@ retry_action retry_machine::go_on(time_point now, random* source) {
     if (is_told_) {
         is_refused_ = false;
         bool const is_granted = attempts_ == 0 || has_lease_ || take_lease(now);
-        if (!is_granted || !is_admitted(now))
+        if (!is_granted || !ask_gate(now))
             return on_refused(now, source);
     }
-    return make_attempt(now);
+    return answer_attempt(now);
 }
 
 /// No attempt may begin.
@@ -276,6 +262,18 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     if (has_hooks_ || policy_.settings().on_give_up)
         call_on_give_up(failure, now, action);
     return action;
+}
+
+void retry_machine::drain() noexcept {
+    if (stopping_ == stopping::no)
+        stopping_ = stopping::drained;
+}
+
+bool retry_machine::cancel_total() noexcept {
+    bool const counts = total_counts();
+    if (counts)
+        cancel();
+    return counts;
 }
 
 } // namespace asio_retry

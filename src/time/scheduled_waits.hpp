@@ -247,7 +247,7 @@ private:
             if (end(*node) == due::no_memory)
                 return pause();
             if (ended == waits_per_turn && !manual_now_)
-                return go_on(begin); // when others have had their turn
+                return continue_turn(begin); // when others have had their turn
             node = take_due(begin);
         }
         auto const in = enter();
@@ -281,7 +281,7 @@ private:
         arm_for_rest();
     }
 
-    void go_on(time_point at) {
+    void continue_turn(time_point at) {
         auto const in = enter();
         if ((!waits_.empty() || waits_.any_ended_early()) && !turn_.post())
             arm_for(at);

@@ -18,7 +18,7 @@ fault(machine_delivers_the_last_error_when_cancelled src/policy/retry_machine.cp
     [[return give_up(stop_reason::cancelled, v, error_code(), now);]])
 
 fault(machine_starts_although_cancelled include/asio_retry/retry_machine.hpp
-    [[may_start_at(now)) && !cancelled() &&]] [[may_start_at(now)) &&]])
+    [[start_clock(now)) && !cancelled() &&]] [[start_clock(now)) &&]])
 
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/policy/retry_machine.cpp
     [[    began_ = now;
@@ -176,7 +176,7 @@ fault(awaiting_forgets_what_came_before include/asio_retry/detail/operation/awai
 
 fault(awaiting_does_not_tell_its_attempt include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (is_attempting_)
-            tell_attempt(type);
+            signal_attempt(type);
         else]] [[        if (!is_attempting_)]])
 
 fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/detail/operation/awaited_core.hpp
@@ -222,7 +222,7 @@ fault(coroutine_of_the_attempts_ends_when_cancelled include/asio_retry/detail/op
 
 fault(awaiting_waits_on_although_cancelled include/asio_retry/detail/operation/coroutine_wait.hpp
     [[        if (scheduler_->cancel(*this))
-            go_on_later();]] [[        static_cast<void>(scheduler_);]])
+            resume_later();]] [[        static_cast<void>(scheduler_);]])
 
 fault(awaiting_goes_on_inside_emit include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (!is_home() || signal_.is_telling())]] [[        if (!is_home())]])

@@ -5,14 +5,14 @@ noticed_by(tests_of_machine)
 
 # --- the start
 
-fault(machine_has_a_total_timeout_for_a_deadline src/policy/retry_machine.cpp
+fault(machine_has_a_total_timeout_for_a_deadline src/policy/machine_times.cpp
     [[deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));]]
     [[deadline_ = saturating_add(now, *settings.total_timeout);]])
 
-fault(machine_takes_the_later_deadline src/policy/retry_machine.cpp
+fault(machine_takes_the_later_deadline src/policy/machine_times.cpp
     [[deadline_ = std::min(deadline_, *settings.deadline);]] [[deadline_ = *settings.deadline;]])
 
-fault(machine_starts_at_its_deadline src/policy/retry_machine.cpp
+fault(machine_starts_at_its_deadline src/policy/machine_times.cpp
     [[deadline_ == time_point::max() || now < deadline_;]] [[deadline_ == time_point::max() || now <= deadline_;]])
 
 fault(machine_refuses_for_another_reason src/policy/retry_machine.cpp
@@ -37,10 +37,10 @@ fault(machine_mixes_up_its_limits src/policy/retry_machine.cpp
     [[limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]]
     [[!limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]])
 
-fault(machine_blames_the_lesser_limit src/policy/machine_limits.cpp
+fault(machine_blames_the_lesser_limit src/policy/machine_times.cpp
     [[limited_by_deadline_ = deadline_ <= expiry;]] [[limited_by_deadline_ = deadline_ < expiry;]])
 
-fault(machine_has_the_later_limit src/policy/machine_limits.cpp
+fault(machine_has_the_later_limit src/policy/machine_times.cpp
     [[return std::min(expiry, deadline_);]] [[return expiry;]])
 
 fault(machine_is_stable_a_little_later src/policy/retry_machine.cpp
@@ -60,11 +60,11 @@ fault(machine_stays_at_the_edge_after_a_reset src/policy/retry_machine.cpp
     [[        started_ = now;
         at_edge_ = false;]] [[        started_ = now;]])
 
-fault(machine_counts_health_from_the_last_mark src/policy/machine_limits.cpp
+fault(machine_counts_health_from_the_last_mark src/policy/machine_times.cpp
     [[if (marks_health_ && now < healthy_since_)]] [[if (marks_health_)]])
 
-fault(machine_never_hears_an_attempt src/policy/machine_limits.cpp
-    [[return story_ && marks_sent_ && settings.wants_a_sign() ?]] [[return story_ && !marks_sent_ && settings.wants_a_sign() ?]])
+fault(machine_never_hears_an_attempt src/policy/machine_times.cpp
+    [[return story_ && attempts_speak_ && settings.wants_a_sign() ?]] [[return story_ && !attempts_speak_ && settings.wants_a_sign() ?]])
 
 fault(operation_ends_what_is_alive src/operation/operation_events.cpp
     [[return limit > now() && arm_limit_at(limit);]] [[return limit < now() && arm_limit_at(limit);]])
@@ -81,25 +81,25 @@ fault(awaiting_looks_once_at_what_is_alive include/asio_retry/detail/operation/a
 fault(blocking_does_not_hear_an_attempt include/asio_retry/detail/blocking/blocking_retry.hpp
     [[(std::max)(limit, machine_.renewed_limit())]] [[limit]])
 
-fault(machine_takes_silence_for_health src/policy/machine_limits.cpp
+fault(machine_takes_silence_for_health src/policy/machine_times.cpp
     [[if (!said->is_healthy.load(std::memory_order_relaxed))]] [[if (false)]])
 
-fault(machine_sets_up_for_ever src/policy/machine_limits.cpp
+fault(machine_sets_up_for_ever src/policy/machine_times.cpp
     [[said->is_healthy.store(true, std::memory_order_relaxed);]] [[said->is_healthy.store(false, std::memory_order_relaxed);]])
 
-fault(machine_remembers_the_health_of_the_attempt_before src/policy/machine_limits.cpp
+fault(machine_remembers_the_health_of_the_attempt_before src/policy/machine_times.cpp
     [[        pulse()->is_healthy.store(false, std::memory_order_relaxed);
 ]] [[]])
 
-fault(machine_remembers_what_the_attempt_before_said src/policy/machine_limits.cpp
+fault(machine_remembers_what_the_attempt_before_said src/policy/machine_times.cpp
     [[        pulse()->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 ]] [[]])
 
-fault(machine_takes_health_for_silence src/policy/machine_limits.cpp
+fault(machine_takes_health_for_silence src/policy/machine_times.cpp
     [[    on_progress(now);
 ]] [[]])
 
-fault(machine_lets_progress_go_unheard src/policy/machine_limits.cpp
+fault(machine_lets_progress_go_unheard src/policy/machine_times.cpp
     [[        said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);]] [[        said->heard.store(began_.time_since_epoch().count(), std::memory_order_relaxed);]])
 
 fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
@@ -135,19 +135,19 @@ fault(machine_has_a_base_above_the_cap include/asio_retry/detail/policy/jitter_c
 fault(machine_stays_at_a_base_that_is_the_cap include/asio_retry/detail/policy/jitter_course.hpp
     [[(cap <= base_ && ceiling < base_)]] [[(cap < base_ && ceiling < base_)]])
 
-fault(machine_does_not_wait_up_to_its_limit src/policy/machine_waits.cpp
+fault(machine_does_not_wait_up_to_its_limit src/policy/machine_times.cpp
     [[    bool const is_last = delay > allowed;]] [[    bool const is_last = delay >= allowed;]])
 
-fault(machine_has_many_last_attempts src/policy/machine_waits.cpp
+fault(machine_has_many_last_attempts src/policy/machine_times.cpp
     [[        at_edge_ = is_last;]] [[        at_edge_ = false;]])
 
-fault(machine_leaves_a_last_attempt_no_time src/policy/machine_waits.cpp
+fault(machine_leaves_a_last_attempt_no_time src/policy/machine_times.cpp
     [[std::min({delay, allowed, wait_leaving_time(now)});]] [[std::min({delay, allowed});]])
 
-fault(machine_leaves_a_last_attempt_all_the_time src/policy/machine_waits.cpp
+fault(machine_leaves_a_last_attempt_all_the_time src/policy/machine_times.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::max(longest, left / 10);]])
 
-fault(machine_leaves_a_quick_attempt_no_time src/policy/machine_waits.cpp
+fault(machine_leaves_a_quick_attempt_no_time src/policy/machine_times.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
 
 fault(machine_tells_of_another_delay src/policy/retry_machine.cpp
@@ -195,13 +195,13 @@ fault(machine_calls_a_cancelled_attempt_a_failure src/policy/retry_machine.cpp
 fault(machine_forgets_its_last_error src/policy/machine_story.cpp
     [[        story_->last = failure.error();]] [[]])
 
-fault(machine_does_not_count_refusals src/policy/machine_waits.cpp
+fault(machine_does_not_count_refusals src/policy/machine_times.cpp
     [[failures_ + story_->refusals;]] [[failures_;]])
 
-fault(machine_comes_earlier_than_it_was_told src/policy/machine_waits.cpp
+fault(machine_comes_earlier_than_it_was_told src/policy/machine_times.cpp
     [[        if (shorter < least)]] [[        if (shorter < duration::zero())]])
 
-fault(machine_waits_as_long_as_a_peer_likes src/policy/machine_waits.cpp
+fault(machine_waits_as_long_as_a_peer_likes src/policy/machine_times.cpp
     [[            return stop_reason::pushback;]] [[            break;]])
 
 fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cpp
@@ -210,15 +210,15 @@ fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cp
 fault(machine_keeps_never_to_itself src/policy/retry_machine.cpp
     [[            settings.outer->forbidden = true;]] [[            settings.outer->forbidden = false;]])
 
-fault(machine_prefers_the_limit_of_waits src/policy/machine_waits.cpp
+fault(machine_prefers_the_limit_of_waits src/policy/machine_times.cpp
     [[elapsed_between(started_, now);
         if (left < result.first)]] [[elapsed_between(started_, now);
         if (left <= result.first)]])
 
-fault(machine_counts_elapsed_time_from_the_last_attempt src/policy/machine_waits.cpp
+fault(machine_counts_elapsed_time_from_the_last_attempt src/policy/machine_times.cpp
     [[*max_elapsed - elapsed_between(started_, now);]] [[*max_elapsed - elapsed_between(healthy_since_, now);]])
 
-fault(machine_has_time_left_behind_its_deadline src/policy/machine_waits.cpp
+fault(machine_has_time_left_behind_its_deadline src/policy/machine_times.cpp
     [[now > deadline_ ? -elapsed_between(deadline_, now) : elapsed]] [[now > deadline_ ? elapsed_between(deadline_, now) : elapsed]])
 
 # --- the wait, and the end
@@ -273,7 +273,7 @@ fault(attempts_have_sent_for_ever include/asio_retry/retry_machine.hpp
     [[        has_sent_ = false;
 ]] [[]])
 fault(attempts_that_cannot_say_so_have_not_sent src/policy/machine_events.cpp
-    [[(has_sent_ || !marks_sent_)]] [[has_sent_]])
+    [[(has_sent_ || !attempts_speak_)]] [[has_sent_]])
 fault(sent_is_not_passed_on src/policy/retry_machine.cpp
     [[        policy_.settings().outer->sent = true;]] [[        policy_.settings().outer->sent = false;]])
 fault(sent_is_kept_to_itself src/policy/machine_story.cpp
@@ -281,7 +281,7 @@ fault(sent_is_kept_to_itself src/policy/machine_story.cpp
     if (auto const& outer = policy_.settings().outer)
         outer->sent = true;]] [[    has_sent_ = true;]])
 fault(sent_is_not_said_by_those_that_cannot src/policy/machine_story.cpp
-    [[outer && !marks_sent_)]] [[outer && marks_sent_ && !marks_sent_)]])
+    [[outer && !attempts_speak_)]] [[outer && attempts_speak_ && !attempts_speak_)]])
 fault(sent_is_retried src/policy/retryable.cpp
     [[return is_worth_it && (settings.retry_sent ||]] [[return is_worth_it && (true ||]])
 fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
@@ -292,7 +292,7 @@ fault(predicate_of_a_type_is_asked_about_none src/policy/retryable.cpp
     [[            return *answer;]] [[            return *answer;
         else
             return false;]])
-fault(waits_are_not_added_up src/policy/machine_waits.cpp
+fault(waits_are_not_added_up src/policy/machine_times.cpp
     [[        story_->waited = sum(story_->waited, delay);]] [[        story_->waited = delay;]])
 fault(waits_are_added_up_for_ever src/policy/retry_machine.cpp
     [[            story_->waited = duration::zero();
@@ -321,9 +321,9 @@ fault(rules_have_one_limit src/policy/failure_rules.hpp
 fault(rules_are_not_reset src/policy/retry_machine.cpp
     [[            std::fill_n(story_->rules(), policy_.settings().rules.size(), detail::rule_state());
 ]] [[]])
-fault(rules_count_for_the_policys_backoff src/policy/machine_waits.cpp
+fault(rules_count_for_the_policys_backoff src/policy/machine_times.cpp
     [[            counted -= story_->rules()[i].failures;]] [[            counted -= 0;]])
-fault(rules_of_limits_count_for_no_backoff src/policy/machine_waits.cpp
+fault(rules_of_limits_count_for_no_backoff src/policy/machine_times.cpp
     [[        if (rules[i].backoff)
             counted]] [[            counted]])
 fault(rules_are_asked_about_ticks src/policy/retry_machine.cpp

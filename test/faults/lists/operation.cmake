@@ -1,53 +1,53 @@
 # What may happen to an operation, and what follows: each row of the table in doc/architecture.md.
 noticed_by(tests_of_operation)
 
-fault(stage_starting_takes_no_refusal src/operation/operation_state.cpp
-    [[    start_refused | step_failed,]] [[    step_failed,]])
-fault(stage_attempting_takes_no_end src/operation/operation_state.cpp
-    [[    attempt_ended | limit_reached | step_failed | coroutine_lost,]]
-    [[    limit_reached | step_failed | coroutine_lost,]])
-fault(stage_attempting_takes_no_lost_coroutine src/operation/operation_state.cpp
-    [[    attempt_ended | limit_reached | step_failed | coroutine_lost,]]
-    [[    attempt_ended | limit_reached | step_failed,]])
-fault(stage_judging_takes_no_limit src/operation/operation_state.cpp
-    [[    attempt_ended | limit_reached | step_failed,]] [[    attempt_ended | step_failed,]])
-fault(stage_waiting_takes_a_limit src/operation/operation_state.cpp
-    [[    wait_ended | step_failed, // waiting]] [[    wait_ended | step_failed | limit_reached, // waiting]])
-fault(stage_queued_takes_no_end src/operation/operation_state.cpp
-    [[    wait_ended | step_failed, // queued]] [[    step_failed, // queued]])
-fault(stage_ending_takes_an_attempt src/operation/operation_state.cpp
-    [[    limit_reached,
-};]] [[    limit_reached | attempt_ended,
-};]])
-fault(stage_takes_nothing_from_a_scope src/operation/operation_state.cpp
+fault(stage_starting_takes_no_refusal include/asio_retry/detail/operation/operation_state.hpp
+    [[            start_refused | step_failed,]] [[            step_failed,]])
+fault(stage_attempting_takes_no_end include/asio_retry/detail/operation/operation_state.hpp
+    [[            attempt_ended | limit_reached | step_failed | coroutine_lost,]]
+    [[            limit_reached | step_failed | coroutine_lost,]])
+fault(stage_attempting_takes_no_lost_coroutine include/asio_retry/detail/operation/operation_state.hpp
+    [[            attempt_ended | limit_reached | step_failed | coroutine_lost,]]
+    [[            attempt_ended | limit_reached | step_failed,]])
+fault(stage_judging_takes_no_limit include/asio_retry/detail/operation/operation_state.hpp
+    [[            attempt_ended | limit_reached | step_failed,]] [[            attempt_ended | step_failed,]])
+fault(stage_waiting_takes_a_limit include/asio_retry/detail/operation/operation_state.hpp
+    [[            wait_ended | step_failed, // waiting]] [[            wait_ended | step_failed | limit_reached, // waiting]])
+fault(stage_queued_takes_no_end include/asio_retry/detail/operation/operation_state.hpp
+    [[            wait_ended | step_failed, // queued]] [[            step_failed, // queued]])
+fault(stage_ending_takes_an_attempt include/asio_retry/detail/operation/operation_state.hpp
+    [[            limit_reached,
+        };]] [[            limit_reached | attempt_ended,
+        };]])
+fault(stage_takes_nothing_from_a_scope include/asio_retry/detail/operation/operation_state.hpp
     [[ | scope_noticed | owner_dropped;]] [[ | owner_dropped;]])
 
-fault(state_forgets_that_the_limit_was_reached src/operation/operation_state.cpp
-    [[    if ((events & limit_reached) != nothing)
-        disarm_limit();
+fault(state_forgets_that_the_limit_was_reached include/asio_retry/detail/operation/operation_state.hpp
+    [[        if ((events & limit_reached) != nothing)
+            forget_limit();
 ]] [[]])
-fault(state_finishes_what_was_dropped src/operation/operation_state.cpp
-    [[        return operation_step::abandon;]] [[        return operation_step::finish;]])
-fault(state_goes_on_after_the_end src/operation/operation_state.cpp
-    [[        return operation_step::finish;]] [[        return operation_step::leave;]])
-fault(state_starts_what_was_refused src/operation/operation_state.cpp
-    [[        return operation_step::refuse_start;]] [[        return operation_step::leave;]])
-fault(state_goes_on_after_a_failed_step src/operation/operation_state.cpp
-    [[        return operation_step::complete_failed;]] [[        return operation_step::conclude_attempt;]])
-fault(state_waits_on src/operation/operation_state.cpp
-    [[        return operation_step::resume;]] [[        return operation_step::leave;]])
-fault(state_prefers_a_wait_to_a_failure src/operation/operation_state.cpp
-    [[    if ((events & step_failed) != nothing)]] [[    if ((events & step_failed) != nothing && (events & wait_ended) == nothing)]])
-fault(state_does_not_end_an_attempt_whose_coroutine_is_lost src/operation/operation_state.cpp
-    [[    if ((events & (attempt_ended | coroutine_lost)) != nothing)]] [[    if ((events & attempt_ended) != nothing)]])
-fault(state_goes_on_attempting src/operation/operation_state.cpp
-    [[        end_attempt();
-]] [[        return operation_step::conclude_attempt;
+fault(state_finishes_what_was_dropped include/asio_retry/detail/operation/operation_state.hpp
+    [[            return operation_step::abandon;]] [[            return operation_step::finish;]])
+fault(state_goes_on_after_the_end include/asio_retry/detail/operation/operation_state.hpp
+    [[            return operation_step::finish;]] [[            return operation_step::leave;]])
+fault(state_starts_what_was_refused include/asio_retry/detail/operation/operation_state.hpp
+    [[            return operation_step::refuse_start;]] [[            return operation_step::leave;]])
+fault(state_goes_on_after_a_failed_step include/asio_retry/detail/operation/operation_state.hpp
+    [[            return operation_step::complete_failed;]] [[            return operation_step::conclude_attempt;]])
+fault(state_waits_on include/asio_retry/detail/operation/operation_state.hpp
+    [[            return operation_step::resume;]] [[            return operation_step::leave;]])
+fault(state_prefers_a_wait_to_a_failure include/asio_retry/detail/operation/operation_state.hpp
+    [[        if ((events & step_failed) != nothing)]] [[        if ((events & step_failed) != nothing && (events & wait_ended) == nothing)]])
+fault(state_does_not_end_an_attempt_whose_coroutine_is_lost include/asio_retry/detail/operation/operation_state.hpp
+    [[        if ((events & (attempt_ended | coroutine_lost)) != nothing)]] [[        if ((events & attempt_ended) != nothing)]])
+fault(state_goes_on_attempting include/asio_retry/detail/operation/operation_state.hpp
+    [[            begin_judging();
+]] [[            return operation_step::conclude_attempt;
 ]])
-fault(state_concludes_an_attempt_at_its_limit src/operation/operation_state.cpp
-    [[    return is(operation_stage::judging) ? operation_step::conclude_attempt : operation_step::leave;]]
-    [[    return operation_step::conclude_attempt;]])
-fault(state_loses_nothing_while_it_judges src/operation/operation_state.cpp
+fault(state_concludes_an_attempt_at_its_limit include/asio_retry/detail/operation/operation_state.hpp
+    [[        return is(operation_stage::judging) ? operation_step::conclude_attempt : operation_step::leave;]]
+    [[        return operation_step::conclude_attempt;]])
+fault(state_loses_nothing_while_it_judges include/asio_retry/detail/operation/operation_state.hpp
     [[ || is(operation_stage::judging);]] [[;]])
 
 fault(state_attempts_while_it_waits include/asio_retry/detail/operation/operation_state.hpp

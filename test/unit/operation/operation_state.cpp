@@ -46,7 +46,7 @@ void go_to(operation_state& state, stage to) {
         return state.begin_attempt();
     case stage::judging:
         state.begin_attempt();
-        return state.end_attempt();
+        return state.begin_judging();
     case stage::waiting:
         return state.begin_wait();
     case stage::queued:
@@ -59,7 +59,7 @@ void go_to(operation_state& state, stage to) {
 step next_in(stage where, operation_event what) {
     operation_state state;
     go_to(state, where);
-    return state.next(what);
+    return state.advance(what);
 }
 
 std::vector<std::string> cells(std::string const& line) {
@@ -150,22 +150,22 @@ TEST(operation_state, goes_from_attempt_to_wait_to_attempt_to_its_end) {
     EXPECT_TRUE(state.is(stage::starting));
     state.begin_attempt();
     EXPECT_TRUE(state.is(stage::attempting));
-    EXPECT_EQ(state.next(attempt_ended), step::conclude_attempt);
+    EXPECT_EQ(state.advance(attempt_ended), step::conclude_attempt);
     EXPECT_TRUE(state.is(stage::judging));
     state.begin_wait();
     EXPECT_TRUE(state.is(stage::waiting));
-    EXPECT_EQ(state.next(scope_noticed), step::leave);
+    EXPECT_EQ(state.advance(scope_noticed), step::leave);
     EXPECT_TRUE(state.is(stage::waiting));
     state.skip_wait();
     EXPECT_TRUE(state.is(stage::queued));
-    EXPECT_EQ(state.next(wait_ended), step::resume);
+    EXPECT_EQ(state.advance(wait_ended), step::resume);
     state.begin_attempt();
-    EXPECT_EQ(state.next(coroutine_lost), step::conclude_attempt);
+    EXPECT_EQ(state.advance(coroutine_lost), step::conclude_attempt);
     EXPECT_TRUE(state.is(stage::judging));
     state.complete();
     EXPECT_TRUE(state.is(stage::ending));
     EXPECT_FALSE(state.was_abandoned());
-    EXPECT_EQ(state.next(scope_noticed), step::finish);
+    EXPECT_EQ(state.advance(scope_noticed), step::finish);
     state.abandon();
     EXPECT_TRUE(state.is(stage::ending));
     EXPECT_TRUE(state.was_abandoned());
@@ -175,16 +175,16 @@ TEST(operation_state, a_limit_is_disarmed_by_its_notice_whatever_else_happened) 
     for (operation_event const what : {nothing, attempt_ended, scope_noticed, owner_dropped}) {
         operation_state state;
         state.begin_attempt();
-        state.arm_limit();
-        state.next(what);
-        EXPECT_TRUE(state.is_limit_armed());
+        state.expect_limit();
+        state.advance(what);
+        EXPECT_TRUE(state.expects_limit());
     }
     for (operation_event const more : {nothing, attempt_ended, scope_noticed, owner_dropped}) {
         operation_state state;
         state.begin_attempt();
-        state.arm_limit();
-        state.next(more | limit_reached);
-        EXPECT_FALSE(state.is_limit_armed());
+        state.expect_limit();
+        state.advance(more | limit_reached);
+        EXPECT_FALSE(state.expects_limit());
     }
 }
 
@@ -192,18 +192,18 @@ TEST(operation_state, a_limit_is_disarmed_by_its_notice_whatever_else_happened) 
 TEST(operation_state, a_late_notice_concludes_the_attempt_that_it_was_for) {
     operation_state state;
     state.begin_attempt();
-    state.arm_limit();
-    EXPECT_EQ(state.next(attempt_ended), step::conclude_attempt);
-    EXPECT_TRUE(state.is_limit_armed());
-    EXPECT_EQ(state.next(limit_reached), step::conclude_attempt);
-    EXPECT_FALSE(state.is_limit_armed());
+    state.expect_limit();
+    EXPECT_EQ(state.advance(attempt_ended), step::conclude_attempt);
+    EXPECT_TRUE(state.expects_limit());
+    EXPECT_EQ(state.advance(limit_reached), step::conclude_attempt);
+    EXPECT_FALSE(state.expects_limit());
 }
 
 TEST(operation_state, is_lost_with_its_turn_unless_it_is_in_other_hands) {
     auto const lost_in = [](stage where, operation_event what) {
         operation_state state;
         go_to(state, where);
-        return state.is_lost(what);
+        return state.advance_without_turn(what);
     };
     EXPECT_FALSE(lost_in(stage::attempting, scope_noticed));
     EXPECT_FALSE(lost_in(stage::attempting, limit_reached));

@@ -28,7 +28,7 @@ retry_action begin(retry_machine& machine, Source& source, time_point now) {
 
 /// What follows when a wait is over at `now`.
 template <time_source Source>
-retry_action go_on(retry_machine& machine, Source& source, time_point now) {
+retry_action decide_after_wait(retry_machine& machine, Source& source, time_point now) {
     return machine.waits_when_refused() ? machine.on_wait_over(now, source.get_random())
                                         : machine.on_wait_over(now);
 }

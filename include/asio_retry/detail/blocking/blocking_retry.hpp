@@ -160,7 +160,7 @@ private:
         else
             wait_until(saturating_add(now, action.delay));
         now = source_.now();
-        return go_on(machine_, source_, now);
+        return decide_after_wait(machine_, source_, now);
     }
 
     void wait_until(time_point when) {

@@ -92,7 +92,7 @@ protected:
 
     virtual hedge_slot& slot(unsigned number) noexcept = 0;
     virtual void start_attempt(hedge_slot& slot) = 0; ///< throws what the user's operation throws
-    virtual void tell_attempt(hedge_slot& slot, asio::cancellation_type_t type) = 0;
+    virtual void signal_attempt(hedge_slot& slot, asio::cancellation_type_t type) = 0;
     virtual void on_attempt_over(hedge_slot& slot) noexcept = 0;
 
     /// Of the result in place. Throws what the predicate of `fail_if` throws.

@@ -100,7 +100,7 @@ private:
 
     hedge_slot& slot(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
     void start_attempt(hedge_slot& one) override { typed(one).start(*this); }
-    void tell_attempt(hedge_slot& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
+    void signal_attempt(hedge_slot& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
     void on_attempt_over(hedge_slot& one) noexcept override { typed(one).be_over(); }
 
     judgement judge_values([[maybe_unused]] hedge_slot& one) override {

@@ -222,12 +222,12 @@ protected:
 private:
     void start_attempt() final { this->run(this->get_operation_executor(), this->attempt_slot()); }
 
-    void tell_attempt(asio::cancellation_type_t type) final {
+    void signal_attempt(asio::cancellation_type_t type) final {
         if (!this->stop_at_begin())
             this->emit(type);
     }
 
-    void on_attempt_over() noexcept final {} // its coroutine stays in the slot
+    void clear_slot() noexcept final {} // its coroutine stays in the slot
     void release_coroutine() noexcept final { this->end(); }
 
     bool is_cancelled() noexcept final { return this->machine().cancelled(); }

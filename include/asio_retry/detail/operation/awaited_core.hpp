@@ -53,11 +53,11 @@ public:
     /// Its time limit, where the executor runs functions.
     void on_limit() {
         if (std::exchange(awaits_limit_notice_, false))
-            return wait_.go_on();
+            return wait_.resume();
         if (renew_limit())
             return;
         machine_.on_attempt_limit();
-        tell_attempt(asio::cancellation_type::terminal);
+        signal_attempt(asio::cancellation_type::terminal);
     }
     void on_limit_dropped() noexcept {
         if (awaits_limit_notice_)
@@ -68,7 +68,7 @@ public:
     void on_scope_notice() {
         scope_request const request = membership_.take_request();
         if (awaits_scope_notice_)
-            return wait_.go_on();
+            return wait_.resume();
         if (request == scope_request::drain)
             machine_.drain();
         if (request != scope_request::cancel)
@@ -85,7 +85,7 @@ public:
     }
 
     /// On any thread, while the coroutine waits for a notice that cannot be queued.
-    void on_scope_notice_failed() { wait_.go_on_later(); }
+    void on_scope_notice_failed() { wait_.resume_later(); }
 
     /// Its caller.
     void on_cancelled(asio::cancellation_type_t type) {
@@ -149,7 +149,7 @@ protected:
     }
 
     retry_step begin_attempt(time_point now) {
-        wait_.leave();
+        wait_.forget_turn();
         pause_ = pause::none;
         if (!is_interruptible_)
             return retry_step::attempt;
@@ -169,7 +169,7 @@ protected:
     /// policy's callables may be called, and nothing may be looked at that a notice changes; not inside what
     /// tells it to stop, whose slot is being used; and not before the notice of a time limit has arrived that
     /// is under way.
-    bool is_settled(bool calls_nothing) {
+    bool try_settle(bool calls_nothing) {
         if (!is_interruptible_)
             return calls_nothing || is_home();
         entry_.let_nothing_throw();
@@ -221,7 +221,7 @@ private:
             if constexpr (is_scoped) {
                 awaits_scope_notice_ = true;
                 if (membership_.leave_or_wait())
-                    wait_.go_on();
+                    wait_.resume();
             }
             return;
         case pause::rising:
@@ -268,13 +268,13 @@ private:
 
     void stop(asio::cancellation_type_t type) {
         if (is_attempting_)
-            tell_attempt(type);
+            signal_attempt(type);
         else
             wait_.cut_short();
     }
 
-    void tell_attempt(asio::cancellation_type_t type) {
-        signal_.tell(type, [this] { wait_.go_on_later(); });
+    void signal_attempt(asio::cancellation_type_t type) {
+        signal_.tell(type, [this] { wait_.resume_later(); });
     }
 
     coroutine_entry<Executor>& entry_;

@@ -57,7 +57,7 @@ public:
     void on_exception(std::exception_ptr const& thrown) { result_.emplace(completion::from_exception(thrown)); }
 
     retry_step on_attempt_ended() {
-        if (!this->is_settled(is_success() && !machine().hears_success()))
+        if (!this->try_settle(is_success() && !machine().hears_success()))
             return this->pause_for(pause::settling);
         if (this->failure())
             return fail(this->failure());
@@ -133,7 +133,7 @@ private:
 
     retry_step resume() {
         time_point const now = this->time_for(machine());
-        return take(go_on(machine(), *this, now), now);
+        return take(decide_after_wait(machine(), *this, now), now);
     }
 
     retry_step fail(std::exception_ptr const& thrown) {

@@ -68,7 +68,7 @@ public:
     /// leaving the stack.
     bool stands_where_it_entered() const noexcept { return attempt_frame::find(this) != nullptr; }
 
-    void go_on_later() {
+    void resume_later() {
         try {
             post();
         } catch (...) { // nowhere else to go on
@@ -76,14 +76,14 @@ public:
         }
     }
 
-    void go_on() { resume_(); }
+    void resume() { resume_(); }
 
     /// Destroys the coroutine.
     void drop() noexcept { resume_.drop(); }
 
     /// Whether the coroutine has gone on in a turn of the executor since it left that.
     bool came_back() const noexcept { return came_back_; }
-    void leave() noexcept { came_back_ = false; }
+    void forget_turn() noexcept { came_back_ = false; }
 
     /// Does nothing unless it waits.
     void cut_short() {
@@ -94,7 +94,7 @@ public:
             return;
         }
         if (scheduler_->cancel(*this))
-            go_on_later();
+            resume_later();
     }
 
     /// Why it was not possible to wait: for want of memory, or because the executor threw.

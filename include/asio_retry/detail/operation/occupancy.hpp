@@ -9,29 +9,6 @@
 
 namespace asio_retry::detail {
 
-/// What may happen to an operation, on any thread of its context: some of these, or nothing.
-enum class operation_event : std::uint16_t {
-    nothing = 0,
-    start_refused = 1 << 0, ///< it may not make even its first attempt
-    attempt_ended = 1 << 1,
-    wait_ended = 1 << 2, ///< or was cut short
-    limit_reached = 1 << 3,
-    scope_noticed = 1 << 4,  ///< the scope asks for something
-    step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
-    coroutine_lost = 1 << 6, ///< before it began, for want of memory
-    owner_dropped = 1 << 7,  ///< nobody will carry the operation on
-};
-
-constexpr operation_event operator|(operation_event a, operation_event b) noexcept {
-    return static_cast<operation_event>(std::uint16_t(a) | std::uint16_t(b));
-}
-constexpr operation_event operator&(operation_event a, operation_event b) noexcept {
-    return static_cast<operation_event>(std::uint16_t(a) & std::uint16_t(b));
-}
-constexpr operation_event operator~(operation_event events) noexcept {
-    return static_cast<operation_event>(~std::uint16_t(events));
-}
-
 /// Lets one thread at a time into an operation; whoever finds it occupied leaves what happened with the
 /// occupant, who sees to it before leaving.
 ///
@@ -133,7 +110,5 @@ private:
 
     std::atomic<word> state_ = occupied; // by the initiating function
 };
-
-using occupancy = basic_occupancy<operation_event>;
 
 } // namespace asio_retry::detail

@@ -115,10 +115,10 @@ protected:
 
     /// Starts an attempt. Throws what the user's operation throws.
     virtual void start_attempt() = 0;
-    virtual void tell_attempt(asio::cancellation_type_t type) { emit(type); }
+    virtual void signal_attempt(asio::cancellation_type_t type) { emit(type); }
 
     /// What an attempt left in its slot must not reach the next one.
-    virtual void on_attempt_over() noexcept { signal_.slot().clear(); }
+    virtual void clear_slot() noexcept { signal_.slot().clear(); }
 
     /// No further attempt will be started: a coroutine that makes them may return.
     virtual void release_coroutine() noexcept {}

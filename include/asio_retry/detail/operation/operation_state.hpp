@@ -1,11 +1,38 @@
 #pragma once
 
 #include <asio_retry/detail/operation/occupancy.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 
+#include <array>
+#include <cassert>
 #include <cstddef>
+#include <cstdint>
 
 namespace asio_retry::detail {
+
+/// What may happen to an operation, on any thread of its context: some of these, or nothing.
+enum class operation_event : std::uint16_t {
+    nothing = 0,
+    start_refused = 1 << 0, ///< it may not make even its first attempt
+    attempt_ended = 1 << 1,
+    wait_ended = 1 << 2, ///< or was cut short
+    limit_reached = 1 << 3,
+    scope_noticed = 1 << 4,  ///< the scope asks for something
+    step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
+    coroutine_lost = 1 << 6, ///< before it began, for want of memory
+    owner_dropped = 1 << 7,  ///< nobody will carry the operation on
+};
+
+constexpr operation_event operator|(operation_event a, operation_event b) noexcept {
+    return static_cast<operation_event>(std::uint16_t(a) | std::uint16_t(b));
+}
+constexpr operation_event operator&(operation_event a, operation_event b) noexcept {
+    return static_cast<operation_event>(std::uint16_t(a) & std::uint16_t(b));
+}
+constexpr operation_event operator~(operation_event events) noexcept {
+    return static_cast<operation_event>(~std::uint16_t(events));
+}
+
+using occupancy = basic_occupancy<operation_event>;
 
 /// What an operation does next.
 enum class operation_step : unsigned char {
@@ -44,12 +71,25 @@ public:
     bool is(operation_stage stage) const noexcept { return stage_ == stage; }
 
     /// What may happen in a stage. The occupant leaves some of it for itself.
-    ASIO_RETRY_DECL static operation_event legal_in(operation_stage stage) noexcept;
+    static constexpr operation_event legal_in(operation_stage stage) noexcept {
+        using enum operation_event;
+        // In the order of operation_stage. A scope may speak, and what owns the operation be destroyed, at any
+        // time.
+        constexpr std::array<operation_event, operation_stages> legal{
+            start_refused | step_failed,
+            attempt_ended | limit_reached | step_failed | coroutine_lost,
+            attempt_ended | limit_reached | step_failed,
+            wait_ended | step_failed, // waiting
+            wait_ended | step_failed, // queued
+            limit_reached,
+        };
+        return legal[static_cast<std::size_t>(stage)] | scope_noticed | owner_dropped;
+    }
 
     // --- how it goes on
 
     void begin_attempt() noexcept { stage_ = operation_stage::attempting; }
-    void end_attempt() noexcept { stage_ = operation_stage::judging; }
+    void begin_judging() noexcept { stage_ = operation_stage::judging; }
     void begin_wait() noexcept { stage_ = operation_stage::waiting; }
     void skip_wait() noexcept { stage_ = operation_stage::queued; }
     void complete() noexcept { stage_ = operation_stage::ending; }
@@ -62,11 +102,33 @@ public:
     // --- what happens to it
 
     /// Notes what the occupant has found and answers what follows.
-    ASIO_RETRY_DECL operation_step next(operation_event events) noexcept;
+    operation_step advance(operation_event events) noexcept {
+        using enum operation_event;
+        assert((events & ~legal_in(stage_)) == nothing);
+        if ((events & limit_reached) != nothing)
+            forget_limit();
+        if ((events & owner_dropped) != nothing)
+            return operation_step::abandon;
+        if (is(operation_stage::ending))
+            return operation_step::finish;
+        if ((events & start_refused) != nothing)
+            return operation_step::refuse_start;
+        if ((events & step_failed) != nothing)
+            return operation_step::complete_failed;
+        if ((events & wait_ended) != nothing)
+            return operation_step::resume;
+        if ((events & (attempt_ended | coroutine_lost)) != nothing)
+            begin_judging();
+        else if ((events & limit_reached) == nothing)
+            return operation_step::leave;
+        return is(operation_stage::judging) ? operation_step::conclude_attempt : operation_step::leave;
+    }
 
     /// Notes it too, where the turn that was to see to it has been destroyed. Returns whether that turn owned
     /// the operation, which is lost with it; otherwise it is in other hands.
-    ASIO_RETRY_DECL bool is_lost(operation_event events) noexcept;
+    bool advance_without_turn(operation_event events) noexcept {
+        return advance(events) != operation_step::leave || is(operation_stage::judging);
+    }
 
     // --- who is in
 
@@ -99,18 +161,18 @@ public:
     bool others_interrupt() const noexcept { return interrupter_ >= interrupter::limit; }
     bool is_scoped() const noexcept { return interrupter_ == interrupter::scope; }
 
-    // --- the time limit of an attempt
+    // --- the time limit of an attempt: whether it will be, or is being, noticed
 
-    void arm_limit() noexcept { limit_armed_ = true; }
-    void disarm_limit() noexcept { limit_armed_ = false; }
-    bool is_limit_armed() const noexcept { return limit_armed_; }
+    void expect_limit() noexcept { expects_limit_ = true; }
+    void forget_limit() noexcept { expects_limit_ = false; }
+    bool expects_limit() const noexcept { return expects_limit_; }
 
 private:
     interrupter interrupter_ = interrupter::nobody;
     operation_stage stage_ : 3 = operation_stage::starting;
     place place_ : 2 = place::initiation;
     bool abandoned_ : 1 = false;
-    bool limit_armed_ : 1 = false;
+    bool expects_limit_ : 1 = false;
 };
 
 } // namespace asio_retry::detail

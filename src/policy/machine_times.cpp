@@ -6,16 +6,92 @@
 #include <bit>
 #include <optional>
 
-// How long a wait is, and the failure that it follows.
+// All that is about time: until when the operation and its attempts may run, and how long a wait is.
 
 namespace asio_retry {
 namespace {
+
+time_point after(time_point from, std::optional<duration> const& limit) noexcept {
+    return limit ? saturating_add(from, *limit) : time_point::max();
+}
 
 duration sum(duration a, duration b) noexcept {
     return a > duration::max() - b ? duration::max() : a + b;
 }
 
 } // namespace
+
+// --- the operation
+
+/// Its times count from `now`, once. Returns whether the deadline is still to come.
+bool retry_machine::start_clock(time_point now) noexcept {
+    retry_settings const& settings = policy_.settings();
+    if (!is_admitted_ && !is_refused_) { // which may be asked again
+        started_ = now;
+        if (is_told_)
+            tell_start(now);
+        if (settings.total_timeout)
+            deadline_ = std::min(deadline_, saturating_add(now, *settings.total_timeout));
+        if (settings.deadline)
+            deadline_ = std::min(deadline_, *settings.deadline);
+    }
+    return deadline_ == time_point::max() || now < deadline_;
+}
+
+// --- an attempt, and what it says against its end
+
+/// Null where an attempt cannot say, or need not.
+detail::attempt_pulse* retry_machine::pulse() const noexcept {
+    retry_settings const& settings = policy_.settings();
+    return story_ && attempts_speak_ && settings.wants_a_sign() ? &story_->pulse(settings.rules.size())
+                                                                : nullptr;
+}
+
+time_point retry_machine::attempt_limit(time_point now) noexcept {
+    retry_settings const& settings = policy_.settings();
+    if (attempts_speak_ && settings.wants_a_sign() && story()) {
+        pulse()->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+        pulse()->is_healthy.store(false, std::memory_order_relaxed);
+    }
+    return limit_from(now);
+}
+
+time_point retry_machine::renewed_limit() noexcept {
+    return limit_from(began_);
+}
+
+/// Without memory for what the attempt says neither of the limits holds that depend on it.
+time_point retry_machine::limit_from(time_point began) noexcept {
+    retry_settings const& settings = policy_.settings();
+    time_point expiry = after(began, settings.attempt_timeout);
+    if (auto const* const said = pulse()) {
+        time_point const heard(duration(said->heard.load(std::memory_order_relaxed)));
+        expiry = std::min(expiry, after(heard, settings.idle_timeout));
+        if (!said->is_healthy.load(std::memory_order_relaxed))
+            expiry = std::min(expiry, after(began, settings.set_up_within));
+    }
+    limited_by_deadline_ = deadline_ <= expiry;
+    return std::min(expiry, deadline_);
+}
+
+void retry_machine::on_healthy(time_point now) noexcept {
+    if (marks_health_ && now < healthy_since_)
+        healthy_since_ = now;
+    on_progress(now);
+    if (auto* const said = pulse())
+        said->is_healthy.store(true, std::memory_order_relaxed);
+}
+
+void retry_machine::on_progress(time_point now) noexcept {
+    if (auto* const said = pulse())
+        said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+bool retry_machine::hears_attempt() const noexcept {
+    return pulse() != nullptr;
+}
+
+// --- a wait
 
 /// What the peer said makes of the delay, unless it is a reason to stop: never earlier than it said, spread,
 /// and growing when it says so again.
@@ -125,21 +201,6 @@ std::uint64_t retry_machine::counted_for_backoff() const noexcept {
         if (rules[i].backoff)
             counted -= story_->rules()[i].failures;
     return counted;
-}
-
-/// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or
-/// where the value that was rejected is gone.
-verdict retry_machine::last_failure() const {
-    return story_ ? verdict::failure(story_->last, story_->thrown) : verdict::failure(error::attempt_refused);
-}
-
-/// The verdict's own comes after what the attempt heeded.
-pushback retry_machine::said_with(verdict const& failure) const noexcept {
-    if (!story_)
-        return failure.said();
-    if (story_->marks && story_->marks->forbidden)
-        return pushback::never();
-    return failure.said() ? failure.said() : story_->heeded;
 }
 
 } // namespace asio_retry
