@@ -104,7 +104,8 @@ public:
 
     /// Ends the operation when this much time has passed since its initiation: a running attempt is cancelled,
     /// and the operation completes with `timed_out`. A wait that would end later does not begin: the operation
-    /// then ends at once with its last error.
+    /// then ends at once with its last error. After a wait that ends later all the same, because the context
+    /// was busy, no attempt begins: it ends with `timed_out`.
     ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
 
     /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
