@@ -276,6 +276,9 @@ fault(awaiting_has_no_work_on_the_context_of_its_scope include/asio_retry/detail
 fault(awaiting_knows_no_strand include/asio_retry/detail/operation/awaited_context.hpp
     [[        return executor_home(executor).is_strand();]] [[        return false;]])
 
+fault(awaiting_ends_without_giving_back_where_a_value_throws include/asio_retry/detail/operation/awaited_retry.hpp
+    [[            thrown_ = std::current_exception();]] [[            std::rethrow_exception(std::current_exception());]])
+
 fault(notice_of_a_limit_outlives_its_coroutine include/asio_retry/detail/operation/coroutine_limit.hpp
     [[                queued->of = nullptr;
 ]] [[]])

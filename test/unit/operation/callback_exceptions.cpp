@@ -1,5 +1,6 @@
 #include <asio_retry/async_retry.hpp>
 
+#include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/policies.hpp"
@@ -625,6 +626,81 @@ TEST(callback_exceptions, value_of_a_coroutine_whose_move_throws) {
             s.run();
             EXPECT_EQ(result.handlers, 0) << "it never ends";
         });
+}
+
+/// A coroutine that goes on although there was no value for the result of its retry: what it waits for then is
+/// cancelled as ever.
+struct valueless_caller {
+    using value = throwing_value<false>;
+    enum class lack { of_a_failed_attempt, of_a_cancelled_wait };
+
+    stage s;
+    throws_at plan{1};
+    asio::cancellation_signal signal;
+    std::optional<retry_scope> scope;
+    bool has_caught = false;
+    std::optional<error_code> ended;
+    bool has_joined = true;
+
+    explicit valueless_caller(bool is_scoped) {
+        if (!is_scoped)
+            return;
+        scope.emplace(s.io);
+    }
+
+    asio::awaitable<value> attempt(lack when) {
+        if (when == lack::of_a_failed_attempt)
+            value::current = &plan;
+        throw boost::system::system_error(refused());
+        co_return value();
+    }
+
+    asio::awaitable<void> run(lack when, retry_policy policy) {
+        auto const operation = [&] { return attempt(when); };
+        try {
+            if (scope)
+                co_await async_retry(*scope, operation, policy);
+            else
+                co_await async_retry(operation, policy);
+        } catch (planned_exception const&) {
+            has_caught = true;
+        }
+        value::current = nullptr;
+        co_await asio::this_coro::reset_cancellation_state();
+        asio::steady_timer timer(s.io, 1h);
+        auto const [ec] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        ended = ec;
+    }
+
+    void expect_end(lack when, retry_policy const& policy) {
+        asio::co_spawn(s.io, run(when, policy), asio::bind_cancellation_slot(signal.slot(), asio::detached));
+        s.time.advance(50ms);
+        if (when == lack::of_a_cancelled_wait) {
+            EXPECT_FALSE(has_caught);
+            value::current = &plan;
+            signal.emit(asio::cancellation_type::terminal);
+            s.time.advance(0s);
+        }
+        EXPECT_TRUE(has_caught);
+        if (scope) {
+            has_joined = false;
+            scope->async_join([this](error_code) { has_joined = true; });
+            s.time.advance(0s);
+        }
+        EXPECT_TRUE(has_joined);
+        EXPECT_FALSE(ended);
+        signal.emit(asio::cancellation_type::terminal);
+        s.run();
+        EXPECT_EQ(ended, error_code(asio::error::operation_aborted));
+    }
+};
+
+TEST(callback_exceptions, value_of_an_awaited_coroutine_whose_default_constructor_throws) {
+    using lack = valueless_caller::lack;
+    for (bool const is_scoped : {false, true})
+        for (lack const when : {lack::of_a_failed_attempt, lack::of_a_cancelled_wait})
+            for (retry_policy const& policy : {every_100ms(), every_100ms().attempt_timeout(1s)})
+                valueless_caller(is_scoped).expect_end(when, policy);
 }
 
 // A cancelled wait has no value to deliver but a new one. Without it the handler cannot be called.

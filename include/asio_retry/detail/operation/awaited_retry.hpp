@@ -54,11 +54,15 @@ public:
             result_.emplace(awaited<value_type>::arguments(std::forward<Value>(value)...));
     }
 
-    void on_exception(std::exception_ptr const& thrown) { result_.emplace(completion::from_exception(thrown)); }
+    void on_exception(std::exception_ptr const& thrown) noexcept {
+        put_result([&] { result_.emplace(completion::from_exception(thrown)); });
+    }
 
     retry_step on_attempt_ended() {
         if (!this->try_settle(is_success() && !machine().hears_success()))
             return this->pause_for(pause::settling);
+        if (thrown_)
+            return this->end();
         if (this->failure())
             return fail(this->failure());
         try {
@@ -93,13 +97,31 @@ public:
 
     // --- the end
 
-    arguments take_result() { return std::move(*result_); }
+    /// Or throws what the value has thrown that was to be made for it.
+    arguments take_result() {
+        if (thrown_)
+            std::rethrow_exception(thrown_);
+        return std::move(*result_);
+    }
 
 private:
     using core::machine;
 
     /// Unless `fail_if` has to judge it.
-    bool is_success() const noexcept { return !form::judges_results && !completion::is_failure(*result_); }
+    bool is_success() const noexcept {
+        return !form::judges_results && result_ && !completion::is_failure(*result_);
+    }
+
+    /// Without a result there is nothing to decide on. The operation ends all the same, and gives back what it
+    /// has of its caller.
+    template <typename Put>
+    void put_result(Put put) noexcept {
+        try {
+            put();
+        } catch (...) {
+            thrown_ = std::current_exception();
+        }
+    }
 
     retry_step begin_or_refuse() {
         form::prepare(callable_, machine());
@@ -119,8 +141,9 @@ private:
         if (action.what == retry_action::kind::wait)
             return this->wait(action.delay, now);
         if (!result_)
-            result_.emplace(completion::failed(error_code(), nullptr));
-        completion::template amend<form::judges_results>(*result_, action);
+            put_result([&] { result_.emplace(completion::failed(error_code(), nullptr)); });
+        if (result_)
+            completion::template amend<form::judges_results>(*result_, action);
         return this->end();
     }
 
@@ -144,6 +167,7 @@ private:
     Callable& callable_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, awaited_retry> health_;
     std::optional<arguments> result_;
+    std::exception_ptr thrown_;
 };
 
 } // namespace asio_retry::detail
