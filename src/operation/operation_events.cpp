@@ -133,10 +133,8 @@ void operation_core::see_to(operation_event events) {
         cut_wait_short();
     }
     if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting) && // or it came too late
-        !renew_limit()) {
-        machine_.on_attempt_limit();
-        tell([this] { stop_attempt(asio::cancellation_type::terminal); });
-    }
+        !renew_limit())
+        tell([this] { time_out_attempt(); });
     if ((events & coroutine_lost) != nothing)
         fail_with(no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
     take_step(step);
@@ -175,6 +173,15 @@ void operation_core::stop_attempt(asio::cancellation_type_t type) {
     telling_frame const frame(*this);
     if (!state_.occupancy.has(attempt_ended))
         signal_attempt(type);
+}
+
+/// The same, but what has ended by itself meanwhile has not been timed out.
+void operation_core::time_out_attempt() {
+    telling_frame const frame(*this);
+    if (state_.occupancy.has(attempt_ended))
+        return;
+    machine_.on_attempt_limit();
+    signal_attempt(asio::cancellation_type::terminal);
 }
 
 void operation_core::on_cancelled(asio::cancellation_type_t type) {
@@ -276,7 +283,7 @@ void operation_core::on_shutdown() noexcept {
     if (ends_wait_)
         drop();
     else
-        state_.forget_limit();
+        on_turn_dropped(operation_turn::limit_notice);
 }
 
 } // namespace asio_retry::detail

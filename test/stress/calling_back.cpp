@@ -32,6 +32,7 @@
 #include <memory>
 #include <mutex>
 #include <ostream>
+#include <set>
 #include <utility>
 
 // A client with threads of its own, made an asynchronous operation as doc/guide/other_threads.md says.
@@ -69,12 +70,20 @@ public:
     }
 
     void cancel(int number) {
+        {
+            std::lock_guard const lock(mutex_);
+            cancelled_.insert(number);
+        }
         if (number % 2 == 0)
             answer(number, asio::error::operation_aborted);
         else
             asio::post(threads_, [=, this] { answer(number, asio::error::operation_aborted); });
     }
 
+    bool was_cancelled(int number) {
+        std::lock_guard const lock(mutex_);
+        return cancelled_.contains(number);
+    }
     int asked() const noexcept { return asked_; }
     int answered() const noexcept { return answered_; }
 
@@ -97,6 +106,7 @@ private:
     std::atomic<int> answered_ = 0; // but for those that were refused at once
     std::mutex mutex_;
     std::map<int, callback> unanswered_;
+    std::set<int> cancelled_;
     asio::thread_pool threads_{2};
 };
 
@@ -173,6 +183,15 @@ protected:
 
 TEST_F(calling_back, attempts_that_call_back_end_as_their_limit_is_reached) {
     run([this](auto then) { async_retry(pool, operation(), policy(), std::move(then)); });
+}
+
+TEST_F(calling_back, only_attempts_that_were_told_to_stop_are_timed_out) {
+    run([this](auto then) {
+        async_retry(pool, operation(), policy().max_attempts(1), [=, this](error_code ec, int number) {
+            EXPECT_TRUE(ec != asio::error::timed_out || client.was_cancelled(number)) << number;
+            then();
+        });
+    });
 }
 
 TEST_F(calling_back, attempts_that_call_back_end_as_their_scope_is_cancelled) {

@@ -134,7 +134,7 @@ fault(operation_leaves_the_limit_armed src/operation/operation_core.cpp
         return leave();]])
 
 fault(operation_does_not_count_a_limit src/operation/operation_events.cpp
-    [[        machine_.on_attempt_limit();
+    [[    machine_.on_attempt_limit();
 ]] [[]])
 
 fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/operation/attempt_runner.hpp
@@ -276,12 +276,23 @@ fault(awaiting_has_no_work_on_the_context_of_its_scope include/asio_retry/detail
 fault(awaiting_knows_no_strand include/asio_retry/detail/operation/awaited_context.hpp
     [[        return executor_home(executor).is_strand();]] [[        return false;]])
 
+fault(notice_outlives_its_coroutine include/asio_retry/detail/operation/coroutine_notice.hpp
+    [[exchange(state::queued, state::abandoned)]] [[exchange(state::queued, state::queued)]])
+
+fault(notice_is_its_coroutines_until_it_arrives include/asio_retry/detail/operation/coroutine_notice.hpp
+    [[            if (made->unqueue())
+                throw;
+            delete made;]] [[            throw;]])
+
+fault(limit_of_a_coroutine_is_lost_without_a_word include/asio_retry/detail/operation/coroutine_limit.hpp
+    [[    void on_shutdown() noexcept override { on_notice_lost(); }]]
+    [[    void on_shutdown() noexcept override { armed_in_ = nullptr; }]])
+
+fault(limit_of_an_operation_is_lost_without_a_word src/operation/operation_events.cpp
+    [[        on_turn_dropped(operation_turn::limit_notice);]] [[        state_.forget_limit();]])
+
 fault(awaiting_ends_without_giving_back_where_a_value_throws include/asio_retry/detail/operation/awaited_retry.hpp
     [[            thrown_ = std::current_exception();]] [[            std::rethrow_exception(std::current_exception());]])
-
-fault(notice_of_a_limit_outlives_its_coroutine include/asio_retry/detail/operation/coroutine_limit.hpp
-    [[                queued->of = nullptr;
-]] [[]])
 
 fault(context_of_one_thread_has_several src/time/one_thread.hpp
     [[hint == 1 || ]] [[]])

@@ -1,11 +1,18 @@
 #include <asio_retry/async_retry.hpp>
 
+#include <asio_retry/virtual_time.hpp>
+
+#include "support/hooked_executor.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <new>
 
 namespace asio_retry::test {
 namespace {
@@ -162,6 +169,32 @@ TEST(async_retry_shutdown, nested_retry_under_an_attempt_timeout) {
 }
 
 // An attempt that drops its handler destroys the operation, as any Asio operation would be.
+// Nobody but that notice would carry the operation on.
+TEST(async_retry_shutdown, decision_25_context_destroyed_while_a_notice_of_a_limit_has_no_memory) {
+    int handlers = 0;
+    std::function<void()> hook;
+    {
+        asio::io_context io;
+        virtual_time time(io);
+        pending_attempts attempts(io);
+        std::shared_ptr<void> const held(&++handlers, [&](void*) { --handlers; });
+        async_retry(
+            hooked_executor(io.get_executor(), hook),
+            [&](auto token) { return attempts.async_attempt(std::move(token)); },
+            every_100ms().attempt_timeout(1s), [held](error_code, int) { ADD_FAILURE(); });
+        time.advance(0s);
+        hook = [&] { // as on another thread, the attempt ends while the notice is about to be queued
+            hook = nullptr;
+            attempts.complete(refused());
+            time.advance(0s);
+            out_of_memory();
+        };
+        EXPECT_THROW(time.advance(1s), std::bad_alloc);
+        EXPECT_FALSE(attempts.pending());
+    }
+    EXPECT_EQ(handlers, 0);
+}
+
 TEST(async_retry_shutdown, attempt_that_drops_its_handler) {
     auto const held = std::make_shared<int>();
     std::size_t called = 0;

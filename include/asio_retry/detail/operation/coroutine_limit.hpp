@@ -1,22 +1,15 @@
 #pragma once
 
-#include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/operation/coroutine_notice.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
-#include <atomic>
-#include <memory>
-#include <new>
 #include <thread>
 
 namespace asio_retry::detail {
 
 /// The time limit of an attempt that a coroutine awaits, inside its frame. It tells `Retry` on its executor, in
 /// `on_limit()`, where one function runs at a time, or in `on_limit_dropped()` that it cannot.
-///
-/// The frame is the attempt's: it may be destroyed while the notice is queued, which therefore refers to it
-/// only by way of memory of its own.
 template <typename Retry>
 class coroutine_limit final : wait_node {
 public:
@@ -25,11 +18,9 @@ public:
 
     ~coroutine_limit() {
         while (armed_in_ && !armed_in_->cancel(*this)) {
-            if (notice* const queued = queued_.load(std::memory_order_acquire)) {
-                queued->of = nullptr;
+            if (notice_.abandon())
                 return;
-            }
-            std::this_thread::yield(); // another thread is about to queue it
+            std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
         }
     }
 
@@ -47,61 +38,24 @@ public:
     }
 
 private:
-    struct notice {
-        coroutine_limit* of;
-
-        struct turn {};
-        template <typename>
-        using turn_allocator = std::allocator<void>;
-        turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
-        void on_turn(turn) {
-            if (coroutine_limit* const limit = arrive())
-                limit->retry_.on_limit();
-        }
-        void on_turn_dropped(turn) noexcept {
-            if (coroutine_limit* const limit = arrive())
-                limit->retry_.on_limit_dropped();
-        }
-
-        coroutine_limit* arrive() noexcept {
-            std::unique_ptr<notice> const self(this);
-            if (of)
-                of->end();
-            return of;
-        }
-    };
-
-    void end() noexcept {
-        queued_.store(nullptr, std::memory_order_relaxed);
+    friend coroutine_notice<coroutine_limit>;
+    void on_notice() {
         armed_in_ = nullptr;
+        retry_.on_limit();
+    }
+    void on_notice_lost() noexcept {
+        armed_in_ = nullptr;
+        retry_.on_limit_dropped();
     }
 
     bool on_expiry() override {
-        auto* const made = new (std::nothrow) notice{this};
-        if (!made)
-            return false;
-        queued_.store(made, std::memory_order_release);
-        auto const& executor = retry_.executor();
-        auto const post = [&] {
-            try {
-                post_turn<typename notice::turn>(executor, executor, *made);
-            } catch (...) {
-                queued_.store(nullptr, std::memory_order_release);
-                delete made;
-                throw;
-            }
-        };
-        return post_or_end(post, [this] {
-            end();
-            retry_.on_limit();
-        });
+        return post_or_end([this] { notice_.post(retry_.executor()); }, [this] { on_notice(); });
     }
-
-    void on_shutdown() noexcept override { armed_in_ = nullptr; }
+    void on_shutdown() noexcept override { on_notice_lost(); }
 
     Retry& retry_;
     retry_scheduler* armed_in_ = nullptr;
-    std::atomic<notice*> queued_ = nullptr;
+    coroutine_notice<coroutine_limit> notice_{*this};
 };
 
 } // namespace asio_retry::detail

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/operation/coroutine_notice.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <boost/asio/post.hpp>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -64,8 +63,6 @@ public:
 
 /// In one it tells `Retry` on its executor that there is a request, in `on_scope_notice()`, where one function
 /// runs at a time, or in `on_scope_notice_lost()` that it cannot.
-///
-/// The frame may be destroyed while the notice is queued, which therefore has memory of its own.
 template <typename Retry, typename Executor>
 class coroutine_membership<Retry, Executor, scope_handle> final : scope_member, cancellation_probe {
 public:
@@ -77,15 +74,13 @@ public:
 
     ~coroutine_membership() {
         while (!leave()) {
-            notice* const made = notice_.load(std::memory_order_acquire);
-            if (made && made->abandon()) {
+            if (notice_.abandon()) {
                 take_request();
                 scope().unlink(*this);
                 return;
             }
             std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
         }
-        delete notice_.load(std::memory_order_relaxed);
     }
 
     void begin(scope_handle const& scope, retry_machine& machine) {
@@ -111,50 +106,6 @@ public:
     void count_stopped_attempt() noexcept { scope().count_stopped_attempt(); }
 
 private:
-    /// One for the life of the membership. Queued when that ends, it has nobody to tell.
-    class notice {
-    public:
-        explicit notice(coroutine_membership& of) noexcept
-            : of_(of) {}
-
-        void queue() noexcept { state_.store(state::queued, std::memory_order_relaxed); }
-
-        /// Returns false if it was abandoned.
-        bool unqueue() noexcept { return exchange(state::queued, state::idle); }
-
-        /// Returns false unless it is queued.
-        bool abandon() noexcept { return exchange(state::queued, state::abandoned); }
-
-        struct turn {};
-        template <typename>
-        using turn_allocator = std::allocator<void>;
-        turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
-        void on_turn(turn) {
-            if (arrives())
-                of_.retry_.on_scope_notice();
-        }
-        void on_turn_dropped(turn) noexcept {
-            if (arrives())
-                of_.retry_.on_scope_notice_lost();
-        }
-
-    private:
-        enum class state { idle, queued, abandoned };
-
-        bool arrives() noexcept {
-            bool const is_awaited = unqueue();
-            if (!is_awaited)
-                delete this;
-            return is_awaited;
-        }
-        bool exchange(state from, state to) noexcept {
-            return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
-        }
-
-        coroutine_membership& of_;
-        std::atomic<state> state_ = state::idle;
-    };
-
     scope_state& scope() const noexcept { return presence_.scope(); }
 
     bool leave(bool waits) noexcept {
@@ -166,22 +117,11 @@ private:
     bool stops(bool) const noexcept override { return scope().stopped(); }
     bool tells_attempt() const noexcept override { return scope().cancelled(); }
 
-    void on_scope_notice() override {
-        notice* made = notice_.load(std::memory_order_acquire);
-        if (!made) {
-            made = new notice(*this);
-            notice_.store(made, std::memory_order_release);
-        }
-        Executor const executor = retry_.executor();
-        made->queue(); // from here on *this may end
-        try {
-            post_turn<typename notice::turn>(executor, executor, *made);
-        } catch (...) {
-            if (made->unqueue())
-                throw;
-            delete made;
-        }
-    }
+    void on_scope_notice() override { notice_.post(retry_.executor()); }
+
+    friend coroutine_notice<coroutine_membership>;
+    void on_notice() { retry_.on_scope_notice(); }
+    void on_notice_lost() noexcept { retry_.on_scope_notice_lost(); }
 
     void on_notice_failed() override {
         if (scope().miss_request(*this))
@@ -190,7 +130,7 @@ private:
 
     Retry& retry_;
     awaited_presence<Executor, scope_handle>& presence_;
-    std::atomic<notice*> notice_ = nullptr;
+    coroutine_notice<coroutine_membership> notice_{*this};
     bool is_in_ = false;
 };
 

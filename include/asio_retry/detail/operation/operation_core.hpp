@@ -173,6 +173,7 @@ private:
     void take_step(operation_step step);
     void pass_on(asio::cancellation_type_t type);
     void stop_attempt(asio::cancellation_type_t type);
+    void time_out_attempt();
 
     bool runs_here() const noexcept;
     bool arm_limit(time_point now);

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <asio_retry/detail/handler/queued_turn.hpp>
+
+#include <atomic>
+#include <memory>
+
+namespace asio_retry::detail {
+
+/// Tells `Of`, a part of a coroutine's frame, something on an executor that runs one function at a time: it
+/// calls `on_notice()`, or `on_notice_lost()` where that executor will not run it.
+///
+/// The frame may be destroyed while the notice is queued, which therefore has memory of its own: one block for
+/// all notices of a frame.
+template <typename Of>
+class coroutine_notice {
+public:
+    explicit coroutine_notice(Of& of) noexcept
+        : of_(of) {}
+    coroutine_notice(coroutine_notice const&) = delete;
+    coroutine_notice& operator=(coroutine_notice const&) = delete;
+    ~coroutine_notice() { delete message_.load(std::memory_order_relaxed); }
+
+    /// Any thread, one at a time. The frame may end before this returns. If it throws, nothing happened.
+    template <typename Executor>
+    void post(Executor executor) {
+        message* made = message_.load(std::memory_order_acquire);
+        if (!made) {
+            made = new message(of_);
+            message_.store(made, std::memory_order_release);
+        }
+        made->queue(); // from here on *this may end
+        try {
+            post_turn<typename message::turn>(executor, executor, *made);
+        } catch (...) {
+            if (made->unqueue())
+                throw;
+            delete made;
+        }
+    }
+
+    /// Nobody is told any more. Returns false unless the notice is queued.
+    bool abandon() noexcept {
+        message* const made = message_.load(std::memory_order_acquire);
+        if (!made || !made->abandon())
+            return false;
+        message_.store(nullptr, std::memory_order_relaxed); // it is its own
+        return true;
+    }
+
+private:
+    class message {
+    public:
+        explicit message(Of& of) noexcept
+            : of_(of) {}
+
+        void queue() noexcept { state_.store(state::queued, std::memory_order_relaxed); }
+
+        /// Returns false if it was abandoned.
+        bool unqueue() noexcept { return exchange(state::queued, state::idle); }
+
+        /// Returns false unless it is queued.
+        bool abandon() noexcept { return exchange(state::queued, state::abandoned); }
+
+        struct turn {};
+        template <typename>
+        using turn_allocator = std::allocator<void>;
+        turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
+        void on_turn(turn) {
+            if (arrives())
+                of_.on_notice();
+        }
+        void on_turn_dropped(turn) noexcept {
+            if (arrives())
+                of_.on_notice_lost();
+        }
+
+    private:
+        enum class state { idle, queued, abandoned };
+
+        bool arrives() noexcept {
+            bool const is_awaited = unqueue();
+            if (!is_awaited)
+                delete this;
+            return is_awaited;
+        }
+        bool exchange(state from, state to) noexcept {
+            return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+        }
+
+        Of& of_;
+        std::atomic<state> state_ = state::idle;
+    };
+
+    Of& of_;
+    std::atomic<message*> message_ = nullptr;
+};
+
+} // namespace asio_retry::detail
