@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -48,6 +49,19 @@ void on_four_threads(std::function<void(int, random&)> const& work) {
         });
     for (std::thread& thread : threads)
         thread.join();
+}
+
+/// Calls `work(0)` on four threads at the same moment, then `work(1)` and so on.
+void on_four_threads_at_once(std::size_t times, std::function<void(std::size_t)> const& work) {
+    std::vector<std::atomic<int>> arrived(times);
+    on_four_threads([&](int, random&) {
+        for (std::size_t i = 0; i < times; ++i) {
+            ++arrived[i];
+            while (arrived[i] != thread_count)
+                std::this_thread::yield();
+            work(i);
+        }
+    });
 }
 
 bool one_in(random& dice, std::uint64_t n) {
@@ -115,18 +129,28 @@ TEST(gates_of_four_threads, decision_31_retry_budget_pays_for_no_burst_after_a_l
         for (int i = 0; i < 1000; ++i)
             budget->on_end(ended(succeeded));
     }
-    std::array<std::atomic<int>, times> granted{}, arrived{};
-    on_four_threads([&](int, random&) {
-        for (std::size_t i = 0; i < times; ++i) {
-            ++arrived[i];
-            while (arrived[i] != 4)
-                std::this_thread::yield();
-            for (int asked = 0; asked < 3; ++asked)
-                granted[i] += budgets[i]->acquire(transient, noon + 1000s);
-        }
+    std::array<std::atomic<int>, times> granted{};
+    on_four_threads_at_once(times, [&](std::size_t i) {
+        for (int asked = 0; asked < 3; ++asked)
+            granted[i] += budgets[i]->acquire(transient, noon + 1000s);
     });
     for (auto const& each : granted)
         EXPECT_LE(each, 2);
+}
+
+TEST(gates_of_four_threads, retry_budget_lets_one_of_them_have_the_extra_retry) {
+    constexpr std::size_t seconds = 2000, at_once = 10;
+    std::vector<std::unique_ptr<retry_budget>> budgets;
+    for (std::size_t i = 0; i < at_once; ++i)
+        budgets.push_back(
+            std::make_unique<retry_budget>(retry_budget_options{.keep = 0, .initial = 0, .per_second = 1}));
+    std::vector<std::atomic<int>> granted(seconds * at_once);
+    on_four_threads_at_once(seconds, [&](std::size_t second) {
+        for (std::size_t i = 0; i < at_once; ++i)
+            granted[second * at_once + i] +=
+                budgets[i]->acquire(transient, noon + std::chrono::seconds(second));
+    });
+    EXPECT_EQ(std::count(granted.begin(), granted.end(), 1), granted.size());
 }
 
 // Every token that was granted or earned is spent, held, told to the store, or still to be told.
@@ -239,6 +263,23 @@ TEST(gates_of_four_threads, window_budget_forgets_everything) {
         }
     });
     EXPECT_EQ(budget.balance(noon + 24h), 7);
+}
+
+// Four threads that begin the next slot at once begin it once: what was earned counts for the whole of its
+// time.
+TEST(gates_of_four_threads, window_budget_begins_each_slot_once) {
+    constexpr std::size_t times = 5000;
+    std::vector<std::unique_ptr<window_budget>> budgets;
+    for (std::size_t i = 0; i < times; ++i) {
+        budgets.push_back(std::make_unique<window_budget>(
+            window_budget_options{.ratio = 1, .ttl = 10s, .min_per_second = 0}));
+        (void)budgets[i]->admit(1, noon);
+    }
+    on_four_threads_at_once(times, [&](std::size_t i) { (void)budgets[i]->balance(noon + 1s); });
+    for (auto const& budget : budgets) {
+        EXPECT_EQ(budget->balance(noon + 9s), 1);
+        EXPECT_EQ(budget->balance(noon + 10s), 0);
+    }
 }
 
 TEST(gates_of_four_threads, share_budget_never_has_more_retries_than_its_share) {

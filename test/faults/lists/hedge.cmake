@@ -136,6 +136,10 @@ fault(hedge_stays_when_its_queued_delivery_is_dropped src/hedge/hedge_events.cpp
         return dissolve();]] [[    case hedge_turn::delivery:
         return;]])
 
+fault(hedge_keeps_the_request_of_its_scope src/hedge/hedge_events.cpp
+    [[    if ((events & hedge_event::scope_noticed) != hedge_event::nothing)
+        membership()->take_request();]] [[]])
+
 noticed_by(exhaustion_tests)
 
 fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp

@@ -172,6 +172,22 @@ TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_once_and_calls_
         }
 }
 
+TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_while_its_scope_tells_it) {
+    auto const alive = std::make_shared<int>();
+    {
+        asio::io_context io;
+        retry_scope scope(io);
+        auto const operation = [&](auto token) {
+            auto const timer = std::make_shared<asio::steady_timer>(io, asio::steady_timer::time_point::max());
+            return timer->async_wait(asio::consign(std::move(token), timer));
+        };
+        async_hedge(scope, operation, hedge_policy(1h), [alive](error_code) { FAIL(); });
+        io.poll();
+        scope.cancel();
+    }
+    EXPECT_EQ(alive.use_count(), 1);
+}
+
 TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_of_what_ended_at_once) {
     asio::io_context other;
     retry_scope scope(other);
