@@ -93,13 +93,15 @@ void hedge_core::on_cancelled(asio::cancellation_type_t type) {
     else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
              !machine_.cancel_total())
         return;
-    // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
+    // If somebody is inside already, a callback or the initiation of an attempt is cancelling, or another
+    // thread is about to leave.
     bool const entered = enter(place::cancellation, hedge_event::nothing);
     std::exception_ptr thrown;
     tell_all(type, thrown);
-    occupancy_.add(hedge_event::called);
-    if (entered)
+    if (entered || enter(place::cancellation, hedge_event::called)) {
+        occupancy_.add(hedge_event::called);
         leave();
+    }
     if (thrown)
         std::rethrow_exception(thrown);
 }
@@ -190,20 +192,30 @@ void hedge_core::leave() {
     }
 }
 
+/// Whether somebody else will carry the operation on.
+bool hedge_core::may_rest() noexcept {
+    if (machine_.running() > 0 || is_armed_)
+        return true;
+    try {
+        return machine_.has_end() && !is_delivered_ && arm(now());
+    } catch (...) { // want of memory
+        return false;
+    }
+}
+
 /// Somebody who would have carried the operation on is gone. If nobody else will it is abandoned, unless there
 /// is something to deliver, for which the scheduler gives it a turn; but not if that is going as well.
 void hedge_core::rest() noexcept {
-    try {
-        if (is_abandoned_ || (is_delivered_ && machine_.running() == 0))
-            return finish();
-        if (machine_.running() > 0 || is_armed_)
-            return leave();
-        if (machine_.has_end() && !is_delivered_ && arm(now()))
-            return leave();
-    } catch (...) { // want of memory
+    if (is_abandoned_ || (is_delivered_ && machine_.running() == 0))
+        return finish();
+    if (!may_rest()) {
+        is_abandoned_ = true;
+        return finish();
     }
-    is_abandoned_ = true;
-    finish();
+    try {
+        leave();    // which may be the end of *this
+    } catch (...) { // what the user's code threw there has nobody to go to
+    }
 }
 
 bool hedge_core::on_expiry() {
@@ -215,8 +227,10 @@ void hedge_core::on_shutdown() noexcept {
     if (!enter(place::cancellation, hedge_event::timer_expired))
         return;
     is_armed_ = false;
-    if (machine_.running() == 0 && !is_delivered_)
+    if (machine_.running() == 0 && !is_delivered_) {
         is_abandoned_ = true;
+        forget_waiting_place();
+    }
     rest();
 }
 

@@ -191,15 +191,17 @@ void operation_core::on_cancelled(asio::cancellation_type_t type) {
     else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
              !machine_.cancel_total())
         return;
-    // If somebody is inside already, a callback or the initiation of an attempt is cancelling.
-    bool const entered = state_.enter(operation_state::place::cancellation, nothing);
+    // If somebody is inside already, a callback or the initiation of an attempt is cancelling, or another
+    // thread is about to leave: what the attempt made of it is for whoever is in then.
+    using place = operation_state::place;
+    bool const entered = state_.enter(place::cancellation, nothing);
     std::exception_ptr thrown;
     try {
         pass_on(type);
     } catch (...) {
         thrown = std::current_exception();
     }
-    if (entered)
+    if (entered || state_.enter(place::cancellation, nothing))
         leave();
     if (thrown)
         std::rethrow_exception(thrown);
@@ -280,10 +282,12 @@ bool operation_core::on_expiry() {
 }
 
 void operation_core::on_shutdown() noexcept {
-    if (ends_wait_)
+    if (ends_wait_) {
+        forget_waiting_place();
         drop();
-    else
+    } else {
         on_turn_dropped(operation_turn::limit_notice);
+    }
 }
 
 } // namespace asio_retry::detail

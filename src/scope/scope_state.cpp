@@ -63,8 +63,15 @@ void scope_state::limit_pending(std::size_t greatest) noexcept {
 }
 
 void scope_state::request(scope_request what) {
-    members to_tell = mark(what);
     std::exception_ptr failure;
+    tell_all(mark(what), failure);
+    if (!failure)
+        return;
+    tell_all(mark_owed(), failure);
+    std::rethrow_exception(failure);
+}
+
+void scope_state::tell_all(members to_tell, std::exception_ptr& failure) {
     while (!to_tell.empty()) { // each stays, and its scope, until it has been told
         scope_member& member = to_tell.front();
         to_tell.pop_front();
@@ -74,8 +81,6 @@ void scope_state::request(scope_request what) {
             failure = std::current_exception();
         }
     }
-    if (failure)
-        std::rethrow_exception(failure);
 }
 
 void scope_state::tell(scope_member& member) {
@@ -97,6 +102,16 @@ scope_state::members scope_state::mark(scope_request what) noexcept {
             scope->mark_own(what, to_tell);
         scope = scope->next_below(*this, heard);
     }
+    return to_tell;
+}
+
+/// Those whom somebody else has asked for more meanwhile, who relied on what could not be told.
+scope_state::members scope_state::mark_owed() noexcept {
+    members to_tell;
+    std::lock_guard const lock(*mutex_);
+    for (scope_state* scope = this; scope; scope = scope->next_below(*this, false))
+        if (std::exchange(scope->owes_more_, false))
+            scope->mark_own(scope->standing_.load(), to_tell);
     return to_tell;
 }
 
@@ -157,11 +172,14 @@ scope_request scope_state::take_request(scope_member& member) noexcept {
 
 bool scope_state::miss_request(scope_member& member) noexcept {
     std::lock_guard const lock(*mutex_);
-    member.request_ = scope_request::none;
+    auto const missed = std::exchange(member.request_, scope_request::none);
+    if (std::exchange(member.waits_to_leave_, false))
+        return true; // and is a member no more
+    owes_more_ = owes_more_ || standing_.load() > missed;
     members_.push_back(member);
     for (scope_state* scope = this; scope; scope = scope->parent_.get())
         scope->missed_ = true;
-    return std::exchange(member.waits_to_leave_, false);
+    return false;
 }
 
 /// It takes room everywhere or nowhere.

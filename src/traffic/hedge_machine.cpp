@@ -107,6 +107,7 @@ void hedge_machine::go_on(time_point now) {
         return end(phase::ending, stop_reason::cancelled, 0, aborted_error());
     if (is_stopping()) {
         drop_ready();
+        give_lease_back();
         if (running_ == 0)
             end(phase::closed, stop_reason::cancelled, 0, aborted_error());
         return;
@@ -116,7 +117,10 @@ void hedge_machine::go_on(time_point now) {
         has_to_stop_ = true;
         return;
     }
-    if (running_ == 0 && !is_ready_ && !may_begin(next_at_))
+    if (is_ready_ || may_begin(next_at_))
+        return;
+    give_lease_back();
+    if (running_ == 0)
         conclude_unanswered();
 }
 

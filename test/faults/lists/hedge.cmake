@@ -124,12 +124,11 @@ fault(hedge_tells_no_more_after_one_that_threw src/hedge/hedge_events.cpp
     }]])
 
 fault(hedge_is_abandoned_with_its_first_lost_attempt src/hedge/hedge_events.cpp
-    [[        if (machine_.running() > 0 || is_armed_)
-            return leave();]] [[]])
+    [[    if (machine_.running() > 0 || is_armed_)
+        return true;]] [[]])
 
 fault(hedge_abandons_a_result_with_the_last_loser src/hedge/hedge_events.cpp
-    [[        if (machine_.has_end() && !is_delivered_ && arm(now()))
-            return leave();]] [[]])
+    [[        return machine_.has_end() && !is_delivered_ && arm(now());]] [[        return false;]])
 
 fault(hedge_stays_when_its_queued_delivery_is_dropped src/hedge/hedge_events.cpp
     [[    case hedge_turn::delivery:
@@ -139,6 +138,18 @@ fault(hedge_stays_when_its_queued_delivery_is_dropped src/hedge/hedge_events.cpp
 fault(hedge_keeps_the_request_of_its_scope src/hedge/hedge_events.cpp
     [[    if ((events & hedge_event::scope_noticed) != hedge_event::nothing)
         membership()->take_request();]] [[]])
+
+fault(hedge_takes_what_a_handler_throws_for_its_own src/hedge/hedge_core.cpp
+    [[                return step::leave;]] [[                return leave(), step::leave;]])
+
+fault(hedge_keeps_others_out_when_its_handler_cannot_be_moved include/asio_retry/detail/hedge/hedge_shell.hpp
+    [[or_leave([this] { return Handler(std::move(this->handler())); });]] [[Handler(std::move(this->handler()));]])
+
+fault(hedge_keeps_a_lease_for_no_attempt src/traffic/hedge_machine.cpp
+    [[    give_lease_back();
+    if (running_ == 0)
+        conclude_unanswered();]] [[    if (running_ == 0)
+        conclude_unanswered();]])
 
 noticed_by(exhaustion_tests)
 

@@ -74,3 +74,13 @@ fault(join_that_is_cancelled_ends_without_an_error src/scope/scope_join.cpp
 
 fault(joins_are_shut_down_twice src/scope/scope_join.cpp
     [[        if (!std::exchange(has_ended_, true))]] [[        if (std::exchange(has_ended_, true))]])
+
+fault(scope_gives_back_who_waits_to_leave src/scope/scope_state.cpp
+    [[        return true; // and is a member no more]] [[        return members_.push_back(member), true;]])
+
+fault(scope_owes_nothing_to_who_asked_for_more src/scope/scope_state.cpp
+    [[    owes_more_ = owes_more_ || standing_.load() > missed;]] [[    static_cast<void>(missed);]])
+
+fault(operation_keeps_the_context_of_its_waits src/operation/operation_events.cpp
+    [[        forget_waiting_place();
+]] [[]])

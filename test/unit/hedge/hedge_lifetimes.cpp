@@ -15,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -201,6 +203,67 @@ TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_of_what_ended_a
     }
     EXPECT_EQ(alive.use_count(), 1);
     EXPECT_EQ(scope.pending(), 0u);
+}
+
+// --- handlers that throw
+
+// Its own exception comes out of the context, although the operation ended inside a hook.
+TEST(hedge_lifetimes, a_handler_throws_after_a_hook_has_cancelled) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    asio::cancellation_signal signal;
+    int calls = 0;
+    attempts.on_cancel = [](many_attempts& self, std::uint64_t number) {
+        self.complete_here(number, aborted());
+    };
+    async_hedge(io, std::ref(attempts), hedge_policy(10ms).on_hedge([&](std::uint64_t) {
+        signal.emit(asio::cancellation_type::terminal);
+    }),
+                asio::bind_cancellation_slot(signal.slot(), [&](error_code ec, int) {
+                    ++calls;
+                    EXPECT_EQ(ec, aborted());
+                    throw std::runtime_error("handler");
+                }));
+    EXPECT_THROW(time.advance(10ms), std::runtime_error);
+    EXPECT_EQ(calls, 1);
+    time.run();
+    EXPECT_EQ(calls, 1);
+}
+
+/// Its n-th move from now on throws.
+struct unmovable_handler {
+    std::shared_ptr<int> held;
+    int* left;
+
+    unmovable_handler(std::shared_ptr<int> given_held, int& moves)
+        : held(std::move(given_held))
+        , left(&moves) {}
+    unmovable_handler(unmovable_handler&& other)
+        : left(other.left) {
+        if (*left > 0 && --*left == 0)
+            throw std::runtime_error("move");
+        held = std::move(other.held);
+    }
+    void operator()(error_code, int) {}
+};
+
+TEST(hedge_lifetimes, a_handler_whose_move_throws_as_it_is_delivered_at_once_ends_with_the_last_attempt) {
+    auto const alive = std::make_shared<int>();
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    attempts.on_cancel = nullptr;
+    int moves = 0;
+    async_hedge(io, std::ref(attempts), hedge_policy(10ms).deliver_at_once(), unmovable_handler(alive, moves));
+    time.advance(10ms);
+    attempts.complete(2, {}, 2);
+    moves = 1;
+    EXPECT_THROW(time.advance(0s), std::runtime_error);
+    attempts.complete(1, aborted());
+    time.advance(0s);
+    EXPECT_EQ(alive.use_count(), 1);
+    EXPECT_TRUE(io.stopped());
 }
 
 // --- memory

@@ -252,5 +252,33 @@ TEST(operation_state, whoever_carries_it_on_is_on_the_executor) {
     }
 }
 
+// --- who is in
+
+TEST(occupancy, what_is_left_for_nobody_is_the_next_occupants) {
+    detail::occupancy inside; // by the initiating function
+    EXPECT_EQ(inside.leave(), nothing);
+    inside.add(attempt_ended);
+    EXPECT_TRUE(inside.enter(limit_reached)) << "which it sees to itself";
+    EXPECT_FALSE(inside.enter(scope_noticed));
+    EXPECT_EQ(inside.leave(), attempt_ended | scope_noticed);
+    EXPECT_EQ(inside.leave(), nothing);
+    EXPECT_TRUE(inside.enter());
+}
+
+TEST(occupancy, lasts_no_longer_while_somebody_tells_the_attempt_to_stop) {
+    detail::occupancy inside;
+    EXPECT_TRUE(inside.begin_telling());
+    EXPECT_EQ(inside.leave(), nothing) << "to be told is no event";
+    EXPECT_TRUE(inside.enter());
+    inside.add(limit_reached);
+    EXPECT_EQ(inside.take_all(), limit_reached);
+    EXPECT_FALSE(inside.begin_telling()) << "it goes on";
+    inside.end_telling();
+    EXPECT_TRUE(inside.begin_telling());
+    inside.end_telling();
+    EXPECT_EQ(inside.leave(), nothing);
+    EXPECT_TRUE(inside.enter_after_telling(attempt_ended));
+}
+
 } // namespace
 } // namespace asio_retry::detail

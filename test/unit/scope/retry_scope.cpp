@@ -4,12 +4,19 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/hooked_executor.hpp"
+#include "support/policies.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
 
 namespace asio_retry::test {
 namespace {
@@ -383,6 +390,118 @@ TEST(retry_scope, cancel_from_another_thread) {
         pool.join();
         EXPECT_EQ(aborted_count, 20);
         EXPECT_EQ(scope.pending(), 0u);
+    }
+}
+
+// --- requests that could not be told
+
+/// A member that cannot be told, and waits for nothing but that.
+class leaving_member final : public detail::scope_member {
+public:
+    explicit leaving_member(detail::scope_state& in) noexcept
+        : in_(in) {}
+
+    int told = 0;
+    bool was_waiting = false;
+
+private:
+    void on_scope_notice() override {
+        ++told;
+        EXPECT_FALSE(in_.unlink(*this, true));
+        throw std::bad_alloc();
+    }
+    void on_notice_failed() override {
+        was_waiting = in_.miss_request(*this);
+        in_.request(detail::scope_request::cancel); // as another thread does, before it has gone
+        EXPECT_TRUE(in_.unlink(*this));
+    }
+
+    detail::scope_state& in_;
+};
+
+TEST(retry_scope, who_waits_to_leave_is_told_nothing_after_a_request_that_it_missed) {
+    asio::io_context io;
+    auto const scope = detail::scope_state::create(io.get_executor(), {}, time_point::max());
+    leaving_member member(*scope);
+    scope->link(member);
+    EXPECT_THROW(scope->request(detail::scope_request::retry_now), std::bad_alloc);
+    EXPECT_EQ(member.told, 1);
+    EXPECT_TRUE(member.was_waiting);
+}
+
+// Whoever cancels relies on a request that is being told; that fails, and is made good by who could not tell.
+TEST(retry_scope, decision_39_cancels_who_could_not_be_told_of_less) {
+    asio::io_context io;
+    virtual_time time(io);
+    for (bool const of_a_child : {false, true}) {
+        retry_scope scope(io);
+        retry_scope child(scope);
+        std::function<void()> hook;
+        completion_record record;
+        async_retry(
+            child, [] { return refused(); }, every_100ms(),
+            asio::bind_executor(hooked_executor(io.get_executor(), hook),
+                                [&](error_code ec) { record.handler()(ec, 0); }));
+        time.advance(0s);
+        int refusals = 0;
+        hook = [&] {
+            if (++refusals == 1)
+                of_a_child ? child.cancel() : scope.cancel();
+            else
+                hook = nullptr;
+            out_of_memory();
+        };
+        EXPECT_THROW(scope.retry_now(), std::bad_alloc);
+        EXPECT_EQ(refusals, 2);
+        time.advance(0s);
+        EXPECT_EQ(record.error, aborted());
+    }
+}
+
+// --- contexts that end before another one has run what it was given
+
+TEST(retry_scope, decision_25_may_tell_on_a_context_that_outlives_that_of_its_waits) {
+    asio::io_context runs;
+    auto const held = std::make_shared<int>();
+    {
+        asio::io_context waits;
+        retry_scope scope(waits);
+        async_retry(
+            scope, [] { return refused(); }, every_100ms(),
+            asio::bind_executor(runs, [held](error_code) { FAIL(); }));
+        runs.poll();
+        EXPECT_EQ(scheduler(waits).pending(), 1u);
+    }
+    EXPECT_EQ(held.use_count(), 2) << "for the notice";
+    runs.restart();
+    runs.poll();
+    EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(retry_scope, decision_25_coroutines_may_outlive_the_context_where_they_wait) {
+    for (bool const is_scoped : {false, true}) {
+        asio::io_context runs(1);
+        auto const held = std::make_shared<int>();
+        {
+            asio::io_context waits;
+            retry_scope scope(waits);
+            auto const session = [&, held]() -> asio::awaitable<void> {
+                auto const attempt = []() -> asio::awaitable<void> {
+                    throw boost::system::system_error(refused());
+                    co_return;
+                };
+                if (is_scoped)
+                    co_await async_retry(scope, attempt, every_100ms(), asio::use_awaitable);
+                else
+                    co_await async_retry(waits, attempt, every_100ms(), asio::use_awaitable);
+            };
+            asio::co_spawn(runs, session, [held](std::exception_ptr) { FAIL(); });
+            runs.poll();
+            EXPECT_EQ(scheduler(waits).pending(), 1u);
+        }
+        runs.restart();
+        runs.poll();
+        EXPECT_EQ(held.use_count(), 1);
     }
 }
 

@@ -47,6 +47,20 @@ TEST(decision_30, each_extra_attempt_costs_a_token) {
     EXPECT_EQ(hedge.gate->ends[1].after, failure_kind::none);
 }
 
+// Another attempt was to come after 10 s, but then the peer said never.
+TEST(decision_26, a_token_is_given_back_as_soon_as_no_attempt_can_follow) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(4));
+    hedge.script.start();
+    hedge.script.go_on(10);
+    hedge.script.go_on(20);
+    hedge.script.machine.heed(1, pushback::after(10s));
+    hedge.script.fail(1, 21);
+    EXPECT_EQ(hedge.gate->told.back(), "acquire transient");
+    hedge.script.machine.heed(2, pushback::never());
+    EXPECT_EQ(hedge.script.fail(2, 22), "wait") << "for 3";
+    EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
+}
+
 TEST(hedge_machine_gates, the_others_failed) {
     guarded_hedge hedge;
     hedge.script.start();

@@ -106,7 +106,8 @@ protected:
     virtual asio::execution_context& context() const = 0;
     virtual asio::io_context* own_context() const noexcept = 0;
     virtual basic_membership<hedge_core>* membership() noexcept = 0;
-    virtual void forget_caller() noexcept = 0; ///< its slot
+    virtual void forget_caller() noexcept = 0;        ///< its slot
+    virtual void forget_waiting_place() noexcept = 0; ///< its context is being destroyed
 
     /// The first two and the last destroy the operation, the second in a turn of its own or by way of an
     /// immediate executor; the third lets others in and calls the handler.
@@ -118,6 +119,9 @@ protected:
 private:
     class telling_frame;
 
+    /// What its occupant does next.
+    enum class step : unsigned char { go_on, leave, finish };
+
     /// Where the occupant stands.
     enum class place : unsigned char { initiation, cancellation, executor };
 
@@ -127,6 +131,7 @@ private:
     bool enter(place where, hedge_event event) noexcept;
     void see_to(hedge_event events);
     void carry_on(std::exception_ptr& thrown);
+    step take_step(std::exception_ptr& thrown);
     void initiate(unsigned number);
     void end_attempts(hedge_event events);
     void end_attempt(hedge_slot& slot);
@@ -140,6 +145,7 @@ private:
     void on_shutdown() noexcept override;
 
     void finish();
+    bool may_rest() noexcept;
     void rest() noexcept;
 
     hedge_machine machine_;

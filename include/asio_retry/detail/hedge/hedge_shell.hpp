@@ -70,15 +70,16 @@ private:
             hedge_shell* self;
             ~on_exit() { self->on_handler_returned(); }
         } const guard{this};
-        Handler to_call(std::move(this->handler()));
-        arguments result = [&] {
+        auto const or_leave = [this](auto take) {
             try {
-                return result_for(action);
+                return take();
             } catch (...) {
                 this->leave();
                 throw;
             }
-        }();
+        };
+        Handler to_call = or_leave([this] { return Handler(std::move(this->handler())); });
+        arguments result = or_leave([&] { return result_for(action); });
         this->leave();
         detail::unpack(std::move(to_call), std::move(result), places_of<arguments>);
     }

@@ -54,11 +54,13 @@ public:
 
     template <typename Executor>
     asio::execution_context& get(Executor const&, coroutine_home const&) const {
-        return asio::query(work_, asio::execution::context);
+        return asio::query(*work_, asio::execution::context);
     }
 
+    void forget() noexcept { work_.reset(); }
+
 private:
-    tracked_executor<WaitsOn> work_;
+    std::optional<tracked_executor<WaitsOn>> work_;
 };
 
 template <>
@@ -71,6 +73,8 @@ public:
     asio::execution_context& get(Executor const& own, coroutine_home const& home) const {
         return home.context_of(own);
     }
+
+    void forget() const noexcept {}
 };
 
 /// On the context of a scope, which is seldom elsewhere.
@@ -91,6 +95,7 @@ public:
     }
 
     scope_handle const& scope() const noexcept { return scope_; }
+    void forget() noexcept { work_.reset(); }
 
 private:
     scope_handle const& scope_;

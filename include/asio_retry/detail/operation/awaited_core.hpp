@@ -109,7 +109,7 @@ protected:
         : entry_(entry)
         , place_(entry.executor(), home, waits_on)
         , machine_(std::move(given_policy))
-        , wait_(entry.executor())
+        , wait_(entry.executor(), place_)
         , limit_(*this)
         , caller_(*this, entry.state().slot())
         , membership_(*this, presence)
@@ -280,7 +280,7 @@ private:
     coroutine_entry<Executor>& entry_;
     awaited_place<Executor, WaitsOn> place_;
     retry_machine machine_;
-    coroutine_wait<Executor> wait_;
+    coroutine_wait<Executor, awaited_place<Executor, WaitsOn>> wait_;
     coroutine_limit<awaited_core> limit_;
     attempt_signal signal_;
     slot_listener<awaited_core> caller_;

@@ -31,6 +31,9 @@ public:
         return scheduler_.get_random();
     }
 
+    /// The context where it waits is being destroyed.
+    void forget() noexcept { context_.forget(); }
+
     /// Whether this thread runs what the executor was given; false too where it cannot be told.
     bool is_here(Executor const& own) const noexcept {
         return home_ ? home_.context().get_executor().running_in_this_thread() : executor_home(own).is_here();

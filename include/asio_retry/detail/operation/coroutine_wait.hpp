@@ -19,12 +19,13 @@
 namespace asio_retry::detail {
 
 /// A wait of a coroutine, inside its frame.
-template <typename Executor>
+template <typename Executor, typename Place>
 class coroutine_wait final : wait_node {
 public:
-    /// The coroutine runs on it.
-    explicit coroutine_wait(Executor const& runs_on) noexcept
-        : executor_(runs_on) {}
+    /// The coroutine runs on the first and waits at the second.
+    coroutine_wait(Executor const& runs_on, Place& waits_at) noexcept
+        : executor_(runs_on)
+        , place_(waits_at) {}
 
     /// Suspends the coroutine and then calls a function, which sees to it that it goes on. If that throws it
     /// goes on with a failure: an exception would lose it.
@@ -109,7 +110,7 @@ public:
         frame_.give_back();
         resume_();
     }
-    void on_turn_dropped(turn) noexcept { on_shutdown(); }
+    void on_turn_dropped(turn) noexcept { resume_.drop(); }
 
 private:
     bool on_expiry() override {
@@ -124,10 +125,16 @@ private:
                            });
     }
 
-    // The frame is destroyed with the handler that holds it, and this object with the frame.
-    void on_shutdown() noexcept override { resume_.drop(); }
+    // The frame is destroyed with the handler that holds it, and this object with the frame; but in a turn of
+    // the executor, so perhaps after the context where it waited.
+    void on_shutdown() noexcept override {
+        scheduler_ = nullptr;
+        place_.forget();
+        resume_.drop();
+    }
 
     Executor const& executor_;
+    Place& place_;
     retry_scheduler* scheduler_ = nullptr;
     resumption resume_;
     kept_frame frame_; // for the attempt that follows

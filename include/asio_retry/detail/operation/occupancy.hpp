@@ -22,22 +22,21 @@ class basic_occupancy {
     using word = std::underlying_type_t<Event>;
 
 public:
-    /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to.
+    /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to, who finds
+    /// what else has been left when it leaves.
     bool enter(Event event = Event::nothing) noexcept {
         word state = 0;
-        while (!state_.compare_exchange_weak(state,
-                                             static_cast<word>(state == 0 ? occupied : state | bits_of(event)),
-                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
+        while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
+                                             std::memory_order_acquire)) {
         }
-        return state == 0;
+        return (state & occupied) == 0;
     }
 
     /// The same, for whoever carries the operation on, once nobody tells the attempt to stop.
     bool enter_after_telling(Event event) noexcept {
         word state = 0;
-        while (!state_.compare_exchange_weak(state,
-                                             static_cast<word>(state == 0 ? occupied : state | bits_of(event)),
-                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
+        while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
+                                             std::memory_order_acquire)) {
             while ((state & telling) != 0) {
 #if defined(_WIN32) && defined(__GLIBCXX__) // whose atomics lose who begins to sleep while another wakes it
                 std::this_thread::yield();
@@ -47,7 +46,7 @@ public:
                 state = state_.load(std::memory_order_acquire);
             }
         }
-        return state == 0;
+        return (state & occupied) == 0;
     }
 
     /// The same, for whoever has carried the operation on since its last occupant initiated something: where
@@ -59,8 +58,8 @@ public:
         return true;
     }
 
-    /// The occupant is about to tell the attempt to stop, unless it has ended. Returns false if the occupant is
-    /// telling it already, and what it tells has cancelled again.
+    /// Somebody is about to tell the attempt to stop, unless it has ended. Returns false if it is being told
+    /// already, and what is told has cancelled again.
     [[nodiscard]] bool begin_telling() noexcept {
         return (state_.fetch_or(telling, std::memory_order_acq_rel) & telling) == 0;
     }
@@ -75,8 +74,8 @@ public:
         return (state_.load(std::memory_order_acquire) & bits_of(event)) != 0;
     }
 
-    /// The occupant leaves something for itself.
-    void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_relaxed); }
+    /// Leaves something for the occupant, most often the caller itself, or for the next one.
+    void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_release); }
 
     /// The occupant takes back one event; false if it did not happen.
     bool take(Event event) noexcept {
@@ -91,22 +90,28 @@ public:
 
     /// The occupant takes everything that happened.
     Event take_all() noexcept {
-        return static_cast<Event>(state_.exchange(occupied, std::memory_order_acq_rel) & ~occupied);
+        return static_cast<Event>(state_.fetch_and(held, std::memory_order_acq_rel) & ~held);
     }
 
     /// Lets others in and returns nothing, or stays and returns what happened meanwhile.
     [[nodiscard]] Event leave() noexcept {
         word state = occupied;
-        if (state_.compare_exchange_strong(state, 0, std::memory_order_acq_rel, std::memory_order_acquire))
-            return Event::nothing;
+        while ((state & ~held) == 0)
+            if (state_.compare_exchange_weak(state, static_cast<word>(state & ~occupied),
+                                             std::memory_order_acq_rel, std::memory_order_acquire))
+                return Event::nothing;
         return take_all();
     }
 
 private:
     static constexpr word bits_of(Event events) noexcept { return static_cast<word>(events); }
+    static constexpr word entered_with(word state, Event event) noexcept {
+        return static_cast<word>(state | ((state & occupied) == 0 ? occupied : bits_of(event)));
+    }
 
     static constexpr word occupied = word(1) << (8 * sizeof(word) - 1);
     static constexpr word telling = word(1) << (8 * sizeof(word) - 2);
+    static constexpr word held = occupied | telling; // the rest are events
 
     std::atomic<word> state_ = occupied; // by the initiating function
 };

@@ -137,7 +137,8 @@ protected:
     virtual asio::io_context*
     own_context() const noexcept = 0; ///< of an executor that may run functions where it is given them
     virtual operation_membership* membership() noexcept { return nullptr; }
-    virtual void forget_caller() noexcept = 0; ///< its slot
+    virtual void forget_caller() noexcept = 0;        ///< its slot
+    virtual void forget_waiting_place() noexcept = 0; ///< its context is being destroyed
 
     /// Each destroys the operation, the second in a turn of its own or by way of an immediate executor.
     virtual void deliver() = 0;

@@ -97,6 +97,7 @@ private:
     }
     basic_membership<Core>* membership() noexcept final { return part_.get(); }
     void forget_caller() noexcept final { this->disconnect_slot(); }
+    void forget_waiting_place() noexcept final { this->release_io_work(); }
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS typename Membership::template part<Core> part_;
 };

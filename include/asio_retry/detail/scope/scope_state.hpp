@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -127,9 +128,11 @@ private:
     static void destroy(scope_state* scope) noexcept;
 
     members mark(scope_request what) noexcept;
+    members mark_owed() noexcept;
     bool has_heard(scope_request what) const noexcept;
     void mark_own(scope_request what, members& to_tell) noexcept;
     scope_state* next_below(scope_state const& top, bool skips_children) noexcept;
+    static void tell_all(members to_tell, std::exception_ptr& failure);
     static void tell(scope_member& member);
     bool end_join(scope_join& join, error_code const& error) noexcept;
     bool is_last() const noexcept { return pending_ + without_room_ == 1; }
@@ -148,7 +151,8 @@ private:
     std::size_t pending_ = 0;
     std::size_t without_room_ = 0; // and about to end
     std::size_t stopped_attempts_ = 0;
-    bool missed_ = false; // a member here or below has missed a request
+    bool missed_ = false;    // a member here or below has missed a request
+    bool owes_more_ = false; // and one here less than the scope stands for
 };
 
 /// Keeps an operation counted in its scope.
