@@ -150,7 +150,8 @@ fault(operation_is_not_destroyed include/asio_retry/detail/handler/operation_blo
     [[            ~on_exit() { operation->~Operation(); }]] [[            ~on_exit() {}]])
 
 fault(operation_stays_when_a_value_throws_as_it_is_reported include/asio_retry/detail/operation/attempt_runner.hpp
-    [[                arguments reported = taken_from(*result);]] [[                arguments reported(std::move(*result));]])
+    [[                        owned->release()->on_dropped();
+]] [[]])
 
 fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp
     [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])

@@ -628,6 +628,43 @@ TEST(callback_exceptions, value_of_a_coroutine_whose_move_throws) {
         });
 }
 
+/// Whose n-th move throws, and from then on its default constructor too.
+struct valueless {
+    static inline int moves_left = 0;
+    static inline bool has_thrown = false;
+
+    valueless() {
+        if (has_thrown)
+            throw planned_exception();
+    }
+    explicit valueless(int) {}
+    valueless(valueless&&) {
+        if (moves_left > 0 && --moves_left == 0) {
+            has_thrown = true;
+            throw planned_exception();
+        }
+    }
+    valueless& operator=(valueless&&) = delete;
+};
+
+TEST(callback_exceptions, value_of_a_coroutine_whose_move_and_default_constructor_throw) {
+    for (int nth = 1; nth != 12; ++nth) {
+        stage s;
+        valueless::moves_left = nth;
+        auto const operation = []() -> asio::awaitable<valueless> { co_return valueless(1); };
+        s.start([&] {
+            async_retry(
+                s.io, operation, every_100ms(),
+                [done = tallied(s.result)](std::exception_ptr e, valueless const&) mutable { done(e); });
+        });
+        s.run();
+        valueless::moves_left = 0;
+        valueless::has_thrown = false;
+        s.run();
+        EXPECT_EQ(s.result.handlers, 0) << "it never ends, after move " << nth;
+    }
+}
+
 /// A coroutine that goes on although there was no value for the result of its retry: what it waits for then is
 /// cancelled as ever.
 struct valueless_caller {

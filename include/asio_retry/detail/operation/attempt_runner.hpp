@@ -177,7 +177,14 @@ private:
             co_await asio::this_coro::reset_cancellation_state();
             // The report may destroy this coroutine: what it uses is moved out of the frame first.
             auto report = [&] {
-                arguments reported = taken_from(*result);
+                arguments reported = [&] {
+                    try {
+                        return taken_from(*result);
+                    } catch (...) { // there are no values to complete with
+                        owned->release()->on_dropped();
+                        throw;
+                    }
+                }();
                 result.reset();
                 owned->release()->on_completed(std::move(reported));
             };

@@ -221,7 +221,7 @@ private:
             if constexpr (is_scoped) {
                 awaits_scope_notice_ = true;
                 if (membership_.leave_or_wait())
-                    wait_.resume();
+                    wait_.resume_later();
             }
             return;
         case pause::rising:

@@ -74,12 +74,10 @@ public:
 
     ~coroutine_membership() {
         while (!leave()) {
-            if (notice_.abandon()) {
-                take_request();
-                scope().unlink(*this);
-                return;
-            }
-            std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
+            if (notice_.abandon())
+                take_request(); // after which there may be another
+            else
+                std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
         }
     }
 

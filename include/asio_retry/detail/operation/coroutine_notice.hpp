@@ -54,7 +54,7 @@ private:
         explicit message(Of& of) noexcept
             : of_(of) {}
 
-        void queue() noexcept { state_.store(state::queued, std::memory_order_relaxed); }
+        void queue() noexcept { state_.store(state::queued, std::memory_order_release); }
 
         /// Returns false if it was abandoned.
         bool unqueue() noexcept { return exchange(state::queued, state::idle); }
