@@ -108,9 +108,10 @@ class hedge_policy;
 ///
 /// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
 /// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at
-/// once the handler has a strand for its executor, and the operation is started there. A retry_scope may be
-/// cancelled from any thread. An attempt that completes while another thread is telling it to stop waits for
-/// that, as for a mutex, because its I/O object may end with it.
+/// once the handler has a strand for its executor, and the operation is started there. While the initiating
+/// function runs elsewhere it is not emitted. A retry_scope may be cancelled from any thread. An attempt that
+/// completes while another thread is telling it to stop waits for that, as for a mutex, because its I/O object
+/// may end with it.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
 auto async_retry(Operation&& operation, retry_policy policy, Token&& token = Token()) {

@@ -34,7 +34,8 @@ retry_action retry_machine::answer_attempt(time_point now) noexcept {
 }
 
 retry_action retry_machine::begin(time_point now, random* source) {
-    began_ = now;
+    if (!is_admitted_) // or it began when the gate was asked
+        began_ = now;
     if (may_start(now))
         return answer_attempt(now);
     if (cancelled())

@@ -4,6 +4,7 @@
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/duration.hpp>
 
+#include "time/manual_time.hpp"
 #include "time/pending_waits.hpp"
 #include "time/posted_turn.hpp"
 #include "time/wake_up_timer.hpp"
@@ -22,12 +23,11 @@
 namespace asio_retry::detail {
 
 /// The waits of a context: which one ends when, in turns that the one timer begins, on a clock that may be
-/// replaced.
+/// replaced. A mutex guards all of it but that clock.
 ///
-/// A mutex guards all of it. Where several threads run the context a wait begins without it, if the timer fires
-/// early enough: it arrives, and whoever takes the mutex next puts it into the wheel. So that none is
-/// overlooked, who adds one looks at the timer afterwards, and a timer that is disarmed calls its handler at
-/// once, which looks for arrivals.
+/// Where several threads run the context a wait begins without it, if the timer fires early enough: it arrives,
+/// and whoever takes the mutex next puts it into the wheel. So that none is overlooked, who adds one looks at
+/// the timer afterwards, and a timer that is disarmed calls its handler at once, which looks for arrivals.
 class scheduled_waits {
 public:
     scheduled_waits(boost::asio::execution_context& context, bool has_one_thread)
@@ -292,7 +292,7 @@ private:
     pending_waits waits_;
     wake_up_timer<scheduled_waits> timer_;
     posted_turn<scheduled_waits> turn_;
-    std::optional<time_point> manual_now_;
+    manual_time manual_now_;
     duration slack_before_{}; // the manual clock
     bool shut_down_ = false;
 };

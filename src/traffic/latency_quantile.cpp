@@ -43,8 +43,8 @@ latency_quantile::latency_quantile(double q, duration initial, std::uint32_t min
 
 void latency_quantile::record(duration took) noexcept {
     auto const [octave, step] = place_of(took);
-    in_step_[octave * steps + step].fetch_add(1, std::memory_order_relaxed);
     in_octave_[octave].fetch_add(1, std::memory_order_relaxed);
+    in_step_[octave * steps + step].fetch_add(1, std::memory_order_release);
     if ((recorded_.fetch_add(1, std::memory_order_relaxed) + 1) % records_between_halvings == 0)
         halve();
 }
@@ -59,7 +59,7 @@ void latency_quantile::halve() noexcept {
         std::uint32_t taken = 0;
         for (std::size_t step = 0; step < steps; ++step) {
             auto& count = in_step_[octave * steps + step];
-            std::uint32_t const before = count.load(std::memory_order_relaxed);
+            std::uint32_t const before = count.load(std::memory_order_acquire); // its octave has no less
             std::uint32_t const kept = (before + left_over) / 2;
             left_over = (before + left_over) % 2;
             count.fetch_sub(before - kept, std::memory_order_relaxed);

@@ -36,6 +36,16 @@ struct gated_script {
     std::optional<machine_script> script;
 };
 
+// Although its operation is refused a little later, when something else has cancelled it.
+TEST(retry_machine, decision_26_tells_the_gate_when_it_was_asked_for_an_attempt_that_never_began) {
+    gated_script script;
+    ASSERT_TRUE(script->machine.may_start(script->begin));
+    script->machine.cancel();
+    EXPECT_EQ(script->machine.start(script->begin + 80ms).reason, stop_reason::cancelled);
+    EXPECT_THAT(script.told(), elements("admit 1", "abandoned 1"));
+    EXPECT_EQ(script.gate->ends[0].now, script->begin);
+}
+
 // A gate is asked before every attempt and told of its end; a retry is asked for in between.
 TEST(retry_machine, decision_26_tells_the_gate_the_story_of_an_operation) {
     gated_script script;

@@ -24,9 +24,9 @@ public:
         if (slot <= newest_)
             return;
         std::int64_t const first = (std::max)(newest_ + 1, slot - static_cast<std::int64_t>(SlotCount) + 1);
-        for (std::int64_t i = first; i <= slot; ++i) {
-            total_ -= at(i);
-            at(i) = Counts();
+        for (std::int64_t left = slot - first; left >= 0; --left) { // `slot` may be the last of all
+            total_ -= at(slot - left);
+            at(slot - left) = Counts();
         }
         newest_ = slot;
     }

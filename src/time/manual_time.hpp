@@ -1,0 +1,31 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+
+#include <atomic>
+#include <optional>
+
+namespace asio_retry::detail {
+
+/// The time of a clock that somebody moves, or none: like an optional, but any thread may look at it meanwhile.
+class manual_time {
+public:
+    explicit operator bool() const noexcept { return is_set_; }
+    time_point operator*() const noexcept { return time_; }
+    operator std::optional<time_point>() const noexcept {
+        return is_set_ ? std::optional(time_.load()) : std::nullopt;
+    }
+
+    manual_time& operator=(time_point time) noexcept {
+        time_ = time;
+        is_set_ = true;
+        return *this;
+    }
+    void reset() noexcept { is_set_ = false; }
+
+private:
+    std::atomic<time_point> time_ = time_point();
+    std::atomic<bool> is_set_ = false;
+};
+
+} // namespace asio_retry::detail
