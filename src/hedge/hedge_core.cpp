@@ -92,52 +92,48 @@ void hedge_core::obey(scope_request request) {
 
 /// The last access to *this, unless somebody has left something meanwhile.
 void hedge_core::carry_on(std::exception_ptr& thrown) {
-    for (;;)
-        switch (take_step(thrown)) {
-        case step::go_on:
-            break;
-        case step::leave:
-            return leave();
-        case step::finish:
-            return finish();
-        }
+    if (take_steps(thrown))
+        leave();
+    else
+        finish();
 }
 
-/// What the machine answers.
-hedge_core::step hedge_core::take_step(std::exception_ptr& thrown) {
+/// What the machine answers, as long as there is something to do. Returns whether it waits, and has not ended.
+bool hedge_core::take_steps(std::exception_ptr& thrown) {
     using kind = hedge_action::kind;
-    if (is_abandoned_ || (has_result_ && !is_delivered_))
-        return step::finish;
-    try {
-        bool const needs_time = machine_.wants_results() || machine_.measures_successes();
-        hedge_action const action = machine_.next(needs_time ? now() : time_point());
-        switch (action.what) {
-        case kind::begin:
-            initiate(static_cast<unsigned>(action.attempt));
-            end_attempts(occupancy_.take_those(hedge_event::all_attempts));
-            break;
-        case kind::stop:
-            tell_all(asio::cancellation_type::terminal, thrown);
-            end_attempts(occupancy_.take_those(hedge_event::all_attempts));
-            break;
-        case kind::wait:
-            if (arm(action.until) || machine_.running() != 0)
-                return step::leave;
-            is_abandoned_ = true; // the context is being destroyed
-            break;
-        case kind::deliver:
-            has_result_ = true;
-            break;
-        case kind::abandon:
-            is_abandoned_ = true;
-            break;
-        case kind::done:
-            return step::finish;
+    for (;;) {
+        if (is_abandoned_ || (has_result_ && !is_delivered_))
+            return false;
+        try {
+            bool const needs_time = machine_.wants_results() || machine_.measures_successes();
+            hedge_action const action = machine_.next(needs_time ? now() : time_point());
+            switch (action.what) {
+            case kind::begin:
+                initiate(static_cast<unsigned>(action.attempt));
+                end_attempts(occupancy_.take_those(hedge_event::all_attempts));
+                break;
+            case kind::stop:
+                tell_all(asio::cancellation_type::terminal, thrown);
+                end_attempts(occupancy_.take_those(hedge_event::all_attempts));
+                break;
+            case kind::wait:
+                if (arm(action.until) || machine_.running() != 0)
+                    return true;
+                is_abandoned_ = true; // the context is being destroyed
+                break;
+            case kind::deliver:
+                has_result_ = true;
+                break;
+            case kind::abandon:
+                is_abandoned_ = true;
+                break;
+            case kind::done:
+                return false;
+            }
+        } catch (...) { // want of memory, or an executor that takes nothing
+            machine_.fail(code_of(std::current_exception()), std::current_exception());
         }
-    } catch (...) { // want of memory, or an executor that takes nothing
-        machine_.fail(code_of(std::current_exception()), std::current_exception());
     }
-    return step::go_on;
 }
 
 /// One that throws, and has not kept its handler, has failed.

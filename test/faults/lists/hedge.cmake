@@ -140,7 +140,7 @@ fault(hedge_keeps_the_request_of_its_scope src/hedge/hedge_events.cpp
         membership()->take_request();]] [[]])
 
 fault(hedge_takes_what_a_handler_throws_for_its_own src/hedge/hedge_core.cpp
-    [[                return step::leave;]] [[                return leave(), step::leave;]])
+    [[                    return true;]] [[                    return leave(), true;]])
 
 fault(hedge_keeps_others_out_when_its_handler_cannot_be_moved include/asio_retry/detail/hedge/hedge_shell.hpp
     [[or_leave([this] { return Handler(std::move(this->handler())); });]] [[Handler(std::move(this->handler()));]])

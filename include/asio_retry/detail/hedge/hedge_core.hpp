@@ -119,9 +119,6 @@ protected:
 private:
     class telling_frame;
 
-    /// What its occupant does next.
-    enum class step : unsigned char { go_on, leave, finish };
-
     /// Where the occupant stands.
     enum class place : unsigned char { initiation, cancellation, executor };
 
@@ -131,7 +128,7 @@ private:
     bool enter(place where, hedge_event event) noexcept;
     void see_to(hedge_event events);
     void carry_on(std::exception_ptr& thrown);
-    step take_step(std::exception_ptr& thrown);
+    bool take_steps(std::exception_ptr& thrown);
     void initiate(unsigned number);
     void end_attempts(hedge_event events);
     void end_attempt(hedge_slot& slot);

@@ -33,6 +33,7 @@ public:
     static constexpr bool is_scoped = membership::is_scoped;
 
     Executor const& executor() const noexcept { return entry_.executor(); }
+    void forget_waiting_place() noexcept { place_.forget(); } ///< its context is being destroyed
 
     /// @name Time and randomness
     /// @{
@@ -109,7 +110,7 @@ protected:
         : entry_(entry)
         , place_(entry.executor(), home, waits_on)
         , machine_(std::move(given_policy))
-        , wait_(entry.executor(), place_)
+        , wait_(*this)
         , limit_(*this)
         , caller_(*this, entry.state().slot())
         , membership_(*this, presence)
@@ -280,7 +281,7 @@ private:
     coroutine_entry<Executor>& entry_;
     awaited_place<Executor, WaitsOn> place_;
     retry_machine machine_;
-    coroutine_wait<Executor, awaited_place<Executor, WaitsOn>> wait_;
+    coroutine_wait<awaited_core> wait_;
     coroutine_limit<awaited_core> limit_;
     attempt_signal signal_;
     slot_listener<awaited_core> caller_;

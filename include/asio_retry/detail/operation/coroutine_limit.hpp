@@ -49,13 +49,13 @@ private:
     }
 
     bool on_expiry() override {
-        return post_or_end([this] { notice_.post(retry_.executor()); }, [this] { on_notice(); });
+        return post_or_end([this] { notice_.post(*this, retry_.executor()); }, [this] { on_notice(); });
     }
     void on_shutdown() noexcept override { on_notice_lost(); }
 
     Retry& retry_;
     retry_scheduler* armed_in_ = nullptr;
-    coroutine_notice<coroutine_limit> notice_{*this};
+    coroutine_notice<coroutine_limit> notice_;
 };
 
 } // namespace asio_retry::detail

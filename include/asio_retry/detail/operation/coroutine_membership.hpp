@@ -115,7 +115,7 @@ private:
     bool stops(bool) const noexcept override { return scope().stopped(); }
     bool tells_attempt() const noexcept override { return scope().cancelled(); }
 
-    void on_scope_notice() override { notice_.post(retry_.executor()); }
+    void on_scope_notice() override { notice_.post(*this, retry_.executor()); }
 
     friend coroutine_notice<coroutine_membership>;
     void on_notice() { retry_.on_scope_notice(); }
@@ -128,7 +128,7 @@ private:
 
     Retry& retry_;
     awaited_presence<Executor, scope_handle>& presence_;
-    coroutine_notice<coroutine_membership> notice_{*this};
+    coroutine_notice<coroutine_membership> notice_;
     bool is_in_ = false;
 };
 

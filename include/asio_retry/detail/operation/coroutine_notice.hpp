@@ -15,18 +15,17 @@ namespace asio_retry::detail {
 template <typename Of>
 class coroutine_notice {
 public:
-    explicit coroutine_notice(Of& of) noexcept
-        : of_(of) {}
+    coroutine_notice() noexcept = default;
     coroutine_notice(coroutine_notice const&) = delete;
     coroutine_notice& operator=(coroutine_notice const&) = delete;
     ~coroutine_notice() { delete message_.load(std::memory_order_relaxed); }
 
     /// Any thread, one at a time. The frame may end before this returns. If it throws, nothing happened.
     template <typename Executor>
-    void post(Executor executor) {
+    void post(Of& of, Executor executor) {
         message* made = message_.load(std::memory_order_acquire);
         if (!made) {
-            made = new message(of_);
+            made = new message(of);
             message_.store(made, std::memory_order_release);
         }
         made->queue(); // from here on *this may end
@@ -92,7 +91,6 @@ private:
         std::atomic<state> state_ = state::idle;
     };
 
-    Of& of_;
     std::atomic<message*> message_ = nullptr;
 };
 

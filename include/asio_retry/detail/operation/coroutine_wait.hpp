@@ -19,13 +19,12 @@
 namespace asio_retry::detail {
 
 /// A wait of a coroutine, inside its frame.
-template <typename Executor, typename Place>
+template <typename Retry>
 class coroutine_wait final : wait_node {
 public:
-    /// The coroutine runs on the first and waits at the second.
-    coroutine_wait(Executor const& runs_on, Place& waits_at) noexcept
-        : executor_(runs_on)
-        , place_(waits_at) {}
+    /// The coroutine runs on its executor.
+    explicit coroutine_wait(Retry& retry) noexcept
+        : retry_(retry) {}
 
     /// Suspends the coroutine and then calls a function, which sees to it that it goes on. If that throws it
     /// goes on with a failure: an exception would lose it.
@@ -53,14 +52,14 @@ public:
     }
 
     /// Goes on in a turn of the executor. If this throws, nothing happened.
-    void post() { post_turn<turn>(executor_, executor_, *this); }
+    void post() { post_turn<turn>(executor(), executor(), *this); }
 
     /// Goes on in a turn of the executor, or at once where that is a strand which may be entered here. If this
     /// throws, nothing happened.
     void enter() {
         attempt_frame const here(this);
-        if (enters_here(executor_))
-            enter_turn<turn>(executor_, *this);
+        if (enters_here(executor()))
+            enter_turn<turn>(executor(), *this);
         else
             post();
     }
@@ -90,7 +89,7 @@ public:
     void cut_short() {
         if (!scheduler_)
             return;
-        if (auto* const context = own_context(executor_); context == &scheduler_->context()) {
+        if (auto* const context = own_context(executor()); context == &scheduler_->context()) {
             scheduler_->end_early(*this, *context); // which may have been the end of *this
             return;
         }
@@ -114,7 +113,7 @@ public:
 
 private:
     bool on_expiry() override {
-        if (runs_here(executor_)) {
+        if (runs_here(executor())) {
             on_turn(turn());
             return true;
         }
@@ -129,12 +128,13 @@ private:
     // the executor, so perhaps after the context where it waited.
     void on_shutdown() noexcept override {
         scheduler_ = nullptr;
-        place_.forget();
+        retry_.forget_waiting_place();
         resume_.drop();
     }
 
-    Executor const& executor_;
-    Place& place_;
+    auto const& executor() const noexcept { return retry_.executor(); }
+
+    Retry& retry_;
     retry_scheduler* scheduler_ = nullptr;
     resumption resume_;
     kept_frame frame_; // for the attempt that follows
