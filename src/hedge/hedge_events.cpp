@@ -213,8 +213,9 @@ void hedge_core::rest() noexcept {
         return finish();
     }
     try {
-        leave();    // which may be the end of *this
-    } catch (...) { // what the user's code threw there has nobody to go to
+        leave();
+    } catch (...) {
+        // What the user's code threw there has nobody to go to, and *this may be gone.
     }
 }
 

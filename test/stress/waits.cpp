@@ -264,5 +264,29 @@ TEST(waits_of_two, end_though_the_other_is_taken_back_when_they_begin) {
 
 INSTANTIATE_TEST_SUITE_P(few_and_many, waits, testing::Values(1, 2, 100));
 
+TEST(virtual_time_of_two_threads, is_looked_at_while_it_is_moved) {
+    asio::io_context io;
+    virtual_time time(io);
+    retry_scheduler& scheduler = asio_retry::scheduler(io);
+    time_point const begin = time.now();
+    std::atomic<bool> has_begun = false;
+    bool only_forward = true;
+    std::thread other([&] {
+        for (time_point last = begin; last < begin + 1s;) {
+            time_point const now = scheduler.now();
+            only_forward = only_forward && now >= last;
+            last = now;
+            has_begun = true;
+        }
+    });
+    while (!has_begun)
+        std::this_thread::yield();
+    for (int i = 0; i != 1000; ++i)
+        time.advance(1ms);
+    other.join();
+    EXPECT_TRUE(only_forward);
+    EXPECT_EQ(scheduler.now(), begin + 1s);
+}
+
 } // namespace
 } // namespace asio_retry::test

@@ -123,5 +123,13 @@ TEST(attempt_counter, is_what_a_plain_one_is_over_2000_random_scripts) {
     }
 }
 
+TEST(attempt_counter, counts_to_the_end_of_time) {
+    attempt_counter counter(duration(10)); // of slots of a nanosecond, of which that time is the last
+    counter.admit(1, time_point::max());
+    attempt_histogram expected;
+    expected.add(1);
+    EXPECT_EQ(to_string(counter.recent(time_point::max())), to_string(expected));
+}
+
 } // namespace
 } // namespace asio_retry::test
