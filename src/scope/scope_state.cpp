@@ -16,36 +16,44 @@ namespace asio_retry::detail {
 
 namespace asio = boost::asio;
 
-scope_handle scope_state::create(asio::any_io_executor executor, scope_handle parent, time_point deadline) {
+scope_handle scope_state::create(asio::any_io_executor executor, scope_handle const& parent,
+                                 time_point deadline) {
     refuse_if_empty_executor("retry_scope.executor", executor);
-    return scope_handle(new scope_state(std::move(executor), std::move(parent), deadline));
+    return scope_handle(new scope_state(std::move(executor), parent.get(), deadline));
 }
 
-scope_state::scope_state(asio::any_io_executor executor, scope_handle parent, time_point deadline)
+scope_state::scope_state(asio::any_io_executor executor, scope_state* parent, time_point deadline)
     : executor_(std::move(executor))
     , context_(asio::query(executor_, asio::execution::context))
-    , parent_(std::move(parent))
+    , parent_(parent)
     , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
     , mutex_(parent_ ? parent_->mutex_ : std::make_shared<brief_mutex>()) {
     if (!parent_)
         return;
+    parent_->keep();
     std::lock_guard const lock(*mutex_);
     parent_->children_.push_back(*this);
     standing_.store(parent_->standing_.load());
 }
 
+/// The context of the executor may be destroyed from now on.
+void scope_state::lose_handles() noexcept {
+    executor_ = asio::any_io_executor();
+    release(this);
+}
+
 /// And its parent, if it was the last that owned it, and so on: not inside one another, since trees may be
 /// deep.
-void scope_state::destroy(scope_state* scope) noexcept {
-    do {
-        if (scope->parent_) {
+void scope_state::release(scope_state* scope) noexcept {
+    while (scope && scope->give_back()) {
+        scope_state* const parent = scope->parent_;
+        if (parent) {
             std::lock_guard const lock(*scope->mutex_);
-            scope->parent_->children_.erase(*scope);
+            parent->children_.erase(*scope);
         }
-        scope_state* const parent = scope->parent_.detach();
         delete scope;
         scope = parent;
-    } while (scope && scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1);
+    }
 }
 
 retry_scheduler& scope_state::scheduler() const {
@@ -135,7 +143,7 @@ void scope_state::mark_own(scope_request what, members& to_tell) noexcept {
 scope_state* scope_state::next_below(scope_state const& top, bool skips_children) noexcept {
     if (!skips_children && !children_.empty())
         return &children_.front();
-    for (scope_state* scope = this; scope != &top; scope = scope->parent_.get()) {
+    for (scope_state* scope = this; scope != &top; scope = scope->parent_) {
         if (scope_state* const sibling = scope->parent_->children_.after(*scope))
             return sibling;
     }
@@ -177,7 +185,7 @@ bool scope_state::miss_request(scope_member& member) noexcept {
         return true; // and is a member no more
     owes_more_ = owes_more_ || standing_.load() > missed;
     members_.push_back(member);
-    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+    for (scope_state* scope = this; scope; scope = scope->parent_)
         scope->missed_ = true;
     return false;
 }
@@ -188,9 +196,9 @@ bool scope_state::enter(scope_member* member) {
     if (member && !stopped())
         members_.push_back(*member);
     bool has_room = true;
-    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+    for (scope_state* scope = this; scope; scope = scope->parent_)
         has_room = has_room && scope->pending_ < scope->max_pending_;
-    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+    for (scope_state* scope = this; scope; scope = scope->parent_)
         ++(has_room ? scope->pending_ : scope->without_room_);
     return has_room;
 }
@@ -198,7 +206,7 @@ bool scope_state::enter(scope_member* member) {
 linked_list<scope_join> scope_state::leave(bool had_room) noexcept {
     linked_list<scope_join> ended;
     std::lock_guard const lock(*mutex_);
-    for (scope_state* scope = this; scope; scope = scope->parent_.get()) {
+    for (scope_state* scope = this; scope; scope = scope->parent_) {
         --(had_room ? scope->pending_ : scope->without_room_);
         if (scope->pending_ + scope->without_room_ != 0)
             continue;
@@ -213,17 +221,17 @@ linked_list<scope_join> scope_state::leave(bool had_room) noexcept {
 
 bool scope_state::leave_unjoined(bool had_room) noexcept {
     std::lock_guard const lock(*mutex_);
-    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+    for (scope_state* scope = this; scope; scope = scope->parent_)
         if (!scope->joins_.empty() && scope->is_last())
             return false;
-    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+    for (scope_state* scope = this; scope; scope = scope->parent_)
         (had_room ? scope->pending_ : scope->without_room_) -= 1;
     return true;
 }
 
 void scope_state::count_stopped_attempt() noexcept {
     std::lock_guard const lock(*mutex_);
-    for (scope_state* scope = this; scope; scope = scope->parent_.get())
+    for (scope_state* scope = this; scope; scope = scope->parent_)
         ++scope->stopped_attempts_;
 }
 
@@ -238,10 +246,19 @@ bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
     return join.scheduler_.cancel(join);
 }
 
+/// A handler may destroy the context as soon as its join is finished: that of those who need it comes first.
 void scope_state::finish(linked_list<scope_join>& ended) noexcept {
+    linked_list<scope_join> here;
+    linked_list<scope_join> elsewhere;
     while (!ended.empty()) {
         scope_join& join = ended.front();
         ended.pop_front();
+        (join.let_go() ? elsewhere : here).push_back(join);
+    }
+    here.append(elsewhere);
+    while (!here.empty()) {
+        scope_join& join = here.front();
+        here.pop_front();
         join.finish();
     }
 }

@@ -17,6 +17,10 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace asio_retry::test {
 namespace {
@@ -503,6 +507,84 @@ TEST(retry_scope, decision_25_coroutines_may_outlive_the_context_where_they_wait
         runs.poll();
         EXPECT_EQ(held.use_count(), 1);
     }
+}
+
+TEST(retry_scope, decision_25_completions_elsewhere_keep_no_strand_of_a_context_that_is_gone) {
+    for (bool const is_child : {false, true}) {
+        asio::io_context runs;
+        completion_record record;
+        {
+            asio::io_context waits;
+            retry_scope scope{asio::any_io_executor(asio::make_strand(waits))};
+            retry_scope child(scope);
+            async_retry(
+                is_child ? child : scope, [] { return error_code(); }, every_100ms(),
+                asio::bind_executor(runs, [&](error_code ec) { record.handler()(ec, 0); }));
+        }
+        EXPECT_EQ(record.count, 0);
+        runs.poll();
+        EXPECT_EQ(record.count, 1);
+    }
+}
+
+TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_strand_of_a_context_that_is_gone) {
+    asio::io_context runs(1);
+    {
+        asio::io_context waits;
+        retry_scope scope{asio::any_io_executor(asio::make_strand(waits))};
+        auto const session = [&]() -> asio::awaitable<void> {
+            auto const attempt = []() -> asio::awaitable<void> {
+                throw boost::system::system_error(refused());
+                co_return;
+            };
+            co_await async_retry(scope, attempt, every_100ms(), asio::use_awaitable);
+        };
+        asio::co_spawn(runs, session, [](std::exception_ptr) { FAIL(); });
+        runs.poll();
+        EXPECT_EQ(scheduler(waits).pending(), 1u);
+    }
+    runs.restart();
+    runs.poll();
+}
+
+/// Of a thread that comes before whoever gives it something to do has gone on.
+struct quick_thread {
+    asio::io_context* context_of_thread;
+
+    asio::io_context& query(asio::execution::context_t) const noexcept { return *context_of_thread; }
+    static constexpr auto query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking_t(asio::execution::blocking.never);
+    }
+    quick_thread require(asio::execution::blocking_t::never_t) const noexcept { return *this; }
+    template <typename Function>
+    void execute(Function function) const {
+        std::thread(std::move(function)).join();
+    }
+    bool operator==(quick_thread const&) const noexcept = default;
+};
+
+TEST(retry_scope, decision_25_a_handler_may_destroy_the_context_while_other_joins_end_elsewhere) {
+    asio::io_context runs;
+    auto waits = std::make_unique<asio::io_context>();
+    auto scope = std::make_unique<retry_scope>(asio::any_io_executor(asio::make_strand(*waits)));
+    std::vector<std::string> ended;
+    async_retry(
+        *scope, [] { return error_code(); }, every_100ms(),
+        asio::bind_executor(runs, [&](error_code) { ended.emplace_back("operation"); }));
+    for (int i = 0; i != 2; ++i)
+        scope->async_join(asio::bind_executor(quick_thread{&runs}, [&](error_code ec) {
+            EXPECT_EQ(ec, error_code());
+            ended.emplace_back("quick");
+            scope.reset();
+            waits.reset();
+        }));
+    scope->async_join(asio::bind_executor(runs, [&](error_code ec) {
+        EXPECT_EQ(ec, error_code());
+        ended.emplace_back("slow");
+    }));
+    scope->async_join([&](error_code) { ended.emplace_back("never"); });
+    runs.poll();
+    EXPECT_THAT(ended, testing::ElementsAre("operation", "quick", "quick", "slow"));
 }
 
 } // namespace

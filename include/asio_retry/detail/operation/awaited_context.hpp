@@ -49,8 +49,8 @@ template <typename WaitsOn>
 class awaited_context {
 public:
     template <typename Executor>
-    awaited_context(WaitsOn const& waits_on, Executor const&, coroutine_home const&)
-        : work_(asio::prefer(waits_on, asio::execution::outstanding_work.tracked)) {}
+    awaited_context(WaitsOn&& waits_on, Executor const&, coroutine_home const&)
+        : work_(asio::prefer(std::move(waits_on), asio::execution::outstanding_work.tracked)) {}
 
     template <typename Executor>
     asio::execution_context& get(Executor const&, coroutine_home const&) const {
@@ -81,12 +81,11 @@ public:
 template <>
 class awaited_context<scope_handle> {
 public:
-    /// `scope` must outlive it.
     template <typename Executor>
-    awaited_context(scope_handle const& given_scope, Executor const& own, coroutine_home const& home)
-        : scope_(given_scope) {
+    awaited_context(scope_handle&& given_scope, Executor const& own, coroutine_home const& home)
+        : scope_(std::move(given_scope)) {
         if (&get(own, home) != &home.context_of(own))
-            work_.emplace(asio::prefer(given_scope->executor(), asio::execution::outstanding_work.tracked));
+            work_.emplace(asio::prefer(scope_->executor(), asio::execution::outstanding_work.tracked));
     }
 
     template <typename Executor>
@@ -95,10 +94,13 @@ public:
     }
 
     scope_handle const& scope() const noexcept { return scope_; }
-    void forget() noexcept { work_.reset(); }
+    void forget() noexcept {
+        work_.reset();
+        scope_.reset();
+    }
 
 private:
-    scope_handle const& scope_;
+    scope_handle scope_;
     std::optional<tracked_executor<asio::any_io_executor>> work_;
 };
 

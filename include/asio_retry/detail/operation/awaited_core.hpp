@@ -106,9 +106,9 @@ protected:
 
     /// What it refers to must outlive it.
     awaited_core(retry_policy&& given_policy, coroutine_entry<Executor>& entry, coroutine_home const& home,
-                 WaitsOn const& waits_on, awaited_presence<Executor, WaitsOn>& presence)
+                 WaitsOn&& waits_on, awaited_presence<Executor, WaitsOn>& presence)
         : entry_(entry)
-        , place_(entry.executor(), home, waits_on)
+        , place_(entry.executor(), home, std::move(waits_on))
         , machine_(std::move(given_policy))
         , wait_(*this)
         , limit_(*this)

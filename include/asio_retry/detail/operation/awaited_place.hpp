@@ -14,9 +14,9 @@ template <typename Executor, typename WaitsOn>
 class awaited_place {
 public:
     /// What it refers to must outlive it.
-    awaited_place(Executor const& own, coroutine_home const& home, WaitsOn const& waits_on)
+    awaited_place(Executor const& own, coroutine_home const& home, WaitsOn&& waits_on)
         : home_(home)
-        , context_(waits_on, own, home) {}
+        , context_(std::move(waits_on), own, home) {}
 
     awaited_context<WaitsOn> const& context() const noexcept { return context_; }
 

@@ -28,9 +28,8 @@ class awaited_retry : public awaited_core<Executor, WaitsOn> {
 public:
     /// What it refers to must outlive it.
     awaited_retry(Callable& callable, retry_policy&& given_policy, coroutine_entry<Executor>& entry,
-                  coroutine_home const& home, WaitsOn const& waits_on,
-                  awaited_presence<Executor, WaitsOn>& presence)
-        : core(std::move(given_policy), entry, home, waits_on, presence)
+                  coroutine_home const& home, WaitsOn&& waits_on, awaited_presence<Executor, WaitsOn>& presence)
+        : core(std::move(given_policy), entry, home, std::move(waits_on), presence)
         , callable_(callable)
         , health_(machine(), *this) {}
 

@@ -152,7 +152,7 @@ struct given_executor_source {
     Executor executor;
     Membership membership;
 
-    Executor const& where_to_wait() const noexcept { return executor; }
+    Executor&& where_to_wait() noexcept { return std::move(executor); }
 
     template <typename Signature>
     struct initiation_type {
@@ -198,7 +198,7 @@ struct scope_source {
     static constexpr bool is_scoped = true;
     scope_handle scope;
 
-    scope_handle const& where_to_wait() const noexcept { return scope; }
+    scope_handle&& where_to_wait() noexcept { return std::move(scope); }
 
     template <typename Signature>
     auto initiation() const {

@@ -16,7 +16,7 @@ namespace asio_retry::detail {
 /// The join of one handler, in memory from its allocator.
 ///
 /// Before its turn is queued it lets go of the scope and its context: they may be gone when the turn comes, on
-/// the executor of the handler.
+/// the executor of the handler. So may they when that of another join comes, which has let go too.
 template <typename Handler, bool Drains>
 class handler_join final : handler_operation<scope_join, asio::any_io_executor, Handler> {
     using base = handler_operation<scope_join, asio::any_io_executor, Handler>;
@@ -50,14 +50,25 @@ private:
         : base(std::move(given_handler), given_scope->executor(), given_scope) {}
     ~handler_join() = default;
 
+    static constexpr bool goes_by_way_of_scope =
+        !asio::can_require<typename base::operation_executor, asio::execution::blocking_t::never_t>::value;
+
+    bool let_go() noexcept override {
+        if constexpr (!goes_by_way_of_scope) {
+            this->release_io_work();
+            this->release_scope();
+        }
+        return !goes_by_way_of_scope && base::executors::waits_elsewhere;
+    }
+
     void post() override {
         auto const executor = this->get_operation_executor(); // the join may end before this returns
-        this->release_io_work();
-        if constexpr (asio::can_require<decltype(executor), asio::execution::blocking_t::never_t>::value) {
-            this->release_scope();
-            post_turn<turn>(executor, executor, *this);
-        } else { // the turn goes by way of the scope's executor
+        let_go();
+        if constexpr (goes_by_way_of_scope) {
+            this->release_io_work();
             post_turn<turn>(executor, asio::any_io_executor(this->scope_executor()), *this);
+        } else {
+            post_turn<turn>(executor, executor, *this);
         }
     }
 

@@ -45,6 +45,10 @@ protected:
 private:
     friend class scope_state;
 
+    /// Lets go of the scope, as far as its turn does without. Returns whether that does without the context
+    /// too.
+    virtual bool let_go() noexcept = 0;
+
     /// Lets go of the scope and queues its turn on the executor of its handler. If this throws, no turn is
     /// queued.
     virtual void post() = 0;

@@ -49,19 +49,25 @@ private:
     bool waits_to_leave_ = false; // until it has been told
 };
 
-/// What a retry_scope shares with the operations started in it, which may outlive it.
+/// What a retry_scope shares with the operations started in it, which may outlive it, and its context.
 ///
-/// A scope owns its parent and knows its children, as long as they exist. One mutex guards a whole tree; under
-/// it no handle is taken or given back, no executor destroyed and nothing called that is the user's.
+/// Handles keep the executor too, which goes with the last of them. A scope owns its parent and knows its
+/// children, as long as they exist. One mutex guards a whole tree; under it nothing is given back, no executor
+/// destroyed and nothing called that is the user's.
 class ASIO_RETRY_DECL scope_state : public list_hook<scope_state> {
 public:
-    static scope_handle create(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
+    static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
+                               time_point deadline);
 
+    /// @name For those who have a handle
+    /// @{
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
     /// That of the executor.
     boost::asio::execution_context& context() const noexcept { return context_; }
-    time_point deadline() const noexcept { return deadline_; }
     retry_scheduler& scheduler() const;
+    /// @}
+
+    time_point deadline() const noexcept { return deadline_; }
 
     /// Whether no attempt begins any more.
     bool stopped() const noexcept { return standing_.load(std::memory_order_acquire) >= scope_request::drain; }
@@ -112,20 +118,24 @@ public:
 
 private:
     friend class scope_join;
+    friend class scope_presence;
     using members = linked_list<scope_member>;
 
     friend void add_owner(scope_state* scope) noexcept {
-        scope->owners_.fetch_add(1, std::memory_order_relaxed);
+        scope->handles_.fetch_add(1, std::memory_order_relaxed);
     }
     friend void remove_owner(scope_state* scope) noexcept {
-        if (scope->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            destroy(scope);
+        if (scope->handles_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            scope->lose_handles();
     }
 
-    scope_state(boost::asio::any_io_executor executor, scope_handle parent, time_point deadline);
+    scope_state(boost::asio::any_io_executor executor, scope_state* parent, time_point deadline);
     ~scope_state() = default;
 
-    static void destroy(scope_state* scope) noexcept;
+    void keep() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+    bool give_back() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+    void lose_handles() noexcept;
+    static void release(scope_state* scope) noexcept;
 
     members mark(scope_request what) noexcept;
     members mark_owed() noexcept;
@@ -137,10 +147,11 @@ private:
     bool end_join(scope_join& join, error_code const& error) noexcept;
     bool is_last() const noexcept { return pending_ + without_room_ == 1; }
 
-    std::atomic<std::size_t> owners_ = 0;
-    boost::asio::any_io_executor const executor_;
-    boost::asio::execution_context& context_; // which may be gone when this is given back
-    scope_handle parent_;
+    std::atomic<std::size_t> handles_ = 0;
+    std::atomic<std::size_t> owners_ = 1; // all handles together, presences and children
+    boost::asio::any_io_executor executor_;
+    boost::asio::execution_context& context_;
+    scope_state* const parent_;
     time_point const deadline_;
     std::shared_ptr<brief_mutex> const mutex_;                  // of the tree
     std::atomic<scope_request> standing_ = scope_request::none; // for good: drain or cancel
@@ -155,19 +166,23 @@ private:
     bool owes_more_ = false; // and one here less than the scope stands for
 };
 
-/// Keeps an operation counted in its scope.
+/// Keeps an operation counted in its scope, which it owns without its executor.
 class scope_presence {
 public:
-    explicit scope_presence(scope_handle given_scope, scope_member* member = nullptr)
-        : scope_(std::move(given_scope))
-        , has_room_(scope_->enter(member)) {}
-    scope_presence(scope_presence&&) noexcept = default;
+    explicit scope_presence(scope_handle const& given_scope, scope_member* member = nullptr)
+        : scope_(given_scope.get())
+        , has_room_(scope_->enter(member)) {
+        scope_->keep();
+    }
+    scope_presence(scope_presence&& other) noexcept
+        : scope_(std::exchange(other.scope_, nullptr))
+        , has_room_(other.has_room_) {}
     scope_presence& operator=(scope_presence&&) = delete;
     ~scope_presence() {
         if (!scope_)
             return;
         auto ended = scope_->leave(has_room_);
-        scope_.reset(); // who joins may destroy its context
+        scope_state::release(scope_);
         scope_state::finish(ended);
     }
 
@@ -175,7 +190,7 @@ public:
     bool end_unjoined() noexcept {
         bool const ends = scope_->leave_unjoined(has_room_);
         if (ends)
-            scope_.reset();
+            scope_state::release(std::exchange(scope_, nullptr));
         return ends;
     }
 
@@ -183,7 +198,7 @@ public:
     bool has_room() const noexcept { return has_room_; }
 
 private:
-    scope_handle scope_;
+    scope_state* scope_;
     bool has_room_;
 };
 
