@@ -10,16 +10,11 @@ namespace asio_retry::detail {
 
 template class ASIO_RETRY_DEFINE_INSTANTIATION basic_membership<hedge_core>;
 
-retry_scheduler& hedge_core::scheduler() {
-    if (!scheduler_.is_found())
-        scheduler_.find_in(context(), own_context());
-    return scheduler_.get();
-}
-
 // --- the start
 
 void hedge_core::start(bool is_scoped) {
     try {
+        scheduler_.find_in(context(), own_context());
         if (is_scoped) {
             membership()->link();
             is_linked_ = true;
@@ -204,7 +199,7 @@ bool hedge_core::arm(time_point expiry) {
         return true; // or its notice is under way, after which there is time to look again
     if (expiry == time_point::max())
         return true;
-    is_armed_ = scheduler().schedule(*this, expiry);
+    is_armed_ = scheduler_.get().schedule(*this, expiry);
     return is_armed_;
 }
 

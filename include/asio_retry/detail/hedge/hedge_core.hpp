@@ -122,8 +122,7 @@ private:
     /// Where the occupant stands.
     enum class place : unsigned char { initiation, cancellation, executor };
 
-    retry_scheduler& scheduler();
-    time_point now() { return scheduler().now(); }
+    time_point now() const { return scheduler_.get().now(); }
 
     bool enter(place where, hedge_event event) noexcept;
     void see_to(hedge_event events);
@@ -146,7 +145,7 @@ private:
     void rest() noexcept;
 
     hedge_machine machine_;
-    lazy_scheduler scheduler_;
+    lazy_scheduler scheduler_; // found at the start
     basic_occupancy<hedge_event> occupancy_;
     place place_ = place::initiation;
     bool is_armed_ = false;  // the node is scheduled, or its notice is under way
