@@ -12,9 +12,10 @@
 
 namespace asio_retry::detail {
 
-/// For a timer that another scheduler completes than the one of its context, as Windows has it with that of a
-/// thread_pool: queues a function for the threads of the context, as its own executor would, and keeps them
-/// from ending where work is tracked. A context without such a scheduler is left as it is.
+/// Queues a function for the threads of the context, as its own executor would, and keeps them from ending
+/// where work is tracked: for a timer that another scheduler completes than that of its context, as Windows has
+/// it with that of a thread_pool, or that has no memory to wait. A context without such a scheduler is left as
+/// it is.
 class pool_executor {
 public:
     explicit pool_executor(boost::asio::execution_context& context)
@@ -29,6 +30,9 @@ public:
         if (is_work_)
             scheduler_->work_finished();
     }
+
+    /// Whether the context has such a scheduler.
+    bool can_queue() const noexcept { return scheduler_ != nullptr; }
 
     boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
         return *context_;

@@ -36,21 +36,22 @@ public:
         return armed_for <= time && armed_for != time_point::max();
     }
 
-    /// Makes the timer fire no later than this, unless it is held back. Only the first call may throw.
+    /// Makes the timer fire no later than this, unless it is held back. Throws only where `pool_executor`
+    /// cannot queue.
     void arm(time_point wake_up) {
-        if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
-            timer_.emplace(executor(context_));
         wake_up = std::max(wake_up, held_until_);
         if (armed_for_.load() <= wake_up)
             return;
-        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
-        if (!waits_) {
-            // With an allocator of its own the handler needs none of Asio's hooks, which differ between a
-            // program that defines BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
-            timer_->async_wait(boost::asio::bind_allocator(timer_allocator<void>(memory_),
-                                                           [this](auto) { owner_.on_timer(); }));
-            waits_ = true;
+        try {
+            wait_until(wake_up);
+        } catch (...) { // no memory for the timer, or for one more of the context's: it fires at once
+            pool_executor const threads(context_);
+            if (!threads.can_queue())
+                throw;
+            if (!waits_)
+                threads.execute(handler());
         }
+        waits_ = true;
         armed_for_ = wake_up;
     }
 
@@ -58,7 +59,8 @@ public:
         if (armed_for_.load() == time_point::max())
             return;
         armed_for_ = time_point::max();
-        timer_->cancel();
+        if (timer_)
+            timer_->cancel();
     }
 
     /// The timer's wait is over, because it expired or because the timer was armed for something else.
@@ -85,6 +87,21 @@ private:
     using timer =
         boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                           boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
+
+    void wait_until(time_point wake_up) {
+        if (!timer_)
+            timer_.emplace(executor(context_));
+        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
+        if (!waits_)
+            timer_->async_wait(handler());
+    }
+
+    /// With an allocator of its own it needs none of Asio's hooks, which differ between a program that defines
+    /// BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
+    auto handler() noexcept {
+        return boost::asio::bind_allocator(timer_allocator<void>(memory_),
+                                           [this](auto...) { owner_.on_timer(); });
+    }
 
     boost::asio::execution_context& context_;
     Owner& owner_;
