@@ -8,6 +8,7 @@
 
 #include <cassert>
 #include <new>
+#include <utility>
 
 namespace asio_retry::detail {
 
@@ -63,7 +64,7 @@ void ticker_state::start_over() {
 
 void ticker_state::tick_now() {
     std::unique_lock lock(mutex_);
-    hurries_ = phase_ == phase::deciding;
+    hurries_ = phase_ == phase::deciding || (phase_ == phase::queued && starts_over_from_);
     if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
         lock.unlock();
         queue(*wait);
@@ -140,12 +141,14 @@ bool ticker_state::decide(ticker_wait& wait, time_point now) {
         wait.result_ = note_end(action);
     else if (action.what == retry_action::kind::wait)
         planned_ = saturating_add(now, action.delay);
-    return begin_wait(wait, action.what != retry_action::kind::wait || action.delay == duration::zero(), lock);
+    return begin_wait(wait, action.what != retry_action::kind::wait || action.delay == duration::zero(),
+                      std::move(lock));
 }
 
 /// Preconditions: the phase is `deciding`, the mutex is held.
-bool ticker_state::begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex>& lock) {
-    if (is_due || hurries_ || stopped_ || wait.cancelled_) {
+bool ticker_state::begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex> lock) {
+    bool const hurries = std::exchange(hurries_, false);
+    if (is_due || hurries || stopped_ || wait.cancelled_) {
         phase_ = phase::queued;
         return true;
     }
@@ -192,10 +195,10 @@ std::optional<error_code> ticker_state::conclude(ticker_wait& wait) {
     if (current_ != &wait)
         return wait.result_;
     phase_ = phase::deciding;
-    hurries_ = false;
     bool const cancelled = wait.cancelled_;
+    bool const stands = wait.result_ && !starts_over_from_;
     lock.unlock();
-    std::optional<error_code> const result = wait.result_ ? wait.result_ : conclude_due(wait, cancelled);
+    std::optional<error_code> const result = stands ? wait.result_ : conclude_due(wait, cancelled);
     if (result)
         forget(wait);
     return result;
@@ -208,28 +211,41 @@ std::optional<error_code> ticker_state::conclude_due(ticker_wait& wait, bool can
     }
     if (wait.is_first_tick_ && !stopped_)
         return error_code();
+    if (wait.result_)
+        return start_over_with(wait);
     planned_.reset();
     time_point const now = scheduler_.now();
     retry_action const action = wait.is_first_tick_
                                     ? machine_->on_failure(verdict::rejected(), now, get_random())
                                     : machine_->on_wait_over(now, get_random());
-    switch (action.what) {
-    case retry_action::kind::attempt:
+    if (action.what == retry_action::kind::attempt)
         return error_code();
-    case retry_action::kind::complete:
-        return note_end(action);
-    case retry_action::kind::wait:
-        break;
+    std::unique_lock lock(mutex_);
+    if (starts_over_from_) {
+        lock.unlock();
+        return start_over_with(wait);
     }
+    if (action.what == retry_action::kind::complete)
+        return note_end(action);
     planned_ = saturating_add(now, action.delay);
-    return wait_again(wait, action.delay);
+    return wait_again(wait,
+                      [&] { return begin_wait(wait, action.delay == duration::zero(), std::move(lock)); });
 }
 
-std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, duration delay) {
+/// Of a wait that was queued when it was asked to.
+std::optional<error_code> ticker_state::start_over_with(ticker_wait& wait) {
+    std::unique_lock lock(mutex_);
+    wait.result_ = error_code();
+    time_point const from = *starts_over_from_;
+    lock.unlock();
+    return wait_again(wait, [&] { return decide(wait, from); });
+}
+
+template <typename Begin>
+std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, Begin begin) {
     bool is_due = false;
     try {
-        std::unique_lock lock(mutex_);
-        is_due = begin_wait(wait, delay == duration::zero(), lock);
+        is_due = begin();
     } catch (...) { // it cannot be scheduled, and was once
         return code_of(std::current_exception());
     }

@@ -388,6 +388,76 @@ TEST_F(ticker_test, reset_leaves_a_tick_that_is_due) {
     time.run();
 }
 
+TEST_F(ticker_test, reset_replans_an_end_that_is_due) {
+    backoff_ticker ticker(io, growing().max_attempts(2));
+    wait(ticker);
+    wait(ticker);
+    last.reset();
+    ticker.async_wait(note()); // the policy allows no third tick
+    ticker.reset();
+    time_point const reset_at = time.now();
+    time.advance(50ms);
+    EXPECT_EQ(last, std::nullopt);
+    time.run();
+    EXPECT_EQ(last, error_code());
+    EXPECT_EQ(time.now() - reset_at, 100ms);
+    EXPECT_EQ(wait(ticker), exhausted()) << "the tick that the reset left out counts";
+    EXPECT_EQ(reasons.size(), 0u);
+}
+
+TEST_F(ticker_test, retry_now_hurries_what_a_reset_has_replanned) {
+    backoff_ticker ticker(io, growing().max_attempts(2));
+    wait(ticker);
+    wait(ticker);
+    last.reset();
+    ticker.async_wait(note());
+    ticker.reset();
+    ticker.retry_now();
+    time.advance(0s);
+    EXPECT_EQ(last, error_code());
+    ticker.async_wait(note());
+    ticker.retry_now(); // which is due already, and nothing replans it
+    ticker.reset();
+    time.advance(0s);
+    EXPECT_EQ(ticks.size(), 3u);
+    time.run();
+}
+
+TEST_F(ticker_test, reset_replans_a_wait_for_the_gate_that_is_due) {
+    auto const gate = std::make_shared<counting_gate>();
+    gate->left = 3;
+    backoff_ticker ticker(io, growing().gate(gate).wait_when_refused());
+    for (int i = 0; i != 4; ++i)
+        wait(ticker);
+    gate->left = 0;
+    last.reset();
+    ticker.async_wait(note());
+    ticker.retry_now();
+    ticker.reset();
+    time_point const reset_at = time.now();
+    time.advance(0s);
+    gate->left = 1;
+    time.run();
+    EXPECT_EQ(last, error_code());
+    EXPECT_EQ(time.now() - reset_at, 100ms);
+}
+
+TEST_F(ticker_test, an_end_that_is_due_is_none_after_a_reset_even_if_the_wait_is_stopped_or_cancelled) {
+    for (bool const stops : {false, true}) {
+        backoff_ticker ticker(io, growing().max_attempts(1));
+        wait(ticker);
+        asio::cancellation_signal signal;
+        ticker.async_wait(asio::bind_cancellation_slot(signal.slot(), note()));
+        ticker.reset();
+        if (stops)
+            ticker.stop();
+        else
+            signal.emit(asio::cancellation_type::terminal);
+        time.advance(0s);
+        EXPECT_EQ(last, aborted());
+    }
+}
+
 TEST_F(ticker_test, reset_gives_back_the_lease_of_the_wait_it_ends) {
     auto const gate = std::make_shared<counting_gate>();
     gate->left = 1;

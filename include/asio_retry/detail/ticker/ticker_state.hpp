@@ -107,8 +107,10 @@ private:
     random& get_random();
     void withdraw(ticker_wait const& wait) noexcept;
     std::optional<error_code> conclude_due(ticker_wait& wait, bool cancelled);
-    std::optional<error_code> wait_again(ticker_wait& wait, duration delay);
-    bool begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex>& lock);
+    std::optional<error_code> start_over_with(ticker_wait& wait);
+    template <typename Begin>
+    std::optional<error_code> wait_again(ticker_wait& wait, Begin begin);
+    bool begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex> lock);
     error_code note_end(retry_action const& action);
 
     boost::asio::any_io_executor executor_;
