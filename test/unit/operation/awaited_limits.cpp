@@ -13,6 +13,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -84,6 +85,38 @@ TEST(awaited_limits, a_strand_where_several_threads_may_run_the_context) {
     }
     asio::thread_pool pool(2);
     EXPECT_FALSE(stays_on(pool, pool.get_executor()));
+}
+
+/// There is no memory for what keeps it running.
+struct workless_executor {
+    asio::io_context* context;
+
+    asio::io_context& query(asio::execution::context_t) const noexcept { return *context; }
+    [[noreturn]] workless_executor prefer(asio::execution::outstanding_work_t::tracked_t) const {
+        throw std::bad_alloc();
+    }
+    template <typename Function>
+    void execute(Function function) const {
+        asio::post(*context, std::move(function));
+    }
+    bool operator==(workless_executor const&) const noexcept = default;
+};
+
+TEST(awaited_limits, no_strand_for_who_goes_on_after_an_operation_that_could_not_begin) {
+    asio::io_context io;
+    bool went_on = false;
+    auto const caller = [&]() -> asio::awaitable<void> {
+        auto const own = co_await asio::this_coro::executor;
+        auto const attempt = []() -> asio::awaitable<void> { co_return; };
+        EXPECT_THROW(co_await async_retry(workless_executor{&io}, attempt, retry_policy().attempt_timeout(1h),
+                                          asio::use_awaitable),
+                     std::bad_alloc);
+        EXPECT_EQ(co_await asio::this_coro::executor, own);
+        went_on = true;
+    };
+    asio::co_spawn(io, caller, asio::detached);
+    io.run();
+    EXPECT_TRUE(went_on);
 }
 
 // --- what a limit does, wherever the attempts run

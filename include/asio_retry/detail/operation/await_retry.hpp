@@ -41,17 +41,16 @@ auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
 }
 
 /// What tells an attempt to stop must not meet its running: the coroutine shares a strand with its attempts as
-/// long as they are retried. Returns false where that cannot be: an awaitable of a typed executor leaves no
-/// room for a strand, and somebody who cancels the coroutine does not know of it.
+/// long as they are retried. Not where that cannot be: an awaitable of a typed executor leaves no room for a
+/// strand, and somebody who cancels the coroutine does not know of it.
 template <typename Executor>
-bool moves_to_strand(coroutine_entry<Executor>& entry) {
-    if constexpr (attempts_want_strand<asio::awaitable<void, Executor>>) {
-        if (!entry.state().slot().is_connected()) {
-            entry.move_to(strand_of<Executor>::make(entry.executor()));
-            return true;
-        }
-    }
-    return false;
+bool may_move_to_strand(coroutine_entry<Executor> const& entry) {
+    return attempts_want_strand<asio::awaitable<void, Executor>> && !entry.state().slot().is_connected();
+}
+template <typename Executor>
+void move_to_strand(coroutine_entry<Executor>& entry) {
+    if constexpr (attempts_want_strand<asio::awaitable<void, Executor>>)
+        entry.move_to(strand_of<Executor>::make(entry.executor()));
 }
 
 /// The retry of an awaitable operation inside the coroutine that awaits it: there is nothing to spawn, and
@@ -68,12 +67,15 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
     coroutine_entry<executor_type> entry;
     co_await entry.find();
     coroutine_home home;
-    if ((Source::is_scoped || policy.settings().limits_attempts()) &&
-        !runs_one_at_a_time(entry.executor(), home) && !moves_to_strand(entry))
+    bool const wants_strand = (Source::is_scoped || policy.settings().limits_attempts()) &&
+                              !runs_one_at_a_time(entry.executor(), home);
+    if (wants_strand && !may_move_to_strand(entry))
         co_return co_await retry_elsewhere<Token>(source, kept.callable, policy);
 
     awaited_retry<Callable, executor_type, typename Source::waits_on> retry(
         kept.callable, std::move(policy), entry, home, source.where_to_wait(), kept.presence);
+    if (wants_strand)
+        move_to_strand(entry);
     for (auto step = retry.start(); step != retry_step::complete;) {
         if (step == retry_step::pause) {
             co_await retry.async_pause();
