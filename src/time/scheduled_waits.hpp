@@ -114,10 +114,11 @@ public:
         waits_.restart(now());
         slack = slack_before_;
         timer_.hold_until(time_point::min());
-        if (!waits_.any_ended_early())
-            arm();
-        else
-            arm_for(at_once); // what was to end them may have thrown
+        try {
+            arm_for_rest(); // what was to end those that end early may have thrown
+        } catch (...) {     // the timer has not been needed before
+            timer_.fire();
+        }
     }
 
     void set_slack(duration greatest) {
@@ -149,8 +150,7 @@ private:
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
     static constexpr duration hand_over = std::chrono::milliseconds(1); // of a turn that takes longer
 
-    /// Holds the mutex; all waits that have arrived are in the wheel. What std::unique_lock does at its end is
-    /// a call with g++.
+    /// Holds the mutex; all that have arrived are in the wheel. With g++ std::unique_lock ends with a call.
     struct [[nodiscard]] entered {
         explicit entered(scheduled_waits& in)
             : lock(in.mutex_) {

@@ -36,23 +36,35 @@ public:
         return armed_for <= time && armed_for != time_point::max();
     }
 
-    /// Makes the timer fire no later than this, unless it is held back. Throws only where `pool_executor`
-    /// cannot queue.
+    /// Makes the timer fire no later than this, unless it is held back. Only the first call may throw.
     void arm(time_point wake_up) {
+        if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
+            timer_.emplace(executor(context_));
         wake_up = std::max(wake_up, held_until_);
         if (armed_for_.load() <= wake_up)
             return;
-        try {
-            wait_until(wake_up);
-        } catch (...) { // no memory for the timer, or for one more of the context's: it fires at once
-            pool_executor const threads(context_);
-            if (!threads.can_queue())
-                throw;
-            if (!waits_)
-                threads.execute(handler());
+        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
+        if (!waits_) {
+            try {
+                timer_->async_wait(handler());
+            } catch (...) { // the timers of a context share memory, and there is none for one more
+                return fire();
+            }
+            waits_ = true;
         }
-        waits_ = true;
         armed_for_ = wake_up;
+    }
+
+    /// Instead, at once and in the memory of its wait; or else throws what is being handled.
+    void fire() {
+        if (waits_)
+            return;
+        pool_executor const threads(context_);
+        if (!threads.can_queue())
+            throw;
+        threads.execute(handler());
+        waits_ = true;
+        armed_for_ = time_point::min();
     }
 
     void disarm() noexcept {
@@ -87,14 +99,6 @@ private:
     using timer =
         boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                           boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
-
-    void wait_until(time_point wake_up) {
-        if (!timer_)
-            timer_.emplace(executor(context_));
-        timer_->expires_at(wake_up); // ends the timer's own wait, if there is one
-        if (!waits_)
-            timer_->async_wait(handler());
-    }
 
     /// With an allocator of its own it needs none of Asio's hooks, which differ between a program that defines
     /// BOOST_ASIO_NO_DEPRECATED and a library that was built without it.

@@ -129,17 +129,11 @@ fault(restarted_clock_leaves_the_timer_held src/time/scheduled_waits.hpp
 ]] [[]])
 
 fault(restarted_clock_does_not_arm src/time/scheduled_waits.hpp
-    [[        if (!waits_.any_ended_early())
-            arm();
-        else
-            arm_for(at_once); // what]] [[        if (waits_.any_ended_early())
-            arm_for(at_once); // what]])
+    [[            arm_for_rest(); // what]] [[            if (waits_.any_ended_early())
+                arm_for(at_once); // what]])
 
 fault(restarted_clock_leaves_what_was_ended_early src/time/scheduled_waits.hpp
-    [[        if (!waits_.any_ended_early())
-            arm();
-        else
-            arm_for(at_once); // what]] [[        arm(); // what]])
+    [[            arm_for_rest(); // what]] [[            arm(); // what]])
 
 fault(scheduler_does_not_arm_for_another_slack src/time/scheduled_waits.hpp
     [[        slack = greatest;
@@ -336,7 +330,7 @@ fault(timer_is_armed_for_something_later src/time/wake_up_timer.hpp
 
 fault(timer_waits_twice src/time/wake_up_timer.hpp
     [[            waits_ = true;
-]] [[]])
+        }]] [[        }]])
 
 fault(timer_remembers_what_it_has_fired_for src/time/wake_up_timer.hpp
     [[        waits_ = false;
@@ -377,6 +371,16 @@ fault(virtual_time_may_go_back src/time/virtual_time.cpp
 # --- memory
 
 noticed_by(exhaustion_tests)
+
+fault(timer_that_has_no_memory_does_not_fire src/time/wake_up_timer.hpp
+    [[        threads.execute(handler());]] [[]])
+
+fault(timer_throws_when_it_has_no_memory_to_wait src/time/wake_up_timer.hpp
+    [[                return fire();]] [[                throw;]])
+
+fault(timer_is_not_fired_when_virtual_time_ends src/time/scheduled_waits.hpp
+    [[            timer_.fire();
+]] [[]])
 
 fault(scheduler_keeps_a_wait_that_it_refused src/time/scheduled_waits.hpp
     [[            waits_.erase(node);
