@@ -84,3 +84,18 @@ fault(scope_owes_nothing_to_who_asked_for_more src/scope/scope_state.cpp
 fault(operation_keeps_the_context_of_its_waits src/operation/operation_events.cpp
     [[        forget_waiting_place();
 ]] [[]])
+
+fault(scope_keeps_its_executor src/scope/scope_state.cpp
+    [[    executor_ = asio::any_io_executor();
+]] [[]])
+
+fault(coroutine_keeps_the_executor_of_its_scope include/asio_retry/detail/operation/awaited_context.hpp
+    [[        work_.reset();
+        scope_.reset();]] [[        work_.reset();]])
+
+fault(joins_let_go_one_after_the_other src/scope/scope_state.cpp
+    [[        (join.let_go() ? elsewhere : here).push_back(join);]] [[        here.push_back(join);]])
+
+fault(joins_end_here_after_those_elsewhere src/scope/scope_state.cpp
+    [[    here.append(elsewhere);]] [[    elsewhere.append(here);
+    here.append(elsewhere);]])

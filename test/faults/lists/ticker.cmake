@@ -26,13 +26,13 @@ fault(ticker_does_not_replan_a_pending_wait src/ticker/ticker_state.cpp
     [[            is_due = decide(*wait, now);]] [[            is_due = true;]])
 
 fault(ticker_ignores_a_hurry_while_it_decides src/ticker/ticker_state.cpp
-    [[    hurries_ = phase_ == phase::deciding;]] [[    hurries_ = false;]])
+    [[    hurries_ = phase_ == phase::deciding || (]] [[    hurries_ = (]])
+
+fault(ticker_ignores_a_hurry_after_it_starts_over src/ticker/ticker_state.cpp
+    [[(phase_ == phase::queued && starts_over_from_)]] [[false]])
 
 fault(ticker_hurries_for_ever src/ticker/ticker_state.cpp
-    [[    phase_ = phase::deciding;
-    hurries_ = false;
-    lock]] [[    phase_ = phase::deciding;
-    lock]])
+    [[std::exchange(hurries_, false);]] [[hurries_;]])
 
 fault(ticker_ignores_a_cancellation_of_what_is_queued src/ticker/ticker_state.cpp
     [[    wait.cancelled_ = true;
@@ -40,7 +40,15 @@ fault(ticker_ignores_a_cancellation_of_what_is_queued src/ticker/ticker_state.cp
     if (take_back(wait)) {]])
 
 fault(ticker_ignores_a_cancellation_while_it_decides src/ticker/ticker_state.cpp
-    [[is_due || hurries_ || stopped_ || wait.cancelled_) {]] [[is_due || hurries_ || stopped_) {]])
+    [[is_due || hurries || stopped_ || wait.cancelled_) {]] [[is_due || hurries || stopped_) {]])
+
+fault(ticker_keeps_an_end_that_is_due_when_it_starts_over src/ticker/ticker_state.cpp
+    [[wait.result_ && !starts_over_from_;]] [[bool(wait.result_);]])
+
+fault(ticker_keeps_a_refusal_that_is_due_when_it_starts_over src/ticker/ticker_state.cpp
+    [[    if (starts_over_from_) {
+        lock.unlock();]] [[    if (false) {
+        lock.unlock();]])
 
 fault(ticker_has_many_waits src/ticker/ticker_state.cpp
     [[    if (current_) {
@@ -88,8 +96,8 @@ fault(ticker_ticks_although_cancelled src/ticker/ticker_state.cpp
     [[    if (cancelled && !stopped_) {]] [[    if (cancelled && stopped_) {]])
 
 fault(ticker_keeps_its_plan_when_it_has_ticked src/ticker/ticker_state.cpp
-    [[        return error_code();
-    planned_.reset();]] [[        return error_code();]])
+    [[        return start_over_with(wait);
+    planned_.reset();]] [[        return start_over_with(wait);]])
 
 fault(ticker_loses_its_first_tick src/ticker/ticker_state.cpp
     [[    if (wait.is_first_tick_)

@@ -509,29 +509,50 @@ TEST(retry_scope, decision_25_coroutines_may_outlive_the_context_where_they_wait
     }
 }
 
-TEST(retry_scope, decision_25_completions_elsewhere_keep_no_strand_of_a_context_that_is_gone) {
+/// Of an io_context, with something that tells how many of it there are.
+struct counted_executor {
+    asio::io_context* runs;
+    std::shared_ptr<int> count;
+
+    asio::io_context& query(asio::execution::context_t) const noexcept { return *runs; }
+    static constexpr auto query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking_t(asio::execution::blocking.never);
+    }
+    counted_executor require(asio::execution::blocking_t::never_t) const noexcept { return *this; }
+    template <typename Function>
+    void execute(Function function) const {
+        asio::post(*runs, [*this, own = std::move(function)]() mutable { std::move(own)(); });
+    }
+    bool operator==(counted_executor const&) const noexcept = default;
+};
+
+TEST(retry_scope, decision_25_completions_elsewhere_keep_no_executor_of_a_context_that_is_gone) {
     for (bool const is_child : {false, true}) {
         asio::io_context runs;
+        auto const count = std::make_shared<int>();
         completion_record record;
         {
             asio::io_context waits;
-            retry_scope scope{asio::any_io_executor(asio::make_strand(waits))};
+            retry_scope scope{asio::any_io_executor(counted_executor{&waits, count})};
             retry_scope child(scope);
             async_retry(
                 is_child ? child : scope, [] { return error_code(); }, every_100ms(),
                 asio::bind_executor(runs, [&](error_code ec) { record.handler()(ec, 0); }));
+            EXPECT_GT(count.use_count(), 1);
         }
+        EXPECT_EQ(count.use_count(), 1);
         EXPECT_EQ(record.count, 0);
         runs.poll();
         EXPECT_EQ(record.count, 1);
     }
 }
 
-TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_strand_of_a_context_that_is_gone) {
+TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_executor_of_a_context_that_is_gone) {
     asio::io_context runs(1);
+    auto const count = std::make_shared<int>();
     {
         asio::io_context waits;
-        retry_scope scope{asio::any_io_executor(asio::make_strand(waits))};
+        retry_scope scope{asio::any_io_executor(counted_executor{&waits, count})};
         auto const session = [&]() -> asio::awaitable<void> {
             auto const attempt = []() -> asio::awaitable<void> {
                 throw boost::system::system_error(refused());
@@ -543,6 +564,7 @@ TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_strand_of_a_context_t
         runs.poll();
         EXPECT_EQ(scheduler(waits).pending(), 1u);
     }
+    EXPECT_EQ(count.use_count(), 1);
     runs.restart();
     runs.poll();
 }
@@ -566,7 +588,8 @@ struct quick_thread {
 TEST(retry_scope, decision_25_a_handler_may_destroy_the_context_while_other_joins_end_elsewhere) {
     asio::io_context runs;
     auto waits = std::make_unique<asio::io_context>();
-    auto scope = std::make_unique<retry_scope>(asio::any_io_executor(asio::make_strand(*waits)));
+    auto const count = std::make_shared<int>();
+    auto scope = std::make_unique<retry_scope>(asio::any_io_executor(counted_executor{waits.get(), count}));
     std::vector<std::string> ended;
     async_retry(
         *scope, [] { return error_code(); }, every_100ms(),
@@ -577,6 +600,7 @@ TEST(retry_scope, decision_25_a_handler_may_destroy_the_context_while_other_join
             ended.emplace_back("quick");
             scope.reset();
             waits.reset();
+            EXPECT_EQ(count.use_count(), 1);
         }));
     scope->async_join(asio::bind_executor(runs, [&](error_code ec) {
         EXPECT_EQ(ec, error_code());
