@@ -158,3 +158,7 @@ fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp
     } catch (...) { // nobody else knows it any more
         dissolve();]] [[        post(hedge_turn::delivery);
     } catch (...) {]])
+
+fault(hedge_that_cannot_wait_leaves_its_attempt_alone src/hedge/hedge_core.cpp
+    [[        machine_.fail(code_of(std::current_exception()), std::current_exception());
+        occupancy_.add(hedge_event::called);]] [[        machine_.fail(code_of(std::current_exception()), std::current_exception());]])
