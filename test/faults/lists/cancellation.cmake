@@ -239,7 +239,12 @@ fault(awaiting_goes_on_before_the_notice_of_its_limit include/asio_retry/detail/
         return true;]])
 
 fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
-    [[!runs_one_at_a_time(entry.executor(), home) &&]] [[false &&]])
+    [[!runs_one_at_a_time(entry.executor(), home);]] [[false;]])
+
+fault(awaiting_moves_before_it_can_begin include/asio_retry/detail/operation/await_retry.hpp
+    [[    awaited_retry<Callable, executor_type, typename Source::waits_on> retry(]] [[    if (wants_strand)
+        move_to_strand(entry);
+    awaited_retry<Callable, executor_type, typename Source::waits_on> retry(]])
 
 fault(awaiting_stays_on_the_strand_of_its_attempts include/asio_retry/detail/handler/coroutine_entry.hpp
     [[            std::swap(key::executor(*entry_), *moved_);
