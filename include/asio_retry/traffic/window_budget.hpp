@@ -23,6 +23,9 @@ struct window_budget_options {
 /// It is also that of linkerd, tower and the Gateway API. It earns by request and not by success, and the floor
 /// is multiplied by the number of clients: use it where those are the numbers that a platform has agreed on.
 ///
+/// A request counts when its first attempt is asked for. In `all_gates`, ask gates that refuse attempts before:
+/// otherwise a request that waits for one of them counts each time that it asks.
+///
 /// Time is counted in ten slots, the present one included.
 ///
 /// Thread safety: any function may be called from any thread; there is no lock.

@@ -3,12 +3,14 @@
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
 #include "support/gate_values.hpp"
+#include "support/recording_gate.hpp"
 #include "support/refuses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace asio_retry::test {
@@ -79,6 +81,18 @@ TEST(window_budget, decision_26_gives_back_and_charges_no_first_attempt) {
     EXPECT_EQ(budget.balance(noon), 0) << "a retry earns nothing";
     budget.give_back(failure_kind::transient);
     EXPECT_EQ(budget.balance(noon), 1);
+}
+
+TEST(window_budget, counts_a_request_once_if_it_is_asked_after_a_gate_that_refuses) {
+    for (bool const is_asked_last : {false, true}) {
+        auto const budget = std::make_shared<window_budget>();
+        auto const refusing = std::make_shared<recording_gate>();
+        refusing->refusals.assign(9, 1s);
+        auto const both = is_asked_last ? all_gates({refusing, budget}) : all_gates({budget, refusing});
+        for (int i = 0; i != 10; ++i)
+            (void)both->admit(1, noon);
+        EXPECT_EQ(budget->balance(noon), is_asked_last ? 100 : 102);
+    }
 }
 
 TEST(window_budget, holds_what_cannot_be_counted) {
