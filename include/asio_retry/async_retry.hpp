@@ -43,7 +43,8 @@ class hedge_policy;
 /// with std::invalid_argument; a handler's own is as Asio takes it.
 ///
 /// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
-/// attempt is over. What they refer to must live as long.
+/// attempt is over. What they refer to must live as long. The context on which its waits hang lives until the
+/// operation has ended, or is destroyed while that waits, whose handler is not called then.
 ///
 /// Completion signature:
 ///  - for `[](auto token)` and deferred operations their own, `void(error_code, T...)` or
