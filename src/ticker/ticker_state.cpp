@@ -12,22 +12,6 @@
 
 namespace asio_retry::detail {
 
-void ticker_wait::on_cancelled(boost::asio::cancellation_type_t type) {
-    if (type == boost::asio::cancellation_type::none)
-        return;
-    auto const state = state_; // outlives the wait
-    state->cancel(*this);
-}
-
-bool ticker_wait::on_expiry() {
-    return state_->on_expiry(*this);
-}
-
-void ticker_wait::on_shutdown() noexcept {
-    state_->forget(*this);
-    dissolve();
-}
-
 ticker_state::ticker_state(boost::asio::any_io_executor executor, retry_policy policy)
     : executor_((refuse_if_empty_executor("backoff_ticker.executor", executor), std::move(executor)))
     , scheduler_(scheduler(boost::asio::query(executor_, boost::asio::execution::context)))
