@@ -92,7 +92,7 @@ class hedge_policy;
 ///  - `timed_out` when a time limit (attempt_timeout, set_up_within, idle_timeout, total_timeout or the
 ///    deadline) told the last attempt to stop and it failed, whatever its error; where it is thrown, the
 ///    exception of the attempt is nested in it. Also when total_timeout or the deadline leaves no time for an
-///    attempt: at the start, or after a wait that ended too late;
+///    attempt: at the start, or after a wait that ended too late, unless the policy has `clamp()`;
 ///  - `operation_aborted` when cancelled;
 ///  - the error inside a `permanent` one;
 ///  - the reason that a gate gives, under `condition::refused`, where it let no attempt begin and there is no

@@ -46,7 +46,8 @@ public:
     ASIO_RETRY_DECL backoff& operator=(backoff const&);
     ASIO_RETRY_DECL ~backoff();
 
-    /// Bounds the ceiling. Throws std::invalid_argument if `greatest` is negative or below the base.
+    /// Bounds the ceiling. Throws std::invalid_argument if `greatest` is negative or below the base, which a
+    /// callable has not.
     ASIO_RETRY_DECL backoff cap(duration greatest) const;
 
     /// The ceiling of the delay after `failures` consecutive failures, the present one included; from 1.

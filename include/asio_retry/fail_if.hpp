@@ -83,7 +83,8 @@ private:
 /// the kind `none` has not failed; `true` is `transient`.
 ///
 /// `operation` is of any form that `async_retry` takes. The predicate is given the values of its successful
-/// completion. A rejected value is retried whatever `retry_if` says, unless it is permanent. After the last
+/// completion. A rejected value is retried whatever `retry_if` says, unless it is permanent or
+/// `retry_sent(false)` forbids it. After the last
 /// attempt it is delivered as it is, or, with `fail_if(operation, predicate).or_error()`, as an error.
 ///
 /// A rejected value that comes after a time limit has told the attempt to stop is a `timed_out`, like every

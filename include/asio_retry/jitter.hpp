@@ -37,10 +37,11 @@ concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
 
 /// How a delay is drawn under the ceiling.
 ///
-/// The built-in jitters draw from a range that the backoff's cap bounds, so no draw is pushed onto the cap and
-/// the cap is as (un)likely as any other delay. Schemes that were published otherwise are made by `cap` and
-/// `beyond_cap`. An immutable value: the setters return a changed copy. Thread safety: const calls are safe
-/// from any number of threads as long as a user's callable is.
+/// The built-in jitters that have a range draw from one that the backoff's cap bounds, so no draw is pushed
+/// onto the cap and the cap is as (un)likely as any other delay. Of `log_normal_jitter` and
+/// `decorrelated_jitter_v2`, which have none, what is drawn above the cap becomes the cap. Schemes that were
+/// published otherwise are made by `cap` and `beyond_cap`. An immutable value: the setters return a changed
+/// copy. Thread safety: const calls are safe from any number of threads as long as a user's callable is.
 class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
 public:
     /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
@@ -72,7 +73,8 @@ public:
     /// The cap of the backoff bounds the ceiling alone: what is drawn may lie above.
     ASIO_RETRY_DECL jitter beyond_cap() const;
 
-    /// No delay is shorter, that of a retry at once included, as far as the cap of the backoff allows. The
+    /// No delay that is drawn is shorter, as far as the cap of the backoff allows; not drawn are that of
+    /// `first_at_once` and what `clamp` shortens. The
     /// range to draw from begins there, so that no delay is likelier than others; where nothing is left of it,
     /// and where a jitter has no range, what is shorter becomes `least`, rounded up to a multiple of the unit.
     /// Throws std::invalid_argument if negative or above `cap`, which throws if it is given below.
@@ -154,8 +156,8 @@ ASIO_RETRY_DECL jitter uniform_jitter(duration least);
 ASIO_RETRY_DECL jitter log_normal_jitter(double sigma);
 
 /// `base * (s(n + u) - s(n - 1 + v)) / 1.4` with s(t) = 2^t * tanh(sqrt(4 * t)), n the failures before this
-/// one, u and v uniform in [0, 1), and s = 0 where n is 0; whatever the ceiling, and never above the cap. Half
-/// of the first delays are below the base. A failure with a ceiling of zero at first counts, but has no delay.
+/// one, u and v uniform in [0, 1), and s = 0 where n is 0; whatever the ceiling, and never above the cap. A
+/// failure with a ceiling of zero at first counts, but has no delay.
 /// Source: Polly, `DecorrelatedJitterBackoffV2`, where v is the u of the delay before: each delay has the same
 /// law here, but does not depend on that one.
 ASIO_RETRY_DECL jitter decorrelated_jitter_v2();

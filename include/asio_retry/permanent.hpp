@@ -19,7 +19,7 @@ public:
     /// Precondition: e is not null.
     explicit permanent_error(std::exception_ptr e);
 
-    /// What the inner error says.
+    /// What the inner exception says; `permanent error` for a code, whose message `code()` has.
     char const* what() const noexcept override;
 
     /// The code, or that in the exception.

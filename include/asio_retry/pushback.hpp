@@ -54,8 +54,8 @@ enum class over_limit : unsigned char {
 ///
 /// `now` is what a date is compared with, the peer's `Date` where it is known: a date in the past is
 /// `after(0)`. Anything else says nothing: a sign, a fraction, another zone than GMT, a day that does not
-/// exist. The name of the day is not compared with the date. A year of two digits is the one from 49 years ago
-/// to 50 years ahead.
+/// exist. A leap second is the second after it. The name of the day is not compared with the date. A year of
+/// two digits is the one from 49 years ago to 50 years ahead.
 ASIO_RETRY_DECL pushback parse_retry_after(std::string_view text,
                                            std::chrono::system_clock::time_point now) noexcept;
 

@@ -87,8 +87,8 @@ public:
     /// Less than the first delay is accepted; there is then a retry only if the delay is drawn short enough.
     ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
 
-    /// Limits the sum of the waits. A wait that would exceed it does not begin: the operation then ends at once
-    /// with its last error, reason `elapsed`.
+    /// Limits the sum of the waits, as long as they were to be: one that ends early counts in full. A wait that
+    /// would exceed it does not begin: the operation then ends at once with its last error, reason `elapsed`.
     ASIO_RETRY_DECL retry_policy max_waited(duration greatest) const;
 
     /// Cancels an attempt that takes longer. Unless it succeeds all the same, it then counts as failed with
@@ -105,17 +105,18 @@ public:
     /// Ends the operation when this much time has passed since its initiation: a running attempt is cancelled,
     /// and the operation completes with `timed_out`. A wait that would end later does not begin: the operation
     /// then ends at once with its last error. After a wait that ends later all the same, because the context
-    /// was busy, no attempt begins: it ends with `timed_out`.
+    /// was busy, no attempt begins: it ends with `timed_out`; but for the last one that `clamp` makes.
     ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
 
     /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
     ASIO_RETRY_DECL retry_policy deadline(time_point when) const;
 
-    /// Shortens a wait that would end after max_elapsed, total_timeout or the deadline, so that one last
-    /// attempt is made. With max_elapsed, which interrupts nothing, that attempt begins at the limit. With the
-    /// others every wait ends early enough to leave time for the attempt after it: what the longest attempt
-    /// took so far, or up to twice that, but at least a tenth and at most half of the time left. With
-    /// reset_after it does not count how long attempts took.
+    /// Shortens a wait that would end after max_elapsed, total_timeout or the deadline, or exceed max_waited,
+    /// so that one last attempt is made, even if that wait ends too late. With max_elapsed and max_waited,
+    /// which interrupt nothing, that attempt begins at the limit. With the others every wait ends early enough
+    /// to leave time for the attempt after it: what the longest attempt took so far, or up to twice that, but
+    /// at least a tenth and at most half of the time left. With reset_after it does not count how long attempts
+    /// took.
     ASIO_RETRY_DECL retry_policy clamp() const;
     /// @}
 

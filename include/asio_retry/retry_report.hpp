@@ -44,7 +44,7 @@ struct retry_report {
     stop_reason reason{};       ///< has no meaning before
     std::uint64_t attempts = 0; ///< how many were made
     duration elapsed{};         ///< from the initiation to the end
-    duration waited{};          ///< of that, between the attempts
+    duration waited{};          ///< of that, between the attempts, and for a gate before the first
     error_code last_error; ///< the error of the last attempt that failed by itself. One that was told to stop
                            ///< may do so too, and attempt_timeout makes it `timed_out`; one that was merely
                            ///< aborted leaves the error of an earlier attempt here

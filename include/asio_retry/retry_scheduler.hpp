@@ -17,11 +17,11 @@ namespace asio_retry {
 
 /// All waits of an execution context, on one timer.
 ///
-/// A service of the context: `scheduler(context)` gives it, the first wait creates it, the context destroys it
-/// and with it, uncalled, the handlers of operations that still wait. A wait never ends early, and one until
-/// time_point::max() never ends at all. When no wait remains nothing keeps the context's `run()` from
-/// returning. Waits end in turns of at most 64, between which the other handlers of the context run. Thread
-/// safety: every member function but `seed` may be called from any thread.
+/// A service of the context: `scheduler(context)` gives it, the first operation that needs the time creates it,
+/// the context destroys it and with it, uncalled, the handlers of operations that still wait. A wait never ends
+/// early, and one until time_point::max() never ends at all. When no wait remains nothing keeps the context's
+/// `run()` from returning. Waits end in turns of at most 64, between which the other handlers of the context
+/// run. Thread safety: every member function but `seed` may be called from any thread.
 class ASIO_RETRY_DECL retry_scheduler : public boost::asio::execution_context::service {
 public:
     /// By which a context knows the service.

@@ -12,8 +12,8 @@ namespace asio_retry {
 ///
 /// `now()` never goes back. `wait_until(when)` returns when that time has come, or sooner once stopped; where
 /// it returns too early by `now()` it is called again. `stopped()` is asked often, and does not throw; true
-/// stays true. `next_random()` gives the source of randomness of one operation, and is called when its first
-/// attempt has failed.
+/// stays true. `next_random()` gives the source of randomness of one operation, and is called before its first
+/// delay is drawn.
 template <typename T>
 concept retry_waits = requires(T& waits, time_point when) {
     { waits.now() } -> std::convertible_to<time_point>;

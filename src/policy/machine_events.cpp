@@ -11,19 +11,22 @@
 namespace asio_retry {
 namespace {
 
-/// All hooks are called, whatever one of them throws; what was thrown first is delivered.
+/// Of the policy or the operation: what was thrown first is delivered.
+bool has_callable_thrown(retry_action const& action) noexcept {
+    return action.thrown && action.error == condition::callback_threw;
+}
+
+/// All hooks are called, whatever one of them throws.
 void call_at_end(retry_settings::hook const& own, detail::machine_observer* observers, retry_event const& event,
                  retry_action& action) noexcept {
-    bool has_thrown = false;
     auto const call = [&](auto const& hook) {
         try {
             hook();
         } catch (...) {
-            if (!has_thrown) {
-                action.error = error::hook_threw;
-                action.thrown = std::current_exception();
-            }
-            has_thrown = true;
+            if (has_callable_thrown(action))
+                return;
+            action.error = error::hook_threw;
+            action.thrown = std::current_exception();
         }
     };
     if (own)
@@ -35,8 +38,11 @@ void call_at_end(retry_settings::hook const& own, detail::machine_observer* obse
 } // namespace
 
 detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
-    detail::attempt_facts known{
-        attempts_, {}, {}, interrupted_by_, attempts_ != 0 && (has_sent_ || !attempts_speak_)};
+    detail::attempt_facts known{attempts_,
+                                {},
+                                {},
+                                interrupted_by_,
+                                attempts_ != 0 && makes_attempts_ && (has_sent_ || !attempts_speak_)};
     if (measures_time_) {
         known.elapsed = elapsed_between(story_ ? std::min(story_->initiated, started_) : started_, now);
         if (attempts_ != 0 && makes_attempts_)
@@ -63,7 +69,7 @@ void retry_machine::call_on_give_up(verdict const& failure, time_point now,
     try {
         event = detail::event_of(policy_.settings(), failure, known);
     } catch (...) { // the policy's own classifier
-        if (!action.thrown) {
+        if (!has_callable_thrown(action)) {
             action.error = error::predicate_threw;
             action.thrown = std::current_exception();
         }

@@ -72,7 +72,8 @@ permanent_error::permanent_error(std::exception_ptr e)
 }
 
 char const* permanent_error::what() const noexcept {
-    return "permanent error";
+    auto const* const inner = exception_ ? detail::thrown_as<std::exception>(exception_) : nullptr;
+    return inner ? inner->what() : "permanent error";
 }
 
 permanent_error::operator error_code() const noexcept {

@@ -104,7 +104,8 @@ struct date_fields {
     std::optional<whole_seconds> point() const noexcept {
         std::chrono::year_month_day const date{std::chrono::year(year), std::chrono::month(month),
                                                std::chrono::day(static_cast<unsigned>(day))};
-        if (!date.ok() || hour > 23 || minute > 59 || second > 59)
+        int const last = hour == 23 && minute == 59 ? 60 : 59; // a leap second
+        if (!date.ok() || hour > 23 || minute > 59 || second > last)
             return std::nullopt;
         return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
                std::chrono::seconds(second);
@@ -154,6 +155,7 @@ std::optional<whole_seconds> read_date(std::string_view text, int this_year) noe
 
 /// From `now` to `then`, to the nanosecond; a year may be too far away for that.
 duration until_date(whole_seconds then, std::chrono::system_clock::time_point now) noexcept {
+    now = std::min(now, std::chrono::system_clock::time_point::max() - std::chrono::seconds(1));
     whole_seconds const next = std::chrono::ceil<std::chrono::seconds>(now);
     if (then < next)
         return duration::zero();

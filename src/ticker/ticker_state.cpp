@@ -245,7 +245,7 @@ void ticker_state::withdraw(ticker_wait const& wait) noexcept {
 }
 
 error_code ticker_state::note_end(retry_action const& action) {
-    if (action.error)
+    if (action.error && action.error != condition::refused) // of the last tick that a gate did not grant
         ended_with_ = action.error;
     else if (action.reason == stop_reason::deadline)
         ended_with_ = timed_out_error();

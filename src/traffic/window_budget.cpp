@@ -52,16 +52,13 @@ void window_budget::advance(time_point now) const noexcept {
             continue;
         auto const steps = static_cast<std::size_t>(std::min<duration::rep>(passed, slot_count));
         std::size_t const last = present_.load();
-        for (std::size_t i = 1; i <= steps; ++i)
-            sum_.fetch_sub(slots_[(last + i) % slot_count].exchange(0));
+        for (std::size_t i = 1; i <= steps; ++i) {
+            slot& oldest = slots_[(last + i) % slot_count];
+            sum_.fetch_add(oldest.retries.exchange(0) * withdrawal_ - oldest.deposits.exchange(0));
+        }
         present_.fetch_add(steps);
         return;
     }
-}
-
-void window_budget::book(std::int64_t amount) noexcept {
-    sum_.fetch_add(amount);
-    slots_[present_.load() % slot_count].fetch_add(amount);
 }
 
 std::int64_t window_budget::balance(time_point now) const noexcept {
@@ -74,20 +71,31 @@ bool window_budget::acquire(failure_kind, time_point now) noexcept {
     std::int64_t sum = sum_.load();
     while (sum + reserve_ >= withdrawal_)
         if (sum_.compare_exchange_weak(sum, sum - withdrawal_)) {
-            slots_[present_.load() % slot_count].fetch_sub(withdrawal_);
+            present().retries.fetch_add(1);
             return true;
         }
     return false;
 }
 
+/// Whoever takes it out of its slot adds it to the sum, this or `advance`.
 void window_budget::give_back(failure_kind) noexcept {
-    book(withdrawal_);
+    std::size_t const last = present_.load();
+    for (std::size_t i = 1; i <= slot_count; ++i) {
+        auto& retries = slots_[(last + i) % slot_count].retries;
+        std::int64_t count = retries.load();
+        while (count > 0)
+            if (retries.compare_exchange_weak(count, count - 1)) {
+                sum_.fetch_add(withdrawal_);
+                return;
+            }
+    }
 }
 
 admission window_budget::admit(std::uint64_t number, time_point now) noexcept {
     if (number == 1) {
         advance(now);
-        book(deposit_);
+        sum_.fetch_add(deposit_);
+        present().deposits.fetch_add(deposit_);
     }
     return now;
 }

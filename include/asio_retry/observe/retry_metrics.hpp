@@ -43,7 +43,8 @@ struct retry_counts {
 /// Thread safety: any function may be called from any thread. What is observed is counted without a lock.
 class ASIO_RETRY_DECL retry_metrics final : public retry_observer {
 public:
-    /// Counted at about this time: while others go on, there are never more ends than beginnings.
+    /// Counted at about this time: while others go on, there are never more ends than beginnings, and what
+    /// begins while they are looked at may seem to be pending.
     retry_counts counts() const noexcept;
 
     /// A number that belongs into the same text, such as the balance of a budget: `value` is called, without a

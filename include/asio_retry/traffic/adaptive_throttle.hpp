@@ -27,9 +27,10 @@ struct adaptive_throttle_options {
 ///
 /// over the last `window`, in thirty slots. Requests are all attempts that were asked for, refused ones too;
 /// accepts are successes and permanent failures, which are answers. An attempt that is abandoned is no request.
-/// With the defaults a peer gets about twice what it accepts, a dead one a tenth of the requests, and 35 s
-/// after an outage it is trusted again. A longer window, or a `max_rejection` of nearly 1, takes minutes for
-/// that: nothing is learnt from attempts that are not made.
+/// With the defaults a peer gets about twice what it accepts, a dead one a tenth of the requests, and some 35 s
+/// after an outage it is trusted again; where there are few attempts per second, chance makes that 15 to 80 s.
+/// A longer window, or a `max_rejection` of nearly 1, takes minutes for that: nothing is learnt from attempts
+/// that are not made.
 ///
 /// Thread safety: any function may be called from any thread; there is a lock, held for a few additions.
 class ASIO_RETRY_DECL adaptive_throttle final : public retry_gate {

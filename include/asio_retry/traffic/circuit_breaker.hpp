@@ -15,8 +15,9 @@ namespace asio_retry {
 /// The options of a `circuit_breaker`.
 struct circuit_breaker_options {
     double failure_rate = 0.5;                  ///< failures per attempt that open it, in (0, 1]
-    std::uint32_t min_attempts = 20;            ///< fewer say nothing; at most `last` if that is set
-    duration window = std::chrono::seconds(10); ///< the attempts that count: those that ended within it
+    std::uint32_t min_attempts = 20;            ///< fewer say nothing; `last` if that is set and less
+    duration window = std::chrono::seconds(10); ///< the attempts that count: those that ended within it, in ten
+                                                ///< slots
     std::uint32_t last = 0;                     ///< or, if not 0, this many that ended last; at most a million
     std::uint32_t consecutive = 0;              ///< so many failures in a row open it too; 0: off
     double slow_rate = 0; ///< slow attempts per attempt that open it too, in [0, 1]; 0: off
@@ -60,7 +61,7 @@ public:
     /// Refuses everything until `reset`.
     void isolate() noexcept;
 
-    /// Closes it and forgets what was.
+    /// Closes it and forgets what was. Attempts that run count when they end.
     void reset() noexcept;
 
     admission admit(std::uint64_t number, time_point now) noexcept override;

@@ -16,7 +16,8 @@ struct retry_budget_options {
     double keep = 1;                            ///< what does not fade, so that a quiet client may retry at all
     double initial = 1;                         ///< what there is at first
     double per_second = 0;        ///< although too little is left, one retry in each 1/per_second s
-    bool earn_by_request = false; ///< first attempts earn when they end, in place of successes
+    bool earn_by_request = false; ///< first attempts earn when they end, unless abandoned, and not
+                                  ///< successes
 };
 
 /// Lets retries spend what successes have earned: the budget to begin with.

@@ -50,6 +50,12 @@ fault(ticker_keeps_a_refusal_that_is_due_when_it_starts_over src/ticker/ticker_s
         lock.unlock();]] [[    if (false) {
         lock.unlock();]])
 
+fault(ticker_ends_with_a_refusal src/ticker/ticker_state.cpp
+    [[    if (action.error && action.error != condition::refused)]] [[    if (action.error)]])
+
+fault(ticks_are_sent src/policy/machine_events.cpp
+    [[attempts_ != 0 && makes_attempts_ && (]] [[attempts_ != 0 && (]])
+
 fault(ticker_has_many_waits src/ticker/ticker_state.cpp
     [[    if (current_) {
         wait.result_]] [[    if (current_ == &wait) {
@@ -108,9 +114,7 @@ fault(ticker_is_exhausted_at_its_deadline src/ticker/ticker_state.cpp
     [[    else if (action.reason == stop_reason::deadline)]] [[    else if (action.reason == stop_reason::elapsed)]])
 
 fault(ticker_is_exhausted_whatever_threw src/ticker/ticker_state.cpp
-    [[    if (action.error)
-        ended_with_]] [[    if (action.error && stopped_)
-        ended_with_]])
+    [[    if (action.error && action.error != condition::refused)]] [[    if (action.error && stopped_)]])
 
 fault(ticker_stops_a_tick_that_is_due_when_it_starts_over src/ticker/ticker_state.cpp
     [[    if (phase_ != phase::waiting || !scheduler_.cancel(wait))]] [[    if (phase_ == phase::deciding || (phase_ == phase::waiting && !scheduler_.cancel(wait)))]])

@@ -136,6 +136,12 @@ fault(window_budget_has_no_reserve src/traffic/window_budget.cpp
 fault(window_budget_rounds_its_cost_up src/traffic/window_budget.cpp
     [[std::min(scale / ratio, greatest)]] [[std::min(std::ceil(scale / ratio), greatest)]])
 
+fault(window_budget_gives_back_what_counts_no_more src/traffic/window_budget.cpp
+    [[        while (count > 0)]] [[        while (count > -1000)]])
+
+fault(window_budget_gives_back_the_latest_retry src/traffic/window_budget.cpp
+    [[        auto& retries = slots_[(last + i) % slot_count].retries;]] [[        auto& retries = slots_[(last + 1 + slot_count - i) % slot_count].retries;]])
+
 fault(share_budget_forgets_the_sleepers src/traffic/share_budget.cpp
     [[compare_exchange_weak(counts, counts + retry_of_many))]] [[compare_exchange_weak(counts, counts))]])
 

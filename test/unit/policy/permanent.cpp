@@ -34,7 +34,9 @@ TEST(permanent, holds_a_code_an_exception_or_what_was_thrown) {
     auto const thrown = std::make_exception_ptr(std::runtime_error("no such user"));
     EXPECT_EQ(permanent(thrown).exception(), thrown);
     EXPECT_EQ(permanent(thrown).code(), error::operation_threw);
-    EXPECT_STREQ(permanent(thrown).what(), "permanent error");
+    EXPECT_STREQ(permanent(thrown).what(), "no such user");
+    EXPECT_STREQ(permanent(refused()).what(), "permanent error");
+    EXPECT_STREQ(permanent(std::make_exception_ptr(1)).what(), "permanent error");
 }
 
 TEST(permanent, what_is_marked_twice_has_one_inner_error) {

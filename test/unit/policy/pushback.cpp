@@ -114,6 +114,14 @@ TEST(decision_29, a_two_digit_year_is_at_most_50_years_ahead) {
     EXPECT_EQ(year_of("00", at(std::chrono::year(1999) / 12 / 31, 24h - 1s)), pushback::after(1s));
 }
 
+TEST(decision_29, a_leap_second_is_the_one_after_it) {
+    wall_time const new_years_eve = at(std::chrono::year(2016) / 12 / 31);
+    EXPECT_EQ(parse_retry_after("Sat, 31 Dec 2016 23:59:60 GMT", new_years_eve), pushback::after(24h));
+    EXPECT_EQ(parse_retry_after("Sat, 31 Dec 2016 23:59:61 GMT", new_years_eve), nothing);
+}
+TEST(decision_29, any_date_that_can_be_counted_is_in_the_past_at_the_end_of_time) {
+    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 2100 23:59:59 GMT", wall_time::max()), pushback::after(0s));
+}
 TEST(decision_29, what_is_no_number_and_no_date_says_nothing) {
     for (char const* text : {
              "",

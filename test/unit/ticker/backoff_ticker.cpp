@@ -472,6 +472,14 @@ TEST_F(ticker_test, reset_gives_back_the_lease_of_the_wait_it_ends) {
     EXPECT_EQ(gate->left, 0);
 }
 
+// --- what a tick is not
+
+TEST_F(ticker_test, sends_nothing) {
+    backoff_ticker ticker(io, growing().retry_sent(false));
+    for (int i = 0; i != 3; ++i)
+        EXPECT_EQ(wait(ticker), error_code());
+}
+
 // --- retry_now
 
 TEST_F(ticker_test, retry_now_ends_a_pending_wait_with_a_tick) {

@@ -100,6 +100,28 @@ TEST_F(ticker_gate, a_wait_for_it_ends_like_any_other) {
     EXPECT_THAT(ends, ElementsAre(aborted()));
 }
 
+TEST_F(ticker_gate, a_limit_ends_the_wait_for_it_with_the_same_errors_as_any_other) {
+    auto const policy =
+        retry_policy().backoff(constant(100ms)).jitter(no_jitter()).unlimited_attempts().wait_when_refused();
+    auto const ends_with = [&](retry_policy const& limited) {
+        gate->grants.assign(100, false);
+        backoff_ticker limited_ticker(io, limited.gate(gate));
+        error_code last;
+        for (int i = 0; i != 2; ++i) {
+            limited_ticker.async_wait([&](error_code ec) { last = ec; });
+            time.run();
+        }
+        gate->grants.clear();
+        return last;
+    };
+    error_code const exhausted = error::exhausted;
+    EXPECT_EQ(ends_with(policy.max_elapsed(450ms)), exhausted);
+    EXPECT_EQ(ends_with(policy.max_waited(450ms)), exhausted);
+    EXPECT_EQ(ends_with(policy.total_timeout(450ms)), asio::error::timed_out);
+    EXPECT_EQ(ends_with(policy.deadline(time.now() + 450ms)), asio::error::timed_out);
+    EXPECT_EQ(ends_with(retry_policy().backoff(constant(100ms))), exhausted) << "and where it does not wait";
+}
+
 TEST_F(ticker_gate, a_wait_for_it_may_be_cancelled) {
     make(true);
     tick();

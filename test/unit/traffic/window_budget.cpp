@@ -83,6 +83,39 @@ TEST(window_budget, decision_26_gives_back_and_charges_no_first_attempt) {
     EXPECT_EQ(budget.balance(noon), 1);
 }
 
+TEST(window_budget, gives_back_nothing_that_counts_no_more) {
+    for (int const cancelled : {0, 50, 100}) { // of as many retries as the floor allows
+        window_budget budget({.ratio = 0});
+        for (int i = 0; i != 100; ++i)
+            EXPECT_TRUE(retry(budget, noon));
+        for (int second = 1; second != 10; ++second)
+            EXPECT_EQ(budget.balance(noon + second * 1s), 0);
+        for (int i = 0; i != cancelled; ++i)
+            budget.give_back(failure_kind::transient);
+        EXPECT_EQ(budget.balance(noon + 9500ms), cancelled);
+        EXPECT_EQ(budget.balance(noon + 10s), 100);
+        budget.give_back(failure_kind::transient);
+        EXPECT_EQ(budget.balance(noon + 10s), 100);
+    }
+}
+
+TEST(window_budget, gives_back_the_oldest_retry) {
+    window_budget budget({.ratio = 0, .min_per_second = 1});
+    for (int second = 0; second != 10; ++second)
+        EXPECT_TRUE(retry(budget, noon + second * 1s));
+    budget.give_back(failure_kind::transient);
+    EXPECT_EQ(budget.balance(noon + 9s), 1);
+    EXPECT_EQ(budget.balance(noon + 10s), 1);
+    EXPECT_EQ(budget.balance(noon + 11s), 2);
+}
+
+TEST(window_budget, counts_for_up_to_twice_its_ttl_what_is_looked_at_seldom) {
+    window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
+    (void)budget.admit(1, noon);
+    for (duration t = 1999ms; t < 19s; t += 1999ms)
+        EXPECT_EQ(budget.balance(noon + t), t < 18s ? 1 : 0) << t.count();
+}
+
 TEST(window_budget, counts_a_request_once_if_it_is_asked_after_a_gate_that_refuses) {
     for (bool const is_asked_last : {false, true}) {
         auto const budget = std::make_shared<window_budget>();
