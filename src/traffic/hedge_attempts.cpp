@@ -94,6 +94,10 @@ void hedge_machine::plan_after_failure(pushback said, time_point now) {
     if (is_stopping())
         return;
     next_at_ = std::max(now, not_before_);
+    if (no_more_ || next_at_ > now)
+        drop_ready();
+    if (is_ready_) // since another one failed at the same time
+        return;
     if (!may_begin(next_at_)) {
         if (!no_more_)
             reason_ = next_at_ >= deadline_ ? stop_reason::deadline : stop_reason::attempts;

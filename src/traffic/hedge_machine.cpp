@@ -108,8 +108,12 @@ void hedge_machine::go_on(time_point now) {
     if (is_stopping()) {
         drop_ready();
         give_lease_back();
-        if (running_ == 0)
+        if (running_ == 0) {
             end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+        } else if (now >= deadline_) {
+            end(phase::ending, stop_reason::cancelled, 0, aborted_error());
+            has_to_stop_ = true;
+        }
         return;
     }
     if (now >= deadline_) {

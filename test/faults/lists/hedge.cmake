@@ -151,6 +151,19 @@ fault(hedge_keeps_a_lease_for_no_attempt src/traffic/hedge_machine.cpp
         conclude_unanswered();]] [[    if (running_ == 0)
         conclude_unanswered();]])
 
+fault(hedge_makes_an_attempt_ready_twice src/traffic/hedge_attempts.cpp
+    [[    if (is_ready_) // since another one failed at the same time
+        return;
+]] [[]])
+
+fault(hedge_begins_what_a_peer_has_forbidden_meanwhile src/traffic/hedge_attempts.cpp
+    [[    if (no_more_ || next_at_ > now)
+        drop_ready();
+]] [[]])
+
+fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp
+    [[        } else if (now >= deadline_) {]] [[        } else if (now > deadline_ + deadline_.time_since_epoch()) {]])
+
 noticed_by(exhaustion_tests)
 
 fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp
@@ -162,3 +175,6 @@ fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp
 fault(hedge_that_cannot_wait_leaves_its_attempt_alone src/hedge/hedge_core.cpp
     [[        machine_.fail(code_of(std::current_exception()), std::current_exception());
         occupancy_.add(hedge_event::called);]] [[        machine_.fail(code_of(std::current_exception()), std::current_exception());]])
+
+fault(attempt_has_no_allocator_when_it_has_moved include/asio_retry/detail/attempt/attempt_handler.hpp
+    [[get_allocator() const noexcept { return allocator_; }]] [[get_allocator() const noexcept { return operation_->get_handler_allocator(); }]])

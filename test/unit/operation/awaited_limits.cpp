@@ -102,7 +102,7 @@ struct workless_executor {
     bool operator==(workless_executor const&) const noexcept = default;
 };
 
-TEST(awaited_limits, no_strand_for_who_goes_on_after_an_operation_that_could_not_begin) {
+TEST(awaited_limits, no_strand_where_an_operation_could_not_begin) {
     asio::io_context io;
     bool went_on = false;
     auto const caller = [&]() -> asio::awaitable<void> {

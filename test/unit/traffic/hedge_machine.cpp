@@ -246,6 +246,20 @@ TEST(hedge_machine, a_drain_lets_those_that_run_end) {
     EXPECT_EQ(script.delivered.error, aborted_error());
 }
 
+TEST(hedge_machine, a_drain_does_not_outlast_the_deadline) {
+    for (bool const succeeds : {false, true}) {
+        hedge_script script(hedge_policy(10ms).max_attempts(3).total_timeout(50ms));
+        script.start();
+        script.go_on(10);
+        script.machine.drain();
+        EXPECT_EQ(script.go_on(20), "wait until 50");
+        EXPECT_EQ(script.go_on(50), "stop, wait");
+        EXPECT_EQ(script.fail(1, 51), "wait");
+        EXPECT_EQ(succeeds ? script.succeed(2, 52) : script.fail(2, 52),
+                  succeeds ? "deliver 2 succeeded, done" : "deliver 0 cancelled, done");
+    }
+}
+
 // --- callables
 
 TEST(hedge_machine, the_hook_is_told_each_attempt_but_the_first) {

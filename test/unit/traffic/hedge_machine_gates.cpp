@@ -61,6 +61,50 @@ TEST(decision_26, a_token_is_given_back_as_soon_as_no_attempt_can_follow) {
     EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
 }
 
+// Nobody asks the machine between two failures that come at once.
+struct two_at_once : testing::Test {
+    guarded_hedge hedge{hedge_policy(10ms).max_attempts(4)};
+    hedge_machine& machine = hedge.script.machine;
+
+    two_at_once() {
+        hedge.script.start();
+        hedge.script.go_on(10);
+        hedge.gate->told.clear();
+    }
+    void fail(std::uint64_t number) {
+        machine.on_failure(number, hedge_script::refused_connection(), hedge_script::at(11));
+    }
+};
+
+TEST_F(two_at_once, make_one_attempt_ready) {
+    fail(1);
+    fail(2);
+    EXPECT_EQ(hedge.script.go_on(11), "begin 3, wait until 21");
+    EXPECT_THAT(hedge.gate->told,
+                elements("failed 1 transient", "acquire transient", "admit 3", "failed 2 transient"));
+    EXPECT_EQ(hedge.script.succeed(3, 12), "deliver 3 succeeded, done");
+    EXPECT_TRUE(hedge.gate->is_balanced());
+}
+
+TEST_F(two_at_once, make_none_ready_if_the_second_says_never) {
+    fail(1);
+    machine.heed(2, pushback::never());
+    fail(2);
+    EXPECT_EQ(hedge.script.go_on(11), "deliver 2 pushback, done");
+    EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
+    EXPECT_TRUE(hedge.gate->is_balanced());
+}
+
+TEST_F(two_at_once, make_none_ready_before_the_second_says) {
+    fail(1);
+    machine.heed(2, pushback::after(10s));
+    fail(2);
+    EXPECT_EQ(hedge.script.go_on(11), "wait until 10011");
+    EXPECT_EQ(hedge.script.go_on(10011), "begin 3, wait until 10021");
+    EXPECT_EQ(hedge.script.succeed(3, 10012), "deliver 3 succeeded, done");
+    EXPECT_TRUE(hedge.gate->is_balanced());
+}
+
 TEST(hedge_machine_gates, the_others_failed) {
     guarded_hedge hedge;
     hedge.script.start();

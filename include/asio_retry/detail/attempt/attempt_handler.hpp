@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 
@@ -25,9 +26,11 @@ template <attempt_host Operation>
 class attempt_handler {
 public:
     explicit attempt_handler(Operation* given_operation) noexcept
-        : operation_(given_operation) {}
+        : operation_(given_operation)
+        , allocator_(given_operation->get_handler_allocator()) {}
     attempt_handler(attempt_handler&& other) noexcept
-        : operation_(other.release()) {}
+        : operation_(other.release())
+        , allocator_(other.allocator_) {}
     attempt_handler& operator=(attempt_handler&&) = delete;
     ~attempt_handler() {
         if (operation_)
@@ -38,7 +41,7 @@ public:
     using allocator_type = typename Operation::handler_allocator;
     using cancellation_slot_type = asio::cancellation_slot;
     executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
-    allocator_type get_allocator() const noexcept { return operation_->get_handler_allocator(); }
+    allocator_type get_allocator() const noexcept { return allocator_; }
     cancellation_slot_type get_cancellation_slot() const noexcept { return operation_->attempt_slot(); }
 #if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
     using immediate_executor_type = calling_executor;
@@ -61,6 +64,7 @@ public:
 
 private:
     Operation* operation_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS allocator_type allocator_; // Asio asks for it after it has moved the handler
 };
 
 } // namespace asio_retry::detail
