@@ -30,8 +30,8 @@ class hedge_policy;
 ///  - a callable that returns an `awaitable`;
 ///  - a plain callable.
 ///
-/// Each of them may have an `attempt` as its first parameter, and may stand inside `fail_if`, `with_report` and
-/// the like.
+/// Each of them may have an `attempt` as its first parameter, with a default argument too, and may stand inside
+/// `fail_if`, `with_report` and the like.
 ///
 /// Preconditions: the values of the completion are default-constructible, because a completion may have none to
 /// give. An operation that takes a token completes on the associated executor of the handler that it is given,

@@ -40,7 +40,8 @@ protected:
 
 /// One call of the operation, as the operation may ask to see it.
 ///
-/// An operation whose first parameter is an `attempt` is told which one it is. Handed on to
+/// An operation whose first parameter is an `attempt` is told which one it is; an overloaded one that can be
+/// called with nothing is called with nothing. Handed on to
 /// `async_retry(attempt, operation, policy)`, it makes that a nested retry.
 struct attempt {
     /// Counted from 1; a retry is every attempt after the first.

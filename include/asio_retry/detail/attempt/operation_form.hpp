@@ -158,10 +158,10 @@ enum class call_shape { nothing, attempt, token, attempt_and_token, none };
 // A generic lambda's body cannot be looked at without instantiating it, hence this order.
 template <typename F>
 consteval call_shape call_shape_of() {
-    if constexpr (std::is_invocable_v<F&>)
-        return call_shape::nothing;
-    else if constexpr (takes_only_attempt<F>)
+    if constexpr (takes_only_attempt<F>) // even if it has a default argument
         return call_shape::attempt;
+    else if constexpr (std::is_invocable_v<F&>)
+        return call_shape::nothing;
     else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it takes any further ones too
         return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
