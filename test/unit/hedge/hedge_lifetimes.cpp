@@ -10,10 +10,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -401,6 +404,24 @@ TEST(hedge_lifetimes, a_retry_nested_in_an_attempt_leaves_nothing_behind) {
     attempts.complete(1, {}, 1);
     time.run();
     EXPECT_EQ(record.count, 1);
+}
+
+TEST(hedge_memory, is_that_of_a_bound_allocator_unless_it_outlives_the_completion) {
+    for (bool const at_once : {false, true}) {
+        asio::io_context io;
+        std::array<std::byte, 4096> bytes;
+        std::pmr::monotonic_buffer_resource some(bytes.data(), bytes.size(), std::pmr::null_memory_resource());
+        std::pmr::memory_resource* const none = std::pmr::null_memory_resource();
+        std::pmr::polymorphic_allocator<> const allocator(at_once ? none : &some);
+        hedge_policy const policy(std::chrono::hours(1));
+        int delivered = 0;
+        async_hedge(
+            io, [] { return 1; }, at_once ? policy.deliver_at_once() : policy,
+            asio::bind_allocator(allocator, [&](std::exception_ptr, int value) { delivered = value; }));
+        io.run();
+        EXPECT_EQ(delivered, 1);
+        EXPECT_EQ(some.allocate(1) == bytes.data(), at_once) << "whether nobody has asked it before";
+    }
 }
 
 } // namespace

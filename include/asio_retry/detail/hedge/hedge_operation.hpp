@@ -5,10 +5,9 @@
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/hedge/hedge_shell.hpp>
 #include <asio_retry/detail/hedge/hedge_slots.hpp>
+#include <asio_retry/detail/hedge/own_memory.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/hedge_policy.hpp>
-
-#include <boost/asio/bind_allocator.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -173,8 +172,8 @@ struct operation_kind<hedge_policy> {
         using allocator = typename handler_memory<Handler>::handler_allocator;
         if constexpr (!is_the_librarys_own<allocator>)
             if (policy.settings().deliver_at_once)
-                return make<HasStrand>(asio::bind_allocator(std::allocator<void>(), std::move(handler)),
-                                       std::move(callable), policy, waits_on, std::move(membership));
+                return make<HasStrand>(with_own_memory<Handler>(std::move(handler)), std::move(callable),
+                                       policy, waits_on, std::move(membership));
         make<HasStrand>(std::move(handler), std::move(callable), policy, waits_on, std::move(membership));
     }
 

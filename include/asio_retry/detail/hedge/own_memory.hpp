@@ -1,0 +1,46 @@
+#pragma once
+
+#include <boost/asio/associator.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// A handler whose allocator is not asked for memory. To bind another one to it would do, but for Boost 1.81,
+/// where a handler with a bound allocator takes no second one.
+template <typename Handler>
+class with_own_memory {
+public:
+    using allocator_type = std::allocator<void>;
+
+    explicit with_own_memory(Handler&& handler)
+        : handler_(std::move(handler)) {}
+
+    static allocator_type get_allocator() noexcept { return {}; }
+    Handler const& handler() const noexcept { return handler_; }
+
+    template <typename... Args>
+    void operator()(Args&&... args) {
+        std::move(handler_)(std::forward<Args>(args)...);
+    }
+
+private:
+    Handler handler_;
+};
+
+} // namespace asio_retry::detail
+
+template <template <typename, typename> class Associator, typename Handler, typename Default>
+struct boost::asio::associator<Associator, asio_retry::detail::with_own_memory<Handler>, Default>
+    : Associator<Handler, Default> {
+    using wrapped = asio_retry::detail::with_own_memory<Handler>;
+
+    static typename Associator<Handler, Default>::type get(wrapped const& by) noexcept {
+        return Associator<Handler, Default>::get(by.handler());
+    }
+    static auto get(wrapped const& by, Default const& otherwise) noexcept
+        -> decltype(Associator<Handler, Default>::get(by.handler(), otherwise)) {
+        return Associator<Handler, Default>::get(by.handler(), otherwise);
+    }
+};
