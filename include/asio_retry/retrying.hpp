@@ -21,7 +21,8 @@ namespace asio_retry {
 /// are a part of each attempt.
 ///
 /// Preconditions: the arguments that the initiating function hands on can be copied, and the operation has one
-/// completion signature, with an error_code or a std::exception_ptr first. Buffers and what else the arguments
+/// completion signature, with an error_code or a std::exception_ptr first and values that have a default: a
+/// server accepts with `acceptor.async_accept(socket, retrying(policy))`. Buffers and what else the arguments
 /// refer to serve all attempts, and an attempt that failed half-way, as a read of a stream may, is not undone.
 /// A socket whose connect failed cannot be relied on any more: `async_connect(socket, endpoints,
 /// retrying(policy))` opens it anew for each endpoint, `socket.async_connect` does not.

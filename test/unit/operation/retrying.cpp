@@ -261,6 +261,28 @@ TEST_F(retrying_token, counts_what_throws_as_an_attempt) {
 }
 
 // On real sockets: nobody listens at first.
+// async_accept is overloaded, and other overloads complete with a socket, which has no default.
+TEST(retrying_sockets, accepts_into_a_socket) {
+    asio::io_context io;
+    tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+    tcp::socket served(io), client(io), awaited(io), second_client(io);
+    std::optional<error_code> accepted;
+    acceptor.async_accept(served, retrying(retry_policy(), [&](error_code ec) { accepted = ec; }));
+    client.async_connect(acceptor.local_endpoint(), asio::detached);
+    io.run();
+    EXPECT_EQ(accepted, error_code());
+
+    auto const session = [&]() -> asio::awaitable<void> {
+        tcp::endpoint peer;
+        co_await acceptor.async_accept(awaited, peer, retrying(retry_policy(), asio::use_awaitable));
+        EXPECT_EQ(peer, second_client.local_endpoint());
+    };
+    second_client.connect(acceptor.local_endpoint());
+    asio::co_spawn(io, session, [](std::exception_ptr const& thrown) { EXPECT_FALSE(thrown); });
+    io.restart();
+    io.run();
+}
+
 TEST(retrying_sockets, connects_when_somebody_listens_at_last) {
     asio::io_context context;
     tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));

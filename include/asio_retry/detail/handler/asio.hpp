@@ -32,6 +32,8 @@
 namespace boost::asio::detail {
 template <typename T, typename Blocking>
 class promise_executor; // what use_future gives its handlers: a system_executor that also catches exceptions
+template <typename... Signatures>
+struct initiation_archetype; // what its concepts try a token with
 #if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
 template <typename Executor>
 class awaitable_frame_base; // what coroutine_entry.hpp looks for, which may be gone one day

@@ -90,9 +90,11 @@ inline constexpr bool is_inner_token = is_token_for<Token, Signature>;
 template <typename Signature>
 inline constexpr bool is_inner_token<default_token, Signature> = true;
 
-/// Says what makes an operation, or the token inside, unusable.
+/// Says what makes an operation, or the token inside, unusable; but not that its values have no default, as
+/// those of the overloads of async_accept that nobody has meant: the compiler tries them all.
 template <typename Token, typename... Signatures>
 struct retryable_signature {
+    static constexpr bool has_defaults = true;
     static constexpr bool is_usable = false;
     static_assert(sizeof...(Signatures) == 1,
                   "retrying: operations with several completion signatures are not supported");
@@ -100,17 +102,14 @@ struct retryable_signature {
 };
 template <typename Token, typename Signature>
 struct retryable_signature<Token, Signature> {
-    static constexpr bool is_usable = completion<Signature>::has_error && completion<Signature>::has_defaults &&
-                                      is_inner_token<Token, Signature>;
+    static constexpr bool has_defaults = completion<Signature>::has_defaults;
+    static constexpr bool is_usable =
+        completion<Signature>::has_error && has_defaults && is_inner_token<Token, Signature>;
     static_assert(completion<Signature>::has_error,
                   "retrying: the completion signature of the operation must be void(error_code, T...) or "
                   "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
                   "as_tuple(token))");
-    static_assert(
-        completion<Signature>::has_defaults,
-        "retrying: what the operation completes with must have a default constructor, for where it fails");
-    static_assert(!completion<Signature>::has_error || !completion<Signature>::has_defaults ||
-                      is_inner_token<Token, Signature>,
+    static_assert(!completion<Signature>::has_error || !has_defaults || is_inner_token<Token, Signature>,
                   "retrying: the handler inside must be callable with what the operation completes with");
     using type = Signature;
 };
@@ -167,8 +166,14 @@ public:
 
     /// For what is unusable.
     template <typename Initiation, typename... Args>
-        requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>)
+        requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>) &&
+                (retryable::has_defaults ||
+                 !std::is_same_v<std::decay_t<Initiation>, asio::detail::initiation_archetype<Signatures...>>)
     static auto initiate(Initiation&&, retrying_token token, Args&&...) {
+        static_assert(
+            retryable::has_defaults,
+            "retrying: what the operation completes with must have a default constructor, for where it fails; "
+            "a std::optional of it has one");
         static_assert(
             !retryable::is_usable || can_be_copied<Initiation, Args...>,
             "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "

@@ -1,0 +1,36 @@
+// expected alone: retrying: what the operation completes with must have a default constructor, for where it
+// fails; a std::optional of it has one
+#include <asio_retry/retrying.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/io_context.hpp>
+
+#ifdef FAULT_REMOVED
+using value = int;
+#else
+struct value {
+    explicit value(int) {}
+};
+#endif
+
+struct initiation {
+    using executor_type = boost::asio::io_context::executor_type;
+    executor_type executor;
+    executor_type get_executor() const noexcept { return executor; }
+
+    template <typename Handler>
+    void operator()(Handler&& handler) const {
+        std::forward<Handler>(handler)(asio_retry::error_code(), value(1));
+    }
+};
+
+template <typename Token>
+auto async_use(boost::asio::io_context& io, Token&& token) {
+    return boost::asio::async_initiate<Token, void(asio_retry::error_code, value)>(
+        initiation{io.get_executor()}, token);
+}
+
+void start(boost::asio::io_context& io) {
+    async_use(io,
+              asio_retry::retrying(asio_retry::retry_policy(), [](asio_retry::error_code, value const&) {}));
+}
