@@ -22,14 +22,14 @@ namespace {
 
 /// An allocator that belongs to something, as those of std::pmr do.
 template <typename T>
-struct counting_allocator {
+struct arena_allocator {
     using value_type = T;
     int* blocks;
 
-    explicit counting_allocator(int& given_blocks) noexcept
+    explicit arena_allocator(int& given_blocks) noexcept
         : blocks(&given_blocks) {}
     template <typename U>
-    counting_allocator(counting_allocator<U> const& other) noexcept
+    arena_allocator(arena_allocator<U> const& other) noexcept
         : blocks(other.blocks) {}
 
     T* allocate(std::size_t count) {
@@ -43,7 +43,7 @@ struct counting_allocator {
         --*blocks;
     }
     template <typename U>
-    friend bool operator==(counting_allocator a, counting_allocator<U> b) noexcept {
+    friend bool operator==(arena_allocator a, arena_allocator<U> b) noexcept {
         return a.blocks == b.blocks;
     }
 };
@@ -67,7 +67,7 @@ void start_with_each_allocation_failing(Start start) {
             try {
                 start(io, once,
                       boost::asio::bind_cancellation_slot(
-                          signal.slot(), boost::asio::bind_allocator(counting_allocator<void>(blocks), count)));
+                          signal.slot(), boost::asio::bind_allocator(arena_allocator<void>(blocks), count)));
             } catch (std::bad_alloc const&) {
                 is_refused = true;
             }
