@@ -13,39 +13,29 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <memory_resource>
 #include <new>
 #include <utility>
 
 namespace asio_retry::test {
 namespace {
 
-/// An allocator that belongs to something, as those of std::pmr do.
-template <typename T>
-struct arena_allocator {
-    using value_type = T;
-    int* blocks;
+/// For allocators that belong to something.
+class counted_memory final : public std::pmr::memory_resource {
+public:
+    int blocks = 0;
 
-    explicit arena_allocator(int& given_blocks) noexcept
-        : blocks(&given_blocks) {}
-    template <typename U>
-    arena_allocator(arena_allocator<U> const& other) noexcept
-        : blocks(other.blocks) {}
-
-    T* allocate(std::size_t count) {
+private:
+    void* do_allocate(std::size_t size, std::size_t alignment) override {
         failing_allocation::pause const not_of_this;
-        T* const block = std::allocator<T>().allocate(count);
-        ++*blocks;
-        return block;
+        ++blocks;
+        return std::pmr::new_delete_resource()->allocate(size, alignment);
     }
-    void deallocate(T* block, std::size_t count) noexcept {
-        std::allocator<T>().deallocate(block, count);
-        --*blocks;
+    void do_deallocate(void* block, std::size_t size, std::size_t alignment) override {
+        --blocks;
+        std::pmr::new_delete_resource()->deallocate(block, size, alignment);
     }
-    template <typename U>
-    friend bool operator==(arena_allocator a, arena_allocator<U> b) noexcept {
-        return a.blocks == b.blocks;
-    }
+    bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
 };
 
 // Where a slot has no memory, Asio's operation has the handler already, and asks what is left of it for its
@@ -57,7 +47,8 @@ void start_with_each_allocation_failing(Start start) {
         boost::asio::io_context io;
         boost::asio::steady_timer timer(io, duration::zero());
         boost::asio::cancellation_signal signal;
-        int blocks = 0;
+        counted_memory memory_of_handler;
+        std::pmr::polymorphic_allocator<> const allocator(&memory_of_handler);
         int calls = 0;
         bool is_refused = false;
         auto const count = [&](error_code) { ++calls; };
@@ -66,8 +57,8 @@ void start_with_each_allocation_failing(Start start) {
             failing_allocation const failing(memory::global, shortage::once, nth);
             try {
                 start(io, once,
-                      boost::asio::bind_cancellation_slot(
-                          signal.slot(), boost::asio::bind_allocator(arena_allocator<void>(blocks), count)));
+                      boost::asio::bind_cancellation_slot(signal.slot(),
+                                                          boost::asio::bind_allocator(allocator, count)));
             } catch (std::bad_alloc const&) {
                 is_refused = true;
             }
@@ -75,7 +66,7 @@ void start_with_each_allocation_failing(Start start) {
         }
         io.run();
         EXPECT_EQ(calls, is_refused ? 0 : 1) << "allocation " << nth;
-        EXPECT_EQ(blocks, 0) << "allocation " << nth;
+        EXPECT_EQ(memory_of_handler.blocks, 0) << "allocation " << nth;
     }
 }
 
