@@ -11,22 +11,19 @@
 namespace asio_retry {
 namespace {
 
-/// Of the policy or the operation: what was thrown first is delivered.
-bool has_callable_thrown(retry_action const& action) noexcept {
-    return action.thrown && action.error == condition::callback_threw;
-}
-
-/// All hooks are called, whatever one of them throws.
+/// All hooks are called, whatever one of them throws; what was thrown first is delivered.
 void call_at_end(retry_settings::hook const& own, detail::machine_observer* observers, retry_event const& event,
                  retry_action& action) noexcept {
+    bool has_thrown = false;
     auto const call = [&](auto const& hook) {
         try {
             hook();
         } catch (...) {
-            if (has_callable_thrown(action))
-                return;
-            action.error = error::hook_threw;
-            action.thrown = std::current_exception();
+            if (!has_thrown) {
+                action.error = error::hook_threw;
+                action.thrown = std::current_exception();
+            }
+            has_thrown = true;
         }
     };
     if (own)
@@ -69,7 +66,7 @@ void retry_machine::call_on_give_up(verdict const& failure, time_point now,
     try {
         event = detail::event_of(policy_.settings(), failure, known);
     } catch (...) { // the policy's own classifier
-        if (!has_callable_thrown(action)) {
+        if (!action.thrown) {
             action.error = error::predicate_threw;
             action.thrown = std::current_exception();
         }

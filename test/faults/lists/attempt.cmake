@@ -73,8 +73,7 @@ fault(hooks_of_the_operation_come_first src/policy/machine_events.cpp
     if (own)
         call([&] { own(event); });]])
 fault(hooks_deliver_what_was_thrown_last src/policy/machine_events.cpp
-    [[            if (has_callable_thrown(action))
-                return;]] [[]])
+    [[            if (!has_thrown) {]] [[            {]])
 fault(hooks_count_the_time_from_the_reset src/policy/retry_machine.cpp
     [[if ((has_hooks_ || policy_.settings().tells_events()) && story())]] [[if (policy_.settings().tells_events() && story())]])
 fault(hooks_are_told_of_the_first_alone src/policy/machine_events.cpp

@@ -233,13 +233,13 @@ fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/policy/retry_ma
     [[    at_edge_ = at_edge_ && now >= healthy_since_; // the]] [[    at_edge_ = at_edge_ || now > healthy_since_; // the]])
 
 fault(machine_lets_a_hook_throw_when_it_gives_up src/policy/machine_events.cpp
-    [[            action.error = error::hook_threw;
+    [[                action.error = error::hook_threw;
 ]] [[]])
 
 fault(machine_loses_what_a_hook_threw src/policy/machine_events.cpp
-    [[            action.error = error::hook_threw;
-            action.thrown = std::current_exception();
-]] [[            action.error = error::hook_threw;
+    [[                action.error = error::hook_threw;
+                action.thrown = std::current_exception();
+]] [[                action.error = error::hook_threw;
 ]])
 
 fault(machine_retries_what_was_aborted src/policy/retryable.cpp
