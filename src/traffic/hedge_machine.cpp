@@ -65,6 +65,8 @@ hedge_action hedge_machine::next(time_point now) {
     }
     drop_ready();
     give_lease_back();
+    if (phase_ == phase::ending && !was_told_ && now >= deadline_)
+        has_to_stop_ = true;
     if (std::exchange(has_to_stop_, false) && running_ > 0) {
         was_told_ = true;
         if (reason_ != stop_reason::cancelled)
@@ -75,8 +77,11 @@ hedge_action hedge_machine::next(time_point now) {
     }
     if (phase_ == phase::over)
         return just(running_ == 0 ? kind::done : kind::wait);
-    if (running_ > 0 && !policy_.settings().deliver_at_once)
-        return just(kind::wait);
+    if (running_ > 0 && !policy_.settings().deliver_at_once) {
+        hedge_action action = just(kind::wait);
+        action.until = expiry();
+        return action;
+    }
     phase_ = phase::over;
     return delivery();
 }
@@ -92,8 +97,8 @@ hedge_action hedge_machine::delivery() const {
 }
 
 time_point hedge_machine::expiry() const noexcept {
-    if (phase_ != phase::open)
-        return time_point::max();
+    if (phase_ != phase::open) // nobody may have told the attempts, or not so that they hear it
+        return phase_ == phase::ending && !was_told_ ? deadline_ : time_point::max();
     return stopping_ == stopping::no && may_begin(next_at_) ? std::min(deadline_, next_at_) : deadline_;
 }
 

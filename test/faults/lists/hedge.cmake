@@ -164,6 +164,14 @@ fault(hedge_begins_what_a_peer_has_forbidden_meanwhile src/traffic/hedge_attempt
 fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp
     [[        } else if (now >= deadline_) {]] [[        } else if (false) {]])
 
+fault(hedge_that_was_not_heard_outlasts_its_deadline src/traffic/hedge_machine.cpp
+    [[    if (phase_ == phase::ending && !was_told_ && now >= deadline_)
+        has_to_stop_ = true;
+]] [[]])
+
+fault(hedge_that_was_not_heard_forgets_its_deadline src/traffic/hedge_machine.cpp
+    [[        return phase_ == phase::ending && !was_told_ ? deadline_ : time_point::max();]] [[        return time_point::max();]])
+
 noticed_by(exhaustion_tests)
 
 fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp

@@ -1,4 +1,5 @@
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_retry.hpp>
 
 #include <asio_retry/virtual_time.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -343,6 +345,33 @@ TEST(hedge_cancellation, completes_as_the_table_says) {
                         hedge_scenario(c).run();
                     }
     EXPECT_EQ(cases, (11 * 8 + 2) * 6 * 2 * 3);
+}
+
+// An awaitable sees `terminal` alone.
+TEST(hedge_that_hears_nothing, is_interrupted_at_its_deadline_all_the_same) {
+    for (auto const type : {asio::cancellation_type::partial, asio::cancellation_type::total}) {
+        asio::io_context io(1);
+        virtual_time time(io);
+        time_point const begin = time.now();
+        asio::cancellation_signal signal;
+        std::exception_ptr thrown;
+        duration took{};
+        auto const hangs = []() -> asio::awaitable<void> {
+            auto const policy = retry_policy().backoff(constant(1h)).jitter(no_jitter());
+            co_await async_retry([] { return error_code(asio::error::try_again); }, policy,
+                                 asio::use_awaitable);
+        };
+        async_hedge(io, hangs, hedge_policy(1min).total_timeout(10s),
+                    asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) {
+                        thrown = e;
+                        took = time.now() - begin;
+                    }));
+        time.advance(1s);
+        signal.emit(type);
+        time.run();
+        EXPECT_EQ(code_of(thrown), asio::error::operation_aborted);
+        EXPECT_EQ(took, 10s);
+    }
 }
 
 } // namespace

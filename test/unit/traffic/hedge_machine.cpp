@@ -246,6 +246,17 @@ TEST(hedge_machine, a_drain_lets_those_that_run_end) {
     EXPECT_EQ(script.delivered.error, aborted_error());
 }
 
+TEST(hedge_machine, a_cancellation_that_an_attempt_does_not_hear_does_not_outlast_the_deadline) {
+    for (bool const told : {false, true}) {
+        hedge_script script(hedge_policy(10ms).total_timeout(50ms));
+        script.start();
+        script.machine.cancel(told);
+        EXPECT_EQ(script.go_on(5), told ? "wait" : "wait until 50");
+        EXPECT_EQ(script.go_on(50), told ? "wait" : "stop, wait");
+        EXPECT_EQ(script.fail(1, 51), "deliver 0 cancelled, done");
+    }
+}
+
 TEST(hedge_machine, a_drain_does_not_outlast_the_deadline) {
     for (bool const succeeds : {false, true}) {
         hedge_script script(hedge_policy(10ms).max_attempts(3).total_timeout(50ms));
