@@ -14,7 +14,8 @@ namespace asio_retry {
 ///
 /// While it lives, the waits and time limits of the context's operations run on a manual clock; the code under
 /// test does not change. The clock starts at the steady clock's present time and moves only when told to. The
-/// slack is zero and the seed fixed. Waits that end at the same time end in the order in which they began.
+/// slack is zero and the seed fixed. It does not move while anything is ready: what retries without a delay and
+/// without an end keeps it where it is. Waits that end at the same time end in the order in which they began.
 /// Preconditions: one thread runs the context; throws std::logic_error if a wait is pending or the context has
 /// a virtual_time; a wait that was cut short already is not pending, and goes on by this clock. Real I/O and
 /// other timers of the context are polled, never waited for. Lifetime: the context outlives it. Waits left at
