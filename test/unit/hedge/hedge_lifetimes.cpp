@@ -420,7 +420,7 @@ TEST(hedge_memory, is_that_of_a_bound_allocator_unless_it_outlives_the_completio
             asio::bind_allocator(allocator, [&](std::exception_ptr, int value) { delivered = value; }));
         io.run();
         EXPECT_EQ(delivered, 1);
-        EXPECT_EQ(some.allocate(1) == bytes.data(), at_once) << "whether nobody has asked it before";
+        EXPECT_EQ(some.allocate(1, 1) == bytes.data(), at_once) << "whether nobody has asked it before";
     }
 }
 
