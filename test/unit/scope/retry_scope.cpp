@@ -509,10 +509,12 @@ TEST(retry_scope, decision_25_coroutines_may_outlive_the_context_where_they_wait
     }
 }
 
-/// Of an io_context, with something that tells how many of it there are.
+/// Of an io_context, with something that tells how many of it there are; or of a quick thread, which comes
+/// before whoever gives it something to do has gone on.
 struct counted_executor {
     asio::io_context* runs;
     std::shared_ptr<int> count;
+    bool is_quick;
 
     asio::io_context& query(asio::execution::context_t) const noexcept { return *runs; }
     static constexpr auto query(asio::execution::blocking_t) noexcept {
@@ -521,7 +523,10 @@ struct counted_executor {
     counted_executor require(asio::execution::blocking_t::never_t) const noexcept { return *this; }
     template <typename Function>
     void execute(Function function) const {
-        asio::post(*runs, [*this, own = std::move(function)]() mutable { std::move(own)(); });
+        if (is_quick)
+            std::thread(std::move(function)).join();
+        else
+            asio::post(*runs, [*this, own = std::move(function)]() mutable { std::move(own)(); });
     }
     bool operator==(counted_executor const&) const noexcept = default;
 };
@@ -533,7 +538,7 @@ TEST(retry_scope, decision_25_completions_elsewhere_keep_no_executor_of_a_contex
         completion_record record;
         {
             asio::io_context waits;
-            retry_scope scope{asio::any_io_executor(counted_executor{&waits, count})};
+            retry_scope scope{asio::any_io_executor(counted_executor{&waits, count, false})};
             retry_scope child(scope);
             async_retry(
                 is_child ? child : scope, [] { return error_code(); }, every_100ms(),
@@ -552,7 +557,7 @@ TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_executor_of_a_context
     auto const count = std::make_shared<int>();
     {
         asio::io_context waits;
-        retry_scope scope{asio::any_io_executor(counted_executor{&waits, count})};
+        retry_scope scope{asio::any_io_executor(counted_executor{&waits, count, false})};
         auto const session = [&]() -> asio::awaitable<void> {
             auto const attempt = []() -> asio::awaitable<void> {
                 throw boost::system::system_error(refused());
@@ -569,33 +574,18 @@ TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_executor_of_a_context
     runs.poll();
 }
 
-/// Of a thread that comes before whoever gives it something to do has gone on.
-struct quick_thread {
-    asio::io_context* context_of_thread;
-
-    asio::io_context& query(asio::execution::context_t) const noexcept { return *context_of_thread; }
-    static constexpr auto query(asio::execution::blocking_t) noexcept {
-        return asio::execution::blocking_t(asio::execution::blocking.never);
-    }
-    quick_thread require(asio::execution::blocking_t::never_t) const noexcept { return *this; }
-    template <typename Function>
-    void execute(Function function) const {
-        std::thread(std::move(function)).join();
-    }
-    bool operator==(quick_thread const&) const noexcept = default;
-};
-
 TEST(retry_scope, decision_25_a_handler_may_destroy_the_context_while_other_joins_end_elsewhere) {
     asio::io_context runs;
     auto waits = std::make_unique<asio::io_context>();
     auto const count = std::make_shared<int>();
-    auto scope = std::make_unique<retry_scope>(asio::any_io_executor(counted_executor{waits.get(), count}));
+    auto scope =
+        std::make_unique<retry_scope>(asio::any_io_executor(counted_executor{waits.get(), count, false}));
     std::vector<std::string> ended;
     async_retry(
         *scope, [] { return error_code(); }, every_100ms(),
         asio::bind_executor(runs, [&](error_code) { ended.emplace_back("operation"); }));
     for (int i = 0; i != 2; ++i)
-        scope->async_join(asio::bind_executor(quick_thread{&runs}, [&](error_code ec) {
+        scope->async_join(asio::bind_executor(counted_executor{&runs, nullptr, true}, [&](error_code ec) {
             EXPECT_EQ(ec, error_code());
             ended.emplace_back("quick");
             scope.reset();

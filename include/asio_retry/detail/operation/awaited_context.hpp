@@ -14,6 +14,7 @@
 #include <boost/asio/query.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace asio_retry::detail {
 

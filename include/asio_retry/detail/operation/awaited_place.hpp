@@ -7,6 +7,8 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/time/lazy_scheduler.hpp>
 
+#include <utility>
+
 namespace asio_retry::detail {
 
 /// Where a coroutine with this executor runs, and where it waits.
