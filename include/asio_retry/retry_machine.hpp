@@ -140,8 +140,10 @@ public:
                                               time_point now = {});
 
     /// The wait ended, or was cut short by a cancellation or because somebody would not wait, at `now`.
-    retry_action on_wait_over(time_point now) { return resume(now, nullptr); }
-    retry_action on_wait_over(time_point now, random& source) { return resume(now, &source); } ///< with jitter
+    retry_action on_wait_over(time_point now) { return end_wait(now, nullptr); }
+    retry_action on_wait_over(time_point now, random& source) {
+        return end_wait(now, &source);
+    } ///< with jitter
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
     /// what has happened already.
@@ -194,7 +196,7 @@ public:
 
 private:
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
-    ASIO_RETRY_DECL retry_action resume(time_point now, random* source);
+    ASIO_RETRY_DECL retry_action end_wait(time_point now, random* source);
     ASIO_RETRY_DECL bool start_clock(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
     /// `replacement`: what the operation delivers, if it ends, in place of the error of an attempt that its
@@ -247,7 +249,7 @@ private:
     void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
     void tell_attempt_end(attempt_end::how outcome, failure_kind kind, error_code const& error, pushback said,
                           time_point now) noexcept;
-    bool has_observer() const noexcept;
+    bool has_policy_observer() const noexcept;
     void observe(observation& event, time_point now) noexcept;
     void observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept;
     failure_kind kind_of(verdict const& failure, bool timed_out) const;

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/hedge/hedge_core.hpp>
 
-#include <asio_retry/detail/handler/attempt_frame.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
 #include <asio_retry/error.hpp>
 
 #include <new>
@@ -31,7 +31,7 @@ void hedge_core::start(bool is_scoped) {
     }
     if (has_result_)
         return finish();
-    initiate(1);
+    initiate_attempt(1);
     if (occupancy_.has(ended(1)) && slot(1).is_success) { // what has to be decided is decided on the executor
         occupancy_.take(ended(1));
         end_attempt(slot(1));
@@ -104,7 +104,7 @@ bool hedge_core::take_steps(std::exception_ptr& thrown) {
             hedge_action const action = machine_.next(needs_time ? now() : time_point());
             switch (action.what) {
             case kind::begin:
-                initiate(static_cast<unsigned>(action.attempt));
+                initiate_attempt(static_cast<unsigned>(action.attempt));
                 end_attempts(occupancy_.take_those(hedge_event::all_attempts));
                 break;
             case kind::stop:
@@ -132,9 +132,9 @@ bool hedge_core::take_steps(std::exception_ptr& thrown) {
 }
 
 /// One that throws, and has not kept its handler, has failed.
-void hedge_core::initiate(unsigned number) {
+void hedge_core::initiate_attempt(unsigned number) {
     hedge_slot& one = slot(number);
-    attempt_frame const frame(this);
+    stack_mark const mark(this);
     try {
         start_attempt(one);
     } catch (...) {

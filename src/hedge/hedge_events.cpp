@@ -1,6 +1,6 @@
 #include <asio_retry/detail/hedge/hedge_core.hpp>
 
-#include <asio_retry/detail/handler/attempt_frame.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
 #include <asio_retry/error.hpp>
 
 #include <exception>
@@ -10,15 +10,15 @@
 namespace asio_retry::detail {
 
 /// While this thread tells the attempts to stop, which may end them here and now.
-class hedge_core::telling_frame : attempt_frame {
+class hedge_core::telling_mark : stack_mark {
 public:
-    explicit telling_frame(hedge_core& operation) noexcept
-        : attempt_frame(&operation)
+    explicit telling_mark(hedge_core& operation) noexcept
+        : stack_mark(&operation)
         , occupied_(operation.occupancy_)
         , is_outermost_(occupied_.begin_telling()) {}
-    telling_frame(telling_frame const&) = delete;
-    telling_frame& operator=(telling_frame const&) = delete;
-    ~telling_frame() {
+    telling_mark(telling_mark const&) = delete;
+    telling_mark& operator=(telling_mark const&) = delete;
+    ~telling_mark() {
         if (is_outermost_)
             occupied_.end_telling();
     }
@@ -40,7 +40,7 @@ bool hedge_core::enter(place where, hedge_event event) noexcept {
 /// Where this thread starts an attempt or tells some to stop, that is seen to afterwards.
 void hedge_core::on_attempt_ended(hedge_slot& one) {
     one.outcome = hedge_slot::fate::completed;
-    if (attempt_frame::find(this))
+    if (stack_mark::find(this))
         return occupancy_.add(ended(one.number));
     if (!occupancy_.enter_after_telling(ended(one.number)))
         return;
@@ -51,7 +51,7 @@ void hedge_core::on_attempt_ended(hedge_slot& one) {
 /// Its handler was destroyed, most likely with its context: nothing of the user's is called from here.
 void hedge_core::on_attempt_dropped(hedge_slot& one) noexcept {
     one.outcome = hedge_slot::fate::dropped;
-    if (attempt_frame::find(this))
+    if (stack_mark::find(this))
         return occupancy_.add(ended(one.number));
     if (!enter(place::cancellation, ended(one.number)))
         return;
@@ -62,7 +62,7 @@ void hedge_core::on_attempt_dropped(hedge_slot& one) noexcept {
 
 void hedge_core::on_attempt_lost(hedge_slot& one) noexcept {
     one.outcome = hedge_slot::fate::lost;
-    if (attempt_frame::find(this))
+    if (stack_mark::find(this))
         return occupancy_.add(ended(one.number));
     if (!enter(place::cancellation, ended(one.number)))
         return;
@@ -72,7 +72,7 @@ void hedge_core::on_attempt_lost(hedge_slot& one) noexcept {
 
 /// An emission is a loop over signals, any of which may end its attempt, throw, or cancel again.
 void hedge_core::tell_all(asio::cancellation_type_t type, std::exception_ptr& thrown) {
-    telling_frame const frame(*this);
+    telling_mark const mark(*this);
     for (unsigned number = 1; number <= machine_.begun(); ++number) {
         if (!machine_.is_running(number) || occupancy_.has(ended(number)))
             continue;

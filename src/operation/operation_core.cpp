@@ -1,7 +1,7 @@
 #include <asio_retry/detail/operation/operation_core.hpp>
 
 #include <asio_retry/detail/attempt/decide.hpp>
-#include <asio_retry/detail/handler/attempt_frame.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
 
@@ -88,21 +88,21 @@ void operation_core::make_attempt(time_point now) {
 
 /// Returns true if the attempt ended at once.
 bool operation_core::initiate_attempt() {
-    attempt_frame frame(this);
+    stack_mark mark(this);
     try {
         start_attempt();
     } catch (...) {
-        if (!state_.occupancy.take(owner_dropped | coroutine_lost) && !frame.completed)
+        if (!state_.occupancy.take(owner_dropped | coroutine_lost) && !mark.completed)
             return false; // it goes on without its initiating function, and its completion counts
         fail_with(completion_code_of(std::current_exception()), std::current_exception());
         return true;
     }
-    return frame.completed;
+    return mark.completed;
 }
 
-void operation_core::on_attempt_completed(bool has_failed) {
+void operation_core::on_result_kept(bool has_failed) {
     is_success_ = !has_failed && !judges_results_;
-    if (attempt_frame* const frame = attempt_frame::find(this))
+    if (stack_mark* const frame = stack_mark::find(this))
         frame->completed = true;
     else if (state_.enter_after(attempt_ended))
         is_success_ && !state_.is_interruptible() ? succeed_unwatched() : end_attempt();

@@ -1,7 +1,7 @@
 #include <asio_retry/detail/operation/operation_core.hpp>
 
-#include <asio_retry/detail/handler/attempt_frame.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
 
@@ -14,15 +14,15 @@ namespace asio_retry::detail {
 using enum operation_event;
 
 /// While this thread tells an attempt to stop, which may end it here and now.
-class operation_core::telling_frame : attempt_frame {
+class operation_core::telling_mark : stack_mark {
 public:
-    explicit telling_frame(operation_core& operation) noexcept
-        : attempt_frame(&operation)
+    explicit telling_mark(operation_core& operation) noexcept
+        : stack_mark(&operation)
         , occupied_(operation.state_.occupancy)
         , is_outermost_(occupied_.begin_telling()) {}
-    telling_frame(telling_frame const&) = delete;
-    telling_frame& operator=(telling_frame const&) = delete;
-    ~telling_frame() {
+    telling_mark(telling_mark const&) = delete;
+    telling_mark& operator=(telling_mark const&) = delete;
+    ~telling_mark() {
         if (completed)
             occupied_.add(attempt_ended);
         if (is_outermost_)
@@ -170,14 +170,14 @@ void operation_core::pass_on(asio::cancellation_type_t type) {
 }
 
 void operation_core::stop_attempt(asio::cancellation_type_t type) {
-    telling_frame const frame(*this);
+    telling_mark const mark(*this);
     if (!state_.occupancy.has(attempt_ended))
         signal_attempt(type);
 }
 
 /// The same, but what has ended by itself meanwhile has not been timed out.
 void operation_core::time_out_attempt() {
-    telling_frame const frame(*this);
+    telling_mark const mark(*this);
     if (state_.occupancy.has(attempt_ended))
         return;
     machine_.on_attempt_limit();

@@ -74,7 +74,7 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     }
     is_admitted_ = settings.gate || settings.observer;
     began_ = now;
-    if (has_observer()) {
+    if (has_policy_observer()) {
         observation event;
         event.what = observation::kind::attempt_began;
         event.attempt = attempts_ + 1;
@@ -168,7 +168,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         time_point const when = outcome == attempt_end::how::abandoned ? began_ : now;
         gate->on_end({outcome, kind, after, number, when, took, said});
     }
-    if (!has_observer())
+    if (!has_policy_observer())
         return;
     observation event;
     event.what = observation::kind::attempt_ended;
@@ -231,7 +231,7 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
     }
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
-    if (!has_observer())
+    if (!has_policy_observer())
         return;
     observation event;
     event.what = observation::kind::retry_decided;
@@ -251,7 +251,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_end, reason, now);
     is_told_ = story_ != nullptr; // which has to be deleted; all has been told
-    if (!has_observer())
+    if (!has_policy_observer())
         return;
     observation event;
     event.what = observation::kind::ended;
@@ -272,12 +272,12 @@ void retry_machine::end_story() noexcept {
 
 // --- the observer
 
-bool retry_machine::has_observer() const noexcept {
+bool retry_machine::has_policy_observer() const noexcept {
     return story_ && story_->number != 0;
 }
 
 void retry_machine::observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept {
-    if (!has_observer())
+    if (!has_policy_observer())
         return;
     observation event;
     event.what = observation::kind::refused;
@@ -287,7 +287,7 @@ void retry_machine::observe_refusal(error_code const& refusal, failure_kind afte
     observe(event, now);
 }
 
-/// Precondition: has_observer(). Whoever ends an operation may not know the time.
+/// Precondition: has_policy_observer(). Whoever ends an operation may not know the time.
 void retry_machine::observe(observation& event, time_point now) noexcept {
     story_->seen = std::max(story_->seen, now);
     event.operation = story_->number;

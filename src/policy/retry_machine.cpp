@@ -206,7 +206,7 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
     return give_up(stop_reason::not_retryable, failure, code, now, std::move(thrown));
 }
 
-retry_action retry_machine::resume(time_point now, random* source) {
+retry_action retry_machine::end_wait(time_point now, random* source) {
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_wait_over, now);
     began_ = now;

@@ -109,9 +109,9 @@ fault(hedge_counts_no_stopped_attempt src/hedge/hedge_core.cpp
 ]])
 
 fault(hedge_forgets_attempts_that_ended_while_told src/hedge/hedge_events.cpp
-    [[    if (attempt_frame::find(this))
+    [[    if (stack_mark::find(this))
         return occupancy_.add(ended(one.number));
-    if (!occupancy_.enter_after_telling]] [[    if (attempt_frame::find(this))
+    if (!occupancy_.enter_after_telling]] [[    if (stack_mark::find(this))
         return;
     if (!occupancy_.enter_after_telling]])
 

@@ -66,9 +66,9 @@ fault(story_has_the_number_of_another src/policy/machine_story.cpp
     [[return last.fetch_add(1, std::memory_order_relaxed) + 1;]] [[return last.load(std::memory_order_relaxed) + 1;]])
 
 fault(story_has_no_beginnings_of_attempts_before_they_are_cancelled src/policy/machine_story.cpp
-    [[    if (has_observer()) {
+    [[    if (has_policy_observer()) {
         observation event;
-        event.what = observation::kind::attempt_began;]] [[    if (has_observer() && !cancelled()) {
+        event.what = observation::kind::attempt_began;]] [[    if (has_policy_observer() && !cancelled()) {
         observation event;
         event.what = observation::kind::attempt_began;]])
 

@@ -117,7 +117,7 @@ protected:
     virtual void dissolve() noexcept = 0;
 
 private:
-    class telling_frame;
+    class telling_mark;
 
     /// Where the occupant stands.
     enum class place : unsigned char { initiation, cancellation, executor };
@@ -128,7 +128,7 @@ private:
     void see_to(hedge_event events);
     void carry_on(std::exception_ptr& thrown);
     bool take_steps(std::exception_ptr& thrown);
-    void initiate(unsigned number);
+    void initiate_attempt(unsigned number);
     void end_attempts(hedge_event events);
     void end_attempt(hedge_slot& slot);
     bool judge_attempt(hedge_slot& slot);

@@ -50,8 +50,8 @@ class hedge_operation final : public Shell {
 
 public:
     template <typename... Args>
-    static void initiate(handler_type&& handler, Callable&& callable, hedge_policy const& policy,
-                         Args&&... args) {
+    static void launch(handler_type&& handler, Callable&& callable, hedge_policy const& policy,
+                       Args&&... args) {
         block::create(more_for(policy), std::move(handler), std::move(callable), policy,
                       std::forward<Args>(args)...)
             ->start();
@@ -167,8 +167,8 @@ struct operation_kind<hedge_policy> {
 
     /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
-    static void initiate(Handler&& handler, Callable&& callable, hedge_policy const& policy,
-                         WaitsOn const& waits_on, Membership&& membership) {
+    static void launch(Handler&& handler, Callable&& callable, hedge_policy const& policy,
+                       WaitsOn const& waits_on, Membership&& membership) {
         using allocator = typename handler_memory<Handler>::handler_allocator;
         if constexpr (!is_the_librarys_own<allocator>)
             if (policy.settings().deliver_at_once)
@@ -183,8 +183,8 @@ private:
                      WaitsOn const& waits_on, Membership&& membership) {
         using form = operation_form<Callable>;
         using shell = hedge_shell<typename form::signature, WaitsOn, Handler, Membership, HasStrand>;
-        hedge_operation<Callable, shell>::initiate(std::move(handler), std::move(callable), policy, waits_on,
-                                                   std::move(membership));
+        hedge_operation<Callable, shell>::launch(std::move(handler), std::move(callable), policy, waits_on,
+                                                 std::move(membership));
     }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/attempt_frame.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -20,7 +20,7 @@ public:
     bool is_telling() const noexcept { return is_telling_; }
 
     /// On a thread that may not be the executor's: whether it is this one that tells.
-    bool is_telling_here() const noexcept { return attempt_frame::find(this) != nullptr; }
+    bool is_telling_here() const noexcept { return stack_mark::find(this) != nullptr; }
 
     /// Precondition: one of these.
     void hold_back() noexcept { holds_back_ = true; }
@@ -40,7 +40,7 @@ public:
 
 private:
     void emit(asio::cancellation_type_t type, std::exception_ptr& thrown) {
-        attempt_frame const here(this);
+        stack_mark const here(this);
         try {
             signal_.emit(type);
         } catch (...) {

@@ -217,7 +217,7 @@ private:
         case pause::waiting:
             return has_expiry_ ? wait_.wait_until(scheduler(), expiry_) : wait_.post();
         case pause::settling:
-            return settle(is_home());
+            return wait_to_settle(is_home());
         case pause::leaving:
             if constexpr (is_scoped) {
                 awaits_scope_notice_ = true;
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    void settle(bool home) {
+    void wait_to_settle(bool home) {
         if (home ? signal_.is_telling() : signal_.is_telling_here())
             return signal_.hold_back();
         if (!home)

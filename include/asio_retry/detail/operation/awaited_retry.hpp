@@ -70,11 +70,11 @@ public:
             time_point now{};
             retry_action action = decide_on<completion, form>(machine(), callable_, *result_, *this, now);
             if (action.what != retry_action::kind::wait)
-                return take(std::move(action), now);
+                return carry_out(std::move(action), now);
             result_.reset(); // gone before the wait begins
             if (machine().cancelled())
                 return resume();
-            return take(std::move(action), now);
+            return carry_out(std::move(action), now);
         } catch (...) {
             return fail(std::current_exception());
         }
@@ -130,11 +130,11 @@ private:
             machine().start_with_attempt(now);
             return this->begin_attempt(now);
         }
-        return take(has_no_room ? machine().refuse(no_buffer_space_error(), now) : begin(machine(), *this, now),
-                    now);
+        return carry_out(
+            has_no_room ? machine().refuse(no_buffer_space_error(), now) : begin(machine(), *this, now), now);
     }
 
-    retry_step take(retry_action&& action, time_point now) {
+    retry_step carry_out(retry_action&& action, time_point now) {
         if (action.what == retry_action::kind::attempt)
             return this->begin_attempt(now);
         if (action.what == retry_action::kind::wait)
@@ -155,12 +155,12 @@ private:
 
     retry_step resume() {
         time_point const now = this->time_for(machine());
-        return take(decide_after_wait(machine(), *this, now), now);
+        return carry_out(decide_after_wait(machine(), *this, now), now);
     }
 
     retry_step fail(std::exception_ptr const& thrown) {
         this->give_up_attempt();
-        return take(machine().on_exception(code_of(thrown), thrown), {});
+        return carry_out(machine().on_exception(code_of(thrown), thrown), {});
     }
 
     Callable& callable_;

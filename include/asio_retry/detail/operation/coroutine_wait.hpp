@@ -1,11 +1,11 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/attempt_frame.hpp>
 #include <asio_retry/detail/handler/kept_frame.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/handler/resumption.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
@@ -57,7 +57,7 @@ public:
     /// Goes on in a turn of the executor, or at once where that is a strand which may be entered here. If this
     /// throws, nothing happened.
     void enter() {
-        attempt_frame const here(this);
+        stack_mark const here(this);
         if (enters_here(executor()))
             enter_turn<turn>(executor(), *this);
         else
@@ -66,7 +66,7 @@ public:
 
     /// Then what goes on has to come back in a turn: one operation after the other could end and begin without
     /// leaving the stack.
-    bool stands_where_it_entered() const noexcept { return attempt_frame::find(this) != nullptr; }
+    bool stands_where_it_entered() const noexcept { return stack_mark::find(this) != nullptr; }
 
     void resume_later() {
         try {

@@ -107,12 +107,12 @@ struct operation_kind<retry_policy> {
     }
 
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
-    static void initiate(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
-                         Membership&& membership) {
+    static void launch(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
+                       Membership&& membership) {
         using shell =
             typename shell_of<operation_form<Callable>, WaitsOn, Handler, Membership, HasStrand>::type;
-        retry_operation<Callable, shell>::initiate(std::move(handler), std::move(callable), std::move(policy),
-                                                   waits_on, std::move(membership));
+        retry_operation<Callable, shell>::launch(std::move(handler), std::move(callable), std::move(policy),
+                                                 waits_on, std::move(membership));
     }
 };
 
@@ -136,7 +136,7 @@ struct handler_executor_source {
             handler_type own_handler(std::forward<decltype(given_handler)>(given_handler));
             handler_executor<io_executor> const waiting_on{asio::get_associated_executor(own_handler)};
             constexpr bool has_strand = wants_strand<operation_form<callable_type>>;
-            operation_kind<decltype(given_policy)>::template initiate<has_strand>(
+            operation_kind<decltype(given_policy)>::template launch<has_strand>(
                 std::move(own_handler), callable_type(std::forward<decltype(callable)>(callable)),
                 std::move(given_policy), waiting_on, no_membership());
         };
@@ -172,10 +172,10 @@ struct given_executor_source {
             // Not compiled twice for each callable: only where that has lost its type.
             if constexpr (wants_one && is_erased<callable_type>)
                 if (runs_one_at_a_time(asio::get_associated_executor(own_handler, executor)))
-                    return kind::template initiate<false>(std::move(own_handler), std::move(own_callable),
-                                                          std::move(policy), executor, Membership(membership));
-            kind::template initiate<wants_one>(std::move(own_handler), std::move(own_callable),
-                                               std::move(policy), executor, Membership(membership));
+                    return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
+                                                        std::move(policy), executor, Membership(membership));
+            kind::template launch<wants_one>(std::move(own_handler), std::move(own_callable), std::move(policy),
+                                             executor, Membership(membership));
         }
     };
 

@@ -101,7 +101,7 @@ protected:
     void fail();
 
     /// The result of an attempt is in its place.
-    void on_attempt_completed(bool has_failed);
+    void on_result_kept(bool has_failed);
 
     /// The caller cancels, on the executor.
     void on_cancelled(asio::cancellation_type_t type);
@@ -146,7 +146,7 @@ protected:
     virtual void dissolve() noexcept = 0;
 
 private:
-    class telling_frame;
+    class telling_mark;
 
     retry_scheduler& scheduler() {
         if (!scheduler_.is_found())

@@ -38,7 +38,7 @@ public:
                 throw;
             }
         }
-        operation_core::on_attempt_completed(completion::is_failure(*result_));
+        operation_core::on_result_kept(completion::is_failure(*result_));
     }
 
 protected:

@@ -144,7 +144,7 @@ class retry_operation final : public operation_with_attempts<Callable, Shell> {
 
 public:
     template <typename... Args>
-    static void initiate(handler_type&& handler, Args&&... args) {
+    static void launch(handler_type&& handler, Args&&... args) {
         block::create(block::alone, std::move(handler), std::forward<Args>(args)...)->start();
     }
 
