@@ -139,11 +139,9 @@ public:
     ASIO_RETRY_DECL retry_action on_exception(error_code const& code, std::exception_ptr thrown,
                                               time_point now = {});
 
-    /// The wait ended, or was cut short by a cancellation or because somebody would not wait, at `now`.
+    /// The wait ended, or was cut short by a cancellation or by who would not wait.
     retry_action on_wait_over(time_point now) { return end_wait(now, nullptr); }
-    retry_action on_wait_over(time_point now, random& source) {
-        return end_wait(now, &source);
-    } ///< with jitter
+    retry_action on_wait_over(time_point now, random& source) { return end_wait(now, &source); } ///< jittered
 
     /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
     /// what has happened already.

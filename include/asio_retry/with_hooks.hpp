@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/operation_hooks.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
@@ -94,8 +95,8 @@ struct detail::operation_form<hooked_operation<Operation, OnRetry, OnEnd>> : det
     }
 
     static void prepare(hooked& operation, retry_machine& machine) {
+        observation_at_exit const told(machine, operation.hooks_, true);
         inner::prepare(operation.operation_, machine);
-        machine.observe(operation.hooks_, true);
     }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/report_recorder.hpp>
@@ -58,9 +59,10 @@ struct detail::operation_form<reported_operation<Operation>> : detail::operation
     static_assert(!inner::is_reported, "with_report: the operation has a report already");
 
     static void prepare(reported& operation, retry_machine& machine) {
-        inner::prepare(operation.operation_, machine);
+        observation_at_exit const recorded(machine, operation.recorder_);
         operation.recorder_.clear();
-        machine.observe(operation.recorder_);
+        inner::prepare(operation.operation_, machine);
+        operation.recorder_.make_room();
     }
 };
 

@@ -5,12 +5,15 @@
 
 namespace asio_retry::detail {
 
-void report_recorder::clear() {
+void report_recorder::clear() noexcept {
     auto memory = std::move(report_->history);
     memory.clear();
-    memory.reserve(report_->last_ + 1); // so that nothing is allocated later
     *report_ = retry_report(report_->last_);
     report_->history = std::move(memory);
+}
+
+void report_recorder::make_room() {
+    report_->history.reserve(report_->last_ + 1);
 }
 
 void report_recorder::on_start(time_point now) noexcept {

@@ -55,7 +55,7 @@ fault(exception_loses_the_value include/asio_retry/detail/attempt/completion.hpp
 # --- hooks of one operation
 
 fault(hooks_are_not_heard include/asio_retry/with_hooks.hpp
-    [[        machine.observe(operation.hooks_, true);]] [[        machine.observe(operation.hooks_);]])
+    [[told(machine, operation.hooks_, true);]] [[told(machine, operation.hooks_);]])
 fault(hooks_forget_the_operation_inside include/asio_retry/with_hooks.hpp
     [[        inner::prepare(operation.operation_, machine);]] [[]])
 fault(hooks_are_not_told_the_reason include/asio_retry/detail/attempt/operation_hooks.hpp

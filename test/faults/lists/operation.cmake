@@ -88,6 +88,14 @@ fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/det
 
 noticed_by(exhaustion_tests)
 
+fault(hooks_are_not_told_of_an_end_before_the_first_attempt include/asio_retry/detail/attempt/observation_at_exit.hpp
+    [[    ~observation_at_exit() { machine_]] [[    ~observation_at_exit() { if (!std::uncaught_exceptions()) machine_]])
+fault(report_that_has_no_room_keeps_an_operation_before include/asio_retry/with_report.hpp
+    [[        operation.recorder_.clear();
+        inner::prepare(operation.operation_, machine);
+        operation.recorder_.make_room();]] [[        inner::prepare(operation.operation_, machine);
+        operation.recorder_.make_room();
+        operation.recorder_.clear();]])
 fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation_core.cpp
     [[        post(operation_turn::delivery);
     } catch (...) { // nobody else knows it any more

@@ -191,6 +191,7 @@ TEST(permanent, decision_38_of_being_told_that_the_time_is_over_is_a_timeout) {
         machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(2));
         detail::report_recorder recorder(report);
         recorder.clear();
+        recorder.make_room();
         script.machine.observe(recorder);
         script.start();
         EXPECT_THAT(script.expire(0s, 1s, told), is_wait(100ms));

@@ -143,6 +143,7 @@ TEST(retry_report, never_allocates_after_the_start) {
     retry_machine machine(endless_every_100ms());
     detail::report_recorder recorder(report);
     recorder.clear();
+    recorder.make_room();
     machine.observe(recorder);
     auto const* const memory = report.history.data();
     EXPECT_EQ(report.history.capacity(), 4u);

@@ -12,9 +12,11 @@ public:
     explicit report_recorder(retry_report& given_report) noexcept
         : report_(&given_report) {}
 
-    /// What an earlier operation left in the report is gone, and nothing is allocated later. Throws
-    /// std::bad_alloc.
-    void clear();
+    /// What an earlier operation left in the report is gone.
+    void clear() noexcept;
+
+    /// Nothing is allocated later. Throws std::bad_alloc.
+    void make_room();
 
 private:
     void on_start(time_point now) noexcept override;
