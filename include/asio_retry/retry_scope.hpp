@@ -89,7 +89,9 @@ public:
     }
 
     /// Completes when the handler of the last operation of the scope and its children has run; it cancels
-    /// nothing. An operation that waits for its own scope waits for ever.
+    /// nothing. An operation that waits for its own scope waits for ever. If a coroutine awaits an operation,
+    /// it has gone on by then, up to where it waits for something else, unless it was resumed before the join
+    /// began.
     ///
     /// Completion signature: void(error_code), with success. Executor: that of the handler, or else that of the
     /// scope. Per-operation cancellation: all types; the join then completes with `operation_aborted` and the

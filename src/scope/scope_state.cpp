@@ -222,7 +222,7 @@ linked_list<scope_join> scope_state::leave(bool had_room) noexcept {
 bool scope_state::leave_unjoined(bool had_room) noexcept {
     std::lock_guard const lock(*mutex_);
     for (scope_state* scope = this; scope; scope = scope->parent_)
-        if (!scope->joins_.empty() && scope->is_last())
+        if (!scope->joins_.empty())
             return false;
     for (scope_state* scope = this; scope; scope = scope->parent_)
         (had_room ? scope->pending_ : scope->without_room_) -= 1;

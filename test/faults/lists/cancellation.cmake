@@ -272,6 +272,11 @@ fault(awaiting_does_not_count_what_its_scope_stops include/asio_retry/detail/ope
 fault(awaiting_needs_no_room include/asio_retry/detail/operation/awaited_core.hpp
     [[has_no_room = !membership_.has_room() &&]] [[has_no_room = false &&]])
 
+fault(awaiting_leaves_time_for_a_join_to_the_last_alone src/scope/scope_state.cpp
+    [[        if (!scope->joins_.empty())
+            return false;]] [[        if (!scope->joins_.empty() && scope->pending_ == 1)
+            return false;]])
+
 fault(awaiting_leaves_no_time_for_a_join include/asio_retry/detail/operation/coroutine_membership.hpp
     [[        if (!ended_on_ || presence_->end_unjoined())
             return;]] [[        return;]])

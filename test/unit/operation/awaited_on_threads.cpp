@@ -111,6 +111,33 @@ TEST_F(awaited_on_threads, a_join_ends_when_the_coroutine_that_has_the_result_wa
     EXPECT_TRUE(has_joined);
 }
 
+TEST_F(awaited_on_threads, a_join_waits_for_each_coroutine_that_has_a_result) {
+    asio::io_context other;
+    bool has_joined = false;
+    int went_on = 0;
+    auto const operation = [&]() -> asio::awaitable<void> { co_await turn(); };
+    auto const first = [&]() -> asio::awaitable<void> {
+        co_await async_retry(*scope, operation, retry_policy());
+        other.poll(); // the second one ends meanwhile
+        EXPECT_EQ(went_on, 1);
+        EXPECT_FALSE(has_joined);
+        ++went_on;
+    };
+    auto const second = [&]() -> asio::awaitable<void> {
+        co_await async_retry(*scope, operation, retry_policy());
+        ++went_on;
+    };
+    asio::co_spawn(other, second(), rethrow);
+    other.poll_one();
+    asio::co_spawn(io, first(), rethrow);
+    scope->async_join(asio::bind_executor(other, [&](error_code) { has_joined = true; }));
+    io.run();
+    EXPECT_EQ(went_on, 2);
+    other.restart();
+    other.run();
+    EXPECT_TRUE(has_joined);
+}
+
 TEST_F(awaited_on_threads, decision_18_a_scope_ends_attempts_and_waits_from_another_thread) {
     constexpr int count = 200;
     asio::thread_pool pool(3);

@@ -103,7 +103,7 @@ public:
     /// Returns the joins that this ends.
     linked_list<scope_join> leave(bool had_room) noexcept;
 
-    /// Returns false, and does nothing, if that would end a join.
+    /// Returns false, and does nothing, if a join waits for it.
     bool leave_unjoined(bool had_room) noexcept;
 
     /// The scope made the member stop an attempt.
@@ -145,7 +145,6 @@ private:
     static void tell_all(members to_tell, std::exception_ptr& failure);
     static void tell(scope_member& member);
     bool end_join(scope_join& join, error_code const& error) noexcept;
-    bool is_last() const noexcept { return pending_ + without_room_ == 1; }
 
     std::atomic<std::size_t> handles_ = 0;
     std::atomic<std::size_t> owners_ = 1; // all handles together, presences and children
