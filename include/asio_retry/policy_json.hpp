@@ -20,6 +20,9 @@ namespace asio_retry {
 //
 //   {"exponential": {"base": "500ms", "factor": 1.5, "cap": "1min"}, "proportional_jitter": 0.5,
 //    "max_attempts": 10, "clamp": true, ...}
+//
+// A json::value has each key once: of keys that stand twice in a text Boost.JSON keeps the last value, and says
+// nothing. Who wants to refuse them looks for them while the text is parsed, as asio-retry does.
 
 /// What the object does not mention is as in `retry_policy()`, or in the profile that it names. Throws
 /// policy_syntax_error, whose message has the path to the fault, as `parse_policy` does.

@@ -1,6 +1,7 @@
 #include "policy_list.hpp"
 
 #include "nearest.hpp"
+#include "repeated_key.hpp"
 
 #include "../text/shown_text.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -42,6 +44,16 @@ std::string_view name_before(std::string_view text) {
     return is_name ? name : std::string_view();
 }
 
+/// What JSON and SVG can have, and a terminal does not obey.
+void check_name(std::string const& name) {
+    bool const obeyed =
+        std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    boost::system::error_code no_utf8;
+    boost::json::parse(boost::json::serialize(boost::json::string(name)), no_utf8);
+    if (obeyed || no_utf8)
+        throw policy_fault("expected a name of UTF-8 without control characters, found '" + shown(name) + "'");
+}
+
 /// Without the name of the library, which the message begins with.
 std::string message_of(policy_syntax_error const& e) {
     std::string_view const message = e.what();
@@ -67,6 +79,7 @@ public:
         boost::json::value const all = boost::json::parse(text, error);
         if (error)
             throw policy_fault(file_ + ": no JSON: " + error.message());
+        refuse_repeated_key(text);
         for (auto const& entry : all.as_object()) {
             std::string const name = entry.key();
             std::string const place = file_ + ": " + shown(name);
@@ -96,11 +109,22 @@ private:
         add(std::string(name), place, [&] { return policy_of(text); });
     }
 
+    void refuse_repeated_key(std::string_view json) const {
+        std::vector<std::string> const keys = repeated_key(json);
+        if (keys.empty())
+            return;
+        std::string const place = file_ + ": " + shown(keys.front()) + ": ",
+                          key = " '" + shown(keys.back()) + "'";
+        throw policy_fault(place + (keys.size() == 1 ? "a second policy with the name" + key
+                                                     : "the key" + key + " stands twice in one object"));
+    }
+
     template <typename Make>
     void add(std::string const& name, std::string const& place, Make make) {
         if (!names_.insert(name).second)
             throw policy_fault(place + ": a second policy with the name '" + shown(name) + "'");
         try {
+            check_name(name);
             found_.push_back({name, make()});
         } catch (policy_syntax_error const& e) {
             throw policy_fault(place + ": " + message_of(e));
@@ -138,6 +162,24 @@ named_policy const& find_policy(std::vector<named_policy> const& all, std::strin
         names.push_back(each.name);
     throw policy_fault(file + ": no policy '" + shown(name) + "'" + did_you_mean(name, names));
 }
+/// Those of a file that are asked for.
+std::vector<named_policy> policies_of_file(policy_options const& asked) {
+    std::string const file = asked.file == "-" ? "standard input" : shown(asked.file, 200);
+    std::vector<named_policy> all = policies_in(file_text(asked.file), file);
+    if (asked.operands.empty())
+        return all;
+    std::vector<named_policy> result;
+    for (std::string const& name : asked.operands)
+        result.push_back(find_policy(all, name, file));
+    return result;
+}
+
+std::vector<named_policy> policies_of_operands(std::vector<std::string> const& operands) {
+    std::vector<named_policy> result;
+    for (std::string const& text : operands)
+        result.push_back(named_policy_of(text));
+    return result;
+}
 
 } // namespace
 
@@ -145,6 +187,7 @@ named_policy named_policy_of(std::string const& text) {
     std::string_view const name = name_before(text);
     if (name.empty())
         return {text, policy_of(text)};
+    check_name(std::string(name));
     return {std::string(name),
             policy_of(std::string(trimmed(std::string_view(text).substr(text.find('=') + 1))))};
 }
@@ -159,18 +202,12 @@ std::vector<named_policy> policies_in(std::string const& text, std::string const
 }
 
 std::vector<named_policy> policies_of(policy_options const& asked) {
-    std::vector<named_policy> result;
-    if (asked.file.empty()) {
-        for (std::string const& text : asked.operands)
-            result.push_back(named_policy_of(text));
-        return result;
-    }
-    std::string const file = asked.file == "-" ? "standard input" : shown(asked.file, 200);
-    std::vector<named_policy> all = policies_in(file_text(asked.file), file);
-    if (asked.operands.empty())
-        return all;
-    for (std::string const& name : asked.operands)
-        result.push_back(find_policy(all, name, file));
+    std::vector<named_policy> result =
+        asked.file.empty() ? policies_of_operands(asked.operands) : policies_of_file(asked);
+    std::set<std::string> names;
+    for (named_policy const& each : result)
+        if (!names.insert(each.name).second)
+            throw policy_fault("a second policy with the name '" + shown(each.name) + "'");
     return result;
 }
 

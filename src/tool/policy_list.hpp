@@ -21,7 +21,8 @@ named_policy named_policy_of(std::string const& text);
 /// What a file holds: lines "name = policy", or JSON. Throws policy_fault, with `file` and the line.
 std::vector<named_policy> policies_in(std::string const& text, std::string const& file);
 
-/// Throws what the others throw, and std::runtime_error if the file cannot be read.
+/// Throws what the others throw, policy_fault if two have one name, and std::runtime_error if the file cannot
+/// be read.
 std::vector<named_policy> policies_of(policy_options const& asked);
 
 } // namespace asio_retry::tool

@@ -72,6 +72,41 @@ TEST(policy_files, say_where_they_are_not_understood) {
                 AllOf(StartsWith("p.conf: a: at byte 0: "), EndsWith("; did you mean celery?")));
 }
 
+std::string fault_in_file(std::string const& text) {
+    try {
+        policies_in(text, "p.conf");
+    } catch (policy_fault const& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+// JSON and SVG could not have them, and a terminal might obey them.
+TEST(policy_files, decision_33_have_names_of_utf8_without_control_characters) {
+    std::string const expected = "expected a name of UTF-8 without control characters, found ";
+    EXPECT_EQ(fault_in_file("a = celery\n\xff = celery"), "p.conf:2: " + expected + "'\\xff'");
+    EXPECT_EQ(fault_in_file("\xc3 = celery"), "p.conf:1: " + expected + "'\\xc3'");
+    EXPECT_EQ(fault_in_file("\x1b[2J = celery"), "p.conf:1: " + expected + "'\\x1b[2J'");
+    EXPECT_EQ(fault_in_file("a\x7f = celery"), "p.conf:1: " + expected + "'a\\x7f'");
+    EXPECT_EQ(fault_in_file(R"({"a\nb": "celery"})"), "p.conf: a\\x0ab: " + expected + "'a\\x0ab'");
+    EXPECT_EQ(policies_in("b\xc3\xa9 = celery", "p.conf").front().name, "b\xc3\xa9");
+    expect_usage_error("explain --json \"$(printf '\\377 = celery')\"", expected + "'\\xff'");
+}
+
+// Boost.JSON would keep the last.
+TEST(policy_files, have_no_key_of_json_twice) {
+    EXPECT_EQ(fault_in_file(R"({"a": "celery", "b": "celery", "\u0061": "grpc"})"),
+              "p.conf: a: a second policy with the name 'a'");
+    EXPECT_EQ(fault_in_file(R"({"a": {"max_attempts": 3, "clamp": true, "max_attempts": 7}})"),
+              "p.conf: a: the key 'max_attempts' stands twice in one object");
+    EXPECT_EQ(fault_in_file(
+                  R"({"a": {"chained": [{"constant": "1s"}, 2, {"constant": {"cap": "1s", "cap": "2s"}}]}})"),
+              "p.conf: a: the key 'cap' stands twice in one object");
+    std::string const one = R"({"max_attempts": 3, "constant": {"value": "1s", "cap": "2s"}})";
+    std::string const alike = "{\"a\": " + one + ", \"max_attempts\": " + one + "}";
+    EXPECT_EQ(policies_in(alike, "p.conf").size(), 2u);
+}
+
 TEST(policy_texts, may_have_a_name) {
     EXPECT_EQ(named_policy_of("celery").name, "celery");
     EXPECT_EQ(named_policy_of("exponential(base=1s)").name, "exponential(base=1s)");
@@ -110,6 +145,14 @@ TEST_F(files_of_policies, have_one_explained_by_its_name) {
     outcome const unknown = run("explain serch" + file_ + "2>&1");
     EXPECT_EQ(unknown.exit_code, 2);
     EXPECT_EQ(unknown.output, "asio-retry: " + path_ + ": no policy 'serch': did you mean search?\n");
+}
+
+// Their JSON would have one key.
+TEST_F(files_of_policies, are_asked_for_once_each) {
+    expect_usage_error("explain search checkout search" + file_, ": a second policy with the name 'search'\n");
+    expect_usage_error("explain --json 'a = celery' 'a = grpc'", ": a second policy with the name 'a'\n");
+    expect_usage_error("simulate occ celery celery", ": a second policy with the name 'celery'\n");
+    EXPECT_EQ(run("explain --json celery 'again = celery' >/dev/null").exit_code, 0);
 }
 
 TEST_F(files_of_policies, have_one_scale_for_their_charts) {

@@ -176,3 +176,15 @@ fault(options_may_have_any_value src/tool/given_options.cpp
 
 fault(options_are_guessed src/tool/given_options.cpp
     [[did_you_mean(option, names)]] [[did_you_mean("", names)]])
+
+fault(policy_name_is_any_bytes src/tool/policy_list.cpp
+    [[if (obeyed || no_utf8)]] [[if (obeyed)]])
+
+fault(policy_name_has_what_a_terminal_obeys src/tool/policy_list.cpp
+    [[if (obeyed || no_utf8)]] [[if (no_utf8)]])
+
+fault(policy_file_has_a_key_twice src/tool/repeated_key.cpp
+    [[        if (!inside.keys.insert(key_).second && repeated_.empty())]] [[        if (!inside.keys.insert(key_).second && open_.size() > 1)]])
+
+fault(policy_operands_share_a_name src/tool/policy_list.cpp
+    [[if (!names.insert(each.name).second)]] [[if (!names.insert(each.name).second && asked.operands.empty())]])
