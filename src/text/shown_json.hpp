@@ -6,18 +6,22 @@
 #include <boost/json/value.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 namespace asio_retry::detail {
 
-/// The digits of a number; none if it is something else.
+/// The digits of a number, without an exponent if it is whole and below 2^63; none if it is something else.
 inline std::string digits_of(boost::json::value const& from) {
     if (auto const* number = from.if_int64())
         return std::to_string(*number);
     if (auto const* number = from.if_uint64())
         return std::to_string(*number);
     auto const* number = from.if_double();
-    return number && std::isfinite(*number) ? to_text(*number) : "";
+    if (!number || !std::isfinite(*number))
+        return "";
+    bool const is_whole = std::abs(*number) < 0x1p63 && *number == std::trunc(*number);
+    return is_whole ? std::to_string(static_cast<std::int64_t>(*number)) : to_text(*number);
 }
 
 /// As a person would write it: Boost.JSON writes 0.5 as 5E-1.

@@ -209,3 +209,6 @@ fault(json_takes_a_backoff_of_nothing src/text/policy_json.cpp
 
 fault(json_is_capped_below_its_base src/text/policy_json.cpp
     [[exponential(std::min(initial, greatest), multiplier).cap(greatest);]] [[exponential(initial, multiplier).cap(greatest);]])
+
+fault(json_has_whole_doubles_with_an_exponent src/text/shown_json.hpp
+    [[std::abs(*number) < 0x1p63 &&]] [[std::abs(*number) < 1e5 &&]])

@@ -90,6 +90,20 @@ TEST(policy_json, arguments_are_named_or_in_their_order_or_alone) {
                                       "then": {"constant": {"value": "1min"}}}})"));
 }
 
+TEST(policy_json, a_whole_number_may_be_a_double) {
+    auto const attempts = [](json::string_view text) { return policy_in(text).settings().max_attempts; };
+    EXPECT_EQ(attempts(R"({"max_attempts": 99999.0})"), 99'999u);
+    EXPECT_EQ(attempts(R"({"max_attempts": 100000.0})"), 100'000u);
+    EXPECT_EQ(attempts(R"({"max_attempts": 9223372036854774784.0})"), 9'223'372'036'854'774'784u);
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": 9223372036854775808.0})"),
+              "/max_attempts: expected a whole number for count of max_attempts of less than 2^63, found "
+              "'9223372036854775808'");
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": 100000.5})"),
+              "/max_attempts: expected a whole number for count of max_attempts, found '100000.5'");
+    EXPECT_EQ(text_of(R"({"exponential": ["1s", 1e300]})"),
+              text_of(R"({"exponential": {"base": "1s", "factor": 1e300}})"));
+}
+
 TEST(policy_json, every_item_is_written_and_read) {
     for (std::string_view const text :
          {"constant(value=5ms) no_jitter() unlimited_attempts()",
@@ -330,6 +344,8 @@ TEST(grpc_retry_policy, delays_are_those_of_the_specification) {
 TEST(grpc_retry_policy, more_than_five_attempts_are_five) {
     EXPECT_EQ(grpc_policy_with("maxAttempts", 2).policy.settings().max_attempts, 2u);
     EXPECT_EQ(grpc_policy_with("maxAttempts", 5.0).policy.settings().max_attempts, 5u);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", 100000.0).policy.settings().max_attempts, 5u);
+    EXPECT_EQ(grpc_policy_with("maxAttempts", "1e5").policy.settings().max_attempts, 5u);
     EXPECT_EQ(grpc_policy_with("maxAttempts", 6).policy.settings().max_attempts, 5u);
     EXPECT_EQ(grpc_policy_with("maxAttempts", 4294967295).policy.settings().max_attempts, 5u);
 }
