@@ -192,7 +192,11 @@ named_policy named_policy_of(std::string const& text) {
             policy_of(std::string(trimmed(std::string_view(text).substr(text.find('=') + 1))))};
 }
 
-std::vector<named_policy> policies_in(std::string const& text, std::string const& file) {
+std::vector<named_policy> policies_in(std::string const& content, std::string const& file) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    std::string_view text = content;
+    if (text.starts_with(byte_order_mark))
+        text.remove_prefix(byte_order_mark.size());
     policy_reader all(file);
     if (trimmed(text).starts_with('{'))
         all.read_json(text);

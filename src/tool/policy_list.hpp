@@ -18,8 +18,9 @@ struct named_policy {
 /// A text, the bare name of a profile, or either after "NAME =".
 named_policy named_policy_of(std::string const& text);
 
-/// What a file holds: lines "name = policy", or JSON. Throws policy_fault, with `file` and the line.
-std::vector<named_policy> policies_in(std::string const& text, std::string const& file);
+/// What a file holds: lines "name = policy", or JSON, behind a byte order mark or none. Throws policy_fault,
+/// with `file` and the line.
+std::vector<named_policy> policies_in(std::string const& content, std::string const& file);
 
 /// Throws what the others throw, policy_fault if two have one name, and std::runtime_error if the file cannot
 /// be read.

@@ -43,6 +43,11 @@ TEST(policy_files, are_lines_of_text_or_json) {
     }
 }
 
+TEST(policy_files, may_begin_with_a_byte_order_mark) {
+    for (std::string const text : {two_in_text, two_in_json, "checkout = grpc"})
+        EXPECT_EQ(policies_in("\xef\xbb\xbf" + text, "file").front().name, "checkout") << text;
+}
+
 TEST(policy_files, say_where_they_are_not_understood) {
     auto const message = [](std::string const& text) -> std::string {
         try {

@@ -188,3 +188,6 @@ fault(policy_file_has_a_key_twice src/tool/repeated_key.cpp
 
 fault(policy_operands_share_a_name src/tool/policy_list.cpp
     [[if (!names.insert(each.name).second)]] [[if (!names.insert(each.name).second && asked.operands.empty())]])
+
+fault(policy_file_has_its_mark_in_a_name src/tool/policy_list.cpp
+    [[        text.remove_prefix(byte_order_mark.size());]] [[        text.remove_prefix(0);]])
