@@ -76,7 +76,8 @@ void print_bash(std::ostream& out) {
                 continue;
             if (option.takes_file)
                 out << "    --" << option.name
-                    << ") mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n";
+                    << ") compopt -o filenames\n" // a slash behind a folder, and blanks escaped
+                       "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n";
             else if (option.name != "format")
                 out << "    --" << option.name << ") value='" << joined(option.words)
                     << "' words= options= ;;\n";
@@ -122,7 +123,8 @@ void print_zsh_arguments(std::ostream& out, command_entry const& command) {
     }
     out << " \\\n            '--help[how it is used]'";
     if (command.most_operands != 0)
-        out << " \\\n            '*: :(" << operands_of(command) << ")'";
+        out << " \\\n            '" << (command.name == "help" ? '1' : '*') << ": :(" << operands_of(command)
+            << ")'";
     out << " ;;\n";
 }
 
@@ -152,6 +154,10 @@ void print_zsh(std::ostream& out) {
            "        return\n"
            "    fi\n"
            "    local command=$words[2]\n"
+           "    if [[ $command == help && $words[3] == simulate ]] && (( CURRENT == 4 )); then\n"
+           "        command=simulate\n"
+           "        (( CURRENT-- ))\n"
+           "    fi\n"
            "    if [[ $command == simulate ]]; then\n"
            "        if (( CURRENT == 3 )); then\n"
            "            names=(";

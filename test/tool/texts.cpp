@@ -119,7 +119,7 @@ TEST(manual, has_examples_that_run) {
 std::vector<std::string> completed_by_bash(std::vector<std::string> const& words) {
     std::string line =
         "exec bash --norc -c 'eval \"$(" + program() +
-        " completion bash)\"; COMP_WORDS=(\"$@\"); "
+        " completion bash)\"; compopt() { echo \"compopt $*\"; }; COMP_WORDS=(\"$@\"); "
         "COMP_CWORD=$(($# - 1)); _asio_retry asio-retry; printf \"%s\\n\" \"${COMPREPLY[@]}\"' - asio-retry";
     for (std::string const& word : words)
         line += " '" + word + "'";
@@ -149,7 +149,7 @@ TEST(completion, completes_commands_options_and_values_in_bash) {
     EXPECT_THAT(completed_by_bash({"profiles", "--format", ""}), ElementsAre("table", "csv", "json"));
     EXPECT_THAT(completed_by_bash({"simulate", "occ", "--tr"}), ElementsAre("--trials"));
     EXPECT_THAT(completed_by_bash({"simulate", "occ", "--trials", ""}), IsEmpty());
-    EXPECT_THAT(completed_by_bash({"explain", "--file", "/et"}), ElementsAre("/etc"));
+    EXPECT_THAT(completed_by_bash({"explain", "--file", "/et"}), ElementsAre("compopt -o filenames", "/etc"));
     EXPECT_THAT(completed_by_bash({"completion", "z"}), ElementsAre("zsh"));
     EXPECT_THAT(completed_by_bash({"simulate", "load", "cel"}), IsEmpty());
 }
@@ -178,6 +178,7 @@ TEST(completion, is_for_zsh_what_it_is_for_bash) {
     for (command_entry const& command : commands())
         for (option_entry const& option : command.options)
             EXPECT_THAT(zsh, HasSubstr("--" + option.name)) << command.name;
+    EXPECT_THAT(zsh, HasSubstr("$command == help && $words[3] == simulate"));
 }
 
 } // namespace

@@ -191,3 +191,9 @@ fault(policy_operands_share_a_name src/tool/policy_list.cpp
 
 fault(policy_file_has_its_mark_in_a_name src/tool/policy_list.cpp
     [[        text.remove_prefix(byte_order_mark.size());]] [[        text.remove_prefix(0);]])
+
+fault(completion_has_files_that_are_words src/tool/completion.cpp
+    [[compopt -o filenames\n]] [[:\n]])
+
+fault(completion_helps_with_no_study_in_zsh src/tool/completion.cpp
+    [[$command == help && $words[3] == simulate ]] && ]] [[$command == help ]] && ]])
