@@ -13,6 +13,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -138,17 +139,20 @@ private:
     std::set<std::string> names_;
 };
 
-std::string file_text(std::string const& file) {
+std::string file_text(std::string const& file, std::string const& name) {
     std::ifstream opened;
     if (file != "-")
         opened.open(file, std::ios::binary);
     std::istream& in = file == "-" ? std::cin : opened;
     try {
-        if (in)
-            return {std::istreambuf_iterator<char>(in), {}};
+        if (in) {
+            std::string text{std::istreambuf_iterator<char>(in), {}};
+            if (file != "-" || !std::ferror(stdin)) // to std::cin that is an end
+                return text;
+        }
     } catch (std::ios_base::failure const&) { // a folder
     }
-    throw std::runtime_error(shown(file, 200) + ": cannot be read");
+    throw std::runtime_error(name + ": cannot be read");
 }
 
 named_policy const& find_policy(std::vector<named_policy> const& all, std::string const& name,
@@ -165,7 +169,7 @@ named_policy const& find_policy(std::vector<named_policy> const& all, std::strin
 /// Those of a file that are asked for.
 std::vector<named_policy> policies_of_file(policy_options const& asked) {
     std::string const file = asked.file == "-" ? "standard input" : shown(asked.file, 200);
-    std::vector<named_policy> all = policies_in(file_text(asked.file), file);
+    std::vector<named_policy> all = policies_in(file_text(asked.file, file), file);
     if (asked.operands.empty())
         return all;
     std::vector<named_policy> result;

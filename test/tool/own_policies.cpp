@@ -199,6 +199,14 @@ TEST(files_of_policies_that_are_not_there, fail) {
         EXPECT_EQ(failed.exit_code, 1);
         EXPECT_EQ(failed.output, "asio-retry: " + file + ": cannot be read\n");
     }
+    for (std::string const input : {"</", "<&-"}) {
+        outcome const failed = run("explain --file - 2>&1 " + input);
+        EXPECT_EQ(failed.exit_code, 1) << input;
+        EXPECT_EQ(failed.output, "asio-retry: standard input: cannot be read\n");
+    }
+    outcome const empty = run("explain --file - 2>&1 </dev/null");
+    EXPECT_EQ(empty.exit_code, 2);
+    EXPECT_EQ(empty.output, "asio-retry: standard input: no policies\n");
 }
 
 } // namespace
