@@ -153,7 +153,7 @@ retry_policy retry_policy::pushback_limit(duration greatest, over_limit then) co
 retry_policy retry_policy::pushback_spread(double share) const {
     if (!(share >= 0 && share <= 1))
         detail::refuse("pushback_spread", share, "must be in [0, 1]");
-    return changed([&](retry_settings& s) { s.pushback_spread = share; });
+    return changed([&](retry_settings& s) { s.pushback_spread = share + 0.0; });
 }
 
 retry_policy retry_policy::observe(std::shared_ptr<retry_observer> shared) const {

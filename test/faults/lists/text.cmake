@@ -212,3 +212,6 @@ fault(json_is_capped_below_its_base src/text/policy_json.cpp
 
 fault(json_has_whole_doubles_with_an_exponent src/text/shown_json.hpp
     [[std::abs(*number) < 0x1p63 &&]] [[std::abs(*number) < 1e5 &&]])
+
+fault(text_has_a_spread_below_zero src/policy/retry_policy.cpp
+    [[s.pushback_spread = share + 0.0;]] [[s.pushback_spread = share;]])

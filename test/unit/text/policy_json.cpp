@@ -136,6 +136,11 @@ TEST(policy_json, every_item_is_written_and_read) {
     }
 }
 
+TEST(policy_json, a_negative_zero_is_zero) {
+    EXPECT_EQ(to_string(parse_policy("pushback_spread(-0)")), to_string(retry_policy().pushback_spread(0)));
+    EXPECT_EQ(text_of(R"({"pushback_spread": -0.0})"), to_string(retry_policy().pushback_spread(0)));
+}
+
 TEST(policy_json, a_profile_comes_first_wherever_it_stands) {
     EXPECT_EQ(text_of(R"({"max_attempts": 9, "unix_connect": true})"), to_string(profiles::unix_connect(9)));
     EXPECT_EQ(text_of(R"({"unix_connect": {}, "max_attempts": 9})"), to_string(profiles::unix_connect(9)));
