@@ -54,7 +54,7 @@ constexpr profile table[] = {
     {"ethernet", "collisions on Ethernet",
      "51.2 us * uniform whole number in [0, 2^min(f, 10) - 1]; 16 attempts", "IEEE 802.3, 4.2.3.2.5",
      "whoever succeeds begins again at the shortest delays and captures the line", [] { return ethernet(); }},
-    {"unix_connect", "connecting with exponential backoff", "2^n s, n from 0; 7 attempts",
+    {"unix_connect", "connecting with exponential backoff", "min(64 s, 2^n s), n from 0; 7 attempts",
      "W. R. Stevens, S. Rago, \"Advanced Programming in the UNIX Environment\", after connect_retry",
      "no jitter; waits 64 s after the last failure, which is left out here", [] { return unix_connect(); }},
     {"php_retry", "ExponentialBackOffPolicy of the PHP retry proxy",

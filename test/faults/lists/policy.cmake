@@ -424,3 +424,6 @@ fault(exhausted_errors_speak_of_attempts src/policy/error.cpp
 
 fault(refusal_names_the_refused_value_as_the_other src/policy/refuse.cpp
     [[refuse(field, value, naming(rule, to_text(other)));]] [[refuse(field, value, naming(rule, to_text(value)));]])
+
+fault(profile_has_a_formula_without_its_cap src/policy/profile_table.cpp
+    [["min(64 s, 2^n s), n from 0; 7 attempts"]] [["2^n s, n from 0; 7 attempts"]])

@@ -111,6 +111,16 @@ TEST(profiles, have_names_of_their_own_and_a_text_for_everything) {
     }
 }
 
+TEST(profiles, have_their_cap_in_their_formula) {
+    for (profiles::profile const& p : profiles::all()) {
+        retry_policy const policy = p.make();
+        backoff const& shape = policy.settings().backoff;
+        bool const is_named =
+            p.formula.find("min(") != p.formula.npos || p.formula.find("up to") != p.formula.npos;
+        EXPECT_TRUE(is_named || shape.cap() == duration::max() || shape.cap() == shape.ceiling(1)) << p.name;
+    }
+}
+
 TEST(profiles, are_described_and_drawn_in_the_documentation) {
     std::ifstream file(test::file_of_project("doc/schemes.md"));
     std::string const text((std::istreambuf_iterator<char>(file)), {});
