@@ -24,15 +24,16 @@ namespace {
 
 using detail::shown;
 
-constexpr char const blanks[] = " \t\r\n";
+constexpr char const blanks[] = " \t\r\n\v\f";
 
 std::string_view trimmed(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
     return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
+/// Nothing is the default policy to parse_policy; here it is more likely a slip.
 retry_policy policy_of(std::string const& text) {
-    if (text.empty())
+    if (trimmed(text).empty())
         throw policy_fault("expected a policy, found nothing");
     return parse_policy(text);
 }

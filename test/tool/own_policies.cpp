@@ -60,6 +60,9 @@ TEST(policy_files, say_where_they_are_not_understood) {
     EXPECT_THAT(message("a = celery\nb"), StartsWith("p.conf:2: expected 'name = policy', found 'b'"));
     EXPECT_THAT(message("a = celery\n\nb = full_jiter()"), StartsWith("p.conf:3: "));
     EXPECT_EQ(message("a ="), "p.conf:1: expected a policy, found nothing");
+    EXPECT_EQ(message("{\"a\": \"\"}"), "p.conf: a: expected a policy, found nothing");
+    EXPECT_EQ(message("{\"a\": \" \"}"), "p.conf: a: expected a policy, found nothing");
+    EXPECT_EQ(message("{\"a\": {}}"), "nothing");
     EXPECT_THAT(message("a = celery\na = celery"), HasSubstr("p.conf:2: a second policy with the name 'a'"));
     EXPECT_THAT(message("exponential(base=1s)"), HasSubstr("expected 'name = policy'"));
     EXPECT_THAT(message("# nothing\n"), HasSubstr("p.conf: no policies"));
@@ -117,7 +120,8 @@ TEST(policy_texts, may_have_a_name) {
     EXPECT_EQ(named_policy_of("exponential(base=1s)").name, "exponential(base=1s)");
     EXPECT_EQ(named_policy_of("mine = exponential(base=1s)").name, "mine");
     EXPECT_EQ(to_string(named_policy_of("mine=celery").policy), to_string(profiles::celery()));
-    EXPECT_THROW(named_policy_of("mine ="), policy_fault);
+    for (char const* nothing : {"mine =", "", " \v", "mine = \t"})
+        EXPECT_THROW(named_policy_of(nothing), policy_fault) << nothing;
     EXPECT_THROW(named_policy_of("mine = full_jiter()"), policy_syntax_error);
 }
 

@@ -200,3 +200,6 @@ fault(completion_helps_with_no_study_in_zsh src/tool/completion.cpp
 
 fault(policy_file_ends_where_it_cannot_be_read src/tool/policy_list.cpp
     [[if (file != "-" || !std::ferror(stdin))]] [[if (file != "-" || in)]])
+
+fault(policy_may_be_blank src/tool/policy_list.cpp
+    [[    if (trimmed(text).empty())]] [[    if (text.empty())]])
