@@ -22,10 +22,10 @@ constexpr std::string_view decimal_digits = "0123456789";
 struct unit_alias {
     std::string_view name, means;
 };
-constexpr unit_alias unit_aliases[] = {{"m", "min or ms"}, {"minute", "min"},  {"minutes", "min"},
-                                       {"mins", "min"},    {"sec", "s"},       {"secs", "s"},
-                                       {"second", "s"},    {"seconds", "s"},   {"hour", "h"},
-                                       {"hours", "h"},     {"\xc2\xb5s", "us"}};
+constexpr unit_alias unit_aliases[] = {{"m", "min or ms"}, {"minute", "min"},   {"minutes", "min"},
+                                       {"mins", "min"},    {"sec", "s"},        {"secs", "s"},
+                                       {"second", "s"},    {"seconds", "s"},    {"hour", "h"},
+                                       {"hours", "h"},     {"\xc2\xb5s", "us"}, {"\xce\xbcs", "us"}};
 
 std::string unit_question(std::string_view found) {
     for (unit_alias const& alias : unit_aliases)
@@ -92,7 +92,7 @@ duration read_duration(std::string_view word, text_position const& at) {
         rest.remove_prefix(1);
         fraction = take_digits();
         if (fraction.empty())
-            fail_expecting(at, "a duration such as 500ms", word);
+            fail_expecting(at, whole.empty() ? "a duration such as 500ms" : "a digit behind the point", word);
     }
     if (whole.empty() && fraction.empty())
         fail_expecting(at, "a duration such as 500ms", word);

@@ -107,7 +107,7 @@ private:
             ++next_;
         } else {
             std::string_view const number = take_number();
-            if (take_name().empty())
+            if (take_unit().empty())
                 made.value = number_word{std::string(number)};
             else
                 made.value = read_duration(from(begin), made.at);
@@ -124,7 +124,9 @@ private:
         if (peek() == '.') {
             ++next_;
             std::size_t const behind_point = take_digits();
-            count = behind_point == 0 ? 0 : count + behind_point;
+            if (count != 0 && behind_point == 0)
+                expect("a digit behind the point");
+            count += behind_point;
         }
         if (count == 0) {
             next_ = begin;
@@ -153,6 +155,16 @@ private:
         while (next_ != text_.size() &&
                (is_one_of(letters, text_[next_]) || (next_ != begin && is_one_of(digits, text_[next_]))))
             ++next_;
+        return from(begin);
+    }
+
+    /// A unit, or what somebody writes for one: that of a microsecond is often beyond ASCII.
+    std::string_view take_unit() {
+        std::size_t const begin = next_;
+        do
+            while (static_cast<unsigned char>(peek()) >= 0x80)
+                ++next_;
+        while (!take_name().empty());
         return from(begin);
     }
 

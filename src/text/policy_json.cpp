@@ -121,8 +121,10 @@ term term_from(std::string_view name, json::value const& from, text_position con
         add_in_order(read, *in_order, at, depth);
     else if (!from.is_bool() || is_flag(name))
         read.arguments.push_back(argument_from("", from, at, depth));
-    else if (!from.get_bool())
+    else if (!from.get_bool()) {
+        (void)build_policy({read}); // says so if there is no such item, or if it takes arguments
         fail_expecting_json(at, "true or no such key", from);
+    }
     return read;
 }
 
@@ -131,7 +133,10 @@ std::vector<term> terms_from(json::object const& items) {
     std::vector<term> profiles, others;
     for (auto const& [key, value] : items) {
         term read = term_from(view_of(key), value, within({}, view_of(key)), 1);
-        (profile_named(read.name) ? profiles : others).push_back(std::move(read));
+        bool const is_profile = profile_named(read.name).has_value();
+        if (is_profile && !profiles.empty())
+            fail_expecting(read.at, "no second profile", read.name);
+        (is_profile ? profiles : others).push_back(std::move(read));
     }
     profiles.insert(profiles.end(), others.begin(), others.end());
     return profiles;

@@ -63,6 +63,33 @@ std::string message_of(policy_syntax_error const& e) {
     return std::string(colon == message.npos ? message : message.substr(colon + 2));
 }
 
+/// Of "name = text". To some the name is that of an item, and the text its argument.
+retry_policy policy_behind(std::string const& name, std::string const& text) {
+    try {
+        return policy_of(text);
+    } catch (policy_syntax_error const& e) {
+        std::string const meant = name + '(' + text + ')';
+        try {
+            (void)parse_policy(meant);
+        } catch (policy_syntax_error const&) {
+            throw policy_fault(message_of(e));
+        }
+        throw policy_fault(message_of(e) + "; arguments stand in parentheses: " + shown(meant));
+    }
+}
+
+/// What is wrong with what it makes is told with the place.
+template <typename Make>
+named_policy made_at(std::string const& place, Make make) {
+    try {
+        return make();
+    } catch (policy_syntax_error const& e) {
+        throw policy_fault(place + ": " + message_of(e));
+    } catch (policy_fault const& e) {
+        throw policy_fault(place + ": " + e.what());
+    }
+}
+
 class policy_reader {
 public:
     explicit policy_reader(std::string const& file)
@@ -108,7 +135,7 @@ private:
         if (name.empty())
             throw policy_fault(place + ": expected 'name = policy', found '" + shown(line) + "'");
         std::string const text(trimmed(line.substr(line.find('=') + 1)));
-        add(std::string(name), place, [&] { return policy_of(text); });
+        add(std::string(name), place, [&] { return policy_behind(std::string(name), text); });
     }
 
     void refuse_repeated_key(std::string_view json) const {
@@ -125,14 +152,10 @@ private:
     void add(std::string const& name, std::string const& place, Make make) {
         if (!names_.insert(name).second)
             throw policy_fault(place + ": a second policy with the name '" + shown(name) + "'");
-        try {
+        found_.push_back(made_at(place, [&] {
             check_name(name);
-            found_.push_back({name, make()});
-        } catch (policy_syntax_error const& e) {
-            throw policy_fault(place + ": " + message_of(e));
-        } catch (policy_fault const& e) {
-            throw policy_fault(place + ": " + e.what());
-        }
+            return named_policy{name, make()};
+        }));
     }
 
     std::string const& file_;
@@ -181,8 +204,14 @@ std::vector<named_policy> policies_of_file(policy_options const& asked) {
 
 std::vector<named_policy> policies_of_operands(std::vector<std::string> const& operands) {
     std::vector<named_policy> result;
-    for (std::string const& text : operands)
-        result.push_back(named_policy_of(text));
+    for (std::string const& text : operands) {
+        std::string_view const name = name_before(text);
+        auto const make = [&] { return named_policy_of(text); };
+        if (name.empty() && operands.size() == 1)
+            result.push_back(make());
+        else
+            result.push_back(made_at(name.empty() ? "'" + shown(text) + "'" : shown(name), make));
+    }
     return result;
 }
 
@@ -194,7 +223,8 @@ named_policy named_policy_of(std::string const& text) {
         return {text, policy_of(text)};
     check_name(std::string(name));
     return {std::string(name),
-            policy_of(std::string(trimmed(std::string_view(text).substr(text.find('=') + 1))))};
+            policy_behind(std::string(name),
+                          std::string(trimmed(std::string_view(text).substr(text.find('=') + 1))))};
 }
 
 std::vector<named_policy> policies_in(std::string const& content, std::string const& file) {

@@ -122,7 +122,19 @@ TEST(policy_texts, may_have_a_name) {
     EXPECT_EQ(to_string(named_policy_of("mine=celery").policy), to_string(profiles::celery()));
     for (char const* nothing : {"mine =", "", " \v", "mine = \t"})
         EXPECT_THROW(named_policy_of(nothing), policy_fault) << nothing;
-    EXPECT_THROW(named_policy_of("mine = full_jiter()"), policy_syntax_error);
+    EXPECT_THROW(named_policy_of("mine = full_jiter()"), policy_fault);
+}
+
+TEST(policy_texts, that_are_the_argument_of_their_name_are_told_to_stand_in_parentheses) {
+    EXPECT_EQ(fault_in_file("max_attempts = 3"),
+              "p.conf:1: at byte 0: expected an item such as max_attempts(10), found '3'; arguments stand in "
+              "parentheses: max_attempts(3)");
+    expect_usage_error("explain 'exponential = 100ms, cap=2s'",
+                       "asio-retry: exponential: at byte 0: expected an item such as max_attempts(10), found "
+                       "'100'; arguments stand in parentheses: exponential(100ms, cap=2s)\n");
+    for (std::string const other : {"mine = 3", "celery = 3", "max_attempts = 0", "constant = full_jiter()"})
+        EXPECT_THAT(fault_in_file(other), Not(HasSubstr("parentheses"))) << other;
+    EXPECT_EQ(policies_in("max_attempts = celery", "p.conf").front().name, "max_attempts");
 }
 
 class files_of_policies : public ::testing::Test {
@@ -162,6 +174,16 @@ TEST_F(files_of_policies, are_asked_for_once_each) {
     expect_usage_error("explain --json 'a = celery' 'a = grpc'", ": a second policy with the name 'a'\n");
     expect_usage_error("simulate occ celery celery", ": a second policy with the name 'celery'\n");
     EXPECT_EQ(run("explain --json celery 'again = celery' >/dev/null").exit_code, 0);
+}
+
+TEST(policy_texts, are_named_where_one_of_several_is_wrong) {
+    expect_usage_error("explain celery 'max_attempts(0)' grpc",
+                       "asio-retry: 'max_attempts(0)': at byte 0: max_attempts = 0: must be at least 1");
+    expect_usage_error("explain celery ''", "asio-retry: '': expected a policy, found nothing\n");
+    expect_usage_error("explain 'max_attempts(0)'", "asio-retry: policy: at byte 0: max_attempts = 0: ");
+    expect_usage_error("explain 'mine =  max_attempts(0)'", "asio-retry: mine: at byte 0: max_attempts = 0: ");
+    expect_usage_error("explain celery 'mine ='", "asio-retry: mine: expected a policy, found nothing\n");
+    expect_usage_error("simulate rounds celery 'mine = celry'", "asio-retry: mine: at byte 0: ");
 }
 
 TEST_F(files_of_policies, have_one_scale_for_their_charts) {

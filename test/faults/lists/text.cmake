@@ -27,7 +27,7 @@ fault(text_has_no_least_duration src/text/number.cpp
 
 fault(text_takes_a_point_without_digits src/text/number.cpp
     [[        if (fraction.empty())
-            fail_expecting(at, "a duration such as 500ms", word);
+            fail_expecting(at, whole.empty() ? "a duration such as 500ms" : "a digit behind the point", word);
 ]] [[]])
 
 fault(text_takes_what_is_not_wholly_a_number src/text/number.cpp
@@ -215,3 +215,18 @@ fault(json_has_whole_doubles_with_an_exponent src/text/shown_json.hpp
 
 fault(text_has_a_spread_below_zero src/policy/retry_policy.cpp
     [[s.pushback_spread = share + 0.0;]] [[s.pushback_spread = share;]])
+
+fault(json_looks_at_false_before_the_name src/text/policy_json.cpp
+    [[        (void)build_policy({read});]] [[        ]])
+
+fault(json_tells_profiles_to_be_first src/text/policy_json.cpp
+    [[        if (is_profile && !profiles.empty())]] [[        if (is_profile && profiles.size() > 1)]])
+
+fault(parser_has_units_of_ascii_alone src/text/parse.cpp
+    [[            if (take_unit().empty())]] [[            if (take_name().empty())]])
+
+fault(parser_does_not_say_what_the_point_lacks src/text/parse.cpp
+    [[            if (count != 0 && behind_point == 0)]] [[            if (count == 0 && behind_point == 0)]])
+
+fault(text_knows_one_micro_of_two src/text/number.cpp
+    [[{"\xce\xbcs", "us"}]] [[{"\xce\xbcs", "ns"}]])

@@ -203,3 +203,10 @@ fault(policy_file_ends_where_it_cannot_be_read src/tool/policy_list.cpp
 
 fault(policy_may_be_blank src/tool/policy_list.cpp
     [[    if (trimmed(text).empty())]] [[    if (text.empty())]])
+
+fault(policy_operand_is_not_named src/tool/policy_list.cpp
+    [[        if (name.empty() && operands.size() == 1)]] [[        if (name.empty())]])
+
+fault(policy_may_be_the_argument_of_any_name src/tool/policy_list.cpp
+    [[            (void)parse_policy(meant);
+]] [[]])

@@ -145,7 +145,7 @@ TEST(policy_json, a_profile_comes_first_wherever_it_stands) {
     EXPECT_EQ(text_of(R"({"max_attempts": 9, "unix_connect": true})"), to_string(profiles::unix_connect(9)));
     EXPECT_EQ(text_of(R"({"unix_connect": {}, "max_attempts": 9})"), to_string(profiles::unix_connect(9)));
     EXPECT_EQ(json_fault_in(R"({"unix_connect": true, "celery": true})"),
-              "/celery: celery is a profile, which must be the first item");
+              "/celery: expected no second profile, found 'celery'");
 }
 
 TEST(policy_json, is_written_in_short) {
@@ -204,7 +204,9 @@ TEST(policy_json, faults_are_named_by_their_path) {
         json_fault_in(R"({"exponential": {"base": "500m"}})"),
         "/exponential/base: expected a unit (ns, us, ms, s, min or h), found 'm'; did you mean min or ms?");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"base": "1.s"}})"),
-              "/exponential/base: expected a duration such as 500ms, found '1.s'");
+              "/exponential/base: expected a digit behind the point, found '1.s'");
+    EXPECT_EQ(json_fault_in("{\"constant\": \"1\xce\xbcs\"}"),
+              "/constant: expected a unit (ns, us, ms, s, min or h), found '\\xce\\xbcs'; did you mean us?");
     EXPECT_EQ(json_fault_in(R"({"exponential": {"base": 500}})"),
               "/exponential/base: expected a duration such as 500ms for base of exponential, found '500'");
     EXPECT_EQ(json_fault_in(R"({"schedule": ["1s", 2]})"),
@@ -243,6 +245,11 @@ TEST(policy_json, faults_are_named_by_their_path) {
     EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {}}})"),
               "/first_at_once/then: expected an object with one key, the name of a backoff, found '{}'");
     EXPECT_EQ(json_fault_in(R"({"clamp": false})"), "/clamp: expected true or no such key, found 'false'");
+    EXPECT_THAT(json_fault_in(R"({"retry_snt": false})"),
+                StartsWith("/retry_snt: unknown name 'retry_snt'; did you mean retry_sent? Expected "));
+    EXPECT_EQ(json_fault_in(R"({"max_attempts": false})"),
+              "/max_attempts: expected a whole number for count of max_attempts, found none");
+    EXPECT_EQ(json_fault_in(R"({"celery": false})"), "/celery: expected true or no such key, found 'false'");
     EXPECT_EQ(json_fault_in(R"({"clamp": null})"),
               "/clamp: expected a number, a string, true, false or an object, found 'null'");
     EXPECT_THAT(json_fault_in(R"({"a/b~c": 1})"),

@@ -331,6 +331,9 @@ TEST(policy_text, a_wrong_unit_is_refused_where_it_stands) {
     EXPECT_EQ(fault_in("constant(value=1.5sec)"), "18: " + expected + "'sec'; did you mean s?");
     EXPECT_EQ(fault_in("constant(value=1.5minutes)"), "18: " + expected + "'minutes'; did you mean min?");
     EXPECT_EQ(fault_in("constant(1S)"), "10: " + expected + "'S'; did you mean s?");
+    EXPECT_EQ(fault_in("max_elapsed(1\xc2\xb5s)"), "13: " + expected + "'\\xc2\\xb5s'; did you mean us?");
+    EXPECT_EQ(fault_in("max_elapsed(1.5\xce\xbcs)"), "15: " + expected + "'\\xce\\xbcs'; did you mean us?");
+    EXPECT_EQ(fault_in("max_elapsed(1s\xff)"), "13: " + expected + "'s\\xff'; did you mean s?");
     EXPECT_EQ(fault_in("constant(1e3s)"), "10: " + expected + "'e3s'");
     EXPECT_EQ(fault_in("constant(1e)"), "10: " + expected + "'e'");
     EXPECT_EQ(fault_in("exponential(1s, 2e+)"), "17: " + expected + "'e'");
@@ -461,7 +464,9 @@ TEST(policy_text, what_is_no_word_is_refused_where_it_stands) {
     EXPECT_EQ(fault_in("linear(initial 1s)"), "7: expected a value, found 'initial'");
     EXPECT_EQ(fault_in("constant(+1s)"), "9: expected a value, found '+'");
     EXPECT_EQ(fault_in("constant(- 1s)"), "9: expected a value, found '-'");
-    EXPECT_EQ(fault_in("constant(1.s)"), "9: expected a value, found '1'");
+    EXPECT_EQ(fault_in("constant(1.s)"), "11: expected a digit behind the point, found 's'");
+    EXPECT_EQ(fault_in("max_elapsed(-5.)"), "15: expected a digit behind the point, found ')'");
+    EXPECT_EQ(fault_in("constant(.s)"), "9: expected a value, found '.'");
     EXPECT_EQ(fault_in("constant(5 x)"), "11: expected ',' or ')', found 'x'");
     EXPECT_EQ(fault_in("constant(\"5s\")"), "9: expected a value, found '\"'");
 }
