@@ -33,12 +33,13 @@ option_entry format_option(std::vector<std::string> words) {
 }
 
 option_entry const json_option{"json", "", "the same as --format json", {}, false, false};
-option_entry const color_option{"color",
-                                "WHEN",
-                                "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
-                                {"auto", "always", "never"},
-                                false,
-                                false};
+option_entry const color_option{
+    "color",
+    "WHEN",
+    "auto (the default: on a terminal, unless NO_COLOR is set or TERM is dumb), always or never",
+    {"auto", "always", "never"},
+    false,
+    false};
 option_entry const seed_option{"seed", "N", "of all randomness (1)", {}, false, false};
 option_entry const file_option{"file",
                                "FILE",
@@ -178,7 +179,8 @@ std::vector<topic> const& topics() {
          "names, "
          "and whose values are policies as asio_retry::policy_from_json reads them, or texts."},
         {"Environment",
-         "NO_COLOR turns colours off where --color does not say otherwise. COLUMNS is the width of what is "
+         "NO_COLOR, and a TERM that is dumb, turn colours off where --color does not say otherwise. COLUMNS is "
+         "the width of what is "
          "shown, instead of the terminal's. LC_ALL, LC_CTYPE and LANG say whether a chart may have more than "
          "ASCII: if they name UTF-8."},
         {"Exit status", "0 if it is done, 1 if it failed, as when the output cannot be written or a file not "

@@ -125,6 +125,8 @@ void run(std::vector<std::string> words) {
     if (words.empty())
         throw usage_error("which command?");
     if (words.front() == "--version") {
+        if (words.size() > 1)
+            throw usage_error("--version stands alone, found '" + detail::shown(words[1]) + "'");
         std::cout << "asio-retry " ASIO_RETRY_VERSION "\n";
         return;
     }

@@ -232,6 +232,7 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("explain go_backoff --failure-probability 0.5x", "must be a number");
     expect_usage_error("completion", "of which shell?");
     expect_usage_error("completion fish", "no shell 'fish'");
+    expect_usage_error("--version extra", "--version stands alone, found 'extra'\n");
     expect_usage_error("manual more", "too many positional options");
     expect_usage_error("profiles --format svg", "must be table, csv or json");
     expect_usage_error("simulate occ --clients 0", "at least 1");

@@ -99,6 +99,7 @@ TEST(manual, has_every_command_and_option_as_help_has) {
             EXPECT_THAT(manual, HasSubstr(name)) << option.name;
         }
     }
+    EXPECT_THAT(run("help explain").output, HasSubstr("TERM is dumb"));
     for (char const* const section : {"NAME", "SYNOPSIS", "EXAMPLES", "\"EXIT STATUS\"", "\"ENVIRONMENT\""})
         EXPECT_THAT(manual, HasSubstr(std::string("\n.SH ") + section + "\n"));
 }

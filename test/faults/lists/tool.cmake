@@ -210,3 +210,9 @@ fault(policy_operand_is_not_named src/tool/policy_list.cpp
 fault(policy_may_be_the_argument_of_any_name src/tool/policy_list.cpp
     [[            (void)parse_policy(meant);
 ]] [[]])
+
+fault(help_says_nothing_of_a_dumb_terminal src/tool/command_table.cpp
+    [[ or TERM is dumb), always]] [[), always]])
+
+fault(version_takes_any_words src/tool/main.cpp
+    [[        if (words.size() > 1)]] [[        if (words.empty())]])
