@@ -318,3 +318,39 @@ fault(spawned_attempt_goes_on_elsewhere include/asio_retry/detail/operation/atte
 
 fault(awaiting_throws_for_an_ignored_total include/asio_retry/detail/handler/coroutine_entry.hpp
     [[std::exchange(key::throws_if_cancelled(*entry_), false);]] [[key::throws_if_cancelled(*entry_);]])
+
+fault(scope_asks_only_itself_whether_a_join_waits src/scope/scope_state.cpp
+    [[    for (scope_state* scope = this; scope; scope = scope->parent_)
+        if (!scope->joins_.empty())
+            return false;]] [[    if (!joins_.empty())
+        return false;]])
+
+fault(awaiting_counts_what_its_caller_has_told include/asio_retry/detail/operation/awaited_core.hpp
+    [[if (is_attempting_ && !machine_.tells_attempt())]] [[if (is_attempting_)]])
+
+fault(awaiting_does_not_know_that_its_scope_tells_it include/asio_retry/detail/operation/coroutine_membership.hpp
+    [[bool tells_attempt() const noexcept override { return scope().cancelled(); }]]
+    [[bool tells_attempt() const noexcept override { return false; }]])
+
+fault(awaiting_swallows_what_is_thrown_when_it_tells include/asio_retry/detail/operation/attempt_signal.hpp
+    [[        if (thrown)
+            std::rethrow_exception(thrown);]] [[        static_cast<void>(thrown);]])
+
+fault(operation_begins_a_wait_although_cancelled src/operation/operation_core.cpp
+    [[if (delay == duration::zero() || machine_.cancelled()) {]] [[if (delay == duration::zero()) {]])
+
+fault(operation_leaves_what_an_attempt_left_in_its_slot src/operation/operation_core.cpp
+    [[    state_.begin_judging();
+    clear_attempt();
+]] [[    state_.begin_judging();
+]])
+
+fault(operation_leaves_what_an_attempt_left_that_ended_when_told src/operation/operation_events.cpp
+    [[    if (was_attempting && state_.is(operation_stage::judging))
+        clear_attempt();
+]] [[    static_cast<void>(was_attempting);
+]])
+
+fault(operation_times_out_what_has_ended src/operation/operation_events.cpp
+    [[if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting) && // or it came too late]]
+    [[if ((events & limit_reached) != nothing && // or it came too late]])

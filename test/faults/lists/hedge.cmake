@@ -172,6 +172,153 @@ fault(hedge_that_was_not_heard_outlasts_its_deadline src/traffic/hedge_machine.c
 fault(hedge_that_was_not_heard_forgets_its_deadline src/traffic/hedge_machine.cpp
     [[        return phase_ == phase::ending && !was_told_ ? deadline_ : time_point::max();]] [[        return time_point::max();]])
 
+fault(hedge_that_goes_keeps_what_is_ready src/traffic/hedge_machine.cpp
+    [[    drop_ready();
+    give_lease_back();
+}
+
+bool]] [[    give_lease_back();
+}
+
+bool]])
+
+fault(hedge_that_goes_keeps_its_lease src/traffic/hedge_machine.cpp
+    [[    drop_ready();
+    give_lease_back();
+}
+
+bool]] [[    drop_ready();
+}
+
+bool]])
+
+fault(hedge_starts_at_its_deadline src/traffic/hedge_machine.cpp
+    [[    if (now >= deadline_)
+        return end(phase::closed]] [[    if (now > deadline_)
+        return end(phase::closed]])
+
+fault(hedge_is_late_rather_than_cancelled src/traffic/hedge_machine.cpp
+    [[    if (is_stopping())
+        return end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+    if (now]] [[    if (now < deadline_ && is_stopping())
+        return end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+    if (now]])
+
+fault(hedge_has_no_room_rather_than_is_cancelled src/traffic/hedge_machine.cpp
+    [[    if (is_stopping())
+        end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+    else
+]] [[]])
+
+fault(hedge_records_what_failed_with_its_losers src/traffic/hedge_machine.cpp
+    [[                if (attempts_[number - 1].is_running)
+                    record]] [[                record]])
+
+fault(hedge_keeps_its_lease_in_a_drain src/traffic/hedge_machine.cpp
+    [[        drop_ready();
+        give_lease_back();
+        if (running_ == 0) {]] [[        drop_ready();
+        if (running_ == 0) {]])
+
+fault(hedge_has_no_error_for_a_rejected_value_that_is_gone src/traffic/hedge_machine.cpp
+    [[error_ ? error_ : detail::attempt_refused_error(), std]] [[error_, std]])
+
+fault(hedge_loses_what_a_failure_threw src/traffic/hedge_attempts.cpp
+    [[    thrown_ = failure.exception();
+    return false;]] [[    return false;]])
+
+fault(hedge_does_not_deliver_what_a_failure_threw src/traffic/hedge_machine.cpp
+    [[detail::attempt_refused_error(), std::move(thrown_));]] [[detail::attempt_refused_error());]])
+
+fault(hedge_begins_at_its_deadline src/traffic/hedge_machine.cpp
+    [[max_attempts() && when < deadline_;]] [[max_attempts() && when <= deadline_;]])
+
+fault(hedge_lets_an_attempt_in_when_it_begins src/traffic/hedge_machine.cpp
+    [[one.began = admitted_at_;]] [[one.began = now;]])
+
+fault(hedge_keeps_what_is_ready_after_its_result src/traffic/hedge_machine.cpp
+    [[    drop_ready();
+    give_lease_back();
+    if (phase_ == phase::ending]] [[    give_lease_back();
+    if (phase_ == phase::ending]])
+
+fault(hedge_keeps_what_a_success_heeded src/traffic/hedge_attempts.cpp
+    [[failure_kind::none, one.heeded, now);]] [[failure_kind::none, pushback(), now);]])
+
+fault(hedge_keeps_what_an_exception_heeded src/traffic/hedge_attempts.cpp
+    [[failure_kind::permanent, at(number).heeded, now);]] [[failure_kind::permanent, pushback(), now);]])
+
+fault(hedge_ends_a_drain_with_a_final_failure src/traffic/hedge_attempts.cpp
+    [[    if (is_final && is_stopping()) {]] [[    if (is_final && stopping_ == stopping::cancelled) {]])
+
+fault(hedge_ends_a_drain_with_its_last_failure src/traffic/hedge_attempts.cpp
+    [[!may_begin(next_at_) && !is_stopping()) {]] [[!may_begin(next_at_)) {]])
+
+fault(hedge_takes_the_mark_off_within_another_retry src/traffic/hedge_attempts.cpp
+    [[failure.is_permanent() && !common().is_nested;]] [[failure.is_permanent();]])
+
+fault(hedge_does_not_wait_as_long_as_may_be src/traffic/hedge_attempts.cpp
+    [[said.delay() > common().pushback_limit]] [[said.delay() >= common().pushback_limit]])
+
+fault(hedge_heeds_the_last_peer_alone src/traffic/hedge_attempts.cpp
+    [[not_before_ = std::max(not_before_, saturating_add(now, said.delay()));]]
+    [[not_before_ = saturating_add(now, said.delay());]])
+
+fault(hedge_plans_another_attempt_in_a_drain src/traffic/hedge_attempts.cpp
+    [[    if (is_stopping())
+        return;
+    next_at_]] [[    next_at_]])
+
+fault(hedge_prefers_what_an_attempt_heeded src/traffic/hedge_attempts.cpp
+    [[return failure.said() ? failure.said() : one.heeded;]] [[return one.heeded ? one.heeded : failure.said();]])
+
+fault(hedge_records_an_attempt_twice src/traffic/hedge_attempts.cpp
+    [[observed && !std::exchange(one.is_recorded, true))]] [[observed)]])
+
+fault(hedge_forgets_that_it_has_told_all src/traffic/hedge_attempts.cpp
+    [[was_told_ = was_told_ || told;]] [[was_told_ = told;]])
+
+fault(hedge_takes_a_cancellation_back src/traffic/hedge_attempts.cpp
+    [[    if (stopping_ == stopping::no)
+        stopping_ = stopping::drained;
+}
+
+void hedge_machine::begin_now]] [[    stopping_ = stopping::drained;
+}
+
+void hedge_machine::begin_now]])
+
+fault(hedge_counts_what_its_caller_has_told src/hedge/hedge_core.cpp
+    [[machine_.running() > 0 && !machine_.was_told())]] [[machine_.running() > 0)]])
+
+fault(hedge_has_no_time_for_its_losers src/hedge/hedge_core.cpp
+    [[machine_.wants_results() || machine_.measures_successes();]] [[machine_.wants_results();]])
+
+fault(hedge_takes_a_result_back_for_an_exception src/hedge/hedge_core.cpp
+    [[if (!occupancy_.has(ended(number)) || one.outcome == hedge_slot::fate::completed)]]
+    [[if (!occupancy_.has(ended(number)))]])
+
+fault(hedge_that_is_abandoned_stays_in_its_slot src/hedge/hedge_core.cpp
+    [[        forget_caller();
+        return dissolve();]] [[        return dissolve();]])
+
+fault(hedge_that_is_delivered_stays_in_its_slot src/hedge/hedge_core.cpp
+    [[    forget_caller();
+    if (place_]] [[    if (place_]])
+
+fault(hedge_tells_those_that_have_ended src/hedge/hedge_events.cpp
+    [[if (!machine_.is_running(number) || occupancy_.has(ended(number)))]] [[if (!machine_.is_running(number))]])
+
+fault(hedge_tells_again_what_its_caller_has_told src/hedge/hedge_events.cpp
+    [[machine_.cancel((type & asio::cancellation_type::terminal) != asio::cancellation_type::none);]]
+    [[machine_.cancel(false);]])
+
+fault(hedge_waits_for_a_notice_that_was_dropped src/hedge/hedge_events.cpp
+    [[            return;
+        is_armed_ = false;
+        break;]] [[            return;
+        break;]])
+
 noticed_by(exhaustion_tests)
 
 fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp

@@ -413,3 +413,37 @@ fault(machine_says_when_an_attempt_was_abandoned src/policy/machine_story.cpp
 
 fault(machine_says_that_a_retry_began_which_did_not src/policy/machine_story.cpp
     [[has_begun_ ? kind_ : failure_kind::none;]] [[kind_;]])
+
+fault(machine_counts_its_time_from_the_last_question src/policy/machine_times.cpp
+    [[if (!is_admitted_ && !is_refused_) { // which]] [[if (!is_admitted_) { // which]])
+
+fault(machine_is_stopped_by_what_it_ignores src/policy/machine_times.cpp
+    [[            least = duration::zero();
+            return]] [[            return]])
+
+fault(machine_makes_a_last_attempt_without_time src/policy/machine_times.cpp
+    [[allowed <= duration::zero()]] [[allowed < duration::zero()]])
+
+fault(machine_prefers_the_sum_of_waits src/policy/machine_times.cpp
+    [[: duration::zero());
+        if (left < result.first)]] [[: duration::zero());
+        if (left <= result.first)]])
+
+fault(machine_waits_for_a_lease_as_for_the_gate src/policy/machine_times.cpp
+    [[return is_refused_ && story_ ?]] [[return story_ ?]])
+
+fault(machine_lets_a_classifier_replace_what_was_thrown src/policy/machine_events.cpp
+    [[        if (!action.thrown) {
+            action.error = error::predicate_threw;]] [[        {
+            action.error = error::predicate_threw;]])
+
+fault(machine_remembers_a_failure_before_the_last src/policy/machine_story.cpp
+    [[        story_->has_failure = false;
+]] [[]])
+
+fault(machine_calls_what_took_too_long_permanent src/policy/machine_story.cpp
+    [[failure.is_permanent() && !timed_out ?]] [[failure.is_permanent() ?]])
+
+fault(machine_takes_a_cancellation_back src/policy/retry_machine.cpp
+    [[    if (stopping_ == stopping::no)
+        stopping_ = stopping::drained;]] [[    stopping_ = stopping::drained;]])

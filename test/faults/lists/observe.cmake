@@ -100,3 +100,24 @@ fault(story_ends_in_an_attempt src/policy/machine_story.cpp
     give_lease_back();]] [[    if (is_admitted_ && policy_.settings().gate)
         tell_abandoned(now);
     give_lease_back();]])
+
+fault(labels_may_be_longer_than_they_need_in_three_bytes src/observe/labels.cpp
+    [[first == 0xe0 ? 0xa0 : 0x80]] [[0x80]])
+
+fault(labels_may_be_longer_than_they_need_in_four_bytes src/observe/labels.cpp
+    [[first == 0xf0 ? 0x90 : 0x80]] [[0x80]])
+
+fault(labels_may_be_without_their_last_of_four_bytes src/observe/labels.cpp
+    [[&& is_tail(2) && is_tail(3)]] [[&& is_tail(2)]])
+
+fault(labels_may_be_without_their_third_of_four_bytes src/observe/labels.cpp
+    [[&& is_tail(2) && is_tail(3)]] [[&& is_tail(3)]])
+
+fault(labels_may_be_without_their_last_of_three_bytes src/observe/labels.cpp
+    [[0xbf) && is_tail(2) ? 3 : 0;]] [[0xbf) ? 3 : 0;]])
+
+fault(labels_may_be_far_beyond_unicode src/observe/labels.cpp
+    [[first <= 0xf4)]] [[first <= 0xf7)]])
+
+fault(labels_may_begin_with_a_tail src/observe/labels.cpp
+    [[if (first < 0x80)]] [[if (first <= 0x80)]])

@@ -427,3 +427,12 @@ fault(refusal_names_the_refused_value_as_the_other src/policy/refuse.cpp
 
 fault(profile_has_a_formula_without_its_cap src/policy/profile_table.cpp
     [["min(64 s, 2^n s), n from 0; 7 attempts"]] [["2^n s, n from 0; 7 attempts"]])
+
+fault(date_has_a_leap_second_in_each_hour src/policy/pushback.cpp
+    [[hour == 23 && minute == 59 ? 60 : 59;]] [[minute == 59 ? 60 : 59;]])
+
+fault(date_has_a_leap_second_in_each_minute src/policy/pushback.cpp
+    [[hour == 23 && minute == 59 ? 60 : 59;]] [[hour == 23 ? 60 : 59;]])
+
+fault(date_begins_the_year_too_early_before_1970 src/policy/pushback.cpp
+    [[std::chrono::floor<std::chrono::days>(now)]] [[std::chrono::time_point_cast<std::chrono::days>(now)]])

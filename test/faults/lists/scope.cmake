@@ -99,3 +99,31 @@ fault(joins_let_go_one_after_the_other src/scope/scope_state.cpp
 fault(joins_end_here_after_those_elsewhere src/scope/scope_state.cpp
     [[    here.append(elsewhere);]] [[    elsewhere.append(here);
     here.append(elsewhere);]])
+
+fault(join_is_cancelled_by_nothing src/scope/scope_join.cpp
+    [[    if (type == boost::asio::cancellation_type::none)
+        return;
+]] [[    static_cast<void>(type);
+]])
+
+fault(join_of_an_empty_scope_may_end_twice src/scope/scope_state.cpp
+    [[        join.has_ended_ = true;
+    }
+    join.post();]] [[    }
+    join.post();]])
+
+fault(join_stays_when_its_context_is_destroyed src/scope/scope_state.cpp
+    [[            lock.unlock();
+            return join.dissolve();]] [[            return;]])
+
+fault(scope_tells_again_what_it_has_made_up_for src/scope/scope_state.cpp
+    [[        missed_ = false;
+    }]] [[    }]])
+
+fault(operation_counts_what_its_caller_has_told src/operation/operation_events.cpp
+    [[state_.is(operation_stage::attempting) && !machine_.tells_attempt())]]
+    [[state_.is(operation_stage::attempting))]])
+
+fault(operation_does_not_know_that_its_scope_tells_it include/asio_retry/detail/operation/operation_membership.hpp
+    [[bool tells_attempt() const noexcept override { return presence_.scope().cancelled(); }]]
+    [[bool tells_attempt() const noexcept override { return false; }]])

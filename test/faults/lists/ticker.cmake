@@ -131,6 +131,37 @@ fault(ticker_is_not_scheduled_again_without_memory src/ticker/ticker_state.cpp
 fault(ticker_takes_an_empty_executor src/ticker/ticker_state.cpp
     [[refuse_if_empty_executor("backoff_ticker.executor", executor), ]] [[]])
 
+fault(ticker_is_in_a_hurry_after_a_wait_that_was_cancelled src/ticker/ticker_state.cpp
+    [[    hurries_ = false;
+    lock.unlock();]] [[    lock.unlock();]])
+
+fault(ticker_starts_over_from_its_turn src/ticker/ticker_state.cpp
+    [[return decide(wait, from);]] [[return decide(wait, from < scheduler_.now() ? scheduler_.now() : from);]])
+
+fault(ticker_forgets_its_wait_for_another src/ticker/ticker_state.cpp
+    [[    if (current_ != &wait)
+        return;
+    current_ = nullptr;]] [[    static_cast<void>(wait);
+    current_ = nullptr;]])
+
+fault(ticker_is_cancelled_by_nothing src/ticker/ticker_wait.cpp
+    [[    if (type == boost::asio::cancellation_type::none)
+        return;
+]] [[    static_cast<void>(type);
+]])
+
+fault(ticker_remembers_a_turn_that_was_dropped include/asio_retry/detail/ticker/handler_wait.hpp
+    [[        this->state()->forget(*this);
+]] [[]])
+
+fault(ticker_keeps_a_wait_of_a_destroyed_context src/ticker/ticker_state.cpp
+    [[*planned_);
+    lock.unlock();
+    if (!scheduled)
+        wait.on_shutdown();]] [[*planned_);
+    lock.unlock();
+    static_cast<void>(scheduled);]])
+
 # --- memory
 
 noticed_by(exhaustion_tests)

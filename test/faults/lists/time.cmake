@@ -368,6 +368,20 @@ fault(virtual_time_counts_turns src/time/virtual_time.cpp
 fault(virtual_time_may_go_back src/time/virtual_time.cpp
     [[detail::non_negative("advance", by)]] [[by]])
 
+fault(wheel_vacates_a_slot_for_what_never_ends src/time/timing_wheel.hpp
+    [[        if (never_ends(node)) {
+            slot::erase(node);
+            return;
+        }
+]] [[]])
+
+fault(work_of_a_pool_is_as_good_as_none src/time/pool_executor.hpp
+    [[a.context_ == b.context_ && a.is_work_ == b.is_work_;]] [[a.context_ == b.context_;]])
+
+fault(restarted_clock_leaves_one_thread src/time/retry_scheduler.cpp
+    [[    impl_->has_virtual_time = false;
+]] [[]])
+
 # --- memory
 
 noticed_by(exhaustion_tests)

@@ -614,3 +614,19 @@ fault(key_has_a_dash_elsewhere src/traffic/idempotency_key.cpp
 
 fault(key_is_not_quoted src/traffic/idempotency_key.cpp
     [[return '"' + key.to_string() + '"';]] [[return key.to_string();]])
+
+fault(gradient_divides_by_nothing src/traffic/concurrency_limit.cpp
+    [[std::max(static_cast<double>(took.count()), 1.0);]] [[static_cast<double>(took.count());]])
+
+fault(gradient_forgets_at_twice_the_speed src/traffic/concurrency_limit.cpp
+    [[if (usual / rtt > 2)]] [[if (usual / rtt >= 2)]])
+
+fault(gradient_has_a_window_of_one_less src/traffic/concurrency_limit.cpp
+    [[2.0 / (options_.long_window + 1.0);]] [[2.0 / options_.long_window;]])
+
+fault(throttle_counts_an_answer_as_of_the_past src/traffic/adaptive_throttle.cpp
+    [[        window_.advance(end.now);
+]] [[]])
+
+fault(slots_before_the_epoch_are_rounded_up include/asio_retry/detail/traffic/slot_window.hpp
+    [[since / slot_length_ - (since % slot_length_ < duration::zero() ? 1 : 0);]] [[since / slot_length_;]])

@@ -54,6 +54,21 @@ struct async_hedge_test : testing::Test {
     }
 };
 
+TEST_F(async_hedge_test, the_slot_of_its_handler_is_free_when_that_is_called) {
+    async_hedge(io, std::ref(attempts), hedge_policy(10ms).deliver_at_once(),
+                asio::bind_cancellation_slot(signal.slot(), [&](error_code, int) {
+                    EXPECT_FALSE(signal.slot().has_handler());
+                    ++record.count;
+                }));
+    attempts.on_cancel = nullptr;
+    time.advance(10ms);
+    attempts.complete(2, {}, 7);
+    poll();
+    EXPECT_EQ(record.count, 1);
+    attempts.complete(1, {}, 7);
+    poll();
+}
+
 TEST_F(async_hedge_test, a_fast_one_is_not_hedged) {
     start();
     EXPECT_EQ(attempts.started, 1u) << "inside the initiating function";
@@ -128,6 +143,17 @@ TEST_F(async_hedge_test, a_cancellation_is_delivered_at_once_too) {
     EXPECT_EQ(record.count, 1);
     attempts.drop(1);
     attempts.complete(2, refused());
+    poll();
+    expect_end(aborted());
+}
+
+TEST_F(async_hedge_test, those_that_ignore_a_cancellation_are_not_told_again_at_the_deadline) {
+    attempts.on_cancel = nullptr;
+    start(hedge_policy(10ms).total_timeout(50ms));
+    signal.emit(asio::cancellation_type::terminal);
+    time.advance(100ms);
+    EXPECT_EQ(attempts.told[1].size(), 1u);
+    attempts.complete(1, refused());
     poll();
     expect_end(aborted());
 }
@@ -217,6 +243,35 @@ TEST_F(async_hedge_test, a_total_cancellation_is_ignored_later) {
     attempts.complete(1, {}, 3);
     poll();
     expect_end({}, 3);
+}
+
+TEST_F(async_hedge_test, one_that_throws_after_it_has_completed_has_completed) {
+    auto const operation = [](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, int)>(
+            [](auto handler) {
+                std::move(handler)(error_code(), 2);
+                throw std::runtime_error("no");
+            },
+            token);
+    };
+    async_hedge(io, operation, hedge_policy(10ms), record.handler());
+    time.run();
+    expect_end({}, 2);
+}
+
+TEST_F(async_hedge_test, one_that_another_has_ended_is_told_nothing) {
+    attempts.on_cancel = [](many_attempts& self, std::uint64_t number) {
+        self.complete_here(number, aborted());
+        if (self.pending(2))
+            self.complete_here(2, {}, 4);
+    };
+    start();
+    time.advance(10ms);
+    signal.emit(asio::cancellation_type::terminal);
+    EXPECT_THAT(attempts.told[1], ElementsAre(asio::cancellation_type::terminal));
+    EXPECT_TRUE(attempts.told[2].empty());
+    poll();
+    expect_end({}, 4);
 }
 
 TEST_F(async_hedge_test, one_that_completes_twice_counts_once) {
@@ -329,6 +384,16 @@ TEST_F(async_hedge_test, the_quantile_learns) {
     poll();
     EXPECT_GE(seen->value(), 4ms);
     EXPECT_LT(seen->value(), 5ms);
+    expect_end({}, 1);
+}
+
+TEST_F(async_hedge_test, the_quantile_learns_from_a_loser_how_long_it_had_run) {
+    auto const seen = std::make_shared<latency_quantile>(0.9, 10ms, 2);
+    start(hedge_policy(seen));
+    time.advance(12ms);
+    attempts.complete(2, {}, 1);
+    poll();
+    EXPECT_GE(seen->value(), 12ms);
     expect_end({}, 1);
 }
 

@@ -88,6 +88,21 @@ TEST_F(hedge_in_scope, a_drain_that_takes_too_long_cancels_and_counts_the_operat
     EXPECT_EQ(cancelled, 1u);
 }
 
+TEST_F(hedge_in_scope, a_drain_counts_no_operation_that_its_caller_had_told_already) {
+    attempts.on_cancel = nullptr;
+    asio::cancellation_signal signal;
+    async_hedge(scope, std::ref(attempts), hedge_policy(10ms),
+                asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    signal.emit(asio::cancellation_type::terminal);
+    std::size_t cancelled = 99;
+    scope.async_drain(1s, [&](error_code, std::size_t n) { cancelled = n; });
+    time.advance(2s);
+    attempts.complete(1, aborted());
+    time.run();
+    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(cancelled, 0u);
+}
+
 TEST_F(hedge_in_scope, retry_now_ends_a_wait_but_hedges_nothing) {
     async_hedge(
         scope,
@@ -175,6 +190,34 @@ TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_once_and_calls_
             EXPECT_EQ(called, at_once && point >= 3 ? 1 : 0) << point;
             EXPECT_TRUE(gate->is_balanced()) << point;
         }
+}
+
+TEST(hedge_lifetimes, a_signal_may_outlive_the_context) {
+    asio::cancellation_signal signal;
+    {
+        asio::io_context io;
+        many_attempts attempts(io);
+        async_hedge(io, std::ref(attempts), hedge_policy(10ms),
+                    asio::bind_cancellation_slot(signal.slot(), [](error_code, int) { FAIL(); }));
+        EXPECT_TRUE(signal.slot().has_handler());
+    }
+    EXPECT_FALSE(signal.slot().has_handler());
+}
+
+// The notice of its timer is queued where its handler runs, and goes with that.
+TEST(hedge_lifetimes, a_notice_that_is_dropped_with_its_executor_leaves_nothing_behind) {
+    asio::io_context io;
+    virtual_time time(io);
+    many_attempts attempts(io);
+    auto const alive = std::make_shared<int>();
+    {
+        asio::io_context other;
+        async_hedge(io, std::ref(attempts), hedge_policy(10ms),
+                    asio::bind_executor(other, [alive](error_code, int) { FAIL(); }));
+        time.advance(10ms);
+    }
+    attempts.drop(1);
+    EXPECT_EQ(alive.use_count(), 1);
 }
 
 TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_while_its_scope_tells_it) {

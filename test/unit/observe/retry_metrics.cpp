@@ -198,6 +198,12 @@ TEST_F(metrics, refuse_labels_that_are_none) {
         }
 }
 
+TEST_F(metrics, refuse_labels_that_are_not_utf_8) {
+    for (std::string const bad : {"\x80", "\xe0\x80\x80", "\xe2\x82x", "\xf0\x80\x80\x80", "\xf0\x9fx\x80",
+                                  "\xf0\x9f\x98x", "\xf5\x80\x80\x80"})
+        EXPECT_THROW((void)observed->prometheus("a=\"" + bad + '"'), std::invalid_argument) << bad;
+}
+
 TEST_F(metrics, have_gauges) {
     double balance = 0.5;
     observed->add_gauge("orders:budget_2", [&] { return balance; });

@@ -14,6 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <utility>
 
 namespace asio_retry::test {
 namespace {
@@ -698,6 +700,26 @@ TEST(async_retry_cancellation, decision_16_direct_awaitable_ignores_total_after_
     signal.emit(cancellation::total);
     time.run();
     EXPECT_EQ(value, 4);
+}
+
+TEST(decision_15, cancelled_by_a_value_that_is_destroyed_before_the_wait_it_begins_none) {
+    asio::io_context io;
+    virtual_time time(io);
+    asio::cancellation_signal signal;
+    using value = std::shared_ptr<void>;
+    auto const emit = [&](void*) { signal.emit(cancellation::terminal); };
+    auto const operation = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, value)>(
+            [&](auto handler) {
+                asio::post(io, asio::append(std::move(handler), refused(), value(&io, emit)));
+            },
+            token);
+    };
+    error_code result;
+    async_retry(io, operation, every_100ms(),
+                asio::bind_cancellation_slot(signal.slot(), [&](error_code ec, value const&) { result = ec; }));
+    time.advance(0s);
+    EXPECT_EQ(result, aborted());
 }
 
 // Decision 17: operation_aborted although nobody cancelled is not retried by default, but a predicate may say

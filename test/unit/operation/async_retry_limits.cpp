@@ -9,6 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 namespace asio_retry::test {
 namespace {
 
@@ -102,6 +106,48 @@ TEST_F(async_retry_limit, success_queued_behind_the_timeout_notice_wins) {
     EXPECT_FALSE(record.error);
     EXPECT_EQ(record.value, 4);
     EXPECT_TRUE(attempts.cancellations.empty());
+}
+
+TEST_F(async_retry_limit, a_failure_before_the_notice_of_the_timeout_is_none) {
+    asio::io_context other;
+    async_retry(
+        io, [this](auto token) { return attempts.async_attempt(std::move(token)); },
+        every_100ms(1).attempt_timeout(1s), asio::bind_executor(other, record.handler()));
+    attempts.complete(refused());
+    time.advance(1s);
+    other.run();
+    EXPECT_EQ(record.error, refused());
+}
+
+TEST_F(async_retry_limit, what_an_attempt_left_in_its_slot_is_not_told_of_the_next_timeout) {
+    for (bool const ends_when_told : {false, true}) {
+        record.count = 0;
+        int number = 0, told = 0;
+        std::function<void()> complete;
+        auto const operation = [&](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code, int)>(
+                [&](auto handler) {
+                    auto slot = asio::get_associated_cancellation_slot(handler);
+                    auto const shared = std::make_shared<decltype(handler)>(std::move(handler));
+                    complete = [shared] { std::move (*shared)(refused(), 0); };
+                    if (++number == 1)
+                        slot.assign([&](asio::cancellation_type_t) {
+                            ++told;
+                            complete();
+                        });
+                },
+                token);
+        };
+        async_retry(io, operation, every_100ms(2).attempt_timeout(1s), record.handler());
+        if (!ends_when_told)
+            complete();
+        time.advance(3s);
+        EXPECT_EQ(told, ends_when_told ? 1 : 0);
+        EXPECT_EQ(number, 2);
+        if (record.count == 0)
+            complete();
+        time.run();
+    }
 }
 
 TEST_F(async_retry_limit, attempt_that_ignores_its_timeout_is_waited_for) {

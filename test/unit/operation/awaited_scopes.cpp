@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,17 @@ TEST_F(awaited_scope, cancels_from_within_an_attempt_that_fails_at_once) {
     EXPECT_EQ(joins, 1);
 }
 
+TEST_F(awaited_scope, a_join_of_the_parent_waits_for_an_operation_in_a_child) {
+    retry_scope parent(io);
+    scope.emplace(parent);
+    start(every_100ms());
+    parent.async_join([this](error_code) { ++joins; });
+    attempts.complete({});
+    time.advance(0s);
+    EXPECT_EQ(completions, 1);
+    EXPECT_EQ(joins, 1);
+}
+
 // The notice is under way when the operation ends, and finds it there.
 TEST_F(awaited_scope, decision_12_success_wins_over_a_notice_under_way) {
     start(every_100ms());
@@ -123,6 +135,42 @@ TEST_F(awaited_scope, drains_and_counts_the_attempts_that_it_stops) {
     EXPECT_EQ(joins, 1);
     EXPECT_EQ(cancelled, 1u);
     EXPECT_EQ(time.now() - begin, 5s);
+}
+
+TEST_F(awaited_scope, a_drain_does_not_count_an_attempt_that_its_caller_had_told) {
+    asio::cancellation_signal signal;
+    attempts.on_cancel = nullptr;
+    asio::co_spawn(io, caller(this, every_100ms()), asio::bind_cancellation_slot(signal.slot(), note_end()));
+    time.advance(0s);
+    signal.emit(asio::cancellation_type::terminal);
+    scope->async_drain(1s, [&](error_code, std::size_t n) { joins += n == 0; });
+    time.advance(2s);
+    attempts.complete(aborted());
+    time.advance(0s);
+    expect_completion(aborted());
+    EXPECT_EQ(joins, 1);
+}
+
+TEST_F(awaited_scope, what_an_attempt_throws_when_it_is_told_comes_out_of_the_context) {
+    attempts.on_cancel = [](pending_attempts& self, asio::cancellation_type_t) {
+        self.complete(aborted());
+        throw std::runtime_error("told");
+    };
+    start(every_100ms());
+    scope->cancel();
+    EXPECT_THROW(time.advance(0s), std::runtime_error);
+    time.advance(0s);
+    expect_completion(aborted());
+}
+
+TEST_F(awaited_scope, a_cancellation_stops_an_attempt_that_fails_before_its_notice) {
+    auto stopped = interruption::none;
+    start(every_100ms().on_give_up([&](retry_event const& e) { stopped = e.stopped; }));
+    attempts.complete(refused());
+    scope->cancel();
+    time.advance(0s);
+    expect_completion(aborted());
+    EXPECT_EQ(stopped, interruption::cancellation);
 }
 
 TEST_F(awaited_scope, drain_ends_a_wait_and_lets_no_attempt_begin) {

@@ -9,6 +9,7 @@
 #include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -173,6 +174,22 @@ TEST(retry_machine, tells_limits_from_cancellations) {
     EXPECT_THAT(exhausted.told(), elements("admit 1", "abandoned 1"));
 }
 
+TEST(retry_machine, what_fails_for_good_after_its_time_took_too_long) {
+    gated_script script(endless_every_100ms().total_timeout(1s));
+    script->start();
+    script->expire(0s, 1s, verdict::failure(std::make_exception_ptr(permanent(unreachable()))));
+    EXPECT_EQ(script.told().back(), "failed 1 timeout");
+}
+
+TEST(retry_machine, a_drain_does_not_take_a_cancellation_back) {
+    gated_script script;
+    script->start();
+    script->machine.cancel();
+    script->machine.drain();
+    script->fail();
+    EXPECT_EQ(script.told().back(), "abandoned 1");
+}
+
 // So a gate knows which attempt it was, though nobody may know when it ended.
 TEST(retry_machine, an_abandoned_attempt_says_when_it_was_let_in) {
     gated_script cancelled;
@@ -276,6 +293,16 @@ TEST(retry_machine, a_refused_retry_of_a_rejected_value_ends_with_the_refusal) {
     script->start();
     script->fail({}, verdict::rejected());
     EXPECT_THAT(script->wake(100ms), is_completion(stop_reason::refused, error::circuit_open));
+}
+
+TEST(retry_machine, a_refused_retry_of_a_value_rejected_after_an_error_ends_with_the_refusal) {
+    gated_script script;
+    script.gate->refusals = {let_in, let_in, no_idea};
+    script->start();
+    script->fail();
+    script->wake(100ms);
+    script->fail(100ms, verdict::rejected());
+    EXPECT_THAT(script->wake(200ms), is_completion(stop_reason::refused, error::circuit_open));
 }
 
 // It would be a success of which there is no result.
@@ -383,6 +410,18 @@ TEST(retry_machine, waits_when_refused_a_lease_and_asks_for_it_again) {
     EXPECT_TRUE(script.gate->is_balanced());
 }
 
+TEST(retry_machine, a_wait_for_a_lease_is_not_what_the_gate_said_before) {
+    gated_script script(endless_every_100ms().wait_when_refused());
+    script.gate->refusals = {let_in, 10s};
+    script.gate->grants = {true, false, false};
+    script->start();
+    script->fail();
+    EXPECT_THAT(script->wake(100ms), is_wait(10100ms));
+    EXPECT_THAT(script->wake(11s), is_attempt());
+    EXPECT_THAT(script->fail(11s), is_wait(100ms));
+    EXPECT_THAT(script->wake(12s), is_wait(100ms));
+}
+
 TEST(retry_machine, a_wait_when_refused_has_jitter_where_there_is_randomness) {
     auto const drawn = [](backoff_step step, random& source) {
         source();
@@ -418,6 +457,14 @@ TEST(retry_machine, a_wait_when_refused_keeps_within_limits) {
     EXPECT_THAT(cancelled.told(), elements("refuse 1"));
     for (auto* each : {&elapsed, &total, &cancelled})
         EXPECT_TRUE(each->gate->is_balanced());
+}
+
+TEST(retry_machine, its_time_counts_from_the_first_question) {
+    gated_script script(endless_every_100ms().max_elapsed(150ms).wait_when_refused());
+    script.gate->refusals = {no_idea};
+    EXPECT_FALSE(script->machine.may_start(script->begin));
+    EXPECT_THAT(script->machine.start(script->begin + 100ms),
+                is_completion(stop_reason::elapsed, error::circuit_open));
 }
 
 // The refusals are forgotten with the failures.

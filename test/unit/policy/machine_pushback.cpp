@@ -97,6 +97,12 @@ TEST(retry_machine, decision_29_limits_of_time_hold_for_what_the_peer_said) {
     EXPECT_THAT(early.fail({}, told(pushback::after(5s))), is_completion(stop_reason::elapsed, no_replacement));
 }
 
+TEST(retry_machine, decision_29_what_is_ignored_forbids_no_shorter_wait) {
+    machine_script script(exact().max_elapsed(5s).clamp().pushback_limit(1s, over_limit::ignore));
+    script.start();
+    EXPECT_THAT(script.fail({}, told(pushback::after(10s))), is_wait(100ms));
+}
+
 // What the attempt was told counts for its own failure, the last one only.
 TEST(retry_machine, decision_29_an_attempt_says_what_it_was_told) {
     machine_script script(exact());

@@ -114,6 +114,12 @@ TEST(decision_29, a_two_digit_year_is_at_most_50_years_ahead) {
     EXPECT_EQ(year_of("00", at(std::chrono::year(1999) / 12 / 31, 24h - 1s)), pushback::after(1s));
 }
 
+TEST(decision_29, a_two_digit_year_is_counted_from_the_year_that_it_is_before_1970_too) {
+    EXPECT_EQ(
+        parse_retry_after("Wednesday, 01-Jan-20 00:00:00 GMT", at(std::chrono::year(1969) / 12 / 31, 12h)),
+        pushback::after(0s));
+}
+
 TEST(decision_29, a_leap_second_is_the_one_after_it) {
     wall_time const new_years_eve = at(std::chrono::year(2016) / 12 / 31);
     EXPECT_EQ(parse_retry_after("Sat, 31 Dec 2016 23:59:60 GMT", new_years_eve), pushback::after(24h));
@@ -153,6 +159,8 @@ TEST(decision_29, what_is_no_number_and_no_date_says_nothing) {
              "Sun, 22 Nov 2026 24:00:00 GMT",
              "Sun, 22 Nov 2026 12:60:00 GMT",
              "Sun, 22 Nov 2026 12:00:60 GMT",
+             "Sun, 22 Nov 2026 22:59:60 GMT",
+             "Sun, 22 Nov 2026 23:58:60 GMT",
              "Sun, 22 Nov 12026 12:00:05 GMT",
              "Sun, 22 Nov 26 12:00:05 GMT",
              "Sun, 22-Nov-26 12:00:05 GMT",

@@ -77,6 +77,15 @@ TEST(decision_21, a_throwing_on_give_up_replaces_the_result) {
     EXPECT_EQ(calls, 2);
 }
 
+TEST(decision_21, what_a_classifier_throws_at_the_end_does_not_replace_what_was_thrown_before) {
+    auto const first = [](error_code) -> bool { throw std::runtime_error("first"); };
+    auto const second = [](error_code const&) -> failure_class { throw std::runtime_error("second"); };
+    machine_script script(endless_every_100ms().retry_if(first).classify(second).retry_sent(false).on_give_up(
+        [](retry_event const&) {}));
+    script.start();
+    EXPECT_EQ(message_of(script.fail().thrown), "first");
+}
+
 // A callback outside the policy that throws ends the operation like one of the policy's.
 TEST(decision_21, a_throwing_callback_of_others_ends_the_operation) {
     machine_script script(endless_every_100ms());

@@ -66,6 +66,15 @@ TEST(decision_07, the_nearest_limit_gives_the_reason) {
     EXPECT_THAT(both.fail(), is_completion(stop_reason::deadline, no_replacement));
 }
 
+TEST(decision_07, of_equal_limits_the_deadline_gives_the_reason) {
+    for (auto const& policy :
+         {endless_every_100ms().max_waited(50ms), endless_every_100ms().max_elapsed(50ms)}) {
+        machine_script script(policy.total_timeout(50ms));
+        script.start();
+        EXPECT_THAT(script.fail(), is_completion(stop_reason::deadline, no_replacement));
+    }
+}
+
 // The earlier of total_timeout and deadline counts, and an attempt is told of it.
 TEST(retry_machine_limits, the_earlier_of_total_timeout_and_deadline_counts) {
     machine_script total(endless_every_100ms().total_timeout(1s).deadline(time_point(1h) + 2s));
@@ -241,6 +250,12 @@ TEST(decision_41, without_clamp_no_wait_is_shortened) {
     machine_script script(endless_every_100ms().total_timeout(150ms));
     script.start();
     EXPECT_THAT(script.fail(50ms), is_wait(100ms));
+}
+
+TEST(decision_07, clamp_makes_no_last_attempt_where_no_time_is_left) {
+    machine_script script(endless_every_100ms().max_elapsed(1s).clamp());
+    script.start();
+    EXPECT_THAT(script.fail(1s), is_completion(stop_reason::elapsed, no_replacement));
 }
 
 // Zero delays end too, as soon as the time has passed the limit.

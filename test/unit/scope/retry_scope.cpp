@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -236,6 +237,26 @@ TEST_F(retry_scope_test, join_can_be_cancelled_without_touching_the_operations) 
     EXPECT_THAT(order, elements("first failed", "op aborted", "second joined"));
 }
 
+TEST_F(retry_scope_test, a_cancellation_of_no_type_does_not_end_a_join) {
+    retry_scope scope(io);
+    asio::cancellation_signal signal;
+    async_retry(scope, operation(), always_after_100ms(), note("op"));
+    scope.async_join(asio::bind_cancellation_slot(signal.slot(), note_join("scope")));
+    signal.emit(asio::cancellation_type::none);
+    scope.cancel();
+    time.run();
+    EXPECT_THAT(order, elements("op aborted", "scope joined"));
+}
+
+TEST_F(retry_scope_test, join_of_an_empty_scope_is_not_cancelled_any_more) {
+    retry_scope scope(io);
+    asio::cancellation_signal signal;
+    scope.async_join(asio::bind_cancellation_slot(signal.slot(), note_join("scope")));
+    signal.emit(asio::cancellation_type::terminal);
+    time.run();
+    EXPECT_THAT(order, elements("scope joined"));
+}
+
 // Decision 39: in whatever the scope runs, on the thread that runs it.
 TEST_F(retry_scope_test, decision_39_a_scope_may_end_inside_what_it_runs) {
     enum class inside { retry_hook, give_up_hook, handler, join, drain };
@@ -349,6 +370,21 @@ TEST(retry_scope, signal_may_outlive_the_context_of_a_join) {
     }
     EXPECT_FALSE(signal.slot().has_handler());
     signal.emit(asio::cancellation_type::terminal);
+}
+
+TEST(retry_scope, a_join_that_begins_as_the_context_is_destroyed_goes_uncalled) {
+    auto const alive = std::make_shared<int>();
+    std::optional<retry_scope> scope;
+    {
+        asio::io_context io;
+        scope.emplace(io);
+        auto const join = [alive](retry_scope* s) { s->async_join([alive](error_code) { FAIL(); }); };
+        async_retry(
+            *scope, [] { return error_code(asio::error::connection_refused); }, always_after_100ms(),
+            [last = std::shared_ptr<retry_scope>(&*scope, join)](error_code) {});
+        io.poll();
+    }
+    EXPECT_EQ(alive.use_count(), 1);
 }
 
 TEST(retry_scope, pending_operations_and_joins_of_a_destroyed_context_are_destroyed_uncalled) {

@@ -163,6 +163,23 @@ TEST_F(retry_scope_drain, after_a_cancellation_without_memory_cancels) {
     EXPECT_EQ(drained.count, 1);
 }
 
+TEST_F(retry_scope_drain, a_cancellation_that_has_been_made_up_for_is_told_no_more) {
+    std::function<void()> hook = out_of_memory;
+    attempts.on_cancel = nullptr;
+    async_retry(
+        *scope, [&](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+        asio::bind_executor(hooked_executor(io.get_executor(), hook), running.handler()));
+    EXPECT_THROW(scope->cancel(), std::bad_alloc);
+    hook = nullptr;
+    for (int i = 0; i != 3; ++i) {
+        scope->cancel();
+        time.advance(0s);
+    }
+    EXPECT_EQ(attempts.cancellations.size(), 1u);
+    attempts.complete(aborted());
+    time.run();
+}
+
 TEST_F(retry_scope_drain, does_not_count_what_was_stopped_before) {
     retry_scope child(*scope);
     start_running(child);
@@ -174,6 +191,21 @@ TEST_F(retry_scope_drain, does_not_count_what_was_stopped_before) {
     time.run();
     EXPECT_EQ(drained.count, 1);
     EXPECT_EQ(drained.cancelled, 1u);
+}
+
+TEST_F(retry_scope_drain, does_not_count_an_attempt_that_its_caller_had_told) {
+    asio::cancellation_signal signal;
+    attempts.on_cancel = nullptr;
+    async_retry(
+        *scope, [this](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
+        asio::bind_cancellation_slot(signal.slot(), running.handler()));
+    signal.emit(asio::cancellation_type::terminal);
+    scope->async_drain(1s, note_drain());
+    time.advance(2s);
+    attempts.complete(aborted());
+    time.run();
+    EXPECT_EQ(drained.count, 1);
+    EXPECT_EQ(drained.cancelled, 0u);
 }
 
 TEST_F(retry_scope_drain, does_not_count_waits_that_it_has_cut_short) {
@@ -289,6 +321,18 @@ TEST_F(retry_scope_drain, is_not_what_the_report_of_a_failed_attempt_blames) {
         EXPECT_EQ(report.history.back().stopped, cancelled ? interruption::cancellation : interruption::none);
         EXPECT_EQ(report.reason, stop_reason::cancelled);
     }
+}
+
+TEST_F(retry_scope_drain, is_not_needed_for_a_cancellation_to_stop_an_attempt_that_fails_before_its_notice) {
+    auto stopped = interruption::none;
+    async_retry(
+        *scope, [this](auto token) { return attempts.async_attempt(std::move(token)); },
+        endless_every_100ms().on_give_up([&](retry_event const& e) { stopped = e.stopped; }),
+        running.handler());
+    attempts.complete(refused());
+    scope->cancel();
+    time.run();
+    EXPECT_EQ(stopped, interruption::cancellation);
 }
 
 TEST_F(retry_scope_drain, goes_together_with_the_slot_of_an_operation) {

@@ -589,6 +589,15 @@ TEST_P(ticker_cancellation, does_nothing_when_it_comes_late_or_twice) {
     EXPECT_FALSE(wait(ticker));
 }
 
+TEST_F(ticker_test, a_cancellation_of_no_type_does_nothing) {
+    asio::cancellation_signal signal;
+    backoff_ticker ticker(io, growing());
+    ticker.async_wait(asio::bind_cancellation_slot(signal.slot(), note()));
+    signal.emit(asio::cancellation_type::none);
+    time.run();
+    EXPECT_EQ(last, error_code());
+}
+
 INSTANTIATE_TEST_SUITE_P(every_type, ticker_cancellation,
                          testing::Values(asio::cancellation_type::terminal, asio::cancellation_type::partial,
                                          asio::cancellation_type::total, asio::cancellation_type::all));
@@ -703,6 +712,62 @@ TEST_F(ticker_test, retry_now_does_not_hurry_a_later_wait) {
     for (int i = 0; i != 3; ++i)
         wait(*ticker);
     EXPECT_THAT(ticks, elements(0ms, 0ms, 200ms, 600ms));
+}
+
+TEST_F(ticker_test, retry_now_does_not_hurry_the_wait_after_one_that_was_cancelled) {
+    backoff_ticker ticker(io, growing());
+    wait(ticker);
+    asio::cancellation_signal signal;
+    ticker.async_wait(asio::bind_cancellation_slot(signal.slot(), note()));
+    ticker.retry_now();
+    ticker.reset();
+    ticker.retry_now();
+    signal.emit(asio::cancellation_type::terminal);
+    time.advance(0s);
+    EXPECT_EQ(last, aborted());
+    wait(ticker);
+    EXPECT_THAT(ticks, elements(0ms, 100ms));
+}
+
+TEST_F(ticker_test, the_delay_after_a_reset_counts_from_it_though_the_turn_comes_later) {
+    asio::io_context other;
+    backoff_ticker ticker(io, growing().max_attempts(2));
+    wait(ticker);
+    wait(ticker);
+    last.reset();
+    ticker.async_wait(asio::bind_executor(other, note())); // the policy allows no third tick
+    ticker.reset();
+    time_point const reset_at = time.now();
+    time.advance(50ms);
+    other.poll();
+    other.restart();
+    time.run();
+    EXPECT_EQ(time.now() - reset_at, 100ms);
+    other.poll();
+    EXPECT_EQ(last, error_code());
+}
+
+TEST_F(ticker_test, a_turn_that_is_dropped_with_its_executor_leaves_the_ticker_free) {
+    backoff_ticker ticker(io, growing());
+    {
+        asio::io_context other;
+        ticker.async_wait(asio::bind_executor(other, note()));
+    }
+    EXPECT_EQ(wait(ticker), error_code());
+}
+
+TEST_F(ticker_test, a_second_wait_that_is_dropped_leaves_the_first_pending) {
+    backoff_ticker ticker(io, growing());
+    wait(ticker);
+    last.reset();
+    ticker.async_wait(note());
+    {
+        asio::io_context other;
+        ticker.async_wait(asio::bind_executor(other, note()));
+    }
+    ticker.stop();
+    time.advance(0s);
+    EXPECT_EQ(last, aborted());
 }
 
 // --- memory
@@ -921,6 +986,22 @@ TEST(ticker_without_virtual_time, destroying_the_context_destroys_the_handlers_u
         EXPECT_TRUE(held.expired());
         signal.emit(asio::cancellation_type::terminal);
     }
+}
+
+TEST(ticker_without_virtual_time, a_wait_that_begins_as_the_context_is_destroyed_goes_uncalled) {
+    auto const alive = std::make_shared<int>();
+    std::optional<backoff_ticker> ticker;
+    {
+        asio::io_context io;
+        ticker.emplace(io, growing());
+        ticker->async_wait([](error_code) {});
+        io.run();
+        auto const begin_another = [alive](backoff_ticker* t) {
+            t->async_wait([alive](error_code) { FAIL(); });
+        };
+        ticker->async_wait([last = std::shared_ptr<backoff_ticker>(&*ticker, begin_another)](error_code) {});
+    }
+    EXPECT_EQ(alive.use_count(), 1);
 }
 
 TEST(ticker_without_virtual_time, a_frame_that_owns_its_ticker_goes_with_the_context) {

@@ -18,6 +18,13 @@ TEST(pool_executor, what_is_queued_for_a_thread_pool_runs_on_its_threads) {
     EXPECT_TRUE(ran.get_future().get());
 }
 
+TEST(pool_executor, is_another_one_where_work_is_tracked) {
+    asio::thread_pool pool(1);
+    pool_executor const untracked(pool);
+    EXPECT_NE(untracked.require(asio::execution::outstanding_work.tracked), untracked);
+    EXPECT_EQ(untracked, pool_executor(pool));
+}
+
 // That of a pool waits where nobody can see it. An io_context tells, but has the same scheduler not everywhere.
 TEST(pool_executor, a_scheduler_has_work_as_long_as_it_is_tracked) {
     asio::io_context io;

@@ -190,6 +190,15 @@ TEST(timing_wheel, follows_a_clock_that_is_set_back) {
     EXPECT_EQ(wheel.take_due(late + 1h, 0ns), &nodes[1]);
 }
 
+TEST(timing_wheel, keeps_one_that_ends_at_last_when_one_that_never_does_is_taken_back) {
+    std::deque<bare_wait> nodes(2);
+    emptied_wheel wheel(time_point(0s));
+    wheel.insert(nodes[0], time_point::max());
+    wheel.insert(nodes[1], time_point::max() - 1ns);
+    wheel.erase(nodes[0]);
+    EXPECT_EQ(wheel.next_expiry(2), time_point::max() - 1ns);
+}
+
 // For a context that is destroyed.
 TEST(timing_wheel, gives_away_every_wait_even_one_that_never_ends) {
     std::deque<bare_wait> nodes(4);

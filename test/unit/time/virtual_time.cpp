@@ -350,6 +350,15 @@ TEST(virtual_time, leaves_behind_what_was_ended_early_and_has_not_run) {
     EXPECT_EQ(ended, 1);
 }
 
+TEST(virtual_time, has_one_thread_as_long_as_there_is_one) {
+    asio::io_context io;
+    {
+        virtual_time const time(io);
+        EXPECT_TRUE(scheduler(io).has_one_thread());
+    }
+    EXPECT_FALSE(scheduler(io).has_one_thread());
+}
+
 // Nothing that begins later is as late as the manual clock was ahead.
 TEST(virtual_time, takes_back_how_far_it_has_come) {
     asio::io_context io;

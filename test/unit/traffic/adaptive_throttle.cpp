@@ -98,6 +98,21 @@ TEST(adaptive_throttle, an_abandoned_attempt_that_is_forgotten_takes_no_other_on
     EXPECT_EQ(throttle.rejection(noon + 20s), 0) << "one that came late was counted later";
 }
 
+TEST(adaptive_throttle, an_answer_counts_when_it_comes) {
+    adaptive_throttle throttle({.k = 1, .seed = 1});
+    (void)throttle.admit(1, noon);
+    throttle.on_end(success(noon + 15s));
+    EXPECT_TRUE(admits(throttle, noon + 20s));
+    EXPECT_TRUE(admits(throttle, noon + 20s));
+    EXPECT_EQ(throttle.rejection(noon + 20s), 1.0 / 3);
+}
+
+TEST(adaptive_throttle, its_window_is_no_longer_before_the_epoch) {
+    adaptive_throttle throttle({.window = 15s, .seed = 1});
+    (void)throttle.admit(1, time_point(-1ns));
+    EXPECT_EQ(throttle.rejection(time_point(15s - 1ns)), 0);
+}
+
 TEST(adaptive_throttle, remembers_its_window) {
     adaptive_throttle throttle({.seed = 1});
     (void)throttle.admit(1, noon);

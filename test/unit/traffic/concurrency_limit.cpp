@@ -95,6 +95,30 @@ TEST(gradient, a_long_time_of_slowness_is_not_what_is_usual) {
     EXPECT_LT(limit.limit(), before);
 }
 
+TEST(gradient, twice_as_fast_as_usual_is_usual) {
+    gradient limit({.initial = 100, .smoothing = 1});
+    for (int i = 0; i < 9; ++i)
+        limit.update(19ms, 1, false);
+    limit.update(9ms, 1, false); // of 18 ms on average
+    limit.update(36ms, 100, false);
+    EXPECT_EQ(limit.limit(), 79u);
+}
+
+TEST(gradient, with_a_window_of_one_the_last_time_is_the_usual_one) {
+    gradient limit({.smoothing = 1, .long_window = 1});
+    for (int i = 0; i < 10; ++i)
+        limit.update(100ms, 1, false);
+    limit.update(1ms, 20, false);
+    EXPECT_EQ(limit.limit(), 24u);
+}
+
+TEST(gradient, may_be_told_of_nothing_but_times_of_nothing) {
+    gradient limit;
+    for (int i = 0; i < 20; ++i)
+        limit.update(0ns, 20, false);
+    EXPECT_GT(limit.limit(), 20u);
+}
+
 TEST(gradient, times_of_nothing_do_no_harm) {
     gradient limit({.initial = 20, .least = 1});
     for (int i = 0; i < 1000; ++i)

@@ -103,6 +103,14 @@ TEST(hedge_machine, a_permanent_failure_ends_it_with_what_is_inside) {
     EXPECT_EQ(script.delivered.error, timed_out_error());
 }
 
+TEST(hedge_machine, a_nested_one_leaves_the_mark_of_a_permanent_failure_to_the_outer_retry) {
+    hedge_script script(hedge_policy(10ms).nested_in({1, noon + 1s}));
+    script.start();
+    EXPECT_EQ(script.fail(1, 1, verdict::failure(std::make_exception_ptr(permanent(timed_out_error())))),
+              "deliver 1 not_retryable, done");
+    EXPECT_FALSE(script.delivered.error);
+}
+
 TEST(hedge_machine, the_predicate_says_what_ends_it) {
     hedge_script script(hedge_policy(10ms).retry_if([](error_code ec) { return ec == timed_out_error(); }));
     script.start();
@@ -246,6 +254,37 @@ TEST(hedge_machine, a_drain_lets_those_that_run_end) {
     EXPECT_EQ(script.delivered.error, aborted_error());
 }
 
+TEST(hedge_machine, in_a_drain_a_last_failure_is_a_cancellation) {
+    hedge_script last(hedge_policy(10ms).max_attempts(1));
+    last.start();
+    last.machine.drain();
+    EXPECT_EQ(last.fail(1, 1), "deliver 0 cancelled, done");
+    hedge_script final(hedge_policy(10ms));
+    final.start();
+    final.machine.drain();
+    EXPECT_EQ(final.fail(1, 1, aborted()), "deliver 0 cancelled, done");
+    EXPECT_EQ(final.delivered.error, aborted_error());
+}
+
+TEST(hedge_machine, stopped_before_it_starts_it_is_cancelled_whatever_else_is_against_it) {
+    hedge_script late(hedge_policy(10ms).deadline(noon));
+    late.machine.drain();
+    EXPECT_EQ(late.start(), "deliver 0 cancelled, done");
+    hedge_script crowded(hedge_policy(10ms));
+    crowded.machine.drain();
+    crowded.machine.refuse(no_buffer_space_error());
+    EXPECT_EQ(crowded.go_on(0), "deliver 0 cancelled, done");
+}
+
+TEST(hedge_machine, those_that_were_told_by_one_cancellation_are_told_by_no_milder_one) {
+    hedge_script script(hedge_policy(10ms).total_timeout(50ms));
+    script.start();
+    script.machine.cancel(true);
+    script.machine.cancel(false);
+    EXPECT_EQ(script.go_on(5), "wait");
+    EXPECT_EQ(script.go_on(50), "wait");
+}
+
 TEST(hedge_machine, a_cancellation_that_an_attempt_does_not_hear_does_not_outlast_the_deadline) {
     for (bool const told : {false, true}) {
         hedge_script script(hedge_policy(10ms).total_timeout(50ms));
@@ -344,6 +383,20 @@ TEST(hedge_machine, a_failure_is_delivered_though_another_attempt_was_lost) {
     won.go_on(10);
     won.succeed(1, 11);
     EXPECT_EQ(won.drop(2, 12), "deliver 1 succeeded, done");
+}
+
+TEST(hedge_machine, what_is_delivered_of_a_failure_when_another_attempt_was_lost) {
+    hedge_script rejected(hedge_policy(10ms));
+    rejected.start();
+    rejected.fail(1, 1, verdict::rejected());
+    EXPECT_EQ(rejected.drop(2, 2), "deliver 0 attempts, done");
+    EXPECT_EQ(rejected.delivered.error, error::attempt_refused) << "the value is gone";
+    hedge_script thrown(hedge_policy(10ms));
+    auto const failure = std::make_exception_ptr(std::runtime_error("no"));
+    thrown.start();
+    thrown.fail(1, 1, verdict::failure(failure));
+    thrown.drop(2, 2);
+    EXPECT_EQ(thrown.delivered.thrown, failure);
 }
 
 TEST(hedge_machine, what_the_operation_needs_may_fail) {

@@ -86,6 +86,12 @@ TEST_F(two_at_once, make_one_attempt_ready) {
     EXPECT_TRUE(hedge.gate->is_balanced());
 }
 
+TEST_F(two_at_once, leave_none_ready_if_the_second_succeeds) {
+    fail(1);
+    EXPECT_EQ(hedge.script.succeed(2, 11), "deliver 2 succeeded, done");
+    EXPECT_TRUE(hedge.gate->is_balanced());
+}
+
 TEST_F(two_at_once, make_none_ready_if_the_second_says_never) {
     fail(1);
     machine.heed(2, pushback::never());
@@ -112,6 +118,59 @@ TEST(hedge_machine_gates, the_others_failed) {
     hedge.script.fail(2, 2, verdict::failure(aborted_error()));
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
                                            "failed 2 permanent"));
+}
+
+TEST(decision_26, a_drain_gives_back_the_token_for_an_attempt_that_would_have_followed) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.script.start();
+    hedge.script.go_on(10);
+    hedge.script.machine.heed(1, pushback::after(10s));
+    hedge.script.fail(1, 11);
+    hedge.script.machine.drain();
+    hedge.script.go_on(12);
+    EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
+}
+
+TEST(hedge_machine_gates, nobody_is_asked_for_another_attempt_in_a_drain) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.script.start();
+    hedge.script.go_on(10);
+    hedge.script.machine.drain();
+    hedge.script.fail(1, 11);
+    EXPECT_EQ(hedge.gate->told.back(), "failed 1 transient");
+}
+
+TEST(hedge_machine_gates, a_drain_does_not_take_a_cancellation_back) {
+    guarded_hedge hedge;
+    hedge.script.start();
+    hedge.script.machine.cancel(true);
+    hedge.script.machine.drain();
+    hedge.script.fail(1, 6);
+    EXPECT_EQ(hedge.gate->told.back(), "abandoned 1");
+}
+
+TEST(hedge_machine_gates, one_that_goes_gives_back_what_it_holds) {
+    auto const gate = std::make_shared<recording_gate>();
+    {
+        hedge_script waiting(hedge_policy(10ms).gate(gate));
+        waiting.start();
+        waiting.machine.heed(1, pushback::after(5ms));
+        waiting.fail(1, 1);
+    }
+    EXPECT_EQ(gate->told.back(), "give_back transient");
+    {
+        hedge_script ready(hedge_policy(10ms).gate(gate));
+        ready.start();
+        ready.machine.on_failure(1, hedge_script::refused_connection(), hedge_script::at(1));
+    }
+    EXPECT_EQ(gate->ends.back().number, 2u);
+    EXPECT_TRUE(gate->is_balanced());
+}
+
+TEST(hedge_machine_gates, one_that_begins_at_its_deadline_asks_for_nothing) {
+    guarded_hedge hedge(hedge_policy(10ms).deadline(noon));
+    EXPECT_EQ(hedge.script.start(), "deliver 0 deadline, done");
+    EXPECT_EQ(hedge.gate->told.size(), 0u);
 }
 
 // A budget that refuses harms nobody who runs.
@@ -199,6 +258,15 @@ TEST(hedge_machine_gates, an_abandoned_attempt_says_when_it_was_let_in) {
     EXPECT_EQ(hedge.gate->ends[2].now, noon + 10ms);
 }
 
+TEST(hedge_machine_gates, an_attempt_that_begins_late_was_let_in_before) {
+    guarded_hedge hedge;
+    hedge.script.start();
+    hedge.script.machine.on_failure(1, hedge_script::refused_connection(), hedge_script::at(1));
+    hedge.script.go_on(5);
+    hedge.script.drop(2, 6);
+    EXPECT_EQ(hedge.gate->ends.back().now, noon + 1ms);
+}
+
 // --- what peers say
 
 TEST(hedge_machine_pushback, never_lets_no_further_attempt_begin) {
@@ -245,6 +313,47 @@ TEST(hedge_machine_pushback, too_long_is_never) {
     late.start();
     late.machine.heed(1, pushback::after(30ms));
     EXPECT_EQ(late.fail(1, 1), "deliver 1 deadline, done") << "with its own error, now";
+}
+
+TEST(hedge_machine_pushback, as_long_as_may_be_is_waited_for) {
+    hedge_script script(hedge_policy(10ms).pushback_limit(40ms));
+    script.start();
+    script.machine.heed(1, pushback::after(40ms));
+    EXPECT_EQ(script.fail(1, 1), "wait until 41");
+    hedge_script late(hedge_policy(10ms).total_timeout(30ms));
+    late.start();
+    late.machine.heed(1, pushback::after(29ms));
+    EXPECT_EQ(late.fail(1, 1), "deliver 1 deadline, done") << "nothing begins at the deadline";
+}
+
+TEST(hedge_machine_pushback, the_longest_counts) {
+    hedge_script script(hedge_policy(10ms).max_attempts(4));
+    script.start();
+    script.go_on(10);
+    script.machine.heed(1, pushback::after(50ms));
+    EXPECT_EQ(script.fail(1, 11), "wait until 61");
+    script.machine.heed(2, pushback::after(5ms));
+    EXPECT_EQ(script.fail(2, 12), "wait until 61");
+}
+
+TEST(hedge_machine_pushback, what_the_failure_says_comes_after_what_the_attempt_heeded) {
+    hedge_script script(hedge_policy(10ms));
+    script.start();
+    script.machine.heed(1, pushback::after(50ms));
+    EXPECT_EQ(script.fail(1, 1, verdict::rejected({true, {}, pushback::after(5ms)})), "wait until 6");
+}
+
+TEST(hedge_machine_pushback, gates_hear_it_of_every_attempt_that_ends_by_itself) {
+    guarded_hedge succeeded;
+    succeeded.script.start();
+    succeeded.script.machine.heed(1, pushback::after(5ms));
+    succeeded.script.succeed(1, 1);
+    EXPECT_EQ(succeeded.gate->ends.back().said, pushback::after(5ms));
+    guarded_hedge thrown;
+    thrown.script.start();
+    thrown.script.machine.heed(1, pushback::after(5ms));
+    thrown.script.machine.on_exception(1, error::predicate_threw, nullptr, noon);
+    EXPECT_EQ(thrown.gate->ends.back().said, pushback::after(5ms));
 }
 
 // After a wait the last result is gone: where the next may not begin, its error is delivered, or the refusal.
@@ -320,6 +429,22 @@ TEST(hedge_machine_quantile, failures_and_what_the_caller_cancels_say_nothing) {
     limited.go_on(5);
     EXPECT_GE(seen->value(), 5ms);
     EXPECT_LT(seen->value(), 6ms);
+}
+
+TEST(hedge_machine_quantile, each_attempt_counts_once_and_those_that_failed_do_not_when_the_others_are_told) {
+    auto const two = std::make_shared<latency_quantile>(0.5, 10ms, 2);
+    hedge_script limited{hedge_policy(two).total_timeout(5ms)};
+    limited.start();
+    limited.go_on(5);
+    limited.succeed(1, 6);
+    EXPECT_EQ(two->value(), 10ms) << "one has been recorded";
+    auto const three = std::make_shared<latency_quantile>(0.5, 10ms, 3);
+    hedge_script script{hedge_policy(three).max_attempts(3)};
+    script.start();
+    script.fail(1, 1);
+    script.go_on(11);
+    EXPECT_EQ(script.succeed(3, 12), "stop, wait");
+    EXPECT_EQ(three->value(), 10ms) << "two have been recorded";
 }
 
 // --- whatever happens, all that is granted is used or given back
