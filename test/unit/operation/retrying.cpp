@@ -15,6 +15,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -281,6 +282,33 @@ TEST(retrying_sockets, accepts_into_a_socket) {
     asio::co_spawn(io, session, [](std::exception_ptr const& thrown) { EXPECT_FALSE(thrown); });
     io.restart();
     io.run();
+}
+
+// Asio tries its overload for a buffer of another version, too.
+TEST(retrying_sockets, reads_and_writes_a_streambuf) {
+    asio::io_context io;
+    tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+    tcp::socket here(io), there(io);
+    here.connect(acceptor.local_endpoint());
+    acceptor.accept(there);
+    asio::streambuf sent, received;
+    std::ostream(&sent) << "a line\n";
+    std::optional<std::size_t> written, size, size_of_all;
+    asio::async_write(here, sent, retrying(retry_policy(), [&](error_code, std::size_t n) { written = n; }));
+    asio::async_read_until(there, received, '\n',
+                           retrying(retry_policy(), [&](error_code, std::size_t n) { size = n; }));
+    io.run();
+    EXPECT_EQ(written, 7u);
+    EXPECT_EQ(size, 7u);
+    here.close();
+    asio::async_read(there, received,
+                     retrying(retry_policy().max_attempts(1), [&](error_code ec, std::size_t n) {
+                         EXPECT_EQ(ec, asio::error::eof);
+                         size_of_all = n;
+                     }));
+    io.restart();
+    io.run();
+    EXPECT_EQ(size_of_all, 0u);
 }
 
 TEST(retrying_sockets, connects_when_somebody_listens_at_last) {

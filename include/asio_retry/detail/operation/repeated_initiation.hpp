@@ -164,12 +164,13 @@ public:
             std::move(token.policy));
     }
 
-    /// For what is unusable.
+    /// For what is unusable. Who only asks for its type is told nothing.
     template <typename Initiation, typename... Args>
         requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>) &&
                 (retryable::has_defaults ||
                  !std::is_same_v<std::decay_t<Initiation>, asio::detail::initiation_archetype<Signatures...>>)
-    static auto initiate(Initiation&&, retrying_token token, Args&&...) {
+    static auto initiate(Initiation&&, retrying_token token, Args&&...)
+        -> decltype(asio_retry::detail::start_nothing<Signatures...>(token.token)) {
         static_assert(
             retryable::has_defaults,
             "retrying: what the operation completes with must have a default constructor, for where it fails; "
