@@ -79,6 +79,11 @@ private:
         }
     };
 
+    // Where the socket has a default token, a condition alone says which async_connect is meant.
+    struct any_endpoint {
+        bool operator()(error_code const&, tcp::endpoint const&) const noexcept { return true; }
+    };
+
     class one_attempt {
     public:
         explicit one_attempt(fresh_connection const& target)
@@ -131,7 +136,7 @@ private:
         template <typename Self, typename Endpoints>
         void connect(Self& self, Endpoints const& endpoints) {
             socket_type& socket = *target_.socket_; // *this moves with self
-            boost::asio::async_connect(socket, endpoints, std::move(self));
+            boost::asio::async_connect(socket, endpoints, any_endpoint(), std::move(self));
         }
 
         void close() {

@@ -125,6 +125,21 @@ TEST_F(fresh_connections, are_made_where_the_lookup_says) {
     EXPECT_THAT(failures, ElementsAre());
 }
 
+TEST_F(fresh_connections, are_made_for_a_socket_with_a_default_token) {
+    using socket_type = asio::use_awaitable_t<>::as_default_on_t<tcp::socket>;
+    wandering_host const host{listening.number()};
+    socket_type awaited(io);
+    std::vector<tcp::endpoint> const found{listening.endpoint()};
+    std::vector<tcp::endpoint> connected;
+    auto const session = [&]() -> asio::awaitable<void> {
+        connected.push_back(co_await async_retry(fresh_connection(awaited, host.name, "any"), every_ms()));
+        connected.push_back(co_await async_retry(fresh_connection(awaited, found), every_ms()));
+    };
+    asio::co_spawn(io, session, [](std::exception_ptr const& thrown) { EXPECT_FALSE(thrown); });
+    io.run();
+    EXPECT_THAT(connected, ElementsAre(listening.endpoint(), listening.endpoint()));
+}
+
 TEST_F(fresh_connections, try_the_next_endpoint_before_the_attempt_fails) {
     async_retry(io, fresh_connection(socket, {refusing.endpoint(), refusing.endpoint(), listening.endpoint()}),
                 every_ms().max_attempts(1), outcome.handler());
