@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace asio_retry::test {
 namespace {
@@ -275,6 +276,23 @@ TEST_F(async_retry_form, plain_callable_of_void_error_code_and_result) {
     });
     EXPECT_EQ(played.attempts, 3u);
 }
+
+#if BOOST_ASIO_VERSION >= 103002 && !defined(ASIO_RETRY_STANDALONE) // where a result may refer
+TEST_F(async_retry_form, a_result_that_refers_to_something_is_a_copy_of_that) {
+    std::string there = "there";
+    bool has_failed = false;
+    auto const operation = [&]() -> boost::system::result<std::string&> {
+        if (!std::exchange(has_failed, true))
+            return refused();
+        return there;
+    };
+    std::string got;
+    async_retry(io, operation, every_100ms(4), [&](error_code, std::string value) { got = std::move(value); });
+    time.run();
+    EXPECT_EQ(got, "there");
+    EXPECT_EQ(there, "there");
+}
+#endif
 
 TEST_F(async_retry_form, exception_in_an_operation_with_error_code_is_a_failure_with_its_code) {
     std::vector<error_code> errors;

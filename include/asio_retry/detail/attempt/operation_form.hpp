@@ -75,11 +75,12 @@ struct returned<error_code> {
 };
 template <typename T>
 struct returned<boost::system::result<T>> {
-    using signature = void(error_code, T);
-    static std::tuple<error_code, T> arguments(boost::system::result<T>&& result) {
+    using value_type = std::decay_t<T>; // what a reference refers to is copied
+    using signature = void(error_code, value_type);
+    static std::tuple<error_code, value_type> arguments(boost::system::result<T>&& result) {
         if (result.has_value())
-            return {error_code(), std::move(*result)};
-        return {result.error(), T()};
+            return {error_code(), std::forward<T>(*result)};
+        return {result.error(), value_type()};
     }
 };
 template <>
@@ -143,8 +144,9 @@ ASIO_RETRY_SOLE_PARAMETER(const& noexcept)
 #undef ASIO_RETRY_SOLE_PARAMETER
 
 template <typename F>
-inline constexpr bool takes_only_attempt =
-    std::is_same_v<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>;
+inline constexpr bool takes_only_attempt = std::conjunction_v<
+    std::is_same<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>,
+    std::is_invocable<std::decay_t<F>&, attempt const&>>;
 
 /// The same for one that is generic or overloaded, and takes no token alone.
 template <typename F>

@@ -160,7 +160,7 @@ struct operation_kind<hedge_policy> {
 
     template <typename Executor>
     static consteval void assert_executor() {
-        static_assert(!is_fallback_executor<Executor>,
+        static_assert(has_context_to_wait_on<Executor>,
                       "async_hedge: there is no executor to wait on, because this completion token has none of "
                       "its own; give one: async_hedge(executor, operation, policy, token)");
     }

@@ -9,6 +9,7 @@
 #include <asio_retry/detail/operation/scope_membership.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
@@ -77,6 +78,11 @@ inline constexpr bool is_token_for =
 
 // --- what is made of it
 
+/// An executor that an any_completion_handler has lost the type of cannot say what its context is.
+template <typename Executor>
+inline constexpr bool has_context_to_wait_on =
+    !is_fallback_executor<Executor> && !std::is_same_v<Executor, asio::any_completion_executor>;
+
 /// What a policy makes of an operation: how it is initiated, and what its messages call it.
 template <typename Policy>
 struct operation_kind;
@@ -101,7 +107,7 @@ struct operation_kind<retry_policy> {
 
     template <typename Executor>
     static consteval void assert_executor() {
-        static_assert(!is_fallback_executor<Executor>,
+        static_assert(has_context_to_wait_on<Executor>,
                       "async_retry: there is no executor to wait on, because this completion token has none of "
                       "its own; give one: async_retry(executor, operation, policy, token)");
     }
