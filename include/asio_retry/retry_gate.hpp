@@ -29,7 +29,8 @@ struct attempt_end {
     std::uint64_t number = 1;                ///< of the attempt, from 1
     time_point now{}; ///< of an abandoned one, the `now` of its `admit`; without meaning if no gate measures
                       ///< time, unless it failed
-    duration took{};  ///< since the `now` of its `admit`; without meaning if abandoned, and as `now`
+    duration took{};  ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
+                      ///< if no gate measures time
     pushback said;    ///< what the peer said about trying again
 };
 

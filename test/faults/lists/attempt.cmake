@@ -52,6 +52,9 @@ fault(exception_carries_a_value_that_there_was_not include/asio_retry/detail/att
 fault(exception_loses_the_value include/asio_retry/detail/attempt/completion.hpp
     [[JudgesResults && sizeof...(Values) > 0]] [[JudgesResults && sizeof...(Values) > 9]])
 
+fault(predicate_that_threw_has_no_time include/asio_retry/detail/attempt/decide.hpp
+    [[std::current_exception(), source.now());]] [[std::current_exception(), source.time_for(machine));]])
+
 # --- hooks of one operation
 
 fault(hooks_are_not_heard include/asio_retry/with_hooks.hpp

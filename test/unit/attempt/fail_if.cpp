@@ -3,6 +3,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -149,6 +150,16 @@ TEST_F(fail_if_test, decision_21_predicate_that_throws) {
     EXPECT_EQ(record.error, error::predicate_threw);
     EXPECT_EQ(played.attempts, 1u);
     EXPECT_EQ(reasons.size(), 1u);
+}
+
+TEST_F(fail_if_test, a_gate_hears_when_a_predicate_threw) {
+    auto const gate = std::make_shared<recording_gate>(false);
+    time.advance(1h);
+    async_retry(io, fail_if([] { return 1; }, [](int) -> bool { throw 1; }), policy.gate(gate),
+                [](std::exception_ptr, int) {});
+    time.run();
+    ASSERT_EQ(gate->ends.size(), 1u);
+    EXPECT_EQ(gate->ends.front().now, time.now());
 }
 
 } // namespace

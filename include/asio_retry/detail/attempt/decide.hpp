@@ -43,8 +43,7 @@ retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge 
         try {
             judged = rejects();
         } catch (...) {
-            return machine.on_exception(error::predicate_threw, std::current_exception(),
-                                        source.time_for(machine));
+            return machine.on_exception(error::predicate_threw, std::current_exception(), source.now());
         }
     }
     if (!failed && !judged.failed)
