@@ -79,7 +79,8 @@ duration latency_quantile::value() const noexcept {
         all += counts[octave] = in_octave_[octave].load(std::memory_order_relaxed);
     if (all == 0)
         return initial_;
-    auto rank = static_cast<std::uint64_t>(std::ceil(q_ * static_cast<double>(all)));
+    double const exactly = q_ * static_cast<double>(all); // but for the last bits, which make no rank
+    auto rank = static_cast<std::uint64_t>(std::ceil(exactly - exactly * 1e-15));
     std::size_t octave = 0;
     while (octave + 1 < octaves && rank > counts[octave])
         rank -= counts[octave++];

@@ -36,7 +36,8 @@ double overload_advisor::retry_share(time_point now) const noexcept {
 
 overload_advice overload_advisor::advise(time_point now) const noexcept {
     counts const all = counted(now);
-    return all.requests >= options_.min_requests && all.share() >= options_.retry_share
+    auto const least = static_cast<std::uint64_t>(std::llround(options_.retry_share * whole_retry));
+    return all.requests >= options_.min_requests && all.billionths >= least * all.requests
                ? overload_advice::do_not_retry
                : overload_advice::retry_elsewhere;
 }

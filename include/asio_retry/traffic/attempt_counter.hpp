@@ -14,7 +14,8 @@ namespace asio_retry {
 
 /// Counts the attempts that begin, so that a client can tell its peers how many of them are retries.
 ///
-/// A gate that refuses nothing. Put it last in `all_gates`: what another one refuses then is not counted.
+/// A gate that refuses nothing. Put it last in `all_gates`: what another one refuses then is not counted. An
+/// attempt that a hook or an observer cancels before it begins is.
 /// Attempts are forgotten after `window`, in ten slots, the present one included.
 ///
 /// Thread safety: any function may be called from any thread; there is a lock, held for a few additions.

@@ -54,7 +54,7 @@ public:
     /// Calls `f(std::string const& key, Gate&)` for each, the one that was asked for last first. `f` may ask
     /// for gates.
     template <typename Function>
-    void for_each(Function&& f) {
+    void for_each(Function&& f) const {
         std::vector<entry> all;
         {
             std::lock_guard const lock(mutex_);

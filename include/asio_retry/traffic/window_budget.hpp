@@ -37,7 +37,7 @@ public:
     /// Throws std::invalid_argument for a ratio outside [0, 1000] and a ttl outside 1 to 60 s.
     explicit window_budget(window_budget_options const& options = {});
 
-    /// How many retries would be granted at `now`.
+    /// How many retries would be granted at `now`. Negative where deposits are forgotten whose retries are not.
     std::int64_t balance(time_point now) const noexcept;
 
     bool acquire(failure_kind kind, time_point now) noexcept override;

@@ -577,7 +577,13 @@ fault(advisor_needs_one_request_more src/traffic/overload_advisor.cpp
     [[all.requests >= options_.min_requests]] [[all.requests > options_.min_requests]])
 
 fault(advisor_needs_more_than_the_share src/traffic/overload_advisor.cpp
-    [[all.share() >= options_.retry_share]] [[all.share() > options_.retry_share]])
+    [[all.billionths >= least * all.requests]] [[all.billionths > least * all.requests]])
+
+fault(advisor_divides_before_it_compares src/traffic/overload_advisor.cpp
+    [[all.billionths >= least * all.requests]] [[all.share() >= options_.retry_share]])
+
+fault(quantile_of_a_decimal_share_is_one_further src/traffic/latency_quantile.cpp
+    [[std::ceil(exactly - exactly * 1e-15)]] [[std::ceil(exactly)]])
 
 fault(advisor_forgets_nothing_when_asked src/traffic/overload_advisor.cpp
     [[    window_.advance(now);

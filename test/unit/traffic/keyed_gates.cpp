@@ -21,7 +21,7 @@
 namespace asio_retry::test {
 namespace {
 
-std::vector<std::string> keys_of(keyed_gates<retry_budget>& gates) {
+std::vector<std::string> keys_of(keyed_gates<retry_budget> const& gates) {
     std::vector<std::string> keys;
     gates.for_each([&](std::string const& key, retry_budget&) { keys.push_back(key); });
     return keys;

@@ -47,6 +47,16 @@ TEST(latency_quantile, is_at_most_a_sixteenth_above_the_truth) {
         }
 }
 
+// 0.55 * 100 is more than 55 in double precision.
+TEST(latency_quantile, of_a_decimal_share_is_exact) {
+    for (int percent = 1; percent != 100; ++percent) {
+        latency_quantile seen(percent / 100.0, 0ms, 1);
+        for (int i = 0; i != 100; ++i)
+            seen.record(i < percent ? 1ms : 10s);
+        expect_near(seen.value(), 1ms);
+    }
+}
+
 TEST(latency_quantile, takes_any_duration) {
     for (duration const took : {0ns, 1ns, 15ns, 16ns, 17ns, 31ns, 32ns, 33ns, duration(1h), duration::max()}) {
         latency_quantile seen(0.5, 1ms, 1);

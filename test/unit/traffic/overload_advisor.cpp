@@ -90,6 +90,14 @@ TEST(overload_advisor, reaches_the_share_that_all_clients_have) {
     }
 }
 
+TEST(overload_advisor, reaches_the_share_however_many_requests_there_are) {
+    overload_advisor advisor({.min_requests = 1});
+    for (int i = 1; i <= 3000; ++i) {
+        advisor.on_request(attempts(95, 5), noon);
+        EXPECT_EQ(advisor.advise(noon), do_not) << i;
+    }
+}
+
 TEST(overload_advisor, forgets_in_ten_slots) {
     overload_advisor advisor;
     requests_of(advisor, 0, 50);
@@ -131,7 +139,8 @@ TEST(overload_advisor, is_what_a_plain_one_is_over_2000_random_scripts) {
         SCOPED_TRACE(seed);
         std::mt19937_64 dice(seed);
         overload_advisor_options options;
-        options.retry_share = static_cast<double>(1 + dice() % 100) / 100;
+        std::uint64_t const least = 1 + dice() % 100;
+        options.retry_share = static_cast<double>(least) / 100;
         options.min_requests = 1 + dice() % 20;
         options.window = duration(static_cast<duration::rep>(1 + dice() % 1'000'000));
         duration const slot = std::max(options.window / 10, duration(1));
@@ -160,7 +169,7 @@ TEST(overload_advisor, is_what_a_plain_one_is_over_2000_random_scripts) {
             double const share =
                 requests == 0 ? 0 : static_cast<double>(hundredths) / 100 / static_cast<double>(requests);
             ASSERT_DOUBLE_EQ(advisor.retry_share(now), share) << "after step " << step;
-            bool const against = requests >= options.min_requests && share >= options.retry_share;
+            bool const against = requests >= options.min_requests && hundredths >= least * requests;
             ASSERT_EQ(advisor.advise(now), against ? do_not : elsewhere) << "after step " << step;
             ++(against ? advised : not_advised);
         }
