@@ -52,7 +52,7 @@ public:
             settings_.jitter.range(greatest_.step(settings_.backoff, into.failure, into.ceiling));
         bool const is_known = from_least && from_greatest;
         duration const bound = settings_.jitter.is_beyond_cap() ? duration::max() : step.cap;
-        into.least = is_known ? std::min(from_least->least, settings_.jitter.cap()) : duration::zero();
+        into.least = std::min(is_known ? from_least->least : least_draw(step), settings_.jitter.cap());
         into.greatest = std::min(is_known ? from_greatest->greatest : bound, settings_.jitter.cap());
         least_.drew(into.least);
         greatest_.drew(into.greatest);
@@ -66,6 +66,13 @@ public:
     bool needs_sampling() const { return depends_on_previous_; }
 
 private:
+    /// Of a jitter without a range: that of one whose range begins at zero.
+    duration least_draw(backoff_step const& step) const {
+        jitter const& kind = settings_.jitter;
+        jitter const from_zero = full_jitter().unit(kind.unit()).at_least(kind.at_least());
+        return (kind.is_beyond_cap() ? from_zero.beyond_cap() : from_zero).range(step)->least;
+    }
+
     retry_settings const& settings_;
     detail::jitter_course least_, greatest_; // by what was drawn before
     bool depends_on_previous_ = false;

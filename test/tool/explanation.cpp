@@ -147,6 +147,27 @@ TEST(explanation, decision_37_shows_the_cap_of_the_part) {
     EXPECT_EQ(what.failures[1].greatest, 6s);
 }
 
+// Where the cap of the backoff allows none, there is no delay.
+TEST(explanation, shows_the_least_delay_of_a_jitter_without_a_range) {
+    auto const policy = retry_policy().backoff(first_at_once(exponential(100ms).cap(10s))).max_attempts(5);
+    for (jitter const& kind : {log_normal_jitter(0.5), decorrelated_jitter_v2()}) {
+        explanation const what =
+            explain(policy.jitter(kind.unit(20ms).at_least(150ms)), {.failures = {}, .seed = 1, .draws = 1000});
+        ASSERT_EQ(what.failures.size(), 4u);
+        EXPECT_EQ(what.failures[0].least, 0s);
+        EXPECT_EQ(what.failures[1].least, 160ms);
+        EXPECT_EQ(what.failures[3].cumulative_least, 480ms);
+        for (explained_failure const& f : what.failures)
+            EXPECT_GE(f.draws.front(), f.least) << f.failure;
+        EXPECT_EQ(what.failures[1].draws.front(), 160ms);
+        auto const capped = policy.jitter(kind.at_least(150ms).cap(150ms).beyond_cap());
+        EXPECT_EQ(explain(capped, {}).failures[0].least, 150ms);
+        EXPECT_EQ(explain(policy.jitter(kind), {}).failures[1].least, 0s);
+        auto const low = policy.backoff(constant(100ms).cap(100ms)).jitter(kind.at_least(150ms));
+        EXPECT_EQ(explain(low, {}).failures[0].least, 100ms);
+    }
+}
+
 TEST(explanation, draws_from_the_band_and_the_same_for_the_same_seed) {
     explain_request const request{.failures = 3, .seed = 5, .draws = 1000};
     explanation const what = explain(retry_policy(), request);

@@ -13,6 +13,9 @@ fault(explanation_has_a_mean_without_the_cap src/tool/range_of_delays.hpp
 fault(explanation_counts_the_cap_once_more src/tool/range_of_delays.hpp
     [[(below + (greatest - last) * cap)]] [[(below + (greatest - last + 1) * cap)]])
 
+fault(explanation_has_a_least_delay_below_the_unit src/tool/range_of_delays.hpp
+    [[full_jitter().unit(kind.unit()).at_least(kind.at_least());]] [[full_jitter().at_least(kind.at_least());]])
+
 fault(explanation_has_one_draw_less src/tool/explanation.cpp
     [[for (std::size_t i = 0; i != request.draws; ++i) {]] [[for (std::size_t i = 1; i < request.draws; ++i) {]])
 
