@@ -2,6 +2,7 @@
 
 #include "human.hpp"
 #include "svg_text.hpp"
+#include "text_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,12 +19,18 @@ constexpr int bottom = 68;
 constexpr int most_colours = 6;
 constexpr int letter_width = 8; // more than the average at the size of a label, in any font
 constexpr int legend_height = 16;
+constexpr int least_base = 200;
 
 template <typename... Numbers>
 std::string formatted(char const* format, Numbers... numbers) {
     char text[256];
     std::snprintf(text, sizeof text, format, numbers...);
     return text;
+}
+
+/// Where the x axis is.
+int base_above(std::vector<point> const& legend, int tall) {
+    return legend.empty() ? tall - bottom : static_cast<int>(legend.front().y) + 18 - bottom;
 }
 
 /// Between a least and a greatest value, with ticks that people can read.
@@ -115,7 +122,7 @@ void plot::add_marks(std::vector<point> points, std::string label) {
 }
 
 /// Where the entries of the legend begin, the last line at the bottom.
-std::vector<point> plot::legend() const {
+std::vector<point> plot::legend(int tall) const {
     std::vector<point> places;
     double x = left, y = 0;
     for (curve const& c : curves_) {
@@ -128,11 +135,15 @@ std::vector<point> plot::legend() const {
         x += length;
     }
     for (point& p : places)
-        p.y += height - 18 - y;
+        p.y += tall - 18 - y;
     return places;
 }
 
-std::string plot::group() const {
+int plot::needed_height() const {
+    return height + std::max(0, least_base - base_above(legend(height), height));
+}
+
+std::string plot::group(int tall) const {
     double greatest_x = 0, greatest_y = least_y_;
     for (curve const& c : curves_)
         for (point const& p : c.points) {
@@ -140,8 +151,8 @@ std::string plot::group() const {
             if (c.what != kind::guide)
                 greatest_y = std::max(greatest_y, p.y);
         }
-    std::vector<point> const entries = legend();
-    int const base = entries.empty() ? height - bottom : static_cast<int>(entries.front().y) + 18 - bottom;
+    std::vector<point> const entries = legend(tall);
+    int const base = base_above(entries, tall);
     axis const x(0, greatest_x, width - left - right, 1); // it counts
     axis const y(least_y_, greatest_y, base - top);
     auto const place = [&](point p) { return point{left + x.at(p.x), base - y.at(p.y)}; };
@@ -200,10 +211,13 @@ std::string plot::group() const {
 
 std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
     int const all = plot::width * static_cast<int>(plots.size());
+    int tall = plot::height;
+    for (plot const& each : plots)
+        tall = std::max(tall, each.needed_height());
     std::string svg =
         formatted("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
                   "font-family=\"sans-serif\" font-size=\"12\">\n",
-                  all, plot::height + 28, all, plot::height + 28);
+                  all, tall + 28, all, tall + 28);
     svg += "<title>" + xml_escaped(title) +
            "</title>\n<style>\ntext { fill: #24292f } .soft { fill: #57606a } "
            ".grid { stroke: #8c959f; stroke-opacity: .35 } polyline { fill: none; stroke-width: 1.8 }\n";
@@ -225,10 +239,11 @@ std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
     bool const is_long = title.size() * 9 > room;
     std::size_t const most_letters = room / 6;
     svg += svg_text(8, 18, is_long ? "font-size=\"10\"" : "font-size=\"14\"",
-                    title.size() > most_letters ? title.substr(0, most_letters - 3) + "..." : title);
+                    title.size() > most_letters ? std::string(first_letters(title, most_letters - 3)) + "..."
+                                                : title);
     int x = 0;
     for (plot const& each : plots) {
-        svg += formatted("<g transform=\"translate(%d 28)\">\n", x) + each.group() + "</g>\n";
+        svg += formatted("<g transform=\"translate(%d 28)\">\n", x) + each.group(tall) + "</g>\n";
         x += plot::width;
     }
     return svg + "</svg>\n";

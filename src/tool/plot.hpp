@@ -28,8 +28,11 @@ public:
     static constexpr int width = 460;
     static constexpr int height = 330;
 
+    /// `height`, or more where a long legend would leave the curves too little of it.
+    int needed_height() const;
+
     /// A group, whose upper left corner is at the origin.
-    std::string group() const;
+    std::string group(int tall = height) const;
 
 private:
     enum class kind { band, line, guide, dots, marks };
@@ -40,7 +43,7 @@ private:
     };
 
     void add(kind what, std::vector<point> points, std::string label);
-    std::vector<point> legend() const;
+    std::vector<point> legend(int tall) const;
 
     std::string title_, x_title_, y_title_;
     double least_y_;

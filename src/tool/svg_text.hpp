@@ -1,24 +1,11 @@
 #pragma once
 
+#include "xml_text.hpp"
+
 #include <cstdio>
 #include <string>
 
 namespace asio_retry::tool {
-
-inline std::string xml_escaped(std::string const& text) {
-    std::string result;
-    for (char const c : text) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else
-            result += c;
-    }
-    return result;
-}
 
 /// A text element of SVG, whose base line begins there.
 inline std::string svg_text(double x, double y, std::string const& attributes, std::string const& content) {

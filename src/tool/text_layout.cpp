@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::size_t column_gap = 2;
 
+bool begins_letter(char c) {
+    return (c & 0xC0) != 0x80;
+}
+
 std::string line_of_words(std::string_view line, std::size_t width, std::size_t indent, std::size_t& at) {
     std::string result;
     bool is_first = true;
@@ -35,8 +39,15 @@ std::string line_of_words(std::string_view line, std::size_t width, std::size_t 
 } // namespace
 
 std::size_t columns_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_letter));
+}
+
+std::string_view first_letters(std::string_view text, std::size_t most_bytes) {
+    if (text.size() <= most_bytes)
+        return text;
+    while (most_bytes != 0 && !begins_letter(text[most_bytes]))
+        --most_bytes;
+    return text.substr(0, most_bytes);
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent, std::size_t begun) {

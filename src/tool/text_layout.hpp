@@ -13,6 +13,9 @@ namespace asio_retry::tool {
 /// The columns that a text of UTF-8 takes, if all its letters are of the usual width.
 std::size_t columns_of(std::string_view text);
 
+/// Its beginning, in at most so many bytes, and no letter of UTF-8 in part.
+std::string_view first_letters(std::string_view text, std::size_t most_bytes);
+
 /// Words in lines of at most `width` columns: the first begins at column `begun`, the others at column
 /// `indent`. Paragraphs are separated by an empty line; a line that begins with a space stays as it is.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0, std::size_t begun = 0);

@@ -100,6 +100,34 @@ TEST(charts, legends_do_not_run_into_each_other_nor_out_of_the_chart) {
     }
 }
 
+// Whose legend is higher than a chart otherwise is.
+TEST(charts, as_many_policies_as_there_may_be_are_drawn_inside) {
+    std::vector<named_explanation> all;
+    for (int i = 0; i != 100; ++i)
+        all.push_back({"the policy " + std::to_string(i), explain(retry_policy(), {.failures = 2})});
+    std::ostringstream out;
+    print_svg(out, all, {});
+    std::string const svg = out.str();
+    double const height = std::stod(all_matches(svg, " height=\"([0-9]+)\" font").at(0)[1]) - 28;
+    auto const legend = all_matches(svg, "<rect[^>]* y=\"([0-9]+)\"");
+    ASSERT_EQ(legend.size(), 200u);
+    double highest_entry = height;
+    for (auto const& entry : legend) {
+        EXPECT_LE(std::stod(entry[1]) + 10, height);
+        highest_entry = std::min(highest_entry, std::stod(entry[1]));
+    }
+    double least = height, greatest = 0;
+    for (auto const& line : all_matches(svg, "<polyline[^>]* points=\"([^\"]*)\""))
+        for (auto const& y : all_matches(line[1], ",([-0-9.]+) ")) {
+            least = std::min(least, std::stod(y[1]));
+            greatest = std::max(greatest, std::stod(y[1]));
+        }
+    EXPECT_GE(least, 34);
+    EXPECT_LE(greatest, highest_entry - 40) << "there are words between";
+    auto const grid = all_matches(svg, "class=\"grid\"[^>]* y1=\"([-0-9.]+)\"");
+    EXPECT_GE(std::stod(grid.front()[1]) - least, 150) << "the first line is the axis";
+}
+
 // Two clients come in the first round and one again in the sixth: nobody does in between.
 TEST(charts, rounds_without_attempts_are_drawn_and_who_was_served_is_counted) {
     auto const policy = retry_policy().backoff(constant(5s)).jitter(no_jitter()).unlimited_attempts();
@@ -140,6 +168,15 @@ TEST(charts, a_load_without_bound_is_not_drawn) {
     print_svg(out, explain(retry_policy().unlimited_attempts(), {}), 1);
     EXPECT_EQ(out.str().find("inf"), std::string::npos);
     EXPECT_EQ(out.str().find("nan"), std::string::npos);
+}
+
+TEST(charts, a_title_is_cut_between_letters) {
+    for (std::size_t before : {0u, 1u}) {
+        std::string title(before, 'x');
+        for (int i = 0; i != 200; ++i)
+            title += "\xC3\xA9";
+        EXPECT_THAT(svg_of(title, {plot("", "", "")}), testing::HasSubstr("\xC3\xA9...</text>"));
+    }
 }
 
 TEST(charts, several_policies_share_them) {

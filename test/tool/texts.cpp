@@ -6,6 +6,7 @@
 #include "json_text.hpp"
 #include "nearest.hpp"
 #include "text_layout.hpp"
+#include "xml_text.hpp"
 
 #include <boost/json/parse.hpp>
 
@@ -52,6 +53,32 @@ TEST(text_tables, leave_out_what_matters_least) {
     EXPECT_EQ(in(25), "name  much  less\né        1     2\n");
     EXPECT_EQ(in(15), "name  much\né        1\n(no room for\nless, which\n--json has)\n");
     EXPECT_EQ(in(1).substr(0, 5), "name\n");
+}
+
+TEST(wrapped_text, begins_with_whole_letters) {
+    EXPECT_EQ(first_letters("a\xC3\xA9z", 9), "a\xC3\xA9z");
+    EXPECT_EQ(first_letters("a\xC3\xA9z", 3), "a\xC3\xA9");
+    EXPECT_EQ(first_letters("a\xC3\xA9z", 2), "a");
+    EXPECT_EQ(first_letters("\xE2\x82\xAC", 2), "");
+}
+
+TEST(xml_texts, have_only_what_xml_can_have) {
+    std::string const unknown = "\xEF\xBF\xBD";
+    EXPECT_EQ(xml_escaped("a<b>&\"\t\n"), "a&lt;b&gt;&amp;\"\t\n");
+    EXPECT_EQ(xml_escaped("x\x01y\x1f"), "x" + unknown + "y" + unknown);
+    EXPECT_EQ(xml_escaped(std::string_view("\0", 1)), unknown);
+    for (char const* const letter : {"\xC3\xA9", "\xE2\x82\xAC", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBD",
+                                     "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"})
+        EXPECT_EQ(xml_escaped(letter), letter);
+    for (char const* const none :
+         {"\x80", "\xC3", "\xC0\x80", "\xE2\x82", "\xE0\x80\x80", "\xED\xA0\x80", "\xEF\xBF\xBE",
+          "\xEF\xBF\xBF", "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xFF"}) {
+        std::string expected;
+        for (std::size_t i = 0; none[i] != '\0'; ++i)
+            expected += unknown;
+        EXPECT_EQ(xml_escaped(none), expected);
+    }
+    EXPECT_EQ(xml_escaped("\xC3z\xC3\xA9"), unknown + "z\xC3\xA9");
 }
 
 TEST(json_texts, are_to_be_read) {

@@ -136,6 +136,18 @@ fault(suggestion_does_not_know_swapped_letters src/tool/nearest.hpp
 fault(suggestion_is_anything src/tool/nearest.hpp
     [[std::max<std::size_t>(1, written.size() / 3) + 1]] [[written.size() + longest]])
 
+fault(chart_is_as_high_whatever_its_legend src/tool/plot.cpp
+    [[        tall = std::max(tall, each.needed_height());]] [[        tall = std::max(tall, plot::height);]])
+
+fault(svg_has_letters_that_are_written_too_long src/tool/xml_text.cpp
+    [[code >= least[size] && is_of_xml(code)]] [[is_of_xml(code)]])
+
+fault(svg_has_signs_that_xml_has_not src/tool/xml_text.cpp
+    [[        return is_of_xml(first) ? 1 : 0;]] [[        return 1;]])
+
+fault(title_is_cut_within_a_letter src/tool/text_layout.cpp
+    [[most_bytes != 0 && !begins_letter(text[most_bytes])]] [[most_bytes > text.size()]])
+
 fault(chart_has_the_mean_at_the_end src/tool/explanation_chart.cpp
     [[static_cast<std::size_t>(place(r.mean))]] [[static_cast<std::size_t>(place(r.greatest))]])
 
