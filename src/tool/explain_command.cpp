@@ -47,11 +47,24 @@ void print_json(std::ostream& out, explanations const& all, bool with_names,
     write_json(out, result);
 }
 
+/// They are kept all at once.
+void refuse_too_many_draws(explain_options const& asked, std::size_t policies) {
+    constexpr std::uint64_t most_delays = 10'000'000;
+    std::uint64_t const failures = policies * asked.failures.value_or(most_failures_unasked);
+    std::uint64_t const most = most_delays / std::max<std::uint64_t>(failures, 1);
+    if (asked.draws > most)
+        throw usage_error("--draws " + std::to_string(asked.draws) + ": must be at most " +
+                          std::to_string(most) + " for " + std::to_string(failures) +
+                          " failures, those of all policies together");
+}
+
 } // namespace
 
 void print_explanations(std::ostream& out, explain_options const& asked, view const& on) {
+    std::vector<named_policy> const policies = policies_of(asked.policies);
+    refuse_too_many_draws(asked, policies.size());
     explanations all;
-    for (named_policy const& each : policies_of(asked.policies))
+    for (named_policy const& each : policies)
         all.push_back({each.name, explain(each.policy, {asked.failures, asked.seed, asked.draws})});
     bool const is_file = !asked.policies.file.empty() && asked.policies.operands.empty();
     bool const with_names = is_file || all.size() > 1;

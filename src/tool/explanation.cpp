@@ -15,7 +15,6 @@
 namespace asio_retry::tool {
 namespace {
 
-constexpr std::uint64_t most_failures_unasked = 20;
 constexpr std::size_t draws_for_means = 400'000;
 constexpr std::size_t runs_for_attempts = 1'000;
 constexpr std::uint64_t most_attempts_in_a_run = 10'000;

@@ -10,6 +10,8 @@
 
 namespace asio_retry::tool {
 
+constexpr std::uint64_t most_failures_unasked = 20;
+
 /// What a policy does after one more failure.
 struct explained_failure {
     std::uint64_t failure = 1;

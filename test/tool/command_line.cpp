@@ -211,6 +211,10 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("simulate nothing", "no command 'simulate nothing'");
     expect_usage_error("explain go_backoff --failures 18446744073709551615", "at most 10000");
     expect_usage_error("explain go_backoff --draws 1000000000", "at most 100000");
+    expect_usage_error("explain go_backoff --failures 10000 --draws 100000",
+                       "--draws 100000: must be at most 1000 for 10000 failures");
+    expect_usage_error("explain celery grpc --failures 2500 --draws 2001",
+                       "--draws 2001: must be at most 2000");
     expect_usage_error("help nothing", "no command 'nothing'");
     expect_usage_error("explain", "which policy?");
     expect_usage_error("explain 'exponential(base=1s) full_jiter()'", "21");

@@ -139,6 +139,9 @@ fault(suggestion_is_anything src/tool/nearest.hpp
 fault(chart_is_as_high_whatever_its_legend src/tool/plot.cpp
     [[        tall = std::max(tall, each.needed_height());]] [[        tall = std::max(tall, plot::height);]])
 
+fault(explanation_draws_for_one_policy_only src/tool/explain_command.cpp
+    [[policies * asked.failures]] [[asked.failures]])
+
 fault(svg_has_letters_that_are_written_too_long src/tool/xml_text.cpp
     [[code >= least[size] && is_of_xml(code)]] [[is_of_xml(code)]])
 
