@@ -117,15 +117,17 @@ void add_up(std::vector<explained_failure>& failures) {
     }
 }
 
+/// Attempts take no time here: all that passes has been waited.
 std::optional<duration> time_limit(retry_settings const& settings) {
-    std::optional<duration> least = settings.max_elapsed;
-    if (settings.total_timeout)
-        least = std::min(least.value_or(duration::max()), *settings.total_timeout);
+    std::optional<duration> least;
+    for (auto const& limit : {settings.max_elapsed, settings.max_waited, settings.total_timeout})
+        if (limit)
+            least = std::min(least.value_or(duration::max()), *limit);
     return least;
 }
 
 /// Of `count` waits; none if nobody can tell in a reasonable time.
-std::optional<duration> longest_waits(retry_settings const& settings, std::uint64_t count) {
+std::optional<duration> sum_of_longest(retry_settings const& settings, std::uint64_t count) {
     duration total{};
     range_of_delays ranges(settings);
     explained_failure each;
@@ -144,6 +146,11 @@ std::optional<duration> longest_waits(retry_settings const& settings, std::uint6
         return sum(total, rounded(static_cast<long double>(left) * static_cast<long double>(before.count())));
     }
     return total;
+}
+
+std::optional<duration> longest_waits(retry_settings const& settings, std::uint64_t count) {
+    auto const longest = sum_of_longest(settings, count);
+    return settings.max_waited ? std::min(longest.value_or(duration::max()), *settings.max_waited) : longest;
 }
 
 /// Everything as late as it can be: all waits, and all attempts where they have a limit.

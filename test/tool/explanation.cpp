@@ -70,6 +70,23 @@ TEST(explanation, counts_the_attempts_within_the_limits_of_time) {
     EXPECT_GE(drawn.attempts.front(), 11u); // ten waits of a second each at least
 }
 
+// Here attempts take no time.
+TEST(explanation, ends_where_all_waits_may_take_no_longer) {
+    auto const policy =
+        retry_policy().backoff(constant(1s)).jitter(no_jitter()).max_attempts(10).max_waited(5s);
+    for (auto const& each : {policy, policy.unlimited_attempts(), policy.max_elapsed(7s).total_timeout(1min)}) {
+        explanation const what = explain(each, {});
+        EXPECT_EQ(what.failures.size(), 5u);
+        EXPECT_THAT(what.attempts, Each(6u));
+        EXPECT_TRUE(what.is_whole);
+        EXPECT_EQ(load_at(what, 1).attempts, 6);
+    }
+    explanation const cut_short = explain(policy.backoff(constant(2s)).clamp(), {});
+    ASSERT_EQ(cut_short.failures.size(), 3u);
+    EXPECT_EQ(cut_short.failures.back().mean, 1s);
+    EXPECT_THAT(cut_short.attempts, Each(4u));
+}
+
 TEST(explanation, shows_the_wait_that_is_cut_short_to_end_at_the_limit) {
     auto const policy =
         retry_policy().backoff(constant(4s)).jitter(no_jitter()).unlimited_attempts().max_elapsed(10s).clamp();
@@ -190,9 +207,12 @@ TEST(explanation, knows_the_longest_time) {
     EXPECT_EQ(explain(policy.attempt_timeout(10s), {}).longest, 3 * 10s + 2 * 1s);
     EXPECT_EQ(explain(policy.attempt_timeout(10s).total_timeout(7s), {}).longest, 7s);
     EXPECT_EQ(explain(policy.unlimited_attempts().attempt_timeout(10s).max_elapsed(1min), {}).longest, 70s);
+    EXPECT_EQ(explain(policy.attempt_timeout(10s).max_waited(500ms), {}).longest, 30'500ms);
+    EXPECT_FALSE(explain(policy.attempt_timeout(10s).max_waited(500ms).unlimited_attempts(), {}).longest);
     auto const many = policy.max_attempts(1'000'001).attempt_timeout(1s).jitter(no_jitter());
     EXPECT_EQ(explain(many, {}).longest, 2'000'001s);
     EXPECT_FALSE(explain(many.backoff(linear(1s, 1ns)), {}).longest) << "would take long to add up";
+    EXPECT_EQ(explain(many.backoff(linear(1s, 1ns)).max_waited(1h), {}).longest, 1'000'001s + 1h);
     EXPECT_EQ(explain(many.backoff(exponential(1s)), {}).longest, duration::max());
 }
 

@@ -27,7 +27,10 @@ fault(explanation_sums_the_last_delay_only src/tool/explanation.cpp
 ]] [[]])
 
 fault(explanation_has_the_later_limit src/tool/explanation.cpp
-    [[least = std::min(least.value_or(duration::max()), *settings.total_timeout);]] [[least = *settings.total_timeout;]])
+    [[least = std::min(least.value_or(duration::max()), *limit);]] [[least = *limit;]])
+
+fault(explanation_knows_no_limit_of_all_waits src/tool/explanation.cpp
+    [[{settings.max_elapsed, settings.max_waited, settings.total_timeout}]] [[{settings.max_elapsed, settings.total_timeout}]])
 
 fault(explanation_leaves_the_last_attempt_out_of_the_longest_time src/tool/explanation.cpp
     [[at_most(sum(*settings.max_elapsed, *settings.attempt_timeout));]] [[at_most(*settings.max_elapsed);]])
