@@ -68,7 +68,8 @@ std::vector<command_entry> make_commands() {
          with_common({file_option,
                       {"failures",
                        "N",
-                       "so many rows; otherwise until the policy stops, and 20 at most",
+                       "so many rows, whatever the limits; otherwise until the policy stops if all delays are "
+                       "average, and 20 at most",
                        {},
                        false,
                        false},

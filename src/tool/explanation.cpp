@@ -1,61 +1,25 @@
 #include "explanation.hpp"
 
+#include "limits_of_time.hpp"
+#include "played_operation.hpp"
+#include "played_runs.hpp"
 #include "range_of_delays.hpp"
 #include "sample.hpp"
 
-#include <asio_retry/random.hpp>
-#include <asio_retry/retry_machine.hpp>
-
-#include <boost/system/errc.hpp>
-
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace asio_retry::tool {
 namespace {
 
 constexpr std::size_t draws_for_means = 400'000;
-constexpr std::size_t runs_for_attempts = 1'000;
-constexpr std::uint64_t most_attempts_in_a_run = 10'000;
 constexpr std::uint64_t most_waits_to_add_up = 1'000;
-
-duration sum(duration a, duration b) {
-    return a > duration::max() - b ? duration::max() : a + b;
-}
 
 /// The same delays for ever.
 retry_policy without_limits(retry_policy const& policy) {
     retry_settings const& settings = policy.settings();
     return retry_policy().backoff(settings.backoff).jitter(settings.jitter).unlimited_attempts();
 }
-
-/// What the machine decides after one failure after the other, each at once.
-class played_operation {
-public:
-    played_operation(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)
-        : machine_(policy)
-        , source_(seed, stream) {
-        machine_.start(now_);
-    }
-
-    /// The delay before the next attempt, or none.
-    std::optional<duration> next() {
-        static verdict const failure =
-            verdict::failure(make_error_code(boost::system::errc::connection_refused));
-        retry_action const action = machine_.on_failure(failure, now_, source_);
-        if (action.what != retry_action::kind::wait)
-            return std::nullopt;
-        now_ = saturating_add(now_, action.delay);
-        machine_.on_wait_over(now_);
-        return action.delay;
-    }
-
-private:
-    retry_machine machine_;
-    random source_;
-    time_point now_{};
-};
 
 /// Draws of each failure, sorted.
 void take_draws(std::vector<explained_failure>& failures, retry_policy const& endless,
@@ -89,43 +53,6 @@ void sample_delays(std::vector<explained_failure>& failures, retry_policy const&
     }
 }
 
-std::vector<std::uint64_t> numbers_of_attempts(retry_policy const& policy, std::uint64_t seed,
-                                               bool has_time_limit) {
-    retry_settings const& settings = policy.settings();
-    if (!has_time_limit)
-        return settings.max_attempts ? std::vector{*settings.max_attempts} : std::vector<std::uint64_t>();
-    std::vector<std::uint64_t> numbers;
-    for (std::size_t i = 0; i != runs_for_attempts; ++i) {
-        played_operation operation(policy, seed, i);
-        std::uint64_t attempts = 1;
-        while (attempts != most_attempts_in_a_run && operation.next())
-            ++attempts;
-        numbers.push_back(attempts);
-    }
-    std::sort(numbers.begin(), numbers.end());
-    return numbers;
-}
-
-void add_up(std::vector<explained_failure>& failures) {
-    explained_failure before{};
-    for (explained_failure& f : failures) {
-        f.cumulative_least = sum(before.cumulative_least, f.least);
-        f.cumulative_mean = sum(before.cumulative_mean, f.mean);
-        f.cumulative_greatest = sum(before.cumulative_greatest, f.greatest);
-        f.cumulative_usual = sum(before.cumulative_usual, f.usual);
-        before = f;
-    }
-}
-
-/// Attempts take no time here: all that passes has been waited.
-std::optional<duration> time_limit(retry_settings const& settings) {
-    std::optional<duration> least;
-    for (auto const& limit : {settings.max_elapsed, settings.max_waited, settings.total_timeout})
-        if (limit)
-            least = std::min(least.value_or(duration::max()), *limit);
-    return least;
-}
-
 /// Of `count` waits; none if nobody can tell in a reasonable time.
 std::optional<duration> sum_of_longest(retry_settings const& settings, std::uint64_t count) {
     duration total{};
@@ -134,7 +61,7 @@ std::optional<duration> sum_of_longest(retry_settings const& settings, std::uint
     for (duration before{}; each.failure <= count; ++each.failure) {
         before = each.greatest;
         ranges.next(each);
-        total = sum(total, each.greatest);
+        total = saturating_sum(total, each.greatest);
         if (each.failure < most_waits_to_add_up)
             continue;
         std::uint64_t const left = count - each.failure;
@@ -143,7 +70,8 @@ std::optional<duration> sum_of_longest(retry_settings const& settings, std::uint
         if (each.greatest != before)
             return std::nullopt;
         // It grows no more.
-        return sum(total, rounded(static_cast<long double>(left) * static_cast<long double>(before.count())));
+        return saturating_sum(
+            total, rounded(static_cast<long double>(left) * static_cast<long double>(before.count())));
     }
     return total;
 }
@@ -162,36 +90,19 @@ std::optional<duration> longest_time(retry_settings const& settings) {
     auto const one = static_cast<long double>(settings.attempt_timeout->count());
     if (settings.max_attempts)
         if (auto const waits = longest_waits(settings, *settings.max_attempts - 1))
-            at_most(sum(*waits, rounded(one * static_cast<long double>(*settings.max_attempts))));
+            at_most(saturating_sum(*waits, rounded(one * static_cast<long double>(*settings.max_attempts))));
     if (settings.max_elapsed) // the last attempt begins no later
-        at_most(sum(*settings.max_elapsed, *settings.attempt_timeout));
+        at_most(saturating_sum(*settings.max_elapsed, *settings.attempt_timeout));
     return longest;
 }
 
-/// Whether the time limit interrupts attempts, which are then left some of it.
-bool interrupts(duration limit, retry_settings const& settings) {
-    return settings.total_timeout && *settings.total_timeout <= limit;
-}
-
-/// Leaves the failures that a wait follows if all delays are average and attempts take no time. With `clamp` a
-/// wait is cut short to end at the limit, or to leave an attempt a tenth of the time left.
-bool keep_within(duration limit, retry_settings const& settings, std::vector<explained_failure>& failures) {
-    duration left = limit;
-    for (auto each = failures.begin(); each != failures.end(); ++each) {
-        bool const is_last = each->mean > left;
-        bool const is_clamped = settings.clamp && left > duration::zero();
-        duration const most = is_clamped && interrupts(limit, settings) ? left - left / 10 : left;
-        if (is_clamped && each->mean > most) {
-            each->least = std::min(each->least, most);
-            each->mean = each->greatest = each->usual = most;
-        }
-        if (is_last) {
-            failures.erase(is_clamped ? std::next(each) : each, failures.end());
-            return true;
-        }
-        left -= each->mean;
-    }
-    return false;
+void add_runs(explanation& to, played_runs const& runs) {
+    to.attempts = runs.attempts;
+    if (to.waits) // which no limit makes shorter
+        return;
+    bool const is_played_to_the_end = runs.attempts.back() <= most_attempts_in_a_run;
+    to.waits = is_played_to_the_end ? range_of_waits{runs.waits.front(), runs.waits.back(), runs.waits.size()}
+                                    : range_of_waits{duration::zero(), *to.time_limit};
 }
 
 } // namespace
@@ -216,16 +127,22 @@ explanation explain(retry_policy const& policy, explain_request const& request) 
     retry_policy const endless = without_limits(policy);
     if (result.means_are_sampled)
         sample_delays(result.failures, endless, request.seed);
-    add_up(result.failures);
-
-    result.time_limit = time_limit(settings);
-    if (result.time_limit && !request.failures && keep_within(*result.time_limit, settings, result.failures)) {
-        result.is_whole = true;
-        add_up(result.failures);
-    }
+    limits_of_time const limits(settings);
+    limits_of_time(endless.settings()).keep(result.failures);
+    bool const is_limited =
+        !result.failures.empty() && !limits.allow(result.failures.back().cumulative_greatest);
+    bool const is_cut = !request.failures && limits.keep(result.failures);
+    result.time_limit = limits.earliest();
     if (request.draws != 0)
         take_draws(result.failures, endless, request);
-    result.attempts = numbers_of_attempts(policy, request.seed, result.time_limit.has_value());
+    if (result.is_whole && !is_limited && !result.failures.empty())
+        result.waits = {result.failures.back().cumulative_least, result.failures.back().cumulative_greatest};
+    if (result.time_limit)
+        add_runs(result, play(policy, request.seed));
+    else if (settings.max_attempts)
+        result.attempts = {*settings.max_attempts};
+    if (is_cut)
+        result.is_whole = result.attempts.back() <= result.failures.size() + 1;
     result.longest = longest_time(settings);
     return result;
 }
@@ -233,7 +150,7 @@ explanation explain(retry_policy const& policy, explain_request const& request) 
 expected_load load_at(explanation const& what, double failure_probability) {
     double const p = failure_probability;
     if (what.attempts.empty())
-        return {1 / (1 - p), p < 1 ? 1.0 : 0.0};
+        return {1 / (1 - p), p < 1 ? 1.0 : 0.0, false};
     expected_load sum{};
     for (std::uint64_t const number : what.attempts) {
         auto const attempts = static_cast<double>(number);
@@ -242,7 +159,10 @@ expected_load load_at(explanation const& what, double failure_probability) {
         sum.successes += 1 - all_fail;
     }
     auto const runs = static_cast<double>(what.attempts.size());
-    return {sum.attempts / runs, sum.successes / runs};
+    constexpr double share_that_nobody_sees = 1e-9;
+    bool const is_least = !is_known(what, what.attempts.back()) &&
+                          std::pow(p, static_cast<double>(most_attempts_in_a_run)) > share_that_nobody_sees;
+    return {sum.attempts / runs, sum.successes / runs, is_least};
 }
 
 } // namespace asio_retry::tool

@@ -40,17 +40,21 @@ json::value json_of(explanation const& what, std::optional<double> failure_proba
     all["failures"] = std::move(rows);
     all["is_whole"] = what.is_whole;
     auto const& attempts = what.attempts;
+    auto const known = [&](std::uint64_t number) {
+        return is_known(what, number) ? json::value(number) : json::value();
+    };
     all["attempts"] = attempts.empty() ? json::value() // no limit
-                                       : json::object{{"min", attempts.front()},
-                                                      {"p50", quantile(attempts, 0.5)},
-                                                      {"max", attempts.back()}};
+                                       : json::object{{"min", known(attempts.front())},
+                                                      {"p50", known(quantile(attempts, 0.5))},
+                                                      {"max", known(attempts.back())}};
     all["max_total_ns"] = what.longest ? json::value(what.longest->count()) : json::value();
     if (failure_probability) {
         expected_load const load = load_at(what, *failure_probability);
         all["failure_probability"] = *failure_probability;
         all["attempts_per_operation"] =
-            std::isfinite(load.attempts) ? json::value(load.attempts) : json::value();
-        all["success_probability"] = load.successes;
+            std::isfinite(load.attempts) && !load.is_least ? json::value(load.attempts) : json::value();
+        bool const is_least = load.is_least && failure_probability < 1;
+        all["success_probability"] = is_least ? json::value() : json::value(load.successes);
     }
     return all;
 }

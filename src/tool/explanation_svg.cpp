@@ -57,7 +57,7 @@ void add_load(std::vector<plot>& charts, std::vector<named_explanation> const& a
         success.add_line(std::move(shares), name.empty() ? "operations" : name);
         expected_load const here = load_at(what, failure_probability);
         double const x = failure_probability * 100;
-        if (std::isfinite(here.attempts))
+        if (std::isfinite(here.attempts) && !here.is_least)
             loads.push_back({x, here.attempts});
         successes.push_back({x, here.successes * 100});
     }

@@ -5,7 +5,6 @@
 
 #include <asio_retry/policy_text.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace asio_retry::tool {
@@ -37,13 +36,24 @@ void print_rows(std::ostream& out, explanation const& what, view const& on) {
 }
 
 /// Their limit, or how many there are in runs whose delays are drawn.
-std::string attempts_text(std::vector<std::uint64_t> const& sorted) {
+std::string attempts_text(explanation const& what) {
+    auto const& sorted = what.attempts;
     if (sorted.empty())
         return "no limit";
+    std::string const greatest = is_known(what, sorted.back())
+                                     ? std::to_string(sorted.back())
+                                     : "more than " + std::to_string(most_attempts_in_a_run);
     if (sorted.front() == sorted.back())
-        return "at most " + std::to_string(sorted.front());
-    return std::to_string(sorted.front()) + " to " + std::to_string(sorted.back()) + ", mostly about " +
-           std::to_string(quantile(sorted, 0.5)) + ": there is a limit of time";
+        return (is_known(what, sorted.back()) ? "at most " : "") + greatest;
+    std::uint64_t const middle = quantile(sorted, 0.5);
+    return std::to_string(sorted.front()) + " to " + greatest +
+           (is_known(what, middle) ? ", mostly about " + std::to_string(middle) : "") +
+           ": there is a limit of time";
+}
+
+std::string waits_text(range_of_waits const& waits) {
+    return human(waits.least) + (waits.least == waits.greatest ? "" : " to " + human(waits.greatest)) +
+           (waits.runs != 0 ? " in " + std::to_string(waits.runs) + " runs" : "");
 }
 
 constexpr std::size_t column_of_facts = 15;
@@ -57,19 +67,18 @@ void print_fact(std::ostream& out, view const& on, std::string name, std::string
 
 void print_facts(std::ostream& out, explanation const& what, std::optional<double> failure_probability,
                  view const& on) {
-    print_fact(out, on, "attempts:", attempts_text(what.attempts));
-    if (what.is_whole && !what.failures.empty())
-        print_fact(out, on, "waits in all:",
-                   human(what.failures.back().cumulative_least) + " to " +
-                       human(std::min(what.failures.back().cumulative_greatest,
-                                      what.time_limit.value_or(duration::max()))));
+    print_fact(out, on, "attempts:", attempts_text(what));
+    if (what.waits)
+        print_fact(out, on, "waits in all:", waits_text(*what.waits));
     print_fact(out, on, "over after:", what.longest ? "at most " + human(*what.longest) : "no limit is known");
     if (!failure_probability)
         return;
     expected_load const load = load_at(what, *failure_probability);
     out << "where " << human(*failure_probability * 100) << " % of the attempts fail:\n";
-    print_fact(out, on, "  load:", human(load.attempts) + " attempts for each operation");
-    print_fact(out, on, "  success:", human(load.successes * 100) + " % of the operations");
+    std::string const least = load.is_least ? "at least " : "";
+    print_fact(out, on, "  load:", least + human(load.attempts) + " attempts for each operation");
+    print_fact(out, on, "  success:",
+               (failure_probability < 1 ? least : "") + human(load.successes * 100) + " % of the operations");
 }
 
 void print_table(std::ostream& out, explanation const& what, std::optional<double> failure_probability,

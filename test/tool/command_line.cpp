@@ -23,6 +23,8 @@
 namespace asio_retry::tool {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -96,6 +98,38 @@ TEST(explain_command, writes_no_number_that_json_does_not_have) {
     auto const [code, output] = run("explain 'unlimited_attempts()' --failure-probability 1 --format json");
     EXPECT_EQ(code, 0);
     EXPECT_TRUE(boost::json::parse(output).at("attempts_per_operation").is_null());
+}
+
+TEST(explain_command, says_what_is_waited_in_all) {
+    auto const waits = [](std::string const& policy) {
+        std::string const output = run("explain '" + policy + "'").output;
+        std::size_t const begin = output.find("waits in all:");
+        return begin == std::string::npos ? ""
+                                          : output.substr(begin + 15, output.find('\n', begin) - begin - 15);
+    };
+    std::string const halves = "exponential(1s) equal_jitter() max_attempts(4) ";
+    EXPECT_EQ(waits(halves), "3.5 s to 7 s");
+    EXPECT_EQ(waits(halves + "max_elapsed(2.5s) clamp()"), "2.5 s in 1000 runs");
+    EXPECT_THAT(waits(halves + "max_elapsed(5s)"),
+                AllOf(StartsWith("1.5"), HasSubstr(" s to 4.9"), EndsWith(" s in 1000 runs")));
+    EXPECT_EQ(waits("constant(1ms) no_jitter() unlimited_attempts() max_elapsed(1min)"), "0 to 1 min");
+    EXPECT_EQ(waits("constant(1s) no_jitter() max_attempts(3)"), "2 s");
+    EXPECT_EQ(waits("unlimited_attempts()"), "");
+}
+
+TEST(explain_command, says_that_there_are_more_attempts_than_it_played) {
+    std::string const words = "explain 'constant(1ms) no_jitter() unlimited_attempts() max_elapsed(1min)' ";
+    std::string const table = run(words + "--failure-probability 1").output;
+    EXPECT_THAT(table, HasSubstr("attempts:      more than 10000\n"));
+    EXPECT_THAT(table, HasSubstr("load:        at least 1e+04 attempts"));
+    EXPECT_THAT(table, HasSubstr("success:     0 % of"));
+    EXPECT_THAT(run(words + "--failure-probability 0.9999").output, HasSubstr("success:     at least 63.2"));
+    auto const json = boost::json::parse(run(words + "--failure-probability 1 --json").output).as_object();
+    EXPECT_TRUE(json.at("attempts").at("max").is_null());
+    EXPECT_TRUE(json.at("attempts_per_operation").is_null());
+    EXPECT_EQ(json.at("success_probability").to_number<double>(), 0);
+    EXPECT_THAT(run("explain 'constant(4ms) full_jitter() unlimited_attempts() max_elapsed(20s)'").output,
+                HasSubstr(" to more than 10000"));
 }
 
 TEST(explain_command, draws_svg) {

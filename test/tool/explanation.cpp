@@ -70,6 +70,22 @@ TEST(explanation, counts_the_attempts_within_the_limits_of_time) {
     EXPECT_GE(drawn.attempts.front(), 11u); // ten waits of a second each at least
 }
 
+// Not all of many attempts are played.
+TEST(explanation, takes_no_end_of_its_own_for_that_of_the_policy) {
+    auto const policy = retry_policy().backoff(constant(1ms)).jitter(no_jitter()).unlimited_attempts();
+    explanation const longer = explain(policy.max_elapsed(10'000ms), {});
+    EXPECT_FALSE(is_known(longer, longer.attempts.front()));
+    EXPECT_TRUE(load_at(longer, 0.9999).is_least);
+    EXPECT_FALSE(load_at(longer, 0.5).is_least);
+    explanation const as_long = explain(policy.max_elapsed(9'999ms), {});
+    EXPECT_THAT(as_long.attempts, Each(10'000u));
+    EXPECT_TRUE(is_known(as_long, 10'000));
+    EXPECT_FALSE(load_at(as_long, 1).is_least);
+    explanation const asked_for = explain(policy.max_attempts(20'000), {});
+    EXPECT_TRUE(is_known(asked_for, asked_for.attempts.front()));
+    EXPECT_EQ(load_at(asked_for, 1).attempts, 20'000);
+}
+
 // Here attempts take no time.
 TEST(explanation, ends_where_all_waits_may_take_no_longer) {
     auto const policy =
@@ -95,6 +111,73 @@ TEST(explanation, shows_the_wait_that_is_cut_short_to_end_at_the_limit) {
     EXPECT_EQ(what.failures.back().mean, 2s);
     EXPECT_EQ(what.failures.back().cumulative_mean, 10s);
     EXPECT_THAT(what.attempts, Each(4u));
+}
+
+TEST(explanation, knows_the_waits_that_limits_of_time_leave) {
+    auto const policy = retry_policy().backoff(exponential(1s)).jitter(equal_jitter()).max_attempts(4);
+    explanation const what = explain(policy.max_elapsed(5s), {});
+    EXPECT_EQ(what.failures.size(), 2u);
+    EXPECT_FALSE(what.is_whole) << "a third wait may follow";
+    EXPECT_EQ(what.attempts.back(), 4u);
+    ASSERT_TRUE(what.waits);
+    EXPECT_EQ(what.waits->runs, 1000u);
+    // 1.5 s if the third delay is 4 s, and anything up to the limit
+    EXPECT_GE(what.waits->least, 1500ms);
+    EXPECT_LT(what.waits->least, 1700ms);
+    EXPECT_GT(what.waits->greatest, 4900ms);
+    EXPECT_LE(what.waits->greatest, 5s);
+
+    explanation const endless = explain(policy.unlimited_attempts().max_elapsed(2500ms), {});
+    EXPECT_GE(endless.waits->least, 500ms);
+    EXPECT_LT(endless.waits->least, 700ms);
+    EXPECT_GT(endless.waits->greatest, 2400ms);
+
+    explanation const roomy = explain(policy.max_elapsed(7s), {}); // which they cannot exceed
+    EXPECT_EQ(roomy.waits->least, 3500ms);
+    EXPECT_EQ(roomy.waits->greatest, 7s);
+    EXPECT_EQ(roomy.waits->runs, 0u);
+    EXPECT_EQ(explain(policy.total_timeout(7s).clamp(), {}).waits->runs, 1000u);
+    EXPECT_EQ(explain(policy.total_timeout(8s).clamp(), {}).waits->runs, 0u);
+    EXPECT_FALSE(explain(policy.unlimited_attempts(), {}).waits);
+    EXPECT_EQ(explain(policy.max_elapsed(100ms), {}).waits->greatest, 0s);
+
+    auto const many = policy.backoff(constant(1ms)).unlimited_attempts().max_elapsed(1min);
+    auto const of_many = explain(many, {}).waits;
+    EXPECT_EQ(of_many->greatest, 1min);
+    EXPECT_EQ(of_many->runs, 0u) << "no run is played to its end";
+    auto const of_some = policy.backoff(constant(1ms)).jitter(no_jitter()).unlimited_attempts().max_elapsed(5s);
+    EXPECT_EQ(explain(of_some, {}).waits->runs, 200u) << "of 5001 attempts each, a million in all";
+}
+
+TEST(explanation, shows_what_remains_for_the_waits_that_are_cut_short) {
+    auto const policy = retry_policy().backoff(exponential(1s)).jitter(equal_jitter()).max_attempts(4).clamp();
+    explanation const what = explain(policy.max_elapsed(2500ms), {});
+    EXPECT_EQ(what.waits->least, 2500ms);
+    EXPECT_EQ(what.waits->greatest, 2500ms);
+    ASSERT_EQ(what.failures.size(), 3u);
+    explained_failure const &second = what.failures[1], &last = what.failures[2];
+    EXPECT_EQ(second.greatest, 2s);
+    EXPECT_EQ(second.cumulative_greatest, 2500ms);
+    EXPECT_EQ(last.least, 0s);
+    EXPECT_EQ(last.mean, 250ms);
+    EXPECT_EQ(last.greatest, 1s);
+    EXPECT_EQ(last.cumulative_least, 2500ms);
+    EXPECT_EQ(last.cumulative_greatest, 2500ms);
+    explained_failure const interrupted = explain(policy.total_timeout(2500ms), {}).failures.back();
+    EXPECT_EQ(interrupted.greatest, 900ms);
+    EXPECT_EQ(interrupted.cumulative_least, 2400ms);
+}
+
+TEST(explanation, adds_up_to_the_limit_of_time_only) {
+    auto const policy =
+        retry_policy().backoff(constant(2s)).jitter(full_jitter()).unlimited_attempts().max_elapsed(10s);
+    explanation const what = explain(policy, {});
+    ASSERT_EQ(what.failures.size(), 10u);
+    EXPECT_EQ(what.failures[4].cumulative_greatest, 10s);
+    EXPECT_EQ(what.failures[9].cumulative_greatest, 10s);
+    EXPECT_EQ(what.failures[9].cumulative_usual, 10s);
+    explanation const asked_for = explain(policy, {.failures = 10, .seed = 1, .draws = 0});
+    EXPECT_EQ(asked_for.failures[9].cumulative_greatest, 20s);
 }
 
 TEST(explanation, decision_41_shows_the_wait_that_is_cut_short_to_leave_the_last_attempt_time) {

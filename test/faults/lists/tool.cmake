@@ -2,7 +2,7 @@
 
 noticed_by(tool_tests)
 
-fault(explanation_adds_up_beyond_all_durations src/tool/explanation.cpp
+fault(explanation_adds_up_beyond_all_durations src/tool/limits_of_time.hpp
     [[return a > duration::max() - b ? duration::max() : a + b;]] [[return a + b;]])
 
 fault(explanation_has_a_mean_without_the_cap src/tool/range_of_delays.hpp
@@ -22,21 +22,33 @@ fault(explanation_has_one_draw_less src/tool/explanation.cpp
 fault(explanation_does_not_sort_its_draws src/tool/explanation.cpp
     [[        std::sort(f.draws.begin(), f.draws.end());]] [[        std::reverse(f.draws.begin(), f.draws.end());]])
 
-fault(explanation_sums_the_last_delay_only src/tool/explanation.cpp
-    [[        before = f;
+fault(explanation_sums_the_last_delay_only src/tool/limits_of_time.cpp
+    [[        passed = *each;
 ]] [[]])
 
-fault(explanation_has_the_later_limit src/tool/explanation.cpp
-    [[least = std::min(least.value_or(duration::max()), *limit);]] [[least = *limit;]])
+fault(explanation_has_the_later_limit src/tool/limits_of_time.cpp
+    [[earliest_ = std::min(earliest_.value_or(duration::max()), *limit);]] [[earliest_ = *limit;]])
 
-fault(explanation_knows_no_limit_of_all_waits src/tool/explanation.cpp
+fault(explanation_knows_no_limit_of_all_waits src/tool/limits_of_time.cpp
     [[{settings.max_elapsed, settings.max_waited, settings.total_timeout}]] [[{settings.max_elapsed, settings.total_timeout}]])
 
-fault(explanation_leaves_the_last_attempt_out_of_the_longest_time src/tool/explanation.cpp
-    [[at_most(sum(*settings.max_elapsed, *settings.attempt_timeout));]] [[at_most(*settings.max_elapsed);]])
+fault(explanation_takes_its_own_end_for_that_of_the_policy src/tool/played_runs.cpp
+    [[while (attempts <= most_attempts_in_a_run && operation.next())]] [[while (attempts < most_attempts_in_a_run && operation.next())]])
 
-fault(explanation_stops_at_its_limit src/tool/explanation.cpp
-    [[        bool const is_last = each->mean > left;]] [[        bool const is_last = each->mean >= left;]])
+fault(explanation_adds_up_beyond_its_limit src/tool/limits_of_time.cpp
+    [[std::min(saturating_sum(passed, delay), earliest_.value_or(duration::max()));]] [[saturating_sum(passed, delay);]])
+
+fault(explanation_has_the_longest_wait_after_the_longest src/tool/limits_of_time.cpp
+    [[end_of_wait(before.cumulative_least, of.greatest) - before.cumulative_least;]] [[end_of_wait(before.cumulative_greatest, of.greatest) - before.cumulative_greatest;]])
+
+fault(explanation_has_the_sums_of_all_delays_under_a_limit src/tool/explanation.cpp
+    [[if (result.is_whole && !is_limited && !result.failures.empty())]] [[if (result.is_whole && !result.failures.empty())]])
+
+fault(explanation_leaves_the_last_attempt_out_of_the_longest_time src/tool/explanation.cpp
+    [[at_most(saturating_sum(*settings.max_elapsed, *settings.attempt_timeout));]] [[at_most(*settings.max_elapsed);]])
+
+fault(explanation_stops_at_its_limit src/tool/limits_of_time.cpp
+    [[earliest_ && each->mean > left;]] [[earliest_ && each->mean >= left;]])
 
 fault(explanation_has_a_wait_after_the_last_attempt src/tool/explanation.cpp
     [[settings.max_attempts ? *settings.max_attempts - 1 : most]] [[settings.max_attempts ? *settings.max_attempts : most]])

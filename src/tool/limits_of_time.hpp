@@ -1,0 +1,44 @@
+#pragma once
+
+#include "explanation.hpp"
+
+#include <asio_retry/retry_settings.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace asio_retry::tool {
+
+inline duration saturating_sum(duration a, duration b) {
+    return a > duration::max() - b ? duration::max() : a + b;
+}
+
+/// What they make of waits between attempts that take no time: all that passes has been waited.
+class limits_of_time {
+public:
+    explicit limits_of_time(retry_settings const& settings);
+
+    /// After which no wait ends.
+    std::optional<duration> const& earliest() const { return earliest_; }
+
+    /// Whether waits of so long in all are as they would be without limits.
+    bool allow(duration waited) const;
+
+    /// When a wait of `delay` is over that begins after `passed`. With `clamp` it is cut short to end at the
+    /// limit, or to leave an attempt that the limit interrupts a tenth of the time left.
+    duration end_of_wait(duration passed, duration delay) const;
+
+    /// Adds up, and leaves the failures that a wait follows if all delays are average. Returns whether others
+    /// were there.
+    bool keep(std::vector<explained_failure>& failures) const;
+
+private:
+    void add(explained_failure const& before, explained_failure& to) const;
+    void cut_short(explained_failure const& before, explained_failure& of) const;
+
+    std::optional<duration> earliest_;
+    std::optional<duration> interrupting_;
+    bool clamp_;
+};
+
+} // namespace asio_retry::tool

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <boost/system/errc.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace asio_retry::tool {
+
+/// What the machine decides after one failure after the other, each at once.
+class played_operation {
+public:
+    played_operation(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)
+        : machine_(policy)
+        , source_(seed, stream) {
+        machine_.start(now_);
+    }
+
+    /// The delay before the next attempt, or none.
+    std::optional<duration> next() {
+        static verdict const failure =
+            verdict::failure(make_error_code(boost::system::errc::connection_refused));
+        retry_action const action = machine_.on_failure(failure, now_, source_);
+        if (action.what != retry_action::kind::wait)
+            return std::nullopt;
+        now_ = saturating_add(now_, action.delay);
+        machine_.on_wait_over(now_);
+        return action.delay;
+    }
+
+    duration waited() const { return now_.time_since_epoch(); }
+
+private:
+    retry_machine machine_;
+    random source_;
+    time_point now_{};
+};
+
+} // namespace asio_retry::tool
