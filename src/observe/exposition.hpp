@@ -34,6 +34,7 @@ private:
 };
 
 ASIO_RETRY_DECL bool is_metric_name(std::string_view name) noexcept;
+ASIO_RETRY_DECL bool is_utf_8(std::string_view text) noexcept;
 
 /// What is given as labels, with everything escaped that has to be. Throws std::invalid_argument unless it is
 /// name="value" pairs, separated by commas, of which each name is a name, free, and there once.

@@ -114,6 +114,16 @@ bool is_metric_name(std::string_view name) noexcept {
            std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == ':'; });
 }
 
+bool is_utf_8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        std::size_t const length = length_of_first(text);
+        if (length == 0)
+            return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
 std::string checked_labels(std::string_view given) {
     return label_reader(given).read();
 }

@@ -136,6 +136,8 @@ void retry_metrics::add_gauge(std::string name, std::function<double()> value) {
 void retry_metrics::add_gauge(std::string name, std::string help, std::function<double()> value) {
     if (!detail::is_metric_name(name))
         detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name: letters, digits, _ and :");
+    if (!detail::is_utf_8(help))
+        detail::refuse("retry_metrics.help", detail::shown(help), "must be UTF-8");
     if (!value)
         detail::refuse_empty("retry_metrics.gauge");
     auto shared = std::make_shared<std::function<double()> const>(std::move(value));

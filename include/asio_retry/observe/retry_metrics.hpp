@@ -54,7 +54,8 @@ public:
     /// taken.
     void add_gauge(std::string name, std::function<double()> value);
 
-    /// The same, with a line that says what it is, which may be any text in UTF-8.
+    /// The same, with a line that says what it is, which may be any text in UTF-8; another one throws
+    /// std::invalid_argument.
     void add_gauge(std::string name, std::string help, std::function<double()> value);
 
     /// The text exposition format, version 0.0.4; its media type is `text/plain; version=0.0.4`.

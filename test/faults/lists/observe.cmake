@@ -121,3 +121,6 @@ fault(labels_may_be_far_beyond_unicode src/observe/labels.cpp
 
 fault(labels_may_begin_with_a_tail src/observe/labels.cpp
     [[if (first < 0x80)]] [[if (first <= 0x80)]])
+
+fault(help_may_be_no_utf_8 src/observe/retry_metrics.cpp
+    [[if (!detail::is_utf_8(help))]] [[if (help.empty() && !detail::is_utf_8(help))]])

@@ -248,6 +248,14 @@ TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
     EXPECT_EQ(parse().samples.size(), 51u + 1u);
 }
 
+TEST_F(metrics, refuse_help_that_is_not_utf_8) {
+    std::function<double()> const one = [] { return 1.; };
+    for (std::string const bad : {"\xff", "half of \xc3", "\xf0\x9f\x98"})
+        EXPECT_THROW(observed->add_gauge("helped", bad, one), std::invalid_argument) << bad;
+    observed->add_gauge("helped", "gr\xc3\xbc\xc3\x9f", one);
+    EXPECT_THAT(observed->prometheus(), HasSubstr("# HELP helped gr\xc3\xbc\xc3\x9f\n"));
+}
+
 // It is called without a lock, and what it throws is nobody else's loss.
 TEST_F(metrics, a_gauge_may_do_anything) {
     bool throws = true;
