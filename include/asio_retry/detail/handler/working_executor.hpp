@@ -7,6 +7,7 @@
 #include <boost/asio/require.hpp>
 
 #include <concepts>
+#include <type_traits>
 
 namespace asio_retry::detail {
 
@@ -21,6 +22,11 @@ public:
     Executor get() const noexcept { return executor_; }
 
 private:
+    static_assert(
+        std::is_object_v<tracked_executor<Executor>>,
+        "asio_retry: io_context::strand and asio::executor are of the Networking TS and cannot be waited "
+        "on; use asio::strand and asio::any_io_executor");
+
     Executor executor_;
     tracked_executor<Executor> work_;
 };
