@@ -313,12 +313,6 @@ fault(hedge_tells_again_what_its_caller_has_told src/hedge/hedge_events.cpp
     [[machine_.cancel((type & asio::cancellation_type::terminal) != asio::cancellation_type::none);]]
     [[machine_.cancel(false);]])
 
-fault(hedge_waits_for_a_notice_that_was_dropped src/hedge/hedge_events.cpp
-    [[            return;
-        is_armed_ = false;
-        break;]] [[            return;
-        break;]])
-
 noticed_by(exhaustion_tests)
 
 fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp

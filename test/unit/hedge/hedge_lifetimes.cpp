@@ -204,22 +204,6 @@ TEST(hedge_lifetimes, a_signal_may_outlive_the_context) {
     EXPECT_FALSE(signal.slot().has_handler());
 }
 
-// The notice of its timer is queued where its handler runs, and goes with that.
-TEST(hedge_lifetimes, a_notice_that_is_dropped_with_its_executor_leaves_nothing_behind) {
-    asio::io_context io;
-    virtual_time time(io);
-    many_attempts attempts(io);
-    auto const alive = std::make_shared<int>();
-    {
-        asio::io_context other;
-        async_hedge(io, std::ref(attempts), hedge_policy(10ms),
-                    asio::bind_executor(other, [alive](error_code, int) { FAIL(); }));
-        time.advance(10ms);
-    }
-    attempts.drop(1);
-    EXPECT_EQ(alive.use_count(), 1);
-}
-
 TEST(hedge_lifetimes, decision_25_a_context_destroys_the_handler_while_its_scope_tells_it) {
     auto const alive = std::make_shared<int>();
     {
