@@ -1,6 +1,7 @@
 // What all studies have in common: their report in every format, and their charts.
 #include "studies.hpp"
 #include "study_formats.hpp"
+#include "traffic_page.hpp"
 
 #include "support/csv.hpp"
 #include "support/places.hpp"
@@ -84,6 +85,7 @@ TEST_P(every_study, reports_in_every_format) {
     std::ifstream file(test::file_of_project("doc/studies/" + std::string(GetParam().name) + ".svg"));
     std::string const drawn{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     EXPECT_EQ(without_space(svg), without_space(drawn)) << "the chart of the documentation";
+    expect_found_on_the_traffic_page(GetParam().name, report.figures);
 }
 
 INSTANTIATE_TEST_SUITE_P(studies, every_study, ::testing::ValuesIn(studies()),
