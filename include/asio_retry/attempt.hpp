@@ -73,7 +73,8 @@ struct attempt {
 
     /// Says that the attempt is about to send what must not be done twice, for `retry_policy::retry_sent` and
     /// `retry_event::sent`. An operation that takes no attempt counts as having sent from its beginning. A
-    /// nested retry says it to the attempt that it runs in, too. Preconditions: as those of `mark_healthy`.
+    /// nested retry or hedge says it to the attempt that it runs in, too. Preconditions: as those of
+    /// `mark_healthy`.
     void mark_sent() const noexcept {
         if (monitor)
             monitor->on_sent();

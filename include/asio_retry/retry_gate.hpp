@@ -18,7 +18,7 @@ struct attempt_end {
     enum class how : unsigned char {
         succeeded,
         failed,
-        abandoned, ///< cancelled by the caller, or never begun
+        abandoned, ///< cancelled by the caller, never begun, or lost to another one of a hedge
     };
 
     how outcome = how::succeeded;            ///< how it ended

@@ -158,8 +158,10 @@ void hedge_core::end_attempt(hedge_slot& one) {
     using fate = hedge_slot::fate;
     on_attempt_over(one);
     bool keeps = false;
-    if (one.outcome == fate::dropped || !machine_.wants_results()) {
+    if (one.outcome == fate::dropped) {
         machine_.on_dropped(one.number);
+    } else if (!machine_.wants_results()) {
+        machine_.on_unwanted(one.number, machine_.was_too_late() ? now() : time_point());
     } else {
         try {
             if (one.outcome == fate::lost)
@@ -168,7 +170,7 @@ void hedge_core::end_attempt(hedge_slot& one) {
         } catch (...) {
             if (machine_.is_running(one.number))
                 machine_.on_exception(one.number, code_of(std::current_exception()), std::current_exception(),
-                                      {});
+                                      now());
         }
     }
     if (!keeps && one.outcome != fate::dropped)

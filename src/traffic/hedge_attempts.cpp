@@ -136,6 +136,13 @@ void hedge_machine::on_dropped(std::uint64_t number) noexcept {
     end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), {});
 }
 
+void hedge_machine::on_unwanted(std::uint64_t number, time_point now) noexcept {
+    if (!was_too_late())
+        return on_dropped(number);
+    hedged_attempt const& one = take(number);
+    end_attempt(number, attempt_end::how::failed, failure_kind::timeout, one.heeded, now);
+}
+
 void hedge_machine::fail(error_code const& code, std::exception_ptr thrown) noexcept {
     if (phase_ == phase::open)
         end(phase::closed, stop_reason::not_retryable, 0, code, std::move(thrown));
@@ -151,6 +158,8 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
 
 void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
                                 pushback said, time_point now) noexcept {
+    if (auto const& marks = attempts_[number - 1].marks; marks && marks->sent)
+        on_sent();
     auto const& gate = common().gate;
     if (!gate)
         return;
@@ -167,6 +176,11 @@ pushback hedge_machine::said_with(std::uint64_t number, verdict const& failure) 
     if (one.marks && one.marks->forbidden)
         return pushback::never();
     return failure.said() ? failure.said() : one.heeded;
+}
+
+void hedge_machine::on_sent() noexcept {
+    if (auto const& outer = common().outer)
+        outer->sent = true;
 }
 
 detail::shared_value<nested_marks> hedge_machine::marks_of_nested(std::uint64_t number) noexcept {

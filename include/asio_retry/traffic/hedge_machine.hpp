@@ -107,6 +107,10 @@ public:
 
     /// It will never complete.
     void on_dropped(std::uint64_t attempt) noexcept;
+
+    /// It has completed when its result did not matter any more: after the deadline it timed out, and otherwise
+    /// it is abandoned. `now` needs to be the time if `was_too_late`.
+    void on_unwanted(std::uint64_t attempt, time_point now) noexcept;
     /// @}
 
     /// Something outside the policy failed: ends the operation with it, unless it has ended.
@@ -141,6 +145,8 @@ public:
     attempt attempt_at(std::uint64_t number) const noexcept { return {number, deadline_, nullptr}; }
     /// What the peer said to that attempt.
     void heed(std::uint64_t number, pushback said) noexcept { attempts_[number - 1].heeded = said; }
+    /// An attempt may have sent something, which the attempt that the hedge is nested in hears.
+    void on_sent() noexcept;
     detail::shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept; ///< null without memory
     /// How many attempts have begun.
     std::uint64_t begun() const noexcept { return begun_; }
@@ -149,8 +155,11 @@ public:
     /// Whether that one runs.
     bool is_running(std::uint64_t number) const noexcept { return attempts_[number - 1].is_running; }
 
-    /// Whether the result of an attempt still matters. Where it does not, it is as if the attempt was dropped.
+    /// Whether the result of an attempt still matters.
     bool wants_results() const noexcept { return phase_ < phase::closed; }
+
+    /// Whether the attempts that still run have missed the deadline.
+    bool was_too_late() const noexcept { return !wants_results() && reason_ == stop_reason::deadline; }
 
     /// Whether there is something to deliver though nobody answers any more.
     bool has_end() const noexcept { return phase_ != phase::open || failures_ > 0; }

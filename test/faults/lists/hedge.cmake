@@ -327,3 +327,22 @@ fault(hedge_that_cannot_wait_leaves_its_attempt_alone src/hedge/hedge_core.cpp
 
 fault(attempt_has_no_allocator_when_it_has_moved include/asio_retry/detail/attempt/attempt_handler.hpp
     [[get_allocator() const noexcept { return allocator_; }]] [[get_allocator() const noexcept { return operation_->get_handler_allocator(); }]])
+
+fault(hedge_says_nothing_of_what_it_has_sent include/asio_retry/detail/hedge/hedge_slots.hpp
+    [[void on_sent() noexcept override { machine_->on_sent(); }]] [[void on_sent() noexcept override {}]])
+
+fault(hedge_of_silent_attempts_has_not_sent include/asio_retry/detail/hedge/hedge_slots.hpp
+    [[        machine.on_sent();
+]] [[]])
+
+fault(hedge_keeps_what_a_retry_in_it_has_sent src/traffic/hedge_attempts.cpp
+    [[marks && marks->sent)]] [[marks && marks->forbidden)]])
+
+fault(hedge_delivered_at_once_abandons_what_hangs src/traffic/hedge_attempts.cpp
+    [[    if (!was_too_late())]] [[    if (true)]])
+
+fault(hedge_delivered_at_once_has_losers_that_time_out include/asio_retry/traffic/hedge_machine.hpp
+    [[return !wants_results() && reason_ == stop_reason::deadline;]] [[return !wants_results();]])
+
+fault(hedge_delivered_at_once_has_no_time_for_what_hangs src/hedge/hedge_core.cpp
+    [[machine_.was_too_late() ? now() : time_point()]] [[time_point()]])

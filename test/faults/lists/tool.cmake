@@ -229,7 +229,7 @@ fault(completion_has_files_that_are_words src/tool/completion.cpp
     [[compopt -o filenames\n]] [[:\n]])
 
 fault(completion_helps_with_no_study_in_zsh src/tool/completion.cpp
-    [[$command == help && $words[3] == simulate ]] && ]] [[$command == help ]] && ]])
+    [==[$command == help && $words[3] == simulate ]] && ]==] [==[$command == help ]] && ]==])
 
 fault(policy_file_ends_where_it_cannot_be_read src/tool/policy_list.cpp
     [[if (file != "-" || !std::ferror(stdin))]] [[if (file != "-" || in)]])

@@ -19,7 +19,7 @@
 
 namespace asio_retry::detail {
 
-/// What an operation that takes an attempt may tell a hedge: only what its peer said.
+/// What an operation that takes an attempt may tell a hedge: what its peer said, and that it has sent.
 class hedge_monitor final : health_monitor {
 public:
     /// An operation may refer to it until the attempt ends.
@@ -32,6 +32,7 @@ public:
 
 private:
     void on_healthy() noexcept override {}
+    void on_sent() noexcept override { machine_->on_sent(); }
     void on_pushback(pushback said) noexcept override { machine_->heed(current_.number, said); }
     shared_value<nested_marks> marks() override { return machine_->marks_of_nested(current_.number); }
 
@@ -39,9 +40,10 @@ private:
     attempt current_;
 };
 
-/// One that takes none has nothing to tell.
+/// One that takes none has nothing to tell, and counts as having sent from its beginning.
 struct no_hedge_monitor {
     static attempt monitored(hedge_machine& machine, unsigned number) noexcept {
+        machine.on_sent();
         return machine.attempt_at(number);
     }
 };
