@@ -215,7 +215,7 @@ bool hedge_core::disarm() noexcept {
 // --- the end
 
 void hedge_core::finish() {
-    if (!disarm() || (is_linked_ && !membership()->unlink()))
+    if (!disarm() || (is_linked_ && !membership()->unlink(machine_.running() == 0)))
         return leave(); // the turn of the notice that is under way comes back here
     is_linked_ = false;
     if (is_abandoned_) {

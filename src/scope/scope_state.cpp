@@ -156,7 +156,7 @@ void scope_state::link(scope_member& member) {
         members_.push_back(member);
 }
 
-bool scope_state::unlink(scope_member& member, bool waits) noexcept {
+bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
     std::lock_guard const lock(*mutex_);
     if (member.request_ != scope_request::none) {
         member.waits_to_leave_ = waits;
@@ -164,6 +164,8 @@ bool scope_state::unlink(scope_member& member, bool waits) noexcept {
     }
     if (member.is_linked())
         members_.erase(member);
+    for (scope_state* scope = makes_room ? this : nullptr; scope; scope = scope->parent_)
+        ++scope->without_need_;
     return true;
 }
 
@@ -197,17 +199,23 @@ bool scope_state::enter(scope_member* member) {
         members_.push_back(*member);
     bool has_room = true;
     for (scope_state* scope = this; scope; scope = scope->parent_)
-        has_room = has_room && scope->pending_ < scope->max_pending_;
+        has_room = has_room && scope->pending_ - scope->without_need_ < scope->max_pending_;
     for (scope_state* scope = this; scope; scope = scope->parent_)
         ++(has_room ? scope->pending_ : scope->without_room_);
     return has_room;
 }
 
-linked_list<scope_join> scope_state::leave(bool had_room) noexcept {
+/// Precondition: the mutex is held.
+void scope_state::uncount(scope_room room) noexcept {
+    --(room == scope_room::none ? without_room_ : pending_);
+    without_need_ -= room == scope_room::made;
+}
+
+linked_list<scope_join> scope_state::leave(scope_room room) noexcept {
     linked_list<scope_join> ended;
     std::lock_guard const lock(*mutex_);
     for (scope_state* scope = this; scope; scope = scope->parent_) {
-        --(had_room ? scope->pending_ : scope->without_room_);
+        scope->uncount(room);
         if (scope->pending_ + scope->without_room_ != 0)
             continue;
         while (!scope->joins_.empty()) {
@@ -219,13 +227,13 @@ linked_list<scope_join> scope_state::leave(bool had_room) noexcept {
     return ended;
 }
 
-bool scope_state::leave_unjoined(bool had_room) noexcept {
+bool scope_state::leave_unjoined(scope_room room) noexcept {
     std::lock_guard const lock(*mutex_);
     for (scope_state* scope = this; scope; scope = scope->parent_)
         if (!scope->joins_.empty())
             return false;
     for (scope_state* scope = this; scope; scope = scope->parent_)
-        (had_room ? scope->pending_ : scope->without_room_) -= 1;
+        scope->uncount(room);
     return true;
 }
 

@@ -5,14 +5,17 @@
 
 #include "support/failing_allocation.hpp"
 
-#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/system/errc.hpp>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace asio_retry::test {
@@ -77,6 +80,34 @@ TEST_F(used_report, tells_of_a_retry_that_had_no_memory_for_it) {
     ASSERT_TRUE(thrown && *thrown);
     EXPECT_THROW(std::rethrow_exception(*thrown), std::bad_alloc);
     expect_an_end_without_an_attempt();
+}
+
+// The block, the slot's, what the hooks need; in a thread of its own, where Asio has kept no memory.
+TEST_F(used_report, tells_of_a_retry_that_had_no_memory_to_be_cancelled) {
+    for (std::uint64_t number = 2; number != 5; ++number) {
+        std::thread([&] {
+            asio::io_context io;
+            scheduler(io);
+            asio::cancellation_signal signal;
+            std::optional<std::exception_ptr> thrown;
+            auto on_done =
+                asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) { thrown = e; });
+            auto operation = with_both();
+            ends = 0;
+            bool has_failed = false;
+            {
+                failing_allocation const failing(memory::global, shortage::once, number);
+                async_retry(io, std::move(operation), policy, std::move(on_done));
+                has_failed = failing.happened();
+            }
+            io.run();
+            ASSERT_TRUE(thrown);
+            EXPECT_EQ(*thrown != nullptr, has_failed && calls == 0) << number;
+            if (*thrown)
+                expect_an_end_without_an_attempt();
+            calls = 0;
+        }).join();
+    }
 }
 
 } // namespace

@@ -85,8 +85,9 @@ fault(scope_forgets_that_it_is_cancelled src/scope/scope_state.cpp
     [[static_cast<void>(standing_);]])
 
 fault(scope_counts_what_has_ended src/scope/scope_state.cpp
-    [[--(had_room ? scope->pending_ : scope->without_room_);]]
-    [[--(had_room && scope == this ? scope->pending_ : scope->without_room_);]])
+    [[        scope->uncount(room);
+        if]] [[        scope->uncount(scope == this ? room : scope_room::none);
+        if]])
 
 fault(operation_does_not_ask_its_scope include/asio_retry/detail/operation/operation_membership.hpp
     [[        operation_.machine().watch(*this);

@@ -31,11 +31,11 @@ fault(scope_tells_its_first_child_only src/scope/scope_state.cpp
     [[        if (scope_state* const sibling = nullptr)]])
 
 fault(scope_counts_one_more_than_its_ceiling src/scope/scope_state.cpp
-    [[has_room && scope->pending_ < scope->max_pending_;]] [[has_room && scope->pending_ <= scope->max_pending_;]])
+    [[scope->without_need_ < scope->max_pending_;]] [[scope->without_need_ <= scope->max_pending_;]])
 
 fault(scope_asks_only_itself_for_room src/scope/scope_state.cpp
-    [[has_room && scope->pending_ < scope->max_pending_;]]
-    [[has_room && (scope != this || scope->pending_ < scope->max_pending_);]])
+    [[has_room && scope->pending_ - scope->without_need_ < scope->max_pending_;]]
+    [[has_room && (scope != this || scope->pending_ - scope->without_need_ < scope->max_pending_);]])
 
 fault(scope_gives_room_to_what_it_refused src/scope/scope_state.cpp
     [[        ++(has_room ? scope->pending_ : scope->without_room_);]] [[        ++(has_room || scope != this ? scope->pending_ : scope->without_room_);]])
@@ -127,3 +127,19 @@ fault(operation_counts_what_its_caller_has_told src/operation/operation_events.c
 fault(operation_does_not_know_that_its_scope_tells_it include/asio_retry/detail/operation/operation_membership.hpp
     [[bool tells_attempt() const noexcept override { return presence_.scope().cancelled(); }]]
     [[bool tells_attempt() const noexcept override { return false; }]])
+
+fault(coroutine_takes_room_after_its_end include/asio_retry/detail/operation/coroutine_membership.hpp
+    [[if (is_in_ && presence_.unlink(*this, waits))]] [[if (is_in_ && scope().unlink(*this, waits))]])
+
+fault(coroutine_makes_room_below_only src/scope/scope_state.cpp
+    [[        ++scope->without_need_;]] [[        scope->without_need_ += scope == this;]])
+
+fault(coroutine_makes_room_for_good src/scope/scope_state.cpp
+    [[    without_need_ -= room == scope_room::made;]] [[]])
+
+fault(operation_takes_room_while_its_handler_runs include/asio_retry/detail/operation/operation_membership.hpp
+    [[return is_idle ? presence_.unlink(*this) : presence_.scope().unlink(*this);]]
+    [[return presence_.scope().unlink(*this);]])
+
+fault(hedge_makes_room_while_its_attempts_run src/hedge/hedge_core.cpp
+    [[membership()->unlink(machine_.running() == 0)]] [[membership()->unlink()]])

@@ -250,24 +250,32 @@ TEST_F(awaited_scope, decision_34_leaves_the_caller_as_it_was) {
 // --- how it is counted
 
 TEST_F(awaited_scope, decision_33_has_room_for_one_after_the_other) {
+    retry_scope inner(*scope);
     scope->max_pending(1);
-    std::vector<error_code> ends;
-    asio::co_spawn(
-        io,
-        [&]() -> asio::awaitable<void> {
-            auto const operation = []() -> asio::awaitable<error_code> {
-                co_await asio::post(asio::use_awaitable);
-                co_return error_code();
-            };
-            for (int i = 0; i != 3; ++i) {
-                auto [ec] =
-                    co_await async_retry(*scope, operation, every_100ms(), asio::as_tuple(asio::use_awaitable));
-                ends.push_back(ec);
-            }
-        },
-        asio::detached);
-    time.run();
-    EXPECT_EQ(ends, std::vector<error_code>(3));
+    for (retry_scope* const joined : {static_cast<retry_scope*>(nullptr), &*scope, &inner}) {
+        std::vector<error_code> ends;
+        joins = 0;
+        asio::co_spawn(
+            io,
+            [&]() -> asio::awaitable<void> {
+                auto const operation = [&]() -> asio::awaitable<error_code> {
+                    if (joined && ends.empty())
+                        joined->async_join([&](error_code) { joins += ends.size() == 3; });
+                    co_await asio::post(asio::use_awaitable);
+                    co_return error_code();
+                };
+                for (int i = 0; i != 3; ++i) {
+                    auto [ec] = co_await async_retry(inner, operation, every_100ms(),
+                                                     asio::as_tuple(asio::use_awaitable));
+                    ends.push_back(ec);
+                }
+            },
+            asio::detached);
+        time.run();
+        EXPECT_EQ(ends, std::vector<error_code>(3));
+        EXPECT_EQ(joins, joined ? 1 : 0);
+        EXPECT_EQ(scope->pending(), 0u);
+    }
 }
 
 TEST_F(awaited_scope, decision_33_without_room_makes_no_attempt) {
@@ -316,6 +324,23 @@ TEST_F(awaited_scope, counts_an_operation_as_long_as_there_is_anything_of_it) {
     attempts.complete({});
     time.run();
     EXPECT_EQ(pending_at_the_end, 1u);
+}
+
+// As it is, inline, in the handler of the group of both operands of `||`.
+TEST_F(awaited_scope, decision_33_has_room_for_one_that_begins_where_another_is_completed) {
+    scope->max_pending(1);
+    error_code next = aborted();
+    asio::co_spawn(io, caller(this, every_100ms()), [&](std::exception_ptr) {
+        asio::co_spawn(io, caller(this, every_100ms()),
+                       [&](std::exception_ptr e) { next = e ? code_of(e) : error_code(); });
+    });
+    time.advance(0s);
+    attempts.complete({});
+    time.advance(0s);
+    attempts.complete({});
+    time.run();
+    EXPECT_EQ(next, error_code());
+    EXPECT_EQ(attempts.started, 2u);
 }
 
 // Wherever its handler runs: what the coroutine does with the result is still to come.

@@ -1,5 +1,6 @@
 #include <asio_retry/retry_scope.hpp>
 
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
@@ -135,6 +136,42 @@ TEST_F(retry_scope_limits, decision_33_the_operation_above_the_ceiling_completes
     EXPECT_EQ(record.count, 1);
     async_retry(scope, pending(), policy, above.handler());
     EXPECT_EQ(attempts.started, 1u) << "there is room again";
+}
+
+TEST_F(retry_scope_limits, decision_33_the_handler_of_one_may_start_another) {
+    retry_scope outer(io.get_executor()), scope(outer);
+    outer.max_pending(1);
+    scope.max_pending(1);
+    std::size_t pending_in_handler = 0;
+    completion_record next;
+    async_retry(scope, scripted(), endless_every_100ms(), [&](error_code, int) {
+        pending_in_handler = scope.pending();
+        async_retry(scope, pending(), endless_every_100ms(), next.handler());
+    });
+    failing.errors.clear();
+    time.advance(100ms);
+    EXPECT_EQ(pending_in_handler, 1u);
+    EXPECT_EQ(attempts.started, 1u);
+    EXPECT_EQ(next.count, 0);
+    EXPECT_EQ(scope.pending(), 1u);
+    completion_record above;
+    async_retry(scope, pending(), endless_every_100ms(), above.handler());
+    time.advance(0s);
+    EXPECT_EQ(above.error, asio::error::no_buffer_space);
+}
+
+TEST_F(retry_scope_limits, decision_33_a_hedge_takes_room_while_its_attempts_run) {
+    retry_scope scope(io.get_executor());
+    scope.max_pending(1);
+    completion_record above;
+    attempts.on_cancel = nullptr;
+    async_hedge(scope, pending(), hedge_policy(10ms).max_attempts(1).total_timeout(50ms).deliver_at_once(),
+                record.handler());
+    time.advance(50ms);
+    EXPECT_EQ(record.count, 1);
+    async_retry(scope, scripted(), endless_every_100ms(), above.handler());
+    time.advance(0s);
+    EXPECT_EQ(above.error, asio::error::no_buffer_space);
 }
 
 TEST_F(retry_scope_limits, no_ceiling_by_default) {

@@ -35,6 +35,7 @@ public:
 
     retry_step start() {
         try {
+            form::prepare(callable_, machine());
             return this->take_over() ? this->pause_for(pause::entering) : begin_or_refuse();
         } catch (...) {
             return fail(std::current_exception());
@@ -123,7 +124,6 @@ private:
     }
 
     retry_step begin_or_refuse() {
-        form::prepare(callable_, machine());
         time_point now{};
         bool has_no_room = false;
         if (this->may_start(now, has_no_room)) {

@@ -37,6 +37,7 @@ public:
     void begin(scope_handle const& scope, scope_member& member) { presence_.emplace(scope, &member); }
     scope_state& scope() const noexcept { return presence_->scope(); }
     bool has_room() const noexcept { return presence_->has_room(); }
+    bool unlink(scope_member& member, bool waits) noexcept { return presence_->unlink(member, waits); }
 
     /// The operation has come to its end, and goes on there: in the strand, if there is one.
     void end_on(Executor const& executor, std::unique_ptr<Executor> strand) noexcept {
@@ -107,7 +108,7 @@ private:
     scope_state& scope() const noexcept { return presence_.scope(); }
 
     bool leave(bool waits) noexcept {
-        if (is_in_ && scope().unlink(*this, waits))
+        if (is_in_ && presence_.unlink(*this, waits))
             is_in_ = false;
         return !is_in_;
     }

@@ -25,8 +25,11 @@ public:
     }
     bool has_room() const noexcept { return presence_.has_room(); }
 
-    /// Returns false while a notice is under way.
-    bool unlink() noexcept { return presence_.scope().unlink(*this); }
+    /// Returns false while a notice is under way. Without an attempt that runs others may have its room, though
+    /// its handler has not run.
+    bool unlink(bool is_idle = true) noexcept {
+        return is_idle ? presence_.unlink(*this) : presence_.scope().unlink(*this);
+    }
 
     scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
     void miss_request() noexcept { presence_.scope().miss_request(*this); }

@@ -54,8 +54,8 @@ protected:
     void start(Prepare... prepare) {
         bool can_be_cancelled = false;
         try {
+            (prepare(), ...); // first, for the observers of an end for want of memory
             can_be_cancelled = this->connect_slot();
-            (prepare(), ...);
         } catch (...) {
             return this->fail();
         }

@@ -27,6 +27,9 @@ enum class scope_request : unsigned char {
     cancel,    ///< the same, and stop the attempt
 };
 
+/// Of an operation: `made` for others, when it has ended and is still counted.
+enum class scope_room : unsigned char { none, taken, made };
+
 /// An operation as its scope sees it.
 class scope_member : public list_hook<scope_member> {
 protected:
@@ -87,8 +90,8 @@ public:
     void link(scope_member& member);
 
     /// Returns false if there is a request, which the member has to wait for and to take. `waits`: it does
-    /// nothing else until then.
-    bool unlink(scope_member& member, bool waits = false) noexcept;
+    /// nothing else until then. `makes_room`: it stays counted, but takes no room any more.
+    bool unlink(scope_member& member, bool waits = false, bool makes_room = false) noexcept;
 
     scope_request take_request(scope_member& member) noexcept;
 
@@ -101,10 +104,10 @@ public:
     bool enter(scope_member* member = nullptr);
 
     /// Returns the joins that this ends.
-    linked_list<scope_join> leave(bool had_room) noexcept;
+    linked_list<scope_join> leave(scope_room room) noexcept;
 
     /// Returns false, and does nothing, if a join waits for it.
-    bool leave_unjoined(bool had_room) noexcept;
+    bool leave_unjoined(scope_room room) noexcept;
 
     /// The scope made the member stop an attempt.
     void count_stopped_attempt() noexcept;
@@ -145,6 +148,7 @@ private:
     static void tell_all(members to_tell, std::exception_ptr& failure);
     static void tell(scope_member& member);
     bool end_join(scope_join& join, error_code const& error) noexcept;
+    void uncount(scope_room room) noexcept;
 
     std::atomic<std::size_t> handles_ = 0;
     std::atomic<std::size_t> owners_ = 1; // all handles together, presences and children
@@ -159,6 +163,7 @@ private:
     linked_list<scope_join> joins_;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
+    std::size_t without_need_ = 0; // of those: they have ended, and take no room
     std::size_t without_room_ = 0; // and about to end
     std::size_t stopped_attempts_ = 0;
     bool missed_ = false;    // a member here or below has missed a request
@@ -170,35 +175,44 @@ class scope_presence {
 public:
     explicit scope_presence(scope_handle const& given_scope, scope_member* member = nullptr)
         : scope_(given_scope.get())
-        , has_room_(scope_->enter(member)) {
+        , room_(scope_->enter(member) ? scope_room::taken : scope_room::none) {
         scope_->keep();
     }
     scope_presence(scope_presence&& other) noexcept
         : scope_(std::exchange(other.scope_, nullptr))
-        , has_room_(other.has_room_) {}
+        , room_(other.room_) {}
     scope_presence& operator=(scope_presence&&) = delete;
     ~scope_presence() {
         if (!scope_)
             return;
-        auto ended = scope_->leave(has_room_);
+        auto ended = scope_->leave(room_);
         scope_state::release(scope_);
         scope_state::finish(ended);
     }
 
+    /// The operation has ended, though something of it is still there: others may have its room. Returns false
+    /// if there is a request for it first.
+    bool unlink(scope_member& member, bool waits = false) noexcept {
+        bool const is_unlinked = scope_->unlink(member, waits, room_ == scope_room::taken);
+        if (is_unlinked && room_ == scope_room::taken)
+            room_ = scope_room::made;
+        return is_unlinked;
+    }
+
     /// Ends it, unless a join waits for that.
     bool end_unjoined() noexcept {
-        bool const ends = scope_->leave_unjoined(has_room_);
+        bool const ends = scope_->leave_unjoined(room_);
         if (ends)
             scope_state::release(std::exchange(scope_, nullptr));
         return ends;
     }
 
     scope_state& scope() const noexcept { return *scope_; }
-    bool has_room() const noexcept { return has_room_; }
+    bool has_room() const noexcept { return room_ != scope_room::none; }
 
 private:
     scope_state* scope_;
-    bool has_room_;
+    scope_room room_;
 };
 
 } // namespace asio_retry::detail
