@@ -125,7 +125,7 @@ void fleet_budget::end_question(time_point now) noexcept {
 
 /// How many more tokens than those that are held there is a use for.
 std::uint64_t fleet_budget::missing() const noexcept {
-    std::uint64_t const used = reserved_ + (missed_ ? 1 : 0);
+    std::uint64_t const used = std::max<std::uint64_t>(reserved_, missed_); // which may be reserved still
     return used > held_ ? used - held_ : 0;
 }
 

@@ -35,7 +35,8 @@ std::uint64_t share_budget::in_flight() const noexcept {
 bool share_budget::acquire(failure_kind, time_point) noexcept {
     std::uint64_t counts = counts_.load();
     for (;;) {
-        auto const allowed = static_cast<std::uint64_t>(options_.share * static_cast<double>(all_in(counts)));
+        double const exactly = options_.share * static_cast<double>(all_in(counts)); // but for the last bits
+        auto const allowed = static_cast<std::uint64_t>(exactly + exactly * 1e-15);
         if (retries_in(counts) >= std::max<std::uint64_t>(options_.min_retries, allowed))
             return false;
         if (counts_.compare_exchange_weak(counts, counts + retry_of_many))

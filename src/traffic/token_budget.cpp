@@ -17,6 +17,8 @@ std::int64_t millionths(double tokens) noexcept {
 token_budget_options const& checked(token_budget_options const& o) {
     detail::amount("token_budget.capacity", o.capacity);
     detail::demand(o.capacity > 0, "token_budget.capacity", o.capacity, "must be positive");
+    detail::demand(millionths(o.capacity) > 0, "token_budget.capacity", o.capacity,
+                   "must be at least a millionth");
     detail::amount("token_budget.initial", o.initial.value_or(0));
     detail::demand(o.initial.value_or(0) <= o.capacity, "token_budget.initial", o.initial.value_or(0),
                    "must not be more than the capacity", o.capacity);
@@ -88,7 +90,7 @@ void token_budget::on_end(attempt_end const& end) noexcept {
         add(refund_ && end.number > 1 ? cost_after(end.after) : per_success_);
         break;
     case attempt_end::how::failed:
-        if (end.kind != failure_kind::permanent)
+        if (end.kind != failure_kind::permanent || end.said.forbids())
             take(per_failure_);
         break;
     case attempt_end::how::abandoned:

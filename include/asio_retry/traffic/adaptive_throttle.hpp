@@ -26,7 +26,9 @@ struct adaptive_throttle_options {
 ///     min(max_rejection, max(0, (requests - k accepts) / (requests + 1)))
 ///
 /// over the last `window`, in thirty slots. Requests are all attempts that were asked for, refused ones too;
-/// accepts are successes and permanent failures, which are answers. An attempt that is abandoned is no request.
+/// accepts are successes and permanent failures, which are answers. An attempt that is abandoned is no request;
+/// one that runs is, and has not been accepted: of a hundred at once, before anything is known of the peer, a
+/// tenth or so are let through. It is for many attempts that are short compared with the window.
 /// With the defaults a peer gets about twice what it accepts, a dead one a tenth of the requests, and some 35 s
 /// after an outage it is trusted again; where there are few attempts per second, chance makes that 15 to 80 s.
 /// A longer window, or a `max_rejection` of nearly 1, takes minutes for that: nothing is learnt from attempts

@@ -57,7 +57,7 @@ struct gradient_options {
 /// With L the limit and `long` the exponential mean of the times, the mean of the first ten to begin with:
 /// gradient = max(0.5, min(1, tolerance * long / rtt)), and L becomes
 /// (1 - smoothing) L + smoothing (L * gradient + queue) where at least half of it is in use. Where long / rtt
-/// is greater than 2, after those ten, `long` becomes 0.95 long for the next time. A drop counts by its time
+/// is greater than 2, from the tenth on, `long` becomes 0.95 long for the next time. A drop counts by its time
 /// alone.
 class ASIO_RETRY_DECL gradient {
 public:

@@ -60,7 +60,8 @@ struct fleet_request {
 ///
 /// As in `retry_budget`, what succeeded before the first look at the time earns nothing; a `poll` is a look.
 /// A `backoff_ticker`, which has no attempts, reserves only: it is refused while the store is empty, and the
-/// tokens that its ticks cost are asked for afterwards.
+/// tokens that its ticks cost are asked for afterwards and stay here. Retries may take them while there is no
+/// store, so give tickers a fleet_budget of their own, for the same key.
 ///
 /// Thread safety: any function may be called from any thread. A success is one atomic addition and reads no
 /// clock; the others take a mutex for a moment.

@@ -26,7 +26,7 @@ struct retry_budget_options {
 /// traffic, and nothing to what a dead peer gets. What is above `keep` fades with the time constant `window`:
 /// the retries of a fleet at the beginning of an outage are those that its own traffic of the last seconds has
 /// earned, however many clients it has. So over an outage a peer gets at most
-/// 1 + ratio + keep * clients / requests times its load.
+/// 1 + ratio * window / outage + keep * clients / requests times its steady load.
 ///
 /// What n successes since the last look earn is spread over the time since then, dt, with x = dt / window:
 ///

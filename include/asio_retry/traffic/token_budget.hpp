@@ -14,6 +14,7 @@ struct token_budget_options {
     std::optional<double> initial{};        ///< tokens at first; if not set, the capacity
     double per_success = 0.1;               ///< what a success adds
     double per_failure = 0;                 ///< what a failed attempt takes, unless its failure is permanent
+                                            ///< and the peer has not forbidden to retry
     std::optional<double> threshold{};      ///< if set, retries cost nothing and need a balance above it
     double cost = 1;                        ///< of a retry
     std::optional<double> timeout_cost{};   ///< of one after a timeout; if not set, `cost`

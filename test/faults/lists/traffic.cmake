@@ -94,8 +94,7 @@ fault(token_budget_refunds_first_attempts src/traffic/token_budget.cpp
     [[refund_ && end.number > 1 ?]] [[refund_ ?]])
 
 fault(token_budget_takes_for_permanent_failures src/traffic/token_budget.cpp
-    [[        if (end.kind != failure_kind::permanent)
-            take]] [[            take]])
+    [[if (end.kind != failure_kind::permanent || end.said.forbids())]] [[if (end.kind != failure_kind::none)]])
 
 fault(token_budget_begins_full src/traffic/token_budget.cpp
     [[balance_(millionths(options.initial.value_or(options.capacity)))]] [[balance_(millionths(options.capacity))]])
@@ -443,7 +442,7 @@ fault(fleet_budget_asks_an_unavailable_store_seldom src/traffic/fleet_budget.cpp
     interval_ = options_.interval;]] [[    empty_ = false;]])
 
 fault(fleet_budget_forgets_who_came_too_early src/traffic/fleet_budget.cpp
-    [[(missed_ ? 1 : 0)]] [[0]])
+    [[std::max<std::uint64_t>(reserved_, missed_)]] [[reserved_]])
 
 fault(fleet_budget_remembers_who_came_too_early src/traffic/fleet_budget.cpp
     [[    missed_ = false;
@@ -636,3 +635,18 @@ fault(throttle_counts_an_answer_as_of_the_past src/traffic/adaptive_throttle.cpp
 
 fault(slots_before_the_epoch_are_rounded_up include/asio_retry/detail/traffic/slot_window.hpp
     [[since / slot_length_ - (since % slot_length_ < duration::zero() ? 1 : 0);]] [[since / slot_length_;]])
+
+fault(share_budget_allows_a_retry_less_than_a_decimal_share src/traffic/share_budget.cpp
+    [[(exactly + exactly * 1e-15)]] [[(exactly)]])
+
+fault(overload_advisor_rounds_its_share_up src/traffic/overload_advisor.cpp
+    [[static_cast<std::uint64_t>(exactly + exactly * 1e-15)]] [[static_cast<std::uint64_t>(std::llround(exactly))]])
+
+fault(overload_advisor_has_no_share_that_is_small src/traffic/overload_advisor.cpp
+    [[std::max<std::uint64_t>(1,]] [[std::max<std::uint64_t>(0,]])
+
+fault(token_budget_takes_nothing_where_retries_are_forbidden src/traffic/token_budget.cpp
+    [[ || end.said.forbids())]] [[)]])
+
+fault(fleet_budget_wants_two_tokens_for_one_retry src/traffic/fleet_budget.cpp
+    [[std::max<std::uint64_t>(reserved_, missed_)]] [[reserved_ + std::uint64_t(missed_)]])

@@ -27,6 +27,17 @@ TEST(adaptive_throttle, lets_everything_through_while_half_is_accepted) {
     EXPECT_LE(throttle.rejection(now), 0.001);
 }
 
+TEST(adaptive_throttle, lets_a_tenth_or_so_of_many_at_once_through_where_nothing_is_known) {
+    for (std::uint64_t seed = 1; seed != 20; ++seed) {
+        adaptive_throttle throttle({.seed = seed});
+        int admitted = 0;
+        for (int i = 0; i != 100; ++i)
+            admitted += admits(throttle, noon);
+        EXPECT_GE(admitted, 5) << seed;
+        EXPECT_LE(admitted, 25) << seed;
+    }
+}
+
 // The formula of the SRE book, chapter 21.
 TEST(adaptive_throttle, rejects_by_what_was_asked_for_and_what_was_accepted) {
     adaptive_throttle throttle({.k = 1.5, .max_rejection = 0.99, .seed = 1});

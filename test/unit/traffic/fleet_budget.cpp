@@ -246,6 +246,14 @@ TEST(fleet_budget, a_token_whose_retry_is_given_back_after_the_lease_goes_back_t
     EXPECT_EQ(told(budget, noon + 1h), 3);
 }
 
+// As with `wait_when_refused`, which keeps what has been reserved.
+TEST(fleet_budget, a_retry_that_came_too_early_and_waits_needs_one_token) {
+    fleet_budget budget(one_by_one);
+    EXPECT_TRUE(reserve(budget, noon));
+    EXPECT_FALSE(begins(budget));
+    EXPECT_THAT(budget.poll(noon), Optional(fleet_request{0, 1}));
+}
+
 TEST(fleet_budget, without_the_store_a_process_lives_on_what_it_has_earned) {
     fleet_budget budget;
     EXPECT_EQ(budget.poll(noon), std::nullopt);

@@ -90,6 +90,25 @@ TEST(overload_advisor, reaches_the_share_that_all_clients_have) {
     }
 }
 
+TEST(overload_advisor, reaches_a_share_that_is_no_decimal) {
+    for (std::uint64_t parts = 2; parts != 50; ++parts)
+        for (std::uint64_t retries = 1; retries != parts; ++retries) {
+            overload_advisor advisor(
+                {.retry_share = static_cast<double>(retries) / static_cast<double>(parts), .min_requests = 1});
+            for (std::uint64_t i = 0; i != parts; ++i)
+                advisor.on_request(i < retries ? 2 : 1, noon);
+            EXPECT_EQ(advisor.advise(noon), do_not) << retries << " of " << parts;
+        }
+}
+
+TEST(overload_advisor, says_nothing_without_a_retry_however_small_the_share_is) {
+    overload_advisor advisor({.retry_share = 1e-10, .min_requests = 1});
+    advisor.on_request(1, noon);
+    EXPECT_NE(advisor.advise(noon), do_not);
+    advisor.on_request(2, noon);
+    EXPECT_EQ(advisor.advise(noon), do_not);
+}
+
 TEST(overload_advisor, reaches_the_share_however_many_requests_there_are) {
     overload_advisor advisor({.min_requests = 1});
     for (int i = 1; i <= 3000; ++i) {

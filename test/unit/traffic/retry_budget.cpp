@@ -141,6 +141,26 @@ TEST(retry_budget, spends_at_most_what_ten_seconds_of_traffic_earned) {
 }
 
 // Nobody knows in how long it was earned: perhaps in weeks, and a fleet's burst would be what those earned.
+// 1 + ratio * window / outage + keep * clients / requests times the load, and hardly less.
+TEST(decision_31, a_retry_budget_bounds_what_an_outage_adds) {
+    for (duration const outage : {duration(500ms), duration(1s), duration(3s), duration(10s), duration(40s)}) {
+        retry_budget budget;
+        time_point now = noon;
+        for (int i = 0; i != 6000; ++i, now += 10ms) {
+            succeed(budget, 1);
+            (void)budget.balance(now);
+        }
+        int requests = 0, retries = 0;
+        for (time_point const end = now + outage; now < end; now += 10ms, ++requests)
+            for (int i = 0; i != 4; ++i)
+                retries += retry(budget, now);
+        double const seconds = std::chrono::duration<double>(outage).count();
+        double const added = 0.1 * 10 / seconds + 1.0 / requests;
+        EXPECT_LE(retries, added * requests) << seconds;
+        EXPECT_GE(retries, 0.9 * added * requests) << seconds;
+    }
+}
+
 TEST(retry_budget, decision_31_a_budget_that_was_never_asked_pays_for_no_burst) {
     for (double const initial : {0, 1, 5}) {
         retry_budget budget({.keep = 2, .initial = initial});

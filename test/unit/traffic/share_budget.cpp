@@ -47,6 +47,17 @@ TEST(decision_28, share_budget_allows_three_retries_or_a_fifth_of_what_is_in_fli
     EXPECT_EQ(many.in_flight(), 124u);
 }
 
+TEST(share_budget, a_decimal_share_is_exact) {
+    for (std::uint64_t hundredths = 1; hundredths != 100; ++hundredths) {
+        share_budget budget({.share = static_cast<double>(hundredths) / 100, .min_retries = 0});
+        for (int i = 0; i != 1000; ++i) {
+            begin_first_attempts(budget, 1);
+            bool const is_granted = budget.retries() < budget.in_flight() * hundredths / 100;
+            ASSERT_EQ(budget.acquire(transient, noon), is_granted) << hundredths << ", " << budget.in_flight();
+        }
+    }
+}
+
 TEST(share_budget, a_retry_counts_from_its_decision_to_its_end) {
     share_budget budget({.share = 0.2, .min_retries = 1});
     EXPECT_TRUE(budget.acquire(transient, noon));

@@ -103,6 +103,24 @@ TEST(token_budget, of_grpc_takes_nothing_for_a_permanent_failure_or_an_abandoned
     EXPECT_EQ(budget.balance(), 10);
 }
 
+// As A6 says: a service that says no counts, whatever the status is.
+TEST(decision_28, grpc_takes_one_where_the_service_forbids_to_retry) {
+    token_budget budget(grpc_tokens(10, 0.1));
+    attempt_end end = failure(failure_kind::permanent);
+    end.said = pushback::never();
+    budget.on_end(end);
+    EXPECT_EQ(budget.balance(), 9);
+    end.said = pushback::after(1s);
+    budget.on_end(end);
+    EXPECT_EQ(budget.balance(), 9);
+}
+
+TEST(token_budget, has_no_less_than_a_millionth) {
+    EXPECT_NO_THROW(token_budget({.capacity = 1e-6}));
+    EXPECT_THAT(calling([] { token_budget({.capacity = 1e-7}); }),
+                refuses_option("token_budget.capacity", "1e-07", "must be at least a millionth"));
+}
+
 TEST(token_budget, by_default_has_ten_tokens_and_gets_a_tenth_back) {
     token_budget budget;
     EXPECT_EQ(budget.admit(1, noon).until, noon);
