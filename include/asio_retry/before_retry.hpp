@@ -32,9 +32,10 @@ private:
 /// called. There is no step before the first attempt.
 ///
 /// `operation` and `step` are of any form that `async_retry` takes, each by itself, with or without an
-/// `attempt`; the value of a step is not used. If both are plain callables the result is one too, which `retry`
-/// also takes. Otherwise both are awaited in a coroutine. An operation that takes a completion token and
-/// completes with an exception_ptr may have at most one value then.
+/// `attempt`; but a step is none of `fail_if`, `with_report` or `with_hooks`, and its value is not used. If
+/// both are plain callables the result is one too, which `retry` also takes. Otherwise both are awaited in a
+/// coroutine. An operation that takes a completion token and completes with an exception_ptr may have at most
+/// one value then.
 ///
 /// Lifetimes: both are moved or copied, and called as lvalues. Completion signature: that of the operation.
 /// Executor, per-operation cancellation and thread safety: those of an operation that returns an awaitable.
@@ -54,6 +55,12 @@ struct detail::operation_form<stepped_operation<Operation, Step>> : detail::step
     using base = detail::stepped_form<Operation, Step>;
     using inner = typename base::inner;
     using stepped = stepped_operation<Operation, Step>;
+    using step = detail::operation_form<Step>;
+
+    static_assert(
+        !step::judges_results && !step::is_reported && !step::has_hooks,
+        "before_retry: fail_if, with_report and with_hooks are for the operation and not for its step; "
+        "a step says that it has failed with an error");
 
     static auto call(stepped& operation, attempt const& which) {
         return base::call(operation.operation_, operation.step_, which);

@@ -1,11 +1,14 @@
 #include "combinations/combination.hpp"
 
 #if __has_include(<boost/asio/cancel_after.hpp>)
+#include <asio_retry/retrying.hpp>
+
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/cancel_at.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #define ASIO_RETRY_TEST_CANCEL_AFTER
 #endif
@@ -38,6 +41,15 @@ TEST(cancel_after_of_a_waiting_operation, ends_it) {
     ASSERT_EQ(failing.results().size(), 1u);
     EXPECT_EQ(failing.results()[0].error, aborted());
     EXPECT_EQ(scheduler(io).pending(), 0u);
+}
+
+TEST(cancel_after_inside_retrying, ends_the_operation) {
+    asio::io_context io;
+    asio::steady_timer timer(io, asio::steady_timer::time_point::max());
+    error_code end;
+    timer.async_wait(retrying(retry_policy(), asio::cancel_after(0s, [&](error_code ec) { end = ec; })));
+    io.run();
+    EXPECT_EQ(end, aborted());
 }
 
 COMBINATION_TEST(cancel_after, does_nothing_at_a_time_that_is_late_enough, all_combinations<>) {

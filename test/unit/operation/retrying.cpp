@@ -338,5 +338,32 @@ TEST(retrying_sockets, connects_when_somebody_listens_at_last) {
     EXPECT_TRUE(connected);
 }
 
+TEST(retrying_sockets, connects_to_one_of_a_range_of_iterators_with_a_callback) {
+    asio::io_context context;
+    tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    std::vector<tcp::endpoint> const endpoints{acceptor.local_endpoint()};
+    tcp::socket socket(context);
+    bool connected = false;
+    asio::async_connect(
+        socket, endpoints.begin(), endpoints.end(),
+        retrying(retry_policy(), [&](error_code ec, std::vector<tcp::endpoint>::const_iterator at) {
+            connected = !ec && at == endpoints.begin();
+        }));
+    context.run();
+    EXPECT_TRUE(connected);
+}
+
+// As Beast asks in Boost 1.81.
+TEST(retrying, has_the_return_type_of_the_token_inside) {
+    auto const handler = [](error_code) {};
+    auto const callback = retrying(retry_policy(), handler);
+    auto const awaited = retrying(retry_policy(), asio::use_awaitable);
+    using callback_type = std::remove_const_t<decltype(callback)>;
+    using awaited_type = std::remove_const_t<decltype(awaited)>;
+    static_assert(std::is_void_v<asio::async_result<callback_type, void(error_code)>::return_type>);
+    static_assert(
+        std::is_same_v<asio::async_result<awaited_type, void(error_code)>::return_type, asio::awaitable<void>>);
+}
+
 } // namespace
 } // namespace asio_retry::test

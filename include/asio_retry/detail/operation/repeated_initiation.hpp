@@ -8,6 +8,7 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <concepts>
 #include <tuple>
@@ -90,11 +91,13 @@ inline constexpr bool is_inner_token = is_token_for<Token, Signature>;
 template <typename Signature>
 inline constexpr bool is_inner_token<default_token, Signature> = true;
 
-/// Says what makes an operation, or the token inside, unusable; but not that its values have no default, as
-/// those of the overloads of async_accept that nobody has meant: the compiler tries them all.
+/// Says what makes an operation unusable; but not that its values have no default, or that they are not those
+/// of the handler inside, as of the overloads of async_accept and async_connect that nobody has meant: the
+/// compiler tries them all.
 template <typename Token, typename... Signatures>
 struct retryable_signature {
     static constexpr bool has_defaults = true;
+    static constexpr bool has_handler = true;
     static constexpr bool is_usable = false;
     static_assert(sizeof...(Signatures) == 1,
                   "retrying: operations with several completion signatures are not supported");
@@ -103,32 +106,47 @@ struct retryable_signature {
 template <typename Token, typename Signature>
 struct retryable_signature<Token, Signature> {
     static constexpr bool has_defaults = completion<Signature>::has_defaults;
-    static constexpr bool is_usable =
-        completion<Signature>::has_error && has_defaults && is_inner_token<Token, Signature>;
+    static constexpr bool has_handler = is_inner_token<Token, Signature>;
+    static constexpr bool is_usable = completion<Signature>::has_error && has_defaults && has_handler;
     static_assert(completion<Signature>::has_error,
                   "retrying: the completion signature of the operation must be void(error_code, T...) or "
                   "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
                   "as_tuple(token))");
-    static_assert(!completion<Signature>::has_error || !has_defaults || is_inner_token<Token, Signature>,
-                  "retrying: the handler inside must be callable with what the operation completes with");
     using type = Signature;
+};
+
+/// With an executor, for adapters that look for one, as cancel_after does.
+struct initiation_of_nothing {
+    using executor_type = asio::system_executor;
+    executor_type get_executor() const noexcept { return {}; }
+    void operator()(auto&&...) const noexcept {}
 };
 
 /// For what is unusable: what an operation with these signatures comes to, lest its caller be told more than
 /// what is wrong.
 template <typename... Signatures, typename Token>
 auto start_nothing(Token& token) {
-    auto const nothing = [](auto&&...) {};
+    initiation_of_nothing const nothing;
     if constexpr (std::is_same_v<Token, default_token>)
         return asio::async_initiate<asio::deferred_t const, Signatures...>(nothing, asio::deferred);
     else if constexpr (requires { asio::async_initiate<Token, Signatures...>(nothing, token); })
         return asio::async_initiate<Token, Signatures...>(nothing, token);
 }
 
+/// What Beast of Boost 1.81 looks for in some of its functions: that of the token inside.
+template <typename Token, typename... Signatures>
+struct return_type_of {};
+template <typename Token, typename... Signatures>
+    requires requires { typename asio::async_result<std::decay_t<Token>, Signatures...>::return_type; }
+struct return_type_of<Token, Signatures...> {
+    using return_type = typename asio::async_result<std::decay_t<Token>, Signatures...>::return_type;
+};
+
 } // namespace asio_retry::detail
 
 template <typename Where, typename Token, typename... Signatures>
-class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>, Signatures...> {
+class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>, Signatures...>
+    : public asio_retry::detail::return_type_of<Token, Signatures...> {
     using retrying_token = asio_retry::detail::retrying_token<Where, Token>;
     using retryable = asio_retry::detail::retryable_signature<Token, Signatures...>;
     using signature = typename retryable::type;
@@ -175,6 +193,8 @@ public:
             retryable::has_defaults,
             "retrying: what the operation completes with must have a default constructor, for where it fails; "
             "a std::optional of it has one");
+        static_assert(!retryable::has_defaults || retryable::has_handler,
+                      "retrying: the handler inside must be callable with what the operation completes with");
         static_assert(
             !retryable::is_usable || can_be_copied<Initiation, Args...>,
             "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "
