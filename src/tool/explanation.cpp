@@ -85,7 +85,8 @@ std::optional<duration> longest_waits(retry_settings const& settings, std::uint6
 std::optional<duration> longest_time(retry_settings const& settings) {
     std::optional<duration> longest = settings.total_timeout;
     auto const at_most = [&](duration other) { longest = std::min(longest.value_or(duration::max()), other); };
-    if (!settings.attempt_timeout)
+    bool const may_begin_anew = settings.reset_after && settings.reset_after <= settings.attempt_timeout;
+    if (!settings.attempt_timeout || may_begin_anew)
         return longest;
     auto const one = static_cast<long double>(settings.attempt_timeout->count());
     if (settings.max_attempts)

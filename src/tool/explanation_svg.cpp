@@ -47,6 +47,7 @@ void add_load(std::vector<plot>& charts, std::vector<named_explanation> const& a
               double failure_probability) {
     plot load("attempts for each operation", "% of the attempts fail", "attempts");
     plot success("operations that succeed", "% of the attempts fail", "%");
+    bool is_least = false;
     std::string const at = "at " + human(failure_probability * 100) + " %";
     std::vector<point> loads, successes;
     for (auto const& [name, what] : all) {
@@ -60,10 +61,14 @@ void add_load(std::vector<plot>& charts, std::vector<named_explanation> const& a
         if (std::isfinite(here.attempts) && !here.is_least)
             loads.push_back({x, here.attempts});
         successes.push_back({x, here.successes * 100});
+        is_least = here.is_least;
     }
     std::string const value = all.size() == 1 && !loads.empty() ? ": " + human(loads.front().y) : "";
     load.add_marks(std::move(loads), at + value);
-    success.add_marks(successes, at + (all.size() == 1 ? ": " + human(successes.front().y) + " %" : ""));
+    std::string share;
+    if (all.size() == 1)
+        share = (is_least ? ": at least " : ": ") + human(successes.front().y) + " %";
+    success.add_marks(std::move(successes), at + share);
     charts.push_back(std::move(load));
     charts.push_back(std::move(success));
 }

@@ -48,11 +48,17 @@ std::string_view name_before(std::string_view text) {
 
 /// What JSON and SVG can have, and a terminal does not obey.
 void check_name(std::string const& name) {
-    bool const obeyed =
-        std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     boost::system::error_code no_utf8;
     boost::json::parse(boost::json::serialize(boost::json::string(name)), no_utf8);
-    if (obeyed || no_utf8)
+    bool is_control = false;
+    for (std::size_t i = 0; i != name.size(); ++i) {
+        auto const byte = static_cast<unsigned char>(name[i]);
+        bool const is_of_two = byte == 0xC2 && i + 1 != name.size(); // U+0080 to U+009F, if that comes next
+        is_control = is_control || byte < 0x20 || byte == 0x7f ||
+                     (is_of_two && static_cast<unsigned char>(name[i + 1]) < 0xA0);
+    }
+    bool const is_none = name.find("\xEF\xBF\xBE") != name.npos || name.find("\xEF\xBF\xBF") != name.npos;
+    if (is_control || is_none || no_utf8)
         throw policy_fault("expected a name of UTF-8 without control characters, found '" + shown(name) + "'");
 }
 

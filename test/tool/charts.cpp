@@ -170,6 +170,14 @@ TEST(charts, a_load_without_bound_is_not_drawn) {
     EXPECT_EQ(out.str().find("nan"), std::string::npos);
 }
 
+// More attempts than are played.
+TEST(charts, a_success_that_is_a_bound_is_called_so) {
+    auto const often = retry_policy().backoff(constant(1ms)).jitter(no_jitter()).unlimited_attempts();
+    std::ostringstream out;
+    print_svg(out, explain(often.max_elapsed(1min), {}), 0.9999);
+    EXPECT_THAT(out.str(), testing::HasSubstr("at 99.99 %: at least 63.22 %<"));
+}
+
 TEST(charts, a_title_is_cut_between_letters) {
     for (std::size_t before : {0u, 1u}) {
         std::string title(before, 'x');

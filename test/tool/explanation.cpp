@@ -290,6 +290,13 @@ TEST(explanation, knows_the_longest_time) {
     EXPECT_EQ(explain(policy.attempt_timeout(10s), {}).longest, 3 * 10s + 2 * 1s);
     EXPECT_EQ(explain(policy.attempt_timeout(10s).total_timeout(7s), {}).longest, 7s);
     EXPECT_EQ(explain(policy.unlimited_attempts().attempt_timeout(10s).max_elapsed(1min), {}).longest, 70s);
+    // An attempt in good health lets all begin anew, but for the timeout of the whole.
+    retry_policy const healing = policy.attempt_timeout(10s).reset_after(10s);
+    EXPECT_FALSE(explain(healing, {}).longest);
+    EXPECT_FALSE(explain(healing.max_elapsed(1min), {}).longest);
+    EXPECT_EQ(explain(healing.total_timeout(7s), {}).longest, 7s);
+    EXPECT_EQ(explain(healing.reset_after(10s + 1ns), {}).longest, 3 * 10s + 2 * 1s)
+        << "no attempt lasts so long";
     EXPECT_EQ(explain(policy.attempt_timeout(10s).max_waited(500ms), {}).longest, 30'500ms);
     EXPECT_FALSE(explain(policy.attempt_timeout(10s).max_waited(500ms).unlimited_attempts(), {}).longest);
     auto const many = policy.max_attempts(1'000'001).attempt_timeout(1s).jitter(no_jitter());

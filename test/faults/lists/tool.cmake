@@ -211,10 +211,10 @@ fault(options_are_guessed src/tool/given_options.cpp
     [[did_you_mean(option, names)]] [[did_you_mean("", names)]])
 
 fault(policy_name_is_any_bytes src/tool/policy_list.cpp
-    [[if (obeyed || no_utf8)]] [[if (obeyed)]])
+    [[if (is_control || is_none || no_utf8)]] [[if (is_control || is_none)]])
 
 fault(policy_name_has_what_a_terminal_obeys src/tool/policy_list.cpp
-    [[if (obeyed || no_utf8)]] [[if (no_utf8)]])
+    [[if (is_control || is_none || no_utf8)]] [[if (is_none || no_utf8)]])
 
 fault(policy_file_has_a_key_twice src/tool/repeated_key.cpp
     [[        if (!inside.keys.insert(key_).second && repeated_.empty())]] [[        if (!inside.keys.insert(key_).second && open_.size() > 1)]])
@@ -249,3 +249,12 @@ fault(help_says_nothing_of_a_dumb_terminal src/tool/command_table.cpp
 
 fault(version_takes_any_words src/tool/main.cpp
     [[        if (words.size() > 1)]] [[        if (words.empty())]])
+
+fault(explanation_ends_in_time_though_all_begins_anew src/tool/explanation.cpp
+    [[if (!settings.attempt_timeout || may_begin_anew)]] [[if (!settings.attempt_timeout)]])
+
+fault(chart_of_successes_has_a_bound_for_a_figure src/tool/explanation_svg.cpp
+    [[(is_least ? ": at least " : ": ")]] [[": "]])
+
+fault(policy_name_may_have_controls_of_two_bytes src/tool/policy_list.cpp
+    [[(is_of_two && static_cast<unsigned char>(name[i + 1]) < 0xA0)]] [[false]])
