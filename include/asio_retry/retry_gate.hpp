@@ -61,10 +61,9 @@ struct admission {
 /// Override the functions that matter; the others do nothing. Of each operation a gate is told a story: an
 /// attempt is asked for (`admit`) and ends (`on_end`); a retry is asked for (`acquire`) after the end of the
 /// attempt that failed, or in a hedge beside those that run, and either its attempt is asked for, or it is
-/// given back (`give_back`). It is given
-/// back too where its attempt was refused, and another attempt is asked for where the policy waits instead; and
-/// where its attempt was admitted and did not begin, which ends abandoned, after nothing. A
-/// `backoff_ticker` makes no attempts and asks for retries alone.
+/// given back (`give_back`). It is given back too where its attempt was refused, and another attempt is asked
+/// for where the policy waits instead; and where its attempt was admitted and did not begin, which ends
+/// abandoned, after nothing. A `backoff_ticker` makes no attempts and asks for retries alone.
 ///
 /// Thread safety: called from every thread that runs an operation, without a lock. An override may do anything
 /// but throw; it reads no clock, because `now` says what time it is.

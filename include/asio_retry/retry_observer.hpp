@@ -38,9 +38,8 @@ struct observation {
 /// Of each operation it is told one story: started, then any number of attempts, each of which began and ended,
 /// and ended. After an attempt that ended there may be refused, of a retry and without an error, and a
 /// retry_decided; and then, as before the first attempt, one or more refused: of an attempt, or, where a policy
-/// waits when refused, of the retry again. An operation whose
-/// memory was short at the start is not told of at all. A `backoff_ticker`, which makes no attempts, is not
-/// either.
+/// waits when refused, of the retry again. An operation whose memory was short at the start is not told of at
+/// all. A `backoff_ticker`, which makes no attempts, is not either.
 ///
 /// Thread safety: called from every thread that runs an operation, without a lock. An override may do anything
 /// but throw, and may cancel the operation or start another; one started at every end should be posted, as it

@@ -80,8 +80,7 @@ public:
 
     /// An operation that would make more than `greatest` pending makes no attempt and completes with
     /// `no_buffer_space`; it takes no room in any scope, nor does one that has ended and whose handler has yet
-    /// to run. There is no such ceiling at first. Throws
-    /// std::invalid_argument if it is zero.
+    /// to run. There is no such ceiling at first. Throws std::invalid_argument if it is zero.
     retry_scope& max_pending(std::size_t greatest) {
         if (greatest == 0)
             detail::refuse("max_pending", "0", "must be at least 1");

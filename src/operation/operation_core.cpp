@@ -102,8 +102,8 @@ bool operation_core::initiate_attempt() {
 
 void operation_core::on_result_kept(bool has_failed) {
     is_success_ = !has_failed && !judges_results_;
-    if (stack_mark* const frame = stack_mark::find(this))
-        frame->completed = true;
+    if (stack_mark* const mark = stack_mark::find(this))
+        mark->completed = true;
     else if (state_.enter_after(attempt_ended))
         is_success_ && !state_.is_interruptible() ? succeed_unwatched() : end_attempt();
 }

@@ -22,7 +22,7 @@ struct explained_failure {
     duration mean{};
     duration greatest{};
     duration usual{};            ///< the greatest; if that is for ever, what one delay in a hundred exceeds
-    duration cumulative_least{}; ///< these within the limits of time
+    duration cumulative_least{}; ///< within the limits of time, but where failures were asked for
     duration cumulative_mean{};
     duration cumulative_greatest{};
     duration cumulative_usual{};

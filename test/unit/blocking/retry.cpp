@@ -9,6 +9,7 @@
 #include "support/manual_waits.hpp"
 #include "support/scripted_operation.hpp"
 
+#include <boost/asio/version.hpp>
 #include <boost/system/result.hpp>
 #include <boost/system/system_error.hpp>
 #include <gmock/gmock.h>
@@ -180,6 +181,20 @@ TEST_F(blocking_retry, operation_that_returns_a_result) {
     EXPECT_EQ(retry(operation, four_every_100ms(), waits).error(), refused());
     EXPECT_EQ(played.attempts, 4u);
 }
+
+#if BOOST_ASIO_VERSION >= 103002 && !defined(ASIO_RETRY_STANDALONE) // where a result may refer
+TEST_F(blocking_retry, returns_a_copy_of_what_a_result_refers_to) {
+    std::string there = "there";
+    auto operation = [&]() -> boost::system::result<std::string&> {
+        if (error_code const ec = played.next())
+            return ec;
+        return there;
+    };
+    boost::system::result<std::string> const got = retry(operation, four_every_100ms(), waits);
+    EXPECT_EQ(got.value(), "there");
+    EXPECT_EQ(played.attempts, 3u);
+}
+#endif
 
 TEST_F(blocking_retry, operation_that_returns_a_result_without_a_value) {
     auto operation = [this]() -> boost::system::result<void> {

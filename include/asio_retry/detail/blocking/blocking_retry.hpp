@@ -48,6 +48,8 @@ struct given_back<boost::system::result<T>> {
         return std::get<1>(std::move(result));
     }
 };
+template <typename T>
+struct given_back<boost::system::result<T&>> : given_back<boost::system::result<std::remove_cv_t<T>>> {};
 template <>
 struct given_back<boost::system::result<void>> {
     static boost::system::result<void> from(std::tuple<error_code>&& result) {
@@ -110,7 +112,7 @@ public:
         machine_.watch(source_);
     }
 
-    result_type run() {
+    auto run() {
         retry_action action;
         try {
             if constexpr (form::prepares)

@@ -13,7 +13,7 @@ namespace asio_retry::detail {
 
 /// Is told what a retry_machine was told and what it decided, in this order: the start, then attempts that
 /// begin and fail, each followed by a wait that begins and is over if there is another one, and the end. An
-/// operation that makes no attempt has a start and an end.
+/// operation that makes no attempt has a start and an end, or an end alone if it could not begin.
 class ASIO_RETRY_DECL machine_observer {
 public:
     virtual void on_start(time_point now) noexcept = 0;
