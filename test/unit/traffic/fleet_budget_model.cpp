@@ -27,7 +27,7 @@ public:
 
     std::optional<fleet_request> poll(time_point now) {
         look(now);
-        long const used = reserved + (early > 0 ? 1 : 0);
+        long const used = std::max(reserved, early > 0 ? 1L : 0L);
         if (asked || used <= held || (answer && now - *answer < interval))
             return std::nullopt;
         asked = fleet_request{earned, static_cast<std::uint32_t>(used - held) + options.batch - 1};
