@@ -32,10 +32,10 @@ protected:
     int attempts = 0;
 
     /// An attempt, which fails; one of a hedge or a nested retry.
-    asio::awaitable<void> send(attempt const* marked = nullptr) {
+    asio::awaitable<void> send(attempt which = {}, bool marks = false) {
         ++attempts;
-        if (marked)
-            marked->mark_sent();
+        if (marks)
+            which.mark_sent();
         throw boost::system::system_error(asio::error::connection_reset);
         co_return;
     }
@@ -54,7 +54,7 @@ protected:
 
 TEST_F(nested_hedge, says_that_something_was_sent) {
     EXPECT_EQ(attempts_of([this](attempt outer) -> asio::awaitable<void> {
-                  auto const marking = [this](attempt a) { return send(&a); };
+                  auto const marking = [this](attempt a) { return send(a, true); };
                   co_await async_hedge(outer, marking, once());
               }),
               1);
@@ -89,7 +89,7 @@ TEST_F(nested_hedge, may_be_repeated_where_nothing_was_sent) {
 TEST_F(nested_hedge, passes_on_what_a_retry_in_its_attempt_has_sent) {
     EXPECT_EQ(attempts_of([this](attempt outer) -> asio::awaitable<void> {
                   auto const retrying = [this](attempt hedged) -> asio::awaitable<void> {
-                      auto const marking = [this](attempt a) { return send(&a); };
+                      auto const marking = [this](attempt a) { return send(a, true); };
                       co_await async_retry(hedged, marking, retry_policy());
                   };
                   co_await async_hedge(outer, retrying, once());
