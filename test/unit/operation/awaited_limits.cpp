@@ -92,6 +92,7 @@ struct workless_executor {
     asio::io_context* context;
 
     asio::io_context& query(asio::execution::context_t) const noexcept { return *context; }
+    workless_executor require(asio::execution::blocking_t::never_t) const noexcept { return *this; }
     [[noreturn]] workless_executor prefer(asio::execution::outstanding_work_t::tracked_t) const {
         throw std::bad_alloc();
     }
