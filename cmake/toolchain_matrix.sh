@@ -115,6 +115,7 @@ without_threads=$without_threads:executors/awaited_limit.*:strand_of_its_own.*:a
 without_threads=$without_threads:async_retry.decision_21_callables_run_on_the_executor_after_an_inline_failure
 without_threads=$without_threads:async_retry.waiting_context_has_work_while_the_handler_belongs_to_another
 without_threads=$without_threads:retry_scheduler.a_wait_whose_end_blocks_does_not_hold_up_the_others
+without_threads=$without_threads:pool_executor.is_another_one_where_work_is_tracked
 # On Windows Asio is compiled in one way in the library too, since what is inline in one file and not in another would be there
 # twice. Files of tests have more sections than usual.
 windows_flags='-DBOOST_ASIO_SEPARATE_COMPILATION -DBOOST_ASIO_NO_DEPRECATED -Wa,-mbig-obj'

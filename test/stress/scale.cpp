@@ -225,7 +225,7 @@ TEST(scale_of_shutdown, nothing_is_left_to_do_when_the_last_of_100000_has_acknow
             scope.cancel();
         while (acknowledged != count)
             ASSERT_EQ(io.run_one(), 1u);
-        EXPECT_LE(io.poll(), 2u) << "the end of the drain and of the timer";
+        EXPECT_LE(io.poll(), 10u) << "the end of the drain and of the timer, and what a reactor has of its own";
         EXPECT_TRUE(io.stopped());
     }
 }
