@@ -346,3 +346,6 @@ fault(hedge_delivered_at_once_has_losers_that_time_out include/asio_retry/traffi
 
 fault(hedge_delivered_at_once_has_no_time_for_what_hangs src/hedge/hedge_core.cpp
     [[machine_.was_too_late() ? now() : time_point()]] [[time_point()]])
+
+fault(hedge_takes_an_attempt_without_memory_for_a_success src/hedge/hedge_core.cpp
+    [[put_failure(one, no_memory_error(), std::make_exception_ptr(std::bad_alloc()));]] [[one.is_success = false;]])
