@@ -313,21 +313,6 @@ fault(hedge_tells_again_what_its_caller_has_told src/hedge/hedge_events.cpp
     [[machine_.cancel((type & asio::cancellation_type::terminal) != asio::cancellation_type::none);]]
     [[machine_.cancel(false);]])
 
-noticed_by(exhaustion_tests)
-
-fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp
-    [[        post(hedge_turn::delivery);
-    } catch (...) { // nobody else knows it any more
-        dissolve();]] [[        post(hedge_turn::delivery);
-    } catch (...) {]])
-
-fault(hedge_that_cannot_wait_leaves_its_attempt_alone src/hedge/hedge_core.cpp
-    [[        machine_.fail(code_of(std::current_exception()), std::current_exception());
-        occupancy_.add(hedge_event::called);]] [[        machine_.fail(code_of(std::current_exception()), std::current_exception());]])
-
-fault(attempt_has_no_allocator_when_it_has_moved include/asio_retry/detail/attempt/attempt_handler.hpp
-    [[get_allocator() const noexcept { return allocator_; }]] [[get_allocator() const noexcept { return operation_->get_handler_allocator(); }]])
-
 fault(hedge_says_nothing_of_what_it_has_sent include/asio_retry/detail/hedge/hedge_slots.hpp
     [[void on_sent() noexcept override { machine_->on_sent(); }]] [[void on_sent() noexcept override {}]])
 
@@ -346,6 +331,21 @@ fault(hedge_delivered_at_once_has_losers_that_time_out include/asio_retry/traffi
 
 fault(hedge_delivered_at_once_has_no_time_for_what_hangs src/hedge/hedge_core.cpp
     [[machine_.was_too_late() ? now() : time_point()]] [[time_point()]])
+
+noticed_by(exhaustion_tests)
+
+fault(hedge_stays_when_its_delivery_cannot_be_queued src/hedge/hedge_core.cpp
+    [[        post(hedge_turn::delivery);
+    } catch (...) { // nobody else knows it any more
+        dissolve();]] [[        post(hedge_turn::delivery);
+    } catch (...) {]])
+
+fault(hedge_that_cannot_wait_leaves_its_attempt_alone src/hedge/hedge_core.cpp
+    [[        machine_.fail(code_of(std::current_exception()), std::current_exception());
+        occupancy_.add(hedge_event::called);]] [[        machine_.fail(code_of(std::current_exception()), std::current_exception());]])
+
+fault(attempt_has_no_allocator_when_it_has_moved include/asio_retry/detail/attempt/attempt_handler.hpp
+    [[get_allocator() const noexcept { return allocator_; }]] [[get_allocator() const noexcept { return operation_->get_handler_allocator(); }]])
 
 fault(hedge_takes_an_attempt_without_memory_for_a_success src/hedge/hedge_core.cpp
     [[put_failure(one, no_memory_error(), std::make_exception_ptr(std::bad_alloc()));]] [[one.is_success = false;]])
