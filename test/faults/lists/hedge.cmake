@@ -349,3 +349,14 @@ fault(attempt_has_no_allocator_when_it_has_moved include/asio_retry/detail/attem
 
 fault(hedge_takes_an_attempt_without_memory_for_a_success src/hedge/hedge_core.cpp
     [[put_failure(one, no_memory_error(), std::make_exception_ptr(std::bad_alloc()));]] [[one.is_success = false;]])
+
+fault(hedge_waits_for_a_notice_that_was_dropped src/hedge/hedge_events.cpp
+    [[    if ((events & hedge_event::timer_expired) != hedge_event::nothing)
+        is_armed_ = false;
+    if ((events & hedge_event::handler_returned)]] [[    if ((events & hedge_event::handler_returned)]])
+
+fault(hedge_waits_for_attempts_that_were_dropped src/hedge/hedge_events.cpp
+    [[            on_attempt_over(slot(number));
+            machine_.on_dropped(number);
+        }]] [[            on_attempt_over(slot(number));
+        }]])
