@@ -143,3 +143,10 @@ fault(operation_takes_room_while_its_handler_runs include/asio_retry/detail/oper
 
 fault(hedge_makes_room_while_its_attempts_run src/hedge/hedge_core.cpp
     [[membership()->unlink(machine_.running() == 0)]] [[membership()->unlink()]])
+
+fault(scope_above_does_not_know_of_a_request_that_was_missed src/scope/scope_state.cpp
+    [[    for (scope_state* scope = this; scope; scope = scope->parent_)
+        scope->missed_ = true;]] [[    missed_ = true;]])
+
+fault(scope_owes_no_more_than_the_last_has_missed src/scope/scope_state.cpp
+    [[owes_more_ = owes_more_ || standing_]] [[owes_more_ = standing_]])
