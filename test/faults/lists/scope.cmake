@@ -150,3 +150,7 @@ fault(scope_above_does_not_know_of_a_request_that_was_missed src/scope/scope_sta
 
 fault(scope_owes_no_more_than_the_last_has_missed src/scope/scope_state.cpp
     [[owes_more_ = owes_more_ || standing_]] [[owes_more_ = standing_]])
+
+fault(join_is_destroyed_under_the_mutex src/scope/scope_state.cpp
+    [[            lock.unlock();
+            return join.dissolve();]] [[            return join.dissolve();]])

@@ -378,7 +378,10 @@ TEST(retry_scope, a_join_that_begins_as_the_context_is_destroyed_goes_uncalled) 
     {
         asio::io_context io;
         scope.emplace(io);
-        auto const join = [alive](retry_scope* s) { s->async_join([alive](error_code) { FAIL(); }); };
+        auto const ask = [](retry_scope* s) { (void)s->pending(); }; // as the handler's destructor may
+        auto const join = [&, alive](retry_scope* s) {
+            s->async_join([alive, asks = std::shared_ptr<retry_scope>(s, ask)](error_code) { FAIL(); });
+        };
         async_retry(
             *scope, [] { return error_code(asio::error::connection_refused); }, always_after_100ms(),
             [last = std::shared_ptr<retry_scope>(&*scope, join)](error_code) {});
