@@ -17,7 +17,7 @@ using boost::system::error_code;
 enum class error {
     operation_threw = 1, ///< the operation threw something that carries no error code, or that of a success
     result_rejected,     ///< `fail_if` judged a successful result to be a failure
-    predicate_threw,     ///< the predicate of `retry_if` or `fail_if` threw, or what `classify` was given
+    predicate_threw,     ///< what retry_if, fail_if, when, max_attempts_when or classify was given threw
     backoff_threw,       ///< a user's backoff threw
     jitter_threw,        ///< a user's jitter threw
     hook_threw,          ///< a hook of the policy or of the operation threw

@@ -22,13 +22,13 @@ std::string message_of(error e) {
     case error::result_rejected:
         return "fail_if rejected the result of the operation";
     case error::predicate_threw:
-        return "the predicate of retry_if or fail_if threw an exception";
+        return "a predicate (of retry_if, fail_if, when or max_attempts_when, or classify) threw an exception";
     case error::backoff_threw:
         return "the backoff threw an exception";
     case error::jitter_threw:
         return "the jitter threw an exception";
     case error::hook_threw:
-        return "a hook (on_retry, on_success or on_give_up) threw an exception";
+        return "a hook (on_retry, on_success, on_give_up or on_hedge, or one of with_hooks) threw an exception";
     case error::exhausted:
         return "retrying has ended without success";
     case error::attempt_refused:
