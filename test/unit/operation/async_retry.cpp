@@ -347,6 +347,15 @@ TEST_F(async_retry_token, decision_23_single_attempt_is_no_special_case) {
     EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::attempts));
 }
 
+TEST_F(async_retry_token, an_attempt_that_ended_at_once_lasts_until_the_executor_gets_to_it) {
+    duration took{};
+    auto const policy = every_100ms().max_attempts(1).on_give_up([&](retry_event const& e) { took = e.took; });
+    async_retry(io, [] { return refused(); }, policy, asio::detached);
+    time.jump(5s);
+    time.run();
+    EXPECT_EQ(took, 5s);
+}
+
 // Decision 32: a nested retry has the time that is left and makes one attempt unless told otherwise.
 TEST_F(async_retry_token, decision_32_nested_retry_is_demoted_and_inherits_the_deadline) {
     script inner = script::failures(100);

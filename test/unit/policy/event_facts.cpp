@@ -52,6 +52,18 @@ TEST(event_facts, a_give_up_in_a_wait_has_no_attempt_that_took_anything) {
     EXPECT_EQ(script.give_ups[0].stopped, interruption::none);
 }
 
+TEST(event_facts, a_give_up_in_a_wait_has_the_error_of_the_operation_which_says_nothing_of_the_attempt) {
+    machine_script script(endless_every_100ms());
+    script.start();
+    script.fail(30ms, make_error_code(boost::system::errc::connection_refused));
+    EXPECT_EQ(script.retries.at(0).sent, effect::none);
+    script.machine.cancel();
+    script.wake(50ms);
+    EXPECT_EQ(script.give_ups.at(0).attempt, 1u);
+    EXPECT_EQ(script.give_ups[0].error, aborted_error());
+    EXPECT_EQ(script.give_ups[0].sent, effect::possible);
+}
+
 TEST(event_facts, a_give_up_in_a_wait_was_not_stopped_by_what_stopped_the_attempt_before) {
     machine_script script(endless_every_100ms().attempt_timeout(1s));
     script.start();
