@@ -259,7 +259,7 @@ struct operation_form {
         static_assert(
             completion<signature>::has_defaults,
             "async_retry: what the operation completes with must have a default constructor, for where "
-            "it fails; a std::optional of it has one");
+            "it fails; a std::optional of it has one, and what returns permanent(ec) is given -> error_code");
     }
 
     /// Calls the operation with the attempt, if it asks for that, and with `token...`.

@@ -109,7 +109,8 @@ struct operation_kind<retry_policy> {
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
                       "async_retry: there is no executor to wait on, because this completion token has none of "
-                      "its own; give one: async_retry(executor, operation, policy, token)");
+                      "its own; give one: async_retry(executor, operation, policy, token), or "
+                      "retrying(policy, bind_executor(executor, token))");
     }
 
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>

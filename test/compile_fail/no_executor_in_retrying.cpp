@@ -1,0 +1,23 @@
+// expected: async_retry: there is no executor to wait on, because this completion token has none of its own;
+// give one: async_retry(executor, operation, policy, token), or retrying(policy, bind_executor(executor,
+// token))
+#include <asio_retry/retrying.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
+
+template <typename Token>
+auto async_fetch(Token&& token) {
+    auto start = [](auto handler) { std::move(handler)(boost::system::error_code()); };
+    return boost::asio::async_initiate<Token, void(boost::system::error_code)>(start, token);
+}
+
+void fetch([[maybe_unused]] boost::asio::io_context& io) {
+    auto handler = [](boost::system::error_code) {};
+#ifdef FAULT_REMOVED
+    async_fetch(asio_retry::retrying(asio_retry::retry_policy(), boost::asio::bind_executor(io, handler)));
+#else
+    async_fetch(asio_retry::retrying(asio_retry::retry_policy(), handler));
+#endif
+}
