@@ -173,7 +173,7 @@ void hedge_core::end_attempt(hedge_slot& one) {
                                       now());
         }
     }
-    if (!keeps && one.outcome != fate::dropped)
+    if (!keeps)
         drop_result(one);
 }
 

@@ -91,7 +91,7 @@ fault(hedge_delivers_inside_emit src/hedge/hedge_core.cpp
     [[(place_ == place::cancellation || machine_.running() > 0)) {]] [[machine_.running() > 0) {]])
 
 fault(hedge_keeps_results_of_losers src/hedge/hedge_core.cpp
-    [[    if (!keeps && one.outcome != fate::dropped)
+    [[    if (!keeps)
         drop_result(one);
 ]] [[]])
 
