@@ -81,12 +81,13 @@ std::optional<duration> longest_waits(retry_settings const& settings, std::uint6
     return settings.max_waited ? std::min(longest.value_or(duration::max()), *settings.max_waited) : longest;
 }
 
-/// Everything as late as it can be: all waits, and all attempts where they have a limit.
+/// Everything as late as it can be: all waits, and all attempts where they have a limit. A gate that is waited
+/// for may take as long as it likes.
 std::optional<duration> longest_time(retry_settings const& settings) {
     std::optional<duration> longest = settings.total_timeout;
     auto const at_most = [&](duration other) { longest = std::min(longest.value_or(duration::max()), other); };
     bool const may_begin_anew = settings.reset_after && settings.reset_after <= settings.attempt_timeout;
-    if (!settings.attempt_timeout || may_begin_anew)
+    if (!settings.attempt_timeout || may_begin_anew || settings.wait_when_refused)
         return longest;
     auto const one = static_cast<long double>(settings.attempt_timeout->count());
     if (settings.max_attempts)

@@ -41,6 +41,10 @@ void limits_of_time::cut_short(explained_failure const& before, explained_failur
 }
 
 bool limits_of_time::keep(std::vector<explained_failure>& failures) const {
+    if (interrupting_ == duration::zero()) { // no attempt begins
+        failures.clear();
+        return true;
+    }
     explained_failure passed{};
     for (auto each = failures.begin(); each != failures.end(); ++each) {
         duration const left = earliest_.value_or(duration::max()) - passed.cumulative_mean;

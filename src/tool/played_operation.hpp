@@ -15,11 +15,13 @@ class played_operation {
 public:
     played_operation(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)
         : machine_(policy)
-        , source_(seed, stream) {
-        machine_.start(now_);
-    }
+        , source_(seed, stream)
+        , begins_(machine_.start(now_).what == retry_action::kind::attempt) {}
 
-    /// The delay before the next attempt, or none.
+    /// Whether there is time for a first attempt.
+    bool begins() const { return begins_; }
+
+    /// The delay before the next attempt, or none. Precondition: it begins.
     std::optional<duration> next() {
         static verdict const failure =
             verdict::failure(make_error_code(boost::system::errc::connection_refused));
@@ -37,6 +39,7 @@ private:
     retry_machine machine_;
     random source_;
     time_point now_{};
+    bool begins_;
 };
 
 } // namespace asio_retry::tool

@@ -16,8 +16,8 @@ played_runs play(retry_policy const& policy, std::uint64_t seed) {
     std::uint64_t attempts_in_all = 0;
     for (std::size_t i = 0; i != most_runs && attempts_in_all < most_attempts_in_all; ++i) {
         played_operation operation(policy, seed, i);
-        std::uint64_t attempts = 1;
-        while (attempts <= most_attempts_in_a_run && operation.next())
+        std::uint64_t attempts = operation.begins();
+        while (attempts != 0 && attempts <= most_attempts_in_a_run && operation.next())
             ++attempts;
         attempts_in_all += attempts;
         runs.attempts.push_back(attempts);

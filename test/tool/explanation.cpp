@@ -48,6 +48,18 @@ TEST(explanation, ends_where_the_policy_does_or_after_twenty_failures) {
     EXPECT_TRUE(explain(endless.max_attempts(1), {}).failures.empty());
 }
 
+TEST(explanation, has_no_attempt_where_there_is_no_time_for_one) {
+    for (auto const& policy :
+         {retry_policy().total_timeout(0s), retry_policy().backoff(constant(0s)).total_timeout(0s)}) {
+        explanation const what = explain(policy, {});
+        EXPECT_THAT(what.failures, IsEmpty());
+        EXPECT_TRUE(what.is_whole);
+        EXPECT_THAT(what.attempts, Each(0u));
+        EXPECT_EQ(load_at(what, 0.3).attempts, 0.0);
+        EXPECT_EQ(load_at(what, 0.3).successes, 0.0);
+    }
+}
+
 TEST(explanation, shows_as_many_failures_as_asked_whatever_the_limits) {
     auto const policy = retry_policy().max_attempts(2).max_elapsed(1s);
     explanation const what = explain(policy, {.failures = 40, .seed = 1, .draws = 0});
@@ -298,6 +310,9 @@ TEST(explanation, knows_the_longest_time) {
     EXPECT_EQ(explain(healing.reset_after(10s + 1ns), {}).longest, 3 * 10s + 2 * 1s)
         << "no attempt lasts so long";
     EXPECT_EQ(explain(policy.attempt_timeout(10s).max_waited(500ms), {}).longest, 30'500ms);
+    auto const queued = policy.attempt_timeout(10s).wait_when_refused(); // a gate may refuse for ever
+    EXPECT_FALSE(explain(queued, {}).longest);
+    EXPECT_EQ(explain(queued.total_timeout(7s), {}).longest, 7s);
     EXPECT_FALSE(explain(policy.attempt_timeout(10s).max_waited(500ms).unlimited_attempts(), {}).longest);
     auto const many = policy.max_attempts(1'000'001).attempt_timeout(1s).jitter(no_jitter());
     EXPECT_EQ(explain(many, {}).longest, 2'000'001s);

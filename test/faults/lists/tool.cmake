@@ -33,7 +33,7 @@ fault(explanation_knows_no_limit_of_all_waits src/tool/limits_of_time.cpp
     [[{settings.max_elapsed, settings.max_waited, settings.total_timeout}]] [[{settings.max_elapsed, settings.total_timeout}]])
 
 fault(explanation_takes_its_own_end_for_that_of_the_policy src/tool/played_runs.cpp
-    [[while (attempts <= most_attempts_in_a_run && operation.next())]] [[while (attempts < most_attempts_in_a_run && operation.next())]])
+    [[while (attempts != 0 && attempts <= most_attempts_in_a_run && operation.next())]] [[while (attempts != 0 && attempts < most_attempts_in_a_run && operation.next())]])
 
 fault(explanation_adds_up_beyond_its_limit src/tool/limits_of_time.cpp
     [[std::min(saturating_sum(passed, delay), earliest_.value_or(duration::max()));]] [[saturating_sum(passed, delay);]])
@@ -251,10 +251,19 @@ fault(version_takes_any_words src/tool/main.cpp
     [[        if (words.size() > 1)]] [[        if (words.empty())]])
 
 fault(explanation_ends_in_time_though_all_begins_anew src/tool/explanation.cpp
-    [[if (!settings.attempt_timeout || may_begin_anew)]] [[if (!settings.attempt_timeout)]])
+    [[!settings.attempt_timeout || may_begin_anew ||]] [[!settings.attempt_timeout ||]])
 
 fault(chart_of_successes_has_a_bound_for_a_figure src/tool/explanation_svg.cpp
     [[(is_least ? ": at least " : ": ")]] [[": "]])
 
 fault(policy_name_may_have_controls_of_two_bytes src/tool/policy_list.cpp
     [[(is_of_two && static_cast<unsigned char>(name[i + 1]) < 0xA0)]] [[false]])
+
+fault(explanation_ends_in_time_though_a_gate_may_refuse_for_ever src/tool/explanation.cpp
+    [[ || may_begin_anew || settings.wait_when_refused)]] [[ || may_begin_anew)]])
+
+fault(explanation_has_an_attempt_without_any_time src/tool/played_runs.cpp
+    [[std::uint64_t attempts = operation.begins();]] [[std::uint64_t attempts = 1;]])
+
+fault(explanation_has_failures_without_any_time src/tool/limits_of_time.cpp
+    [[    if (interrupting_ == duration::zero()) { // no attempt begins]] [[    if (false) {]])
