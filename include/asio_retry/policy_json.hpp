@@ -15,8 +15,9 @@ namespace asio_retry {
 // installs neither.
 //
 // An object with the items of policy_text.hpp: the name is a key, the value gives the arguments. These are an
-// object with their names, an array in their order, or one alone; `true` or {} if there are none. A duration is
-// a string, a backoff inside another an object with one key, a schedule an array or {"delays": [...]}:
+// object with their names, an array in their order, or one that is no object alone; `true` or {} if there are
+// none. A duration is a string, a backoff inside another an object with one key, a schedule an array or
+// {"delays": [...]}:
 //
 //   {"exponential": {"base": "500ms", "factor": 1.5, "cap": "1min"}, "proportional_jitter": 0.5,
 //    "max_attempts": 10, "clamp": true, ...}

@@ -176,9 +176,8 @@ std::vector<topic> const& topics() {
         {"Files of policies",
          "A line of a text names a policy:\n"
          "  checkout = exponential(base=100ms, cap=10s) full_jitter() max_attempts(5)\n"
-         "Empty lines and what begins with # say nothing. Or the file is JSON: an object whose keys are the "
-         "names, "
-         "and whose values are policies as asio_retry::policy_from_json reads them, or texts."},
+         "Empty lines and those that begin with # say nothing. Or the file is JSON: an object whose keys are "
+         "the names, and whose values are policies as asio_retry::policy_from_json reads them, or texts."},
         {"Environment",
          "NO_COLOR, and a TERM that is dumb, turn colours off where --color does not say otherwise. COLUMNS is "
          "the width of what is "

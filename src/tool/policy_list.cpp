@@ -58,6 +58,8 @@ void check_name(std::string const& name) {
                      (is_of_two && static_cast<unsigned char>(name[i + 1]) < 0xA0);
     }
     bool const is_none = name.find("\xEF\xBF\xBE") != name.npos || name.find("\xEF\xBF\xBF") != name.npos;
+    if (name.empty())
+        throw policy_fault("expected a name of at least one character, found none");
     if (is_control || is_none || no_utf8)
         throw policy_fault("expected a name of UTF-8 without control characters, found '" + shown(name) + "'");
 }

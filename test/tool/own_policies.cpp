@@ -96,6 +96,8 @@ TEST(policy_files, decision_33_have_names_of_utf8_without_control_characters) {
     EXPECT_EQ(fault_in_file("\xc3 = celery"), "p.conf:1: " + expected + "'\\xc3'");
     EXPECT_EQ(fault_in_file("\x1b[2J = celery"), "p.conf:1: " + expected + "'\\x1b[2J'");
     EXPECT_EQ(fault_in_file("a\x7f = celery"), "p.conf:1: " + expected + "'a\\x7f'");
+    EXPECT_EQ(fault_in_file(R"({"": "celery"})"),
+              "p.conf: : expected a name of at least one character, found none");
     EXPECT_EQ(fault_in_file(R"({"a\nb": "celery"})"), "p.conf: a\\x0ab: " + expected + "'a\\x0ab'");
     EXPECT_EQ(fault_in_file("a\xc2\x9bm = celery"), "p.conf:1: " + expected + "'a\\xc2\\x9bm'");
     EXPECT_EQ(fault_in_file("a\xef\xbf\xbf = celery"), "p.conf:1: " + expected + "'a\\xef\\xbf\\xbf'");

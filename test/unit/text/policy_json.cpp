@@ -237,6 +237,8 @@ TEST(policy_json, faults_are_named_by_their_path) {
               "mean base?");
     EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", 0.5]})"),
               "/exponential: exponential.factor = 0.5: must be a finite number of at least 1");
+    EXPECT_EQ(json_fault_in(R"({"first_at_once": {"constant": "1s"}})"),
+              "/first_at_once/constant: expected a parameter of first_at_once (then, cap), found 'constant'");
     EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {"constant": "-1s"}}})"),
               "/first_at_once/then/constant: constant = -1s: must not be negative");
     EXPECT_EQ(json_fault_in(R"({"first_at_once": {"then": {"constant": "1s", "linear": "1s"}}})"),
