@@ -26,8 +26,8 @@ struct retry_event {
                             ///< without one, as in a wait
     interruption stopped{}; ///< what told the attempt to stop
     effect sent{};          ///< `none` if the peer has surely done nothing: the attempt has not said that it
-                            ///< sent anything, or the error above says so, as that of the end of a wait does
-                            ///< not; see `attempt::mark_sent`
+                            ///< sent anything, or the error above says so, as operation_aborted and timed_out
+                            ///< at the end of a wait do not; see `attempt::mark_sent`
 };
 
 } // namespace asio_retry
