@@ -48,6 +48,8 @@ std::string_view name_before(std::string_view text) {
 
 /// What JSON and SVG can have, and a terminal does not obey.
 void check_name(std::string const& name) {
+    if (name.empty())
+        throw policy_fault("expected a name of at least one character, found none");
     boost::system::error_code no_utf8;
     boost::json::parse(boost::json::serialize(boost::json::string(name)), no_utf8);
     bool is_control = false;
@@ -58,8 +60,6 @@ void check_name(std::string const& name) {
                      (is_of_two && static_cast<unsigned char>(name[i + 1]) < 0xA0);
     }
     bool const is_none = name.find("\xEF\xBF\xBE") != name.npos || name.find("\xEF\xBF\xBF") != name.npos;
-    if (name.empty())
-        throw policy_fault("expected a name of at least one character, found none");
     if (is_control || is_none || no_utf8)
         throw policy_fault("expected a name of UTF-8 without control characters, found '" + shown(name) + "'");
 }
