@@ -18,9 +18,6 @@ public:
         std::uint64_t failures = 0;
         std::uint64_t slow = 0;
 
-        bool has(counts const& c) const noexcept {
-            return attempts >= c.attempts && failures >= c.failures && slow >= c.slow;
-        }
         counts& operator+=(counts const& c) noexcept {
             attempts += c.attempts;
             failures += c.failures;
