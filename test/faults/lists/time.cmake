@@ -2,6 +2,15 @@
 
 noticed_by(tests_of_time)
 
+fault(operation_has_its_stream_when_it_needs_it src/operation/operation_core.cpp
+    [[        if (retry_scheduler::any_seeded())
+            scheduler();
+]] [[]])
+fault(awaiting_has_its_stream_when_it_needs_it include/asio_retry/detail/operation/awaited_core.hpp
+    [[        if (retry_scheduler::any_seeded())
+            scheduler();
+]] [[]])
+
 fault(operation_takes_its_stream_of_a_seed_late include/asio_retry/detail/time/lazy_scheduler.hpp
     [[        if (retry_scheduler::any_seeded())
             take_stream();]] [[]])

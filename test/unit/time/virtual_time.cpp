@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <stdexcept>
@@ -113,6 +115,48 @@ TEST(virtual_time, decision_3_same_delays_every_time) {
     EXPECT_EQ(delays, delays_of_a_run(3));
     EXPECT_NE(delays[0], delays[1]);
     EXPECT_EQ(delays_of_a_run(1)[0], delays[0]) << "a stream does not depend on the other operations";
+}
+
+/// Two operations, begun one after the other, whose first attempts fail in that order or in the other one: when
+/// their second ones begin.
+template <typename Begin>
+std::array<duration, 2> delays_of_two(bool in_order, Begin begin) {
+    asio::io_context io;
+    virtual_time time(io);
+    auto const start = time.now();
+    std::array<pending_attempts, 2> attempts = {pending_attempts(io), pending_attempts(io)};
+    std::array<duration, 2> delays{};
+    for (std::size_t i = 0; i != 2; ++i) {
+        begin(io, [&, i](auto token) {
+            delays[i] = time.now() - start;
+            return attempts[i].async_attempt(std::move(token));
+        });
+        time.advance(0s);
+    }
+    for (std::size_t i = 0; i != 2; ++i) {
+        attempts[in_order ? i : 1 - i].complete(refused());
+        time.advance(0s);
+    }
+    time.run();
+    return delays;
+}
+
+// Of a policy that needs neither time nor hooks.
+TEST(virtual_time, decision_3_the_first_operation_has_the_first_stream_whichever_fails_first) {
+    auto const with_handlers = [](asio::io_context& io, auto operation) {
+        async_retry(io, std::move(operation), retry_policy(), asio::detached);
+    };
+    auto const awaited = [](asio::io_context& io, auto operation) {
+        auto const caller = [](auto own) -> asio::awaitable<void> {
+            auto awaitable = [&]() -> asio::awaitable<void> { co_await own(asio::use_awaitable); };
+            co_await async_retry(awaitable, retry_policy());
+        };
+        asio::co_spawn(io, caller(std::move(operation)), asio::detached);
+    };
+    EXPECT_EQ(delays_of_two(true, with_handlers), delays_of_two(false, with_handlers));
+    EXPECT_EQ(delays_of_two(true, awaited), delays_of_two(false, awaited));
+    EXPECT_EQ(delays_of_two(true, awaited), delays_of_two(true, with_handlers));
+    EXPECT_NE(delays_of_two(true, awaited)[0], delays_of_two(true, awaited)[1]);
 }
 
 TEST(virtual_time, refuses_a_context_with_waits_or_another_virtual_time) {
