@@ -76,7 +76,19 @@ fault(no_turn_is_in_the_handlers_memory include/asio_retry/detail/handler/handle
 fault(operation_takes_an_empty_executor include/asio_retry/detail/operation/initiate_retry.hpp
     [[        if constexpr (requires { source.executor; })]] [[        if constexpr (false)]])
 
+fault(queued_turn_that_has_come_is_still_being_queued include/asio_retry/detail/handler/queued_turn.hpp
+    [[            q->object_ = nullptr;]] [[            static_cast<void>(q);]])
+fault(queueing_knows_the_innermost_alone include/asio_retry/detail/handler/queued_turn.hpp
+    [[        while (q && q->object_ != object)
+            q = q->outer_;
+        return q;]] [[        return q && q->object_ == object ? q : nullptr;]])
+
 noticed_by(tests_of_awaited)
+
+fault(awaiting_forgets_that_its_caller_was_cancelled_before include/asio_retry/detail/operation/awaited_core.hpp
+    [[            note(entry.state().cancelled());]] [[            static_cast<void>(entry);]])
+fault(awaiting_has_attempts_that_throw_at_no_cancellation include/asio_retry/detail/handler/coroutine_entry.hpp
+    [[        key::throws_if_cancelled(*entry_) = true;]] [[]])
 
 fault(operation_stays_when_its_queued_delivery_is_dropped src/operation/operation_events.cpp
     [[    case operation_turn::delivery:

@@ -517,6 +517,29 @@ TEST_P(awaitable_cancellation, decision_34_the_caller_finds_its_own_state_as_it_
     EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::cancelled));
 }
 
+TEST_P(awaitable_cancellation, decision_34_each_attempt_finds_the_state_of_a_coroutine_of_its_own) {
+    std::vector<bool> throws;
+    operation = [&]() -> asio::awaitable<int> {
+        throws.push_back(co_await asio::this_coro::throw_if_cancelled());
+        co_await asio::this_coro::throw_if_cancelled(false);
+        throw std::runtime_error("failure");
+        co_return 0;
+    };
+    start();
+    time.run();
+    EXPECT_THAT(throws, testing::ElementsAre(true, true, true, true, true));
+}
+
+TEST_P(awaitable_cancellation, decision_15_a_caller_that_was_cancelled_before_makes_no_attempt) {
+    auto const caller = [&]() -> asio::awaitable<void> {
+        co_await asio::this_coro::throw_if_cancelled(false);
+        signal.emit(cancellation::terminal);
+        co_await retry_of(operation);
+    };
+    start(caller());
+    expect_cancelled(0);
+}
+
 TEST_P(awaitable_cancellation, decision_34_as_a_tuple_and_judged) {
     operation = [this] { return clean_up(attempts); };
     auto const caller = [&]() -> asio::awaitable<void> {
