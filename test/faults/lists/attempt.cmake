@@ -1,6 +1,17 @@
 # The operation of a coroutine that has lost its type.
 noticed_by(tests_of_attempt)
 
+fault(step_hears_of_total_where_that_is_not_allowed include/asio_retry/detail/attempt/stepped_form.hpp
+    [[    if (hears_all)
+        co_await]] [[    if (!hears_all)
+        co_await]])
+fault(or_error_does_not_ask_for_marks include/asio_retry/fail_if.hpp
+    [[        inner::prepare(operation.operation_, machine);
+        machine.expect_errors();]] [[        machine.expect_errors();]])
+fault(fail_if_takes_a_failure_of_no_kind_for_one include/asio_retry/fail_if.hpp
+    [[    judged.failed = judged.failed && judged.what.kind != failure_kind::none;
+]] [[]])
+
 fault(erased_operation_is_never_destroyed include/asio_retry/detail/attempt/erased_operation.hpp
     [[        if (calls_ && calls_->destroy)]] [[        if (!calls_ && calls_->destroy)]])
 fault(erased_operation_moves_as_bytes include/asio_retry/detail/attempt/erased_operation.hpp

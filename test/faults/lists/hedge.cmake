@@ -2,6 +2,12 @@
 
 noticed_by(tests_of_hedge)
 
+fault(hedge_lets_others_run_after_a_last_failure_in_a_drain src/traffic/hedge_attempts.cpp
+    [[    if (is_final && is_stopping()) {
+        end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+        return false;]] [[    if (is_final && is_stopping()) {
+        return false;]])
+
 # --- what decides
 
 fault(hedge_never_begins_another src/traffic/hedge_machine.cpp

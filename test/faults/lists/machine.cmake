@@ -3,6 +3,20 @@
 
 noticed_by(tests_of_machine)
 
+fault(machine_blames_the_backoff_for_the_jitter_after_a_refusal src/policy/machine_times.cpp
+    [[    duration delay = settings.backoff.ceiling(counted);
+    stage = error::jitter_threw;]] [[    duration delay = settings.backoff.ceiling(counted);
+    static_cast<void>(stage);]])
+fault(machine_tells_nobody_of_a_wait_when_refused src/policy/retry_machine.cpp
+    [[        if (observer_)
+            detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
+        return wait_for(delay);]] [[        return wait_for(delay);]])
+fault(machine_says_that_nothing_was_sent_where_nobody_can_say src/policy/retryable.cpp
+    [[event.sent = effect::possible;]] [[event.sent = effect::none;]])
+fault(machine_hides_what_a_classifier_throws_at_the_end src/policy/machine_events.cpp
+    [[            action.error = error::predicate_threw;
+            action.thrown = std::current_exception();]] [[            action.error = error::predicate_threw;]])
+
 # --- the start
 
 fault(machine_has_a_total_timeout_for_a_deadline src/policy/machine_times.cpp

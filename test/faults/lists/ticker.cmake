@@ -2,6 +2,10 @@
 
 noticed_by(tests_of_ticker)
 
+fault(ticker_forgets_a_wait_whose_reset_fails src/ticker/ticker_state.cpp
+    [[        if (is_due)
+            queue(*wait);]] [[        static_cast<void>(is_due);]])
+
 fault(ticker_is_not_stopped_while_nobody_waits src/ticker/ticker_state.cpp
     [[    stopped_ = true;
     if]] [[    stopped_ = current_ != nullptr;

@@ -286,6 +286,31 @@ TEST_F(before_retry_step, is_cancelled_as_its_attempt_is) {
     EXPECT_EQ(played.attempts, 1u);
 }
 
+TEST_F(before_retry_step, decision_16_hears_of_a_total_cancellation_where_that_is_allowed) {
+    for (bool const allowed : {false, true}) {
+        asio::cancellation_signal signal;
+        completion_record record;
+        pending_attempts steps(io);
+        played = script::failures(1);
+        auto const policy = every_100ms();
+        async_retry(io,
+                    before_retry([&](auto token) { return async_scripted(io, played, std::move(token)); },
+                                 [&](auto token) { return steps.async_attempt(std::move(token)); }),
+                    allowed ? policy.allow_total_cancellation() : policy,
+                    asio::bind_cancellation_slot(signal.slot(), record.handler()));
+        time.advance(150ms);
+        ASSERT_TRUE(steps.pending());
+        signal.emit(asio::cancellation_type::total);
+        time.advance(0s);
+        EXPECT_EQ(steps.pending(), !allowed);
+        if (steps.pending())
+            steps.complete(error_code());
+        time.run();
+        EXPECT_EQ(record.error, allowed ? aborted() : error_code());
+        EXPECT_EQ(played.attempts, allowed ? 1u : 2u);
+    }
+}
+
 /// The step succeeds although it is told to stop: the operation is not begun.
 TEST_F(before_retry_step, decision_15_a_cancellation_during_the_step_is_not_lost) {
     asio::cancellation_signal signal;

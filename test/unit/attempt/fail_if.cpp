@@ -152,6 +152,24 @@ TEST_F(fail_if_test, decision_21_predicate_that_throws) {
     EXPECT_EQ(reasons.size(), 1u);
 }
 
+// What it means is that it is none.
+TEST_F(fail_if_test, a_failure_of_no_kind_is_a_success) {
+    int calls = 0;
+    int delivered = 0;
+    async_retry(io,
+                fail_if([&] { return ++calls; },
+                        [](int n) {
+                            return judgement{true, {n == 1 ? failure_kind::transient : failure_kind::none}, {}};
+                        }),
+                policy, [&](std::exception_ptr thrown, int n) {
+                    EXPECT_FALSE(thrown);
+                    delivered = n;
+                });
+    time.run();
+    EXPECT_EQ(delivered, 2);
+    EXPECT_TRUE(reasons.empty());
+}
+
 TEST_F(fail_if_test, a_gate_hears_when_a_predicate_threw) {
     auto const gate = std::make_shared<recording_gate>(false);
     time.advance(1h);

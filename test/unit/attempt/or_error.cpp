@@ -265,6 +265,26 @@ TEST_F(or_error, blocking_retry) {
     EXPECT_EQ(result.error(), error::exhausted);
 }
 
+TEST_F(or_error, operation_says_itself_when_it_is_healthy) {
+    for (bool const says_so : {false, true}) {
+        calls = 0;
+        auto operation = [&](attempt a) -> asio::awaitable<int> {
+            if (says_so)
+                a.mark_healthy();
+            time.advance(1h);
+            co_return ++calls < 5 ? -1 : 1;
+        };
+        auto caller = [&]() -> asio::awaitable<void> {
+            co_await async_retry(fail_if(operation, is_negative).or_error(), policy.reset_after(1s));
+        };
+        if (says_so)
+            run(caller());
+        else
+            EXPECT_THROW(run(caller()), exhausted_error<int>);
+        EXPECT_EQ(calls, says_so ? 5 : 3);
+    }
+}
+
 TEST_F(or_error, operation_that_ends_with_the_same_code_has_no_value_to_give) {
     run([&]() -> asio::awaitable<void> {
         auto operation = [&]() -> asio::awaitable<int> {

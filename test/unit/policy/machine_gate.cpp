@@ -434,6 +434,18 @@ TEST(retry_machine, a_wait_when_refused_has_jitter_where_there_is_randomness) {
     EXPECT_THAT(script->wake(150ms), is_wait(400ms));
 }
 
+TEST(decision_21, what_throws_as_a_wait_when_refused_is_computed_is_named) {
+    gated_script backoff(
+        doubling().backoff([](std::uint64_t) -> duration { throw std::runtime_error("mine"); }));
+    backoff.gate->refusals = {no_idea};
+    EXPECT_THAT(backoff->start(), is_thrown(error::backoff_threw));
+
+    gated_script jitter(
+        doubling().jitter([](backoff_step, random&) -> duration { throw std::runtime_error("mine"); }));
+    jitter.gate->refusals = {no_idea};
+    EXPECT_THAT(jitter->machine.start(jitter->begin, jitter->source), is_thrown(error::jitter_threw));
+}
+
 // Limits of time hold for it, and a cancellation ends it.
 TEST(retry_machine, a_wait_when_refused_keeps_within_limits) {
     gated_script elapsed(doubling().max_elapsed(1s));

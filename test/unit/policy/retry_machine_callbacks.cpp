@@ -55,6 +55,27 @@ TEST(decision_21, a_throwing_callback_ends_the_operation) {
     }
 }
 
+// What has been done cannot be said then. It was not asked before where the operation was cancelled.
+TEST(decision_21, a_classifier_that_throws_is_told_of_once) {
+    std::vector<effect> sent;
+    auto const policy =
+        endless_every_100ms()
+            .retry_sent(false)
+            .classify([](error_code const&) -> failure_class { throw std::runtime_error("mine"); })
+            .on_give_up([&](retry_event const& e) { sent.push_back(e.sent); });
+    for (bool const cancelled : {false, true}) {
+        machine_script script(policy);
+        script.start();
+        if (cancelled)
+            script.machine.cancel();
+        retry_action const action = script.fail();
+        EXPECT_EQ(action.reason, cancelled ? stop_reason::cancelled : stop_reason::not_retryable);
+        EXPECT_EQ(action.error, error::predicate_threw);
+        EXPECT_EQ(message_of(action.thrown), "mine");
+    }
+    EXPECT_THAT(sent, ElementsAre(effect::possible, effect::possible));
+}
+
 // What on_give_up throws replaces whatever was to be delivered.
 TEST(decision_21, a_throwing_on_give_up_replaces_the_result) {
     int calls = 0;

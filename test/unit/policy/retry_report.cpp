@@ -117,6 +117,19 @@ TEST_F(retry_report_test, of_what_a_gate_refuses) {
 }
 
 // The first and the last k, whatever k is.
+TEST_F(retry_report_test, of_waits_after_refusals) {
+    auto const gate = std::make_shared<recording_gate>();
+    gate->refusals = {1s, no_idea, let_in, 2s};
+    async_retry(io, with_report(scripted(), report), endless_every_100ms().gate(gate).wait_when_refused(),
+                record.handler());
+    time.run();
+    EXPECT_EQ(report.attempts, 3u);
+    EXPECT_EQ(report.elapsed, 3500ms);
+    EXPECT_EQ(report.waited, 3500ms) << "each counts from its own beginning";
+    ASSERT_EQ(report.history.size(), 2u);
+    EXPECT_EQ(report.history[0].delay, 100ms) << "what followed was for the gate";
+}
+
 TEST_F(retry_report_test, history_is_bounded) {
     for (std::size_t const last : {0u, 1u, 2u, 3u, 8u}) {
         retry_report bounded(last);

@@ -13,11 +13,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -312,6 +314,25 @@ TEST_F(ticker_test, reset_replans_a_pending_wait) {
     EXPECT_THAT(ticks, elements(0ms, 100ms, 300ms, 750ms, 950ms));
     ticker.stop();
     time.run();
+}
+
+TEST_F(ticker_test, decision_21_a_reset_whose_backoff_throws_ends_the_wait) {
+    bool throws = false;
+    auto const backoff = [&](std::uint64_t) -> duration {
+        if (throws)
+            throw std::runtime_error("mine");
+        return 1h;
+    };
+    backoff_ticker ticker(io, retry_policy().backoff(backoff).jitter(no_jitter()).unlimited_attempts());
+    EXPECT_FALSE(wait(ticker));
+    last.reset();
+    ticker.async_wait(note());
+    time.advance(1min);
+    throws = true;
+    ticker.reset();
+    time.advance(0s);
+    EXPECT_EQ(last, error::backoff_threw);
+    EXPECT_THAT(ticks, elements(0ms));
 }
 
 TEST_F(ticker_test, reset_with_no_wait_pending_makes_the_next_delay_the_first) {

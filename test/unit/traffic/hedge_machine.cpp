@@ -264,6 +264,12 @@ TEST(hedge_machine, in_a_drain_a_last_failure_is_a_cancellation) {
     final.machine.drain();
     EXPECT_EQ(final.fail(1, 1, aborted()), "deliver 0 cancelled, done");
     EXPECT_EQ(final.delivered.error, aborted_error());
+    hedge_script one_of_two(hedge_policy(10ms));
+    one_of_two.start();
+    one_of_two.go_on(10);
+    one_of_two.machine.drain();
+    EXPECT_EQ(one_of_two.fail(1, 11, aborted()), "stop, wait");
+    EXPECT_EQ(one_of_two.fail(2, 12, aborted()), "deliver 0 cancelled, done");
 }
 
 TEST(hedge_machine, stopped_before_it_starts_it_is_cancelled_whatever_else_is_against_it) {
