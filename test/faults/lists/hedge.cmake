@@ -2,6 +2,12 @@
 
 noticed_by(tests_of_hedge)
 
+fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_attempts.cpp
+    [[                                 time_point now) {
+    take(number);
+    if (phase_ == phase::closed]] [[                                 time_point now) {
+    if (phase_ == phase::closed]])
+
 fault(hedge_lets_others_run_after_a_last_failure_in_a_drain src/traffic/hedge_attempts.cpp
     [[    if (is_final && is_stopping()) {
         end(phase::closed, stop_reason::cancelled, 0, aborted_error());

@@ -2,6 +2,12 @@
 
 noticed_by(tests_of_text)
 
+fault(text_has_no_space_before_the_arguments_of_an_argument src/text/parse.cpp
+    [[            skip_space();
+            if (peek() != '(')
+                fail_expecting(made.at, "a value", name);]] [[            if (peek() != '(')
+                fail_expecting(made.at, "a value", name);]])
+
 # --- numbers
 
 fault(text_has_minutes_of_a_hundred_seconds src/policy/duration_units.hpp

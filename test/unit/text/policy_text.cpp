@@ -256,6 +256,8 @@ TEST(policy_text, white_space_may_stand_between_all_words) {
     EXPECT_EQ(
         again("\n exponential ( base = 500ms ,\tfactor = 1.5 )\r\n\v\f full_jitter( ) max_attempts\n(10)\n"),
         again("exponential(base=500ms, factor=1.5) full_jitter() max_attempts(10)"));
+    EXPECT_EQ(again("chained ( first = constant ( 1s ) , failures=1 , then=constant\n(2s) )"),
+              again("chained(first=constant(1s), failures=1, then=constant(2s))"));
 }
 
 TEST(policy_text, items_stand_in_any_order) {
@@ -457,6 +459,8 @@ TEST(policy_text, what_is_no_word_is_refused_where_it_stands) {
     EXPECT_EQ(fault_in("clamp(),"),
               "7: expected white space or the end, found ','; items are set apart by white space alone");
     EXPECT_EQ(fault_in("linear(1s"), "9: expected ',' or ')', found the end");
+    EXPECT_EQ(fault_in("on_retry(<callable)"), "18: expected '>', found ')'");
+    EXPECT_EQ(fault_in("on_retry(<"), "10: expected '>', found the end");
     EXPECT_EQ(fault_in("linear(1s 2s)"), "10: expected ',' or ')', found '2'");
     EXPECT_EQ(fault_in("linear(1s,)"), "10: expected an argument, found ')'");
     EXPECT_EQ(fault_in("linear(,1s)"), "7: expected a value, found ','");

@@ -354,6 +354,7 @@ TEST(hedge_machine_pushback, gates_hear_it_of_every_attempt_that_ends_by_itself)
     thrown.script.machine.heed(1, pushback::after(5ms));
     thrown.script.machine.on_exception(1, error::predicate_threw, nullptr, noon);
     EXPECT_EQ(thrown.gate->ends.back().said, pushback::after(5ms));
+    EXPECT_EQ(thrown.script.go_on(1), "deliver 0 not_retryable, done") << "none runs any more";
 }
 
 // After a wait the last result is gone: where the next may not begin, its error is delivered, or the refusal.
