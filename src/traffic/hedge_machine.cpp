@@ -113,19 +113,14 @@ void hedge_machine::go_on(time_point now) {
     if (is_stopping()) {
         drop_ready();
         give_lease_back();
-        if (running_ == 0) {
+        if (running_ == 0)
             end(phase::closed, stop_reason::cancelled, 0, aborted_error());
-        } else if (now >= deadline_) {
+        else if (now >= deadline_)
             end(phase::ending, stop_reason::cancelled, 0, aborted_error());
-            has_to_stop_ = true;
-        }
         return;
     }
-    if (now >= deadline_) {
-        end(phase::ending, stop_reason::deadline, 0, timed_out_error());
-        has_to_stop_ = true;
-        return;
-    }
+    if (now >= deadline_)
+        return end(phase::ending, stop_reason::deadline, 0, timed_out_error());
     if (is_ready_ || may_begin(next_at_))
         return;
     give_lease_back();

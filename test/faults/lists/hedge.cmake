@@ -2,6 +2,10 @@
 
 noticed_by(tests_of_hedge)
 
+fault(hedge_tells_gates_that_a_failure_may_be_mended_where_a_predicate_throws src/traffic/hedge_attempts.cpp
+    [[        is_final = true;
+        thrown = std::current_exception();]] [[        thrown = std::current_exception();]])
+
 fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_attempts.cpp
     [[                                 time_point now) {
     take(number);
@@ -174,7 +178,9 @@ fault(hedge_begins_what_a_peer_has_forbidden_meanwhile src/traffic/hedge_attempt
 ]] [[]])
 
 fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp
-    [[        } else if (now >= deadline_) {]] [[        } else if (false) {]])
+    [[        else if (now >= deadline_)
+            end]] [[        else if (false)
+            end]])
 
 fault(hedge_that_was_not_heard_outlasts_its_deadline src/traffic/hedge_machine.cpp
     [[    if (phase_ == phase::ending && !was_told_ && now >= deadline_)
@@ -229,8 +235,8 @@ fault(hedge_records_what_failed_with_its_losers src/traffic/hedge_machine.cpp
 fault(hedge_keeps_its_lease_in_a_drain src/traffic/hedge_machine.cpp
     [[        drop_ready();
         give_lease_back();
-        if (running_ == 0) {]] [[        drop_ready();
-        if (running_ == 0) {]])
+        if (running_ == 0)]] [[        drop_ready();
+        if (running_ == 0)]])
 
 fault(hedge_has_no_error_for_a_rejected_value_that_is_gone src/traffic/hedge_machine.cpp
     [[error_ ? error_ : detail::attempt_refused_error(), std]] [[error_, std]])

@@ -199,6 +199,15 @@ TEST(hedge_machine_gates, an_attempt_that_may_not_begin_is_given_back) {
     EXPECT_FALSE(hedge.script.delivered.error);
 }
 
+TEST(hedge_machine_gates, hear_of_a_failure_about_which_the_predicate_throws_as_of_a_last_one) {
+    guarded_hedge hedge(
+        hedge_policy(10ms).retry_if([](error_code) -> bool { throw std::runtime_error("mine"); }));
+    hedge.script.start();
+    EXPECT_EQ(hedge.script.fail(1, 1), "deliver 0 not_retryable, done");
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 permanent"));
+    EXPECT_EQ(hedge.script.delivered.error, error::predicate_threw);
+}
+
 TEST(hedge_machine_gates, a_first_attempt_that_may_not_begin_ends_it) {
     guarded_hedge hedge;
     hedge.gate->refusals = {1ms};
