@@ -1,6 +1,9 @@
 # The operation of a coroutine that has lost its type.
 noticed_by(tests_of_attempt)
 
+fault(predicate_of_events_is_asked_about_rejected_values src/policy/retryable.cpp
+    [[by_event && !failure.is_rejected()]] [[by_event]])
+
 fault(step_hears_of_total_where_that_is_not_allowed include/asio_retry/detail/attempt/stepped_form.hpp
     [[    if (hears_all)
         co_await]] [[    if (!hears_all)

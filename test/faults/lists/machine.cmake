@@ -3,6 +3,17 @@
 
 noticed_by(tests_of_machine)
 
+fault(timed_out_attempt_forgets_what_its_peer_said src/policy/verdict.cpp
+    [[    v.said_ = own.said_;
+]] [[]])
+fault(machine_says_that_a_success_did_nothing src/policy/machine_events.cpp
+    [[    event.took = known.took;
+    event.sent = effect::possible;]] [[    event.took = known.took;]])
+
+fault(machine_forgets_what_was_drawn_for_a_refusal src/policy/machine_times.cpp
+    [[        delay = settings.jitter.draw(step, *source);
+    course_.drew(delay);]] [[        delay = settings.jitter.draw(step, *source);]])
+
 fault(machine_blames_the_backoff_for_the_jitter_after_a_refusal src/policy/machine_times.cpp
     [[    duration delay = settings.backoff.ceiling(counted);
     stage = error::jitter_threw;]] [[    duration delay = settings.backoff.ceiling(counted);

@@ -2,6 +2,12 @@
 
 noticed_by(tests_of_observe)
 
+fault(observer_is_told_of_a_retry_without_its_error src/policy/machine_story.cpp
+    [[    event.error = failure.error();
+    event.failure = kind_;
+    event.delay = delay;]] [[    event.failure = kind_;
+    event.delay = delay;]])
+
 fault(metrics_count_first_attempts_as_retries src/observe/retry_metrics.cpp
     [[        if (event.attempt > 1)
             ++retries_;]] [[        ++retries_;]])

@@ -2,6 +2,13 @@
 
 noticed_by(tests_of_text)
 
+fault(text_takes_a_flag_that_is_there_for_one_that_is_set src/text/setting_forms.hpp
+    [[bool const clamps = a.has("clamp") && a.flag("clamp"),]] [[bool const clamps = a.has("clamp"),]])
+
+fault(text_does_not_mention_an_observer src/text/terms.cpp
+    [[    list.add_stand_in_if(s.observer != nullptr, "observe", "observer");
+]] [[]])
+
 fault(text_has_no_space_before_the_arguments_of_an_argument src/text/parse.cpp
     [[            skip_space();
             if (peek() != '(')

@@ -75,6 +75,8 @@ TEST_F(fail_if_test, exhausted_delivers_the_last_value_as_it_is) {
 
 TEST_F(fail_if_test, rejected_value_is_retried_whatever_retry_if_says) {
     EXPECT_EQ(get_retried(policy.retry_if([](error_code) { return false; })), 200);
+    calls = 0;
+    EXPECT_EQ(get_retried(policy.retry_if([](retry_event const&) { return false; })), 200);
 }
 
 TEST_F(fail_if_test, under_a_time_limit) {

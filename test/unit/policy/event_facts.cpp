@@ -137,6 +137,7 @@ TEST(on_success, is_told_once_of_a_success) {
     EXPECT_EQ(successes[0].elapsed, 150ms);
     EXPECT_EQ(successes[0].took, 20ms);
     EXPECT_EQ(successes[0].stopped, interruption::none);
+    EXPECT_EQ(successes[0].sent, effect::possible);
     EXPECT_FALSE(successes[0].error);
     EXPECT_THAT(script.give_ups, IsEmpty());
 }

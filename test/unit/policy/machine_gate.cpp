@@ -423,8 +423,10 @@ TEST(retry_machine, a_wait_for_a_lease_is_not_what_the_gate_said_before) {
 }
 
 TEST(retry_machine, a_wait_when_refused_has_jitter_where_there_is_randomness) {
-    auto const drawn = [](backoff_step step, random& source) {
+    std::vector<duration> before;
+    auto const drawn = [&](backoff_step step, random& source) {
         source();
+        before.push_back(step.previous);
         return step.ceiling / 2;
     };
     gated_script script(doubling().jitter(drawn));
@@ -432,6 +434,7 @@ TEST(retry_machine, a_wait_when_refused_has_jitter_where_there_is_randomness) {
     EXPECT_THAT(script->machine.start(script->begin, script->source), is_wait(50ms));
     EXPECT_THAT(script->machine.on_wait_over(script->begin + 50ms, script->source), is_wait(100ms));
     EXPECT_THAT(script->wake(150ms), is_wait(400ms));
+    EXPECT_THAT(before, elements(100ms, 50ms)) << "what was drawn for the refusal before";
 }
 
 TEST(decision_21, what_throws_as_a_wait_when_refused_is_computed_is_named) {

@@ -50,6 +50,7 @@ TEST(retry_observer, is_told_one_story) {
     EXPECT_EQ(failed.took, 3ms);
     EXPECT_EQ(decided.delay, 100ms);
     EXPECT_EQ(decided.failure, failure_kind::timeout);
+    EXPECT_EQ(decided.error, timed_out_error());
     EXPECT_EQ(script.last().took, 110ms);
     EXPECT_EQ(script.last().attempt, 2u);
     EXPECT_FALSE(script.last().error);

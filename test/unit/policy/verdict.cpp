@@ -59,6 +59,9 @@ TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
     EXPECT_EQ(refused.error(), timed_out_error());
     EXPECT_EQ(refused.exception(), nullptr);
     EXPECT_FALSE(verdict::timed_out(verdict::rejected()).is_rejected());
+    EXPECT_EQ(verdict::timed_out(verdict::rejected({true, {}, pushback::after(duration(5))})).said(),
+              pushback::after(duration(5)))
+        << "what the peer said holds all the same";
 
     auto const own = std::make_exception_ptr(std::runtime_error("x"));
     verdict const thrown = verdict::timed_out(verdict::failure(own));

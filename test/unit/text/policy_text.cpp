@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/profiles.hpp>
 
 #include <limits>
@@ -260,6 +261,12 @@ TEST(policy_text, white_space_may_stand_between_all_words) {
               again("chained(first=constant(1s), failures=1, then=constant(2s))"));
 }
 
+TEST(policy_text, flags_may_say_that_they_are_not_set) {
+    EXPECT_EQ(again("pushback_limit(5s, clamp=false, ignore=false)"), again("pushback_limit(5s)"));
+    EXPECT_EQ(again("pushback_limit(5s, clamp=false, ignore=true)"), again("pushback_limit(5s, ignore=true)"));
+    EXPECT_EQ(again("pushback_limit(5s, clamp=true, ignore=false)"), again("pushback_limit(5s, clamp=true)"));
+}
+
 TEST(policy_text, items_stand_in_any_order) {
     EXPECT_EQ(again("max_attempts(4) equal_jitter() constant(1s)"),
               "constant(value=1s) equal_jitter() max_attempts(4)");
@@ -422,11 +429,16 @@ TEST(policy_text, callables_have_a_stand_in) {
                                     .retry_if([](error_code) { return true; })
                                     .on_retry([](retry_event const&) {})
                                     .on_give_up([](stop_reason) {})
+                                    .on_success([](retry_event const&) {})
                                     .gate(std::make_shared<closed_gate>())
+                                    .classify([](error_code const&) { return failure_class(); })
+                                    .observe(std::make_shared<retry_metrics>())
                                     .nested_in(attempt{});
-    EXPECT_EQ(to_string(policy),
-              "custom_backoff(<callable>) custom_jitter(<callable>) max_attempts(1) nested_in(<attempt>) "
-              "retry_if(<callable>) on_retry(<callable>) on_give_up(<callable>) gate(<gate>)");
+    EXPECT_EQ(
+        to_string(policy),
+        "custom_backoff(<callable>) custom_jitter(<callable>) max_attempts(1) nested_in(<attempt>) "
+        "retry_if(<callable>) on_retry(<callable>) on_give_up(<callable>) on_success(<callable>) gate(<gate>) "
+        "classify(<callable>) observe(<observer>)");
     EXPECT_THAT(to_string(retry_policy().retry_if([](std::exception_ptr) { return true; })),
                 HasSubstr(" retry_if(<callable>)"));
     EXPECT_EQ(to_string(backoff([](std::uint64_t) { return duration(1s); }).cap(1s)),
