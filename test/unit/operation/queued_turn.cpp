@@ -79,7 +79,7 @@ TEST_F(queued_turns, that_were_kept_before_an_exception_still_come) {
     EXPECT_THAT(object.seen, ElementsAre("turn 1"));
 }
 
-// The first has come, be it that its queueing has not ended: what is destroyed inside it is another one.
+// The first has come, though its queueing has not ended: what is destroyed inside it is another one.
 TEST_F(queued_turns, another_one_that_is_destroyed_inside_the_first_is_dropped) {
     object.inside = [&] { detail::queued_turn<taker, int> const other(object, 2); };
     queue(1, [](auto turn) { turn(); });

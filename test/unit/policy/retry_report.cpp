@@ -116,7 +116,6 @@ TEST_F(retry_report_test, of_what_a_gate_refuses) {
     EXPECT_EQ(report.waited, 0ms);
 }
 
-// The first and the last k, whatever k is.
 TEST_F(retry_report_test, of_waits_after_refusals) {
     auto const gate = std::make_shared<recording_gate>();
     gate->refusals = {1s, no_idea, let_in, 2s};
@@ -130,6 +129,7 @@ TEST_F(retry_report_test, of_waits_after_refusals) {
     EXPECT_EQ(report.history[0].delay, 100ms) << "what followed was for the gate";
 }
 
+// The first and the last k, whatever k is.
 TEST_F(retry_report_test, history_is_bounded) {
     for (std::size_t const last : {0u, 1u, 2u, 3u, 8u}) {
         retry_report bounded(last);
