@@ -156,10 +156,10 @@ TEST_F(fail_if_test, decision_21_predicate_that_throws) {
 
 // What it means is that it is none.
 TEST_F(fail_if_test, a_failure_of_no_kind_is_a_success) {
-    int calls = 0;
+    int asked = 0;
     int delivered = 0;
     async_retry(io,
-                fail_if([&] { return ++calls; },
+                fail_if([&] { return ++asked; },
                         [](int n) {
                             return judgement{true, {n == 1 ? failure_kind::transient : failure_kind::none}, {}};
                         }),
