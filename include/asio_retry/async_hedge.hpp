@@ -57,10 +57,11 @@ namespace asio_retry {
 /// executor.
 ///
 /// Per-operation cancellation: `terminal` and `partial` are forwarded as they are to all attempts that run, and
-/// no further one begins; an operation that was cancelled before its start makes none. `total` does the same
-/// while only the first attempt has begun, unless it has failed, and is ignored afterwards, because two
-/// attempts may both have had side effects. If an attempt succeeds all the same the operation does; otherwise
-/// it completes with `operation_aborted`. An awaitable attempt sees `terminal` only, unless it asks for more.
+/// no further one begins; none begins in a scope that was cancelled before the start, but the operation does
+/// not hear that a coroutine was. `total` does the same as `terminal` while only the first attempt has begun,
+/// unless it has failed, and is ignored afterwards, because two attempts may both have had side effects. If an
+/// attempt succeeds all the same the operation does; otherwise it completes with `operation_aborted`. An
+/// awaitable attempt sees `terminal` only, unless it asks for more.
 ///
 /// Errors: those of `async_retry`: `timed_out` when total_timeout or the deadline ended it; `operation_aborted`
 /// when cancelled; what is inside a `permanent` error; what the gate gives as its reason where it let not even

@@ -77,10 +77,15 @@ class hedge_policy;
 /// would call it wherever the operation completes. One with a strand of that has an executor.
 ///
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
-/// as they are, and let no further attempt begin. An operation that was cancelled before its start makes no
-/// attempt. `total` does the same until the first attempt has failed. Afterwards it is ignored, unless the
-/// policy has `allow_total_cancellation()`, because a failed attempt may have had side effects. A success wins
-/// over a cancellation; otherwise a cancelled operation completes with `operation_aborted`.
+/// as they are, and let no further attempt begin. `total` does the same until the first attempt has failed.
+/// Afterwards it is ignored, unless the policy has `allow_total_cancellation()`, because a failed attempt may
+/// have had side effects. A success wins over a cancellation; otherwise a cancelled operation completes with
+/// `operation_aborted`.
+///
+/// No attempt is made in a scope that was cancelled before the start, nor in a coroutine that was, where the
+/// default token, `use_awaitable` or `as_tuple` of that awaits an awaitable operation. No other operation hears
+/// of what came before it, as none of Asio does; but a coroutine that was cancelled throws at `co_await` and
+/// does not get there, unless it has said `throw_if_cancelled(false)`.
 ///
 /// An awaitable attempt sees `terminal` only, unless it asks for more, and only what the coroutine that awaits
 /// the operation lets through. A request is remembered from when it is made. Each attempt has a cancellation

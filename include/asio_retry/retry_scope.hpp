@@ -67,7 +67,7 @@ public:
     /// and to cancel again tells nobody again.
     void cancel() { state_->request(detail::scope_request::cancel); }
 
-    /// Whether `cancel` was called, here or of a parent, or a drain has ended so.
+    /// Whether `cancel` was called, here or of a parent, or the time of a drain was over before its operations.
     bool cancelled() const { return state_->cancelled(); }
 
     /// Ends every wait now with another attempt: the network is back, say, or the configuration has changed. A
@@ -104,11 +104,11 @@ public:
 
     /// Lets the operations of the scope and its children finish. No further attempt begins, now and later, and
     /// every wait ends at once with `operation_aborted`. Attempts that run have `timeout` to succeed; one that
-    /// fails completes its operation with `operation_aborted`. After that the scope is cancelled. Completes as
-    /// `async_join` does, when the handler of the last operation has run. What the handlers have started, such
-    /// as to write an answer, may go on: let the context run until it has no work. Or make what writes the
-    /// answers an operation too, with a single attempt: a drain of its scope ends when they are written, and
-    /// what it retries meanwhile, in a child of that scope, ends its waits at once.
+    /// fails completes its operation with `operation_aborted`. If any is left then the scope is cancelled.
+    /// Completes as `async_join` does, when the handler of the last operation has run. What the handlers have
+    /// started, such as to write an answer, may go on: let the context run until it has no work. Or make what
+    /// writes the answers an operation too, with a single attempt: a drain of its scope ends when they are
+    /// written, and what it retries meanwhile, in a child of that scope, ends its waits at once.
     ///
     /// Completion signature: void(error_code, std::size_t), with success and the number of operations that it
     /// had to cancel. Executor: as `async_join`. Per-operation cancellation: all types; the drain then

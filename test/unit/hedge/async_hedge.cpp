@@ -511,6 +511,28 @@ TEST_F(async_hedge_coroutine, the_awaiting_coroutine_may_be_cancelled) {
     EXPECT_EQ(time.now(), begin + 15ms);
 }
 
+TEST_F(async_hedge_coroutine, begins_though_its_coroutine_was_cancelled_before) {
+    for (bool const throws : {true, false}) {
+        asio::cancellation_signal signal;
+        int attempts = 0;
+        error_code result;
+        auto get = [&]() -> asio::awaitable<int> { co_return ++attempts; };
+        asio::co_spawn(
+            io,
+            [&]() -> asio::awaitable<void> {
+                co_await asio::post(asio::deferred);
+                co_await asio::this_coro::throw_if_cancelled(throws);
+                signal.emit(asio::cancellation_type::terminal);
+                co_await async_hedge(get, hedge_policy(10ms));
+            },
+            asio::bind_cancellation_slot(
+                signal.slot(), [&](std::exception_ptr e) { result = e ? code_of(e) : error_code(); }));
+        time.run();
+        EXPECT_EQ(result, throws ? aborted() : error_code());
+        EXPECT_EQ(attempts, throws ? 0 : 1);
+    }
+}
+
 // --- forms and tokens
 
 TEST_F(async_hedge_coroutine, takes_every_form) {

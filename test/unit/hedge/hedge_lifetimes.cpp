@@ -123,6 +123,14 @@ TEST_F(hedge_in_scope, retry_now_ends_a_wait_but_hedges_nothing) {
     EXPECT_EQ(record.value, 2);
 }
 
+TEST_F(hedge_in_scope, begins_nothing_where_that_was_cancelled_before) {
+    scope.cancel();
+    start();
+    poll();
+    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(attempts.started, 0u);
+}
+
 TEST_F(hedge_in_scope, its_room_and_deadline_are_those_of_the_scope) {
     scope.max_pending(1);
     start();

@@ -745,6 +745,57 @@ TEST(decision_15, cancelled_by_a_value_that_is_destroyed_before_the_wait_it_begi
     EXPECT_EQ(result, aborted());
 }
 
+/// A coroutine that was cancelled before it awaits an operation.
+class cancelled_coroutine : public testing::Test, protected coroutine_ends {
+protected:
+    asio::io_context io;
+    asio::cancellation_signal signal;
+    script played;
+    int calls = 0;
+
+    template <typename Awaiting>
+    void run(bool throws, Awaiting awaiting) {
+        asio::co_spawn(
+            io,
+            [&]() -> asio::awaitable<void> {
+                co_await asio::post(asio::deferred);
+                co_await asio::this_coro::throw_if_cancelled(throws);
+                signal.emit(cancellation::terminal);
+                co_await awaiting();
+            },
+            asio::bind_cancellation_slot(signal.slot(), note_end()));
+        io.run();
+        io.restart();
+    }
+    auto call() {
+        return async_retry([this] { ++calls; }, every_100ms());
+    }
+    auto start() {
+        return async_retry([this](auto token) { return async_scripted(io, played, std::move(token)); },
+                           every_100ms());
+    }
+};
+
+TEST_F(cancelled_coroutine, does_not_get_to_an_operation) {
+    run(true, [&] { return call(); });
+    EXPECT_EQ(result, aborted());
+    run(true, [&] { return start(); });
+    EXPECT_EQ(result, aborted());
+    EXPECT_EQ(completions, 2);
+    EXPECT_EQ(calls, 0);
+    EXPECT_EQ(played.attempts, 0u);
+}
+
+TEST_F(cancelled_coroutine, begins_one_that_cannot_hear_of_it_if_it_does_not_throw) {
+    run(false, [&] { return call(); });
+    EXPECT_FALSE(result);
+    run(false, [&] { return start(); });
+    EXPECT_FALSE(result);
+    EXPECT_EQ(completions, 2);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(played.attempts, 1u);
+}
+
 // Decision 17: operation_aborted although nobody cancelled is not retried by default, but a predicate may say
 // otherwise.
 TEST(async_retry_cancellation, decision_17_unasked_abort_is_not_retried_unless_the_predicate_says_so) {
