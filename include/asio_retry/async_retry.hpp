@@ -83,9 +83,10 @@ class hedge_policy;
 /// `operation_aborted`.
 ///
 /// No attempt is made in a scope that was cancelled before the start, nor in a coroutine that was, where the
-/// default token, `use_awaitable` or `as_tuple` of that awaits an awaitable operation. No other operation hears
-/// of what came before it, as none of Asio does; but a coroutine that was cancelled throws at `co_await` and
-/// does not get there, unless it has said `throw_if_cancelled(false)`.
+/// default token, `use_awaitable` or `as_tuple` of that awaits an awaitable operation, unless this gets a
+/// strand without that coroutine. No other operation hears of what came before it, as none of Asio does; but a
+/// coroutine that was cancelled throws at `co_await` and does not get there, unless it has said
+/// `throw_if_cancelled(false)`.
 ///
 /// An awaitable attempt sees `terminal` only, unless it asks for more, and only what the coroutine that awaits
 /// the operation lets through. A request is remembered from when it is made. Each attempt has a cancellation
