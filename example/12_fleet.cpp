@@ -59,7 +59,7 @@ struct client {
     double failing;                 // the share of its attempts
 };
 
-constexpr std::array<client, 2> clients{{{"busy", 5ms, 0.05}, {"quiet", 50ms, 0.5}}};
+constexpr std::array<client, 2> clients{{{"busy", 5ms, 0.02}, {"quiet", 50ms, 0.5}}};
 
 /// A process that makes requests until its parent ends it.
 class client_process {
@@ -70,7 +70,8 @@ public:
         , driver_(std::make_shared<fleet::redis_driver>(
               io_.get_executor(), asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), redis),
               "budget:orders",
-              asio_retry::fleet_budget_options{.interval = 200ms, .greatest_interval = 2s, .capacity = 20}))
+              asio_retry::fleet_budget_options{
+                  .interval = 200ms, .greatest_interval = 2s, .lease = 1s, .capacity = 20}))
         , policy_(asio_retry::retry_policy()
                       .backoff(asio_retry::exponential(200ms))
                       .gate(asio_retry::all_gates({driver_->budget(), driver_}))) {}
