@@ -1,19 +1,32 @@
-# A process for each test, so that it is run by its name and disturbs no other; it begins a quarter sooner where nothing has
-# to be relocated. One that a sanitizer has changed takes a tenth of a second to begin: there a few processes share the tests.
+# discover_tests(TARGET [TOGETHER REGEX] [PROPERTIES ...]): each suite is one test of CTest, `TARGET.SUITE`, and what its
+# tests show of a decision or scheme that their names have is another one, as in `ctest -R decision_13`. Suites share a
+# process if what REGEX matches of their names is the same; it matches all of them by default. To begin a process and
+# to list its tests takes longer than most of them do, and a tenth of a second where a sanitizer has changed it.
 function(discover_tests target)
-    if(NOT ASIO_RETRY_SANITIZE)
-        if(LINUX)
-            target_link_options(${target} PRIVATE -no-pie)
-        endif()
-        gtest_discover_tests(${target} NO_PRETTY_TYPES NO_PRETTY_VALUES ${ARGN})
+    cmake_parse_arguments(PARSE_ARGV 1 of "" "TOGETHER" "PROPERTIES")
+    if(ASIO_RETRY_SANITIZE)
+        foreach(shard RANGE 7)
+            set(name ${target}.shard_${shard})
+            add_test(NAME ${name} COMMAND ${target})
+            set_tests_properties(${name} PROPERTIES
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${shard}" ${of_PROPERTIES})
+        endforeach()
         return()
     endif()
-    set(shards 8)
-    math(EXPR last "${shards} - 1")
-    foreach(shard RANGE ${last})
-        set(name ${target}.shard_${shard})
-        add_test(NAME ${name} COMMAND ${target})
-        set_tests_properties(${name} PROPERTIES
-            ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
-    endforeach()
+    if(LINUX) # begins a quarter sooner where nothing has to be relocated
+        target_link_options(${target} PRIVATE -no-pie)
+    endif()
+    set(suites ${PROJECT_SOURCE_DIR}/test/suites.cmake)
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${suites})
+    set(tests ${CMAKE_CURRENT_BINARY_DIR}/${target}.tests.cmake)
+    add_custom_command(TARGET ${target} POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -D NAME=${target} "-DPROGRAM=$<TARGET_FILE:${target}>"
+            "-DRUNNER=$<TARGET_PROPERTY:${target},CROSSCOMPILING_EMULATOR>" "-DTOGETHER=${of_TOGETHER}"
+            "-DPROPERTIES=${of_PROPERTIES}" -D OUTPUT=${tests} -P ${suites}
+        BYPRODUCTS ${tests}
+        VERBATIM)
+    set(include ${CMAKE_CURRENT_BINARY_DIR}/${target}.include.cmake)
+    file(WRITE ${include} "if(EXISTS \"${tests}\")\n    include(\"${tests}\")\nelse()\n"
+        "    add_test(${target}.is_not_built ${target}.is_not_built)\nendif()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include})
 endfunction()
