@@ -1,7 +1,7 @@
 # discover_tests(TARGET [TOGETHER REGEX] [PROPERTIES ...]): each suite is one test of CTest, `TARGET.SUITE`, and what its
-# tests show of a decision or scheme that their names have is another one, as in `ctest -R decision_13`. Suites share a
-# process if what REGEX matches of their names is the same; it matches all of them by default. To begin a process and
-# to list its tests takes longer than most of them do, and a tenth of a second where a sanitizer has changed it.
+# tests show of a decision or scheme that their names have is another one, as in `ctest -R decision_13`. REGEX matches
+# what tests that share a process have in common at the beginning of `SUITE.TEST`, in place of the suite. To begin a process
+# and to list its tests takes longer than most of them do, and a tenth of a second where a sanitizer has changed it.
 function(discover_tests target)
     cmake_parse_arguments(PARSE_ARGV 1 of "" "TOGETHER" "PROPERTIES")
     if(ASIO_RETRY_SANITIZE)
@@ -9,7 +9,7 @@ function(discover_tests target)
             set(name ${target}.shard_${shard})
             add_test(NAME ${name} COMMAND ${target})
             set_tests_properties(${name} PROPERTIES
-                ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${shard}" ${of_PROPERTIES})
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${shard}")
         endforeach()
         return()
     endif()
