@@ -291,8 +291,8 @@ TEST_F(counts, without_a_key_are_more_than_were_acknowledged) {
 
 // --- against a fixed second
 
-/// A hundred times in a second, so that what gets through says how long the server was there for each way, and
-/// not how fast it is.
+/// At most a hundred times in a second, so that what gets through says how long the server was there for each
+/// way, and not how fast it is.
 asio::awaitable<void> wait_for_the_next(asio::steady_timer& timer) {
     timer.expires_after(10ms);
     co_await timer.async_wait(asio::use_awaitable);
@@ -359,7 +359,7 @@ TEST(reconnection, by_a_policy_and_after_a_fixed_second_get_through_in_the_same_
         server.restart();
     }
     clients.join();
-    EXPECT_GT(retried, 0);
+    EXPECT_GT(retried, waited);
     EXPECT_GT(waited, 0);
     std::cout << "in 15 s with " << outages << " outages " << retried << " operations of async_retry, "
               << waited << " after a fixed second\n";

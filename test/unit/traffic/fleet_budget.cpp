@@ -275,6 +275,24 @@ TEST(fleet_budget, without_the_store_a_process_lives_on_what_it_has_earned) {
     EXPECT_EQ(budget.held(), 6u);
 }
 
+TEST(fleet_budget, what_it_granted_itself_is_used_or_goes_back_before_a_store_that_is_back_is_told) {
+    fleet_budget budget({.lease = 10s});
+    EXPECT_EQ(budget.poll(noon), std::nullopt);
+    succeed(budget, 50);
+    EXPECT_DOUBLE_EQ(told(budget, noon), 5);
+    budget.on_unavailable(noon);
+    EXPECT_TRUE(begins(budget));
+
+    EXPECT_TRUE(reserve(budget, noon + 2s));
+    EXPECT_EQ(budget.poll(noon + 2s), std::nullopt) << "what it holds is enough";
+    EXPECT_TRUE(begins(budget));
+    EXPECT_EQ(budget.held(), 3u);
+
+    EXPECT_EQ(budget.poll(noon + 10s), std::nullopt) << "nor is it told without need";
+    EXPECT_EQ(budget.held(), 0u);
+    EXPECT_DOUBLE_EQ(told(budget, noon + 10s), 3);
+}
+
 TEST(fleet_budget, a_store_that_is_back_after_it_was_empty_begins_with_the_interval) {
     fleet_budget budget;
     EXPECT_TRUE(reserve(budget, noon));
