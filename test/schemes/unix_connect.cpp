@@ -1,10 +1,10 @@
 #include "schemes/scheme.hpp"
+#include "support/matches.hpp"
 #include "support/places.hpp"
 
 #include <asio_retry/profiles.hpp>
 
 #include <fstream>
-#include <regex>
 
 namespace asio_retry::test {
 namespace {
@@ -23,20 +23,17 @@ std::vector<trace> published_traces() {
     std::ifstream file(test::file_of_project("test/golden/apue_connect_retry_trace.txt"));
     EXPECT_TRUE(file);
     std::vector<trace> traces;
-    std::smatch found;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("# "))
             traces.emplace_back().title = line;
-        else if (std::regex_match(line, found,
-                                  std::regex("return=(-?\\d+) attempts=(\\d+) total_sleep=(\\d+)"))) {
-            traces.back().connected = std::stoi(found[1]) >= 0;
-            traces.back().attempts = std::stoul(found[2]);
-            traces.back().slept = std::chrono::seconds(std::stoi(found[3]));
-        } else if (line.find("=-1 ") != std::string::npos) {
-            ++traces.back().failures;
-            if (std::regex_search(line, found, std::regex("close\\(\\d\\)=0;sleep\\((\\d+)\\)$")))
-                traces.back().sleeps.push_back(std::chrono::seconds(std::stoi(found[1])));
+        for (auto const& end : all_matches(line, "^return=(-?\\d+) attempts=(\\d+) total_sleep=(\\d+)$")) {
+            traces.back().connected = std::stoi(end[1]) >= 0;
+            traces.back().attempts = std::stoul(end[2]);
+            traces.back().slept = std::chrono::seconds(std::stoi(end[3]));
         }
+        traces.back().failures += all_matches(line, "^socket.*=-1 ").size();
+        for (auto const& sleep : all_matches(line, "close\\(\\d\\)=0;sleep\\((\\d+)\\)$"))
+            traces.back().sleeps.push_back(std::chrono::seconds(std::stoi(sleep[1])));
     }
     return traces;
 }

@@ -3,13 +3,14 @@
 #include "plot.hpp"
 #include "study_formats.hpp"
 
+#include "support/matches.hpp"
+
 #include <asio_retry/profiles.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,16 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The groups of every match, the whole of it first.
-std::vector<std::vector<std::string>> all_matches(std::string const& text, char const* pattern) {
-    std::regex const searched(pattern);
-    std::vector<std::vector<std::string>> all;
-    for (auto match = std::sregex_iterator(text.begin(), text.end(), searched); match != std::sregex_iterator();
-         ++match)
-        all.emplace_back(match->begin(), match->end());
-    return all;
-}
-
 std::string first_plot(std::string const& svg) {
     return svg.substr(0, svg.find("</g>\n<g transform"));
 }
@@ -36,7 +27,7 @@ std::string first_plot(std::string const& svg) {
 /// How high the highest point lies, as a share of the axis.
 double height_of(std::string const& points) {
     double least = plot::height;
-    for (auto const& found : all_matches(points, "[-0-9.]+(?:,|\" cy=\")([-0-9.]+)"))
+    for (auto const& found : test::all_matches(points, "[-0-9.]+(?:,|\" cy=\")([-0-9.]+)"))
         least = std::min(least, std::stod(found[1]));
     constexpr double top = 34, base = 262;
     return (base - least) / (base - top);
@@ -49,7 +40,7 @@ std::string drawn(retry_policy const& policy, std::size_t draws) {
 }
 
 double height_of_band(std::string const& plot) {
-    return height_of(all_matches(plot, "<polygon[^>]* points=\"([^\"]*)\"").at(0)[1]);
+    return height_of(test::all_matches(plot, "<polygon[^>]* points=\"([^\"]*)\"").at(0)[1]);
 }
 
 // The axis is never longer than twice the greatest delay shown.
@@ -74,7 +65,8 @@ TEST(charts, for_ever_is_cut_at_a_quantile) {
 
 TEST(charts, a_ceiling_beyond_the_axis_ends_there) {
     std::string const plot = first_plot(drawn(profiles::aws_decorrelated(), 0));
-    std::string const ceiling = all_matches(plot, "<polyline[^>]*dasharray[^>]* points=\"([^\"]*)\"").at(0)[1];
+    std::string const ceiling =
+        test::all_matches(plot, "<polyline[^>]*dasharray[^>]* points=\"([^\"]*)\"").at(0)[1];
     EXPECT_DOUBLE_EQ(height_of(ceiling), 1);
 }
 
@@ -86,7 +78,7 @@ TEST(charts, legends_do_not_run_into_each_other_nor_out_of_the_chart) {
     std::string const svg = many.group();
     double end = 0, line = 0;
     auto const entries =
-        all_matches(svg, "<rect[^>]* x=\"([0-9]+)\" y=\"([0-9]+)\"[^>]*>\n<text[^>]*>([^<]*)<");
+        test::all_matches(svg, "<rect[^>]* x=\"([0-9]+)\" y=\"([0-9]+)\"[^>]*>\n<text[^>]*>([^<]*)<");
     ASSERT_EQ(entries.size(), 7u);
     for (auto const& entry : entries) {
         double const x = std::stod(entry[1]), y = std::stod(entry[2]);
@@ -108,8 +100,8 @@ TEST(charts, as_many_policies_as_there_may_be_are_drawn_inside) {
     std::ostringstream out;
     print_svg(out, all, {});
     std::string const svg = out.str();
-    double const height = std::stod(all_matches(svg, " height=\"([0-9]+)\" font").at(0)[1]) - 28;
-    auto const legend = all_matches(svg, "<rect[^>]* y=\"([0-9]+)\"");
+    double const height = std::stod(test::all_matches(svg, " height=\"([0-9]+)\" font").at(0)[1]) - 28;
+    auto const legend = test::all_matches(svg, "<rect[^>]* y=\"([0-9]+)\"");
     ASSERT_EQ(legend.size(), 200u);
     double highest_entry = height;
     for (auto const& entry : legend) {
@@ -117,14 +109,14 @@ TEST(charts, as_many_policies_as_there_may_be_are_drawn_inside) {
         highest_entry = std::min(highest_entry, std::stod(entry[1]));
     }
     double least = height, greatest = 0;
-    for (auto const& line : all_matches(svg, "<polyline[^>]* points=\"([^\"]*)\""))
-        for (auto const& y : all_matches(line[1], ",([-0-9.]+) ")) {
+    for (auto const& line : test::all_matches(svg, "<polyline[^>]* points=\"([^\"]*)\""))
+        for (auto const& y : test::all_matches(line[1], ",([-0-9.]+) ")) {
             least = std::min(least, std::stod(y[1]));
             greatest = std::max(greatest, std::stod(y[1]));
         }
     EXPECT_GE(least, 34);
     EXPECT_LE(greatest, highest_entry - 40) << "there are words between";
-    auto const grid = all_matches(svg, "class=\"grid\"[^>]* y1=\"([-0-9.]+)\"");
+    auto const grid = test::all_matches(svg, "class=\"grid\"[^>]* y1=\"([-0-9.]+)\"");
     EXPECT_GE(std::stod(grid.front()[1]) - least, 150) << "the first line is the axis";
 }
 
@@ -135,11 +127,11 @@ TEST(charts, rounds_without_attempts_are_drawn_and_who_was_served_is_counted) {
     asked.as = format::svg;
     std::ostringstream out;
     print_rounds(out, {{"constant(5s)", study_rounds(policy, 2, 1, 1)}}, asked, {});
-    auto const lines = all_matches(out.str(), "<polyline[^>]* points=\"([^\"]*)\"");
+    auto const lines = test::all_matches(out.str(), "<polyline[^>]* points=\"([^\"]*)\"");
     ASSERT_EQ(lines.size(), 3u) << "attempts, served and served in all";
     auto const heights = [](std::string const& points) {
         std::vector<double> result;
-        for (auto const& one : all_matches(points, "[0-9.]+,[0-9.]+"))
+        for (auto const& one : test::all_matches(points, "[0-9.]+,[0-9.]+"))
             result.push_back(height_of(one[0]));
         return result;
     };
@@ -154,10 +146,10 @@ TEST(charts, a_failure_probability_adds_the_load_and_the_success) {
     explanation const what = explain(retry_policy().max_attempts(3), {});
     std::ostringstream out;
     print_svg(out, what, 0.5);
-    EXPECT_EQ(all_matches(out.str(), "<g transform").size(), 4u);
+    EXPECT_EQ(test::all_matches(out.str(), "<g transform").size(), 4u);
     EXPECT_THAT(out.str(), testing::HasSubstr("at 50 %: 1.75<"));
     EXPECT_THAT(out.str(), testing::HasSubstr("at 50 %: 87.5 %<"));
-    auto const marks = all_matches(out.str(), "<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\" r=\"4\"/>");
+    auto const marks = test::all_matches(out.str(), "<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\" r=\"4\"/>");
     ASSERT_EQ(marks.size(), 2u);
     EXPECT_NEAR(height_of(marks[0][0]), 1.75 / 3, 0.01);
     EXPECT_NEAR(height_of(marks[1][0]), 0.875, 0.01);
@@ -192,10 +184,10 @@ TEST(charts, several_policies_share_them) {
                                              {"slow <1>", explain(profiles::celery(), {})}};
     std::ostringstream out;
     print_svg(out, two, 0.25);
-    EXPECT_EQ(all_matches(out.str(), "<g transform").size(), 4u);
-    EXPECT_EQ(all_matches(out.str(), "<polyline").size(), 8u);
-    EXPECT_EQ(all_matches(out.str(), ">fast<").size(), 4u);
-    EXPECT_EQ(all_matches(out.str(), ">slow &lt;1&gt;<").size(), 4u);
+    EXPECT_EQ(test::all_matches(out.str(), "<g transform").size(), 4u);
+    EXPECT_EQ(test::all_matches(out.str(), "<polyline").size(), 8u);
+    EXPECT_EQ(test::all_matches(out.str(), ">fast<").size(), 4u);
+    EXPECT_EQ(test::all_matches(out.str(), ">slow &lt;1&gt;<").size(), 4u);
 }
 
 } // namespace

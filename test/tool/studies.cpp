@@ -4,6 +4,7 @@
 #include "traffic_page.hpp"
 
 #include "support/csv.hpp"
+#include "support/matches.hpp"
 #include "support/places.hpp"
 
 #include <boost/json/parse.hpp>
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -38,13 +38,12 @@ std::string without_space(std::string text) {
 /// How high the highest point of a chart lies, as a share of its axis.
 double height_of(plot const& chart) {
     std::string const group = chart.group();
-    std::regex const base(R"re(class="grid"[^>]* y1="([0-9.]+)")re"), high(R"re([-0-9.]+,([-0-9.]+))re");
-    std::smatch found;
-    std::regex_search(group, found, base); // of the least tick, which is drawn first
-    double const bottom = std::stod(found[1]);
+    // Of the least tick, which is drawn first.
+    double const bottom =
+        std::stod(test::all_matches(group, R"re(class="grid"[^>]* y1="([0-9.]+)")re").at(0)[1]);
     double least = bottom;
-    for (auto at = std::sregex_iterator(group.begin(), group.end(), high); at != std::sregex_iterator(); ++at)
-        least = std::min(least, std::stod((*at)[1]));
+    for (auto const& high : test::all_matches(group, R"re([-0-9.]+,([-0-9.]+))re"))
+        least = std::min(least, std::stod(high[1]));
     constexpr double top = 34;
     return (bottom - least) / (bottom - top);
 }

@@ -1,5 +1,6 @@
 #include <asio_retry/retry_policy.hpp>
 
+#include "support/matches.hpp"
 #include "support/places.hpp"
 
 #include <asio_retry/policy_text.hpp>
@@ -10,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -86,19 +86,16 @@ std::set<std::string> setters_of_the_class() {
     std::string const header = content_of("include/asio_retry/retry_policy.hpp");
     auto const begin = header.find(" retry_policy {\n");
     std::string const members = header.substr(begin, header.find("\nprivate:") - begin);
-    std::regex const setter(R"(\n {4}[^/\n]*\bretry_policy (\w+)\()");
     std::set<std::string> names;
-    for (std::sregex_iterator found(members.begin(), members.end(), setter), end; found != end; ++found)
-        names.insert((*found)[1]);
+    for (auto const& setter : test::all_matches(members, R"(\n {4}[^/\n]*\bretry_policy (\w+)\()"))
+        names.insert(setter[1]);
     return names;
 }
 
 std::map<std::string, std::string> rows_of_the_readme() {
-    std::string const readme = content_of("README.md");
-    std::regex const row(R"(\n\| `(\w+)\([^`]*\)` \| ([^|]*) \|)");
     std::map<std::string, std::string> rows;
-    for (std::sregex_iterator found(readme.begin(), readme.end(), row), end; found != end; ++found)
-        rows.emplace((*found)[1], (*found)[2]);
+    for (auto const& row : test::all_matches(content_of("README.md"), R"(\n\| `(\w+)\([^`]*\)` \| ([^|]*) \|)"))
+        rows.emplace(row[1], row[2]);
     return rows;
 }
 
