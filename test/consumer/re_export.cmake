@@ -2,7 +2,8 @@
 # in its own export set, and installed beside asio_retry. consumer.add_subdirectory has built it, in EMBEDDER.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK_DIR})
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ DESTINATION ${WORK_DIR}/project)
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/CMakeLists.txt ${CMAKE_CURRENT_LIST_DIR}/re_export/main.cpp
+    DESTINATION ${WORK_DIR}/project)
 file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake
     "find_package(embedder REQUIRED)\ntarget_link_libraries(app PRIVATE embedder::embedder)\n")
 
