@@ -116,18 +116,19 @@ announce_demo() {
 install_services() {
     PATH=$PATH:/usr/sbin:$PWD/build/services/usr/sbin:$PWD/build/services/usr/bin
     failed=0
-    is_command nginx ||
-        (install_missing libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g && unpack nginx build/services) || failed=1
+    servers=
     (install_missing libsqlite3-dev) || failed=1
-    # redis-server is a link to a program of redis-tools
     (install_missing libhiredis-dev) || failed=1
-    is_command prometheus || unpack prometheus build/services || failed=1
     (install_missing python3) || failed=1
-    is_command redis-server ||
-        (install_missing libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0 &&
-            unpack redis-tools build/services && unpack redis-server build/services) || failed=1
     (install_missing libpq-dev) || failed=1
-    has_postgres || unpack_postgres || failed=1
+    is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g
+    is_command prometheus || get prometheus
+    # redis-server is a link to a program of redis-tools
+    is_command redis-server ||
+        get "redis-tools redis-server" libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0
+    has_postgres || get_postgres
+    # shellcheck disable=SC2086 # a list of words
+    [ -z "$servers" ] || unpack build/services $servers || failed=1
     return $failed
 }
 
@@ -141,27 +142,58 @@ has_postgres() {
 }
 
 # Each release has its own version of it, in a package of that name, which needs many libraries.
-unpack_postgres() {
+get_postgres() {
     server=$(depends_of postgresql | grep '^postgresql-[0-9]*$') ||
-        { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || return 1
+        { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || { failed=1; return; }
     # shellcheck disable=SC2046 # a list of words
-    (install_missing tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')) && unpack "$server" build/services
+    get "$server" tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')
 }
 
 # depends_of PACKAGE
 depends_of() { apt-cache depends "$1" | sed -n 's/^ *|*Depends: //p'; }
 
-# unpack PACKAGE FOLDER
-unpack() {
-    say "unpacking $1 in $2"
-    rm -rf "$2/package"
-    mkdir -p "$2/package" &&
-        { download "$1" "$2/package" || { update_lists && download "$1" "$2/package"; }; } &&
-        dpkg-deb -x "$2/package/$1"_*.deb "$2"
+# get SERVER PACKAGE...: a server to unpack, and what it needs
+get() {
+    server=$1
+    shift
+    if (install_missing "$@"); then servers="$servers $server"; else failed=1; fi
 }
 
-# download PACKAGE FOLDER
-download() { (cd "$2" && apt-get download -qq -o APT::Sandbox::User=root "$1"); }
+# unpack FOLDER PACKAGE...
+unpack() {
+    folder=$1
+    shift
+    say "unpacking $* in $folder"
+    rm -rf "$folder/package"
+    mkdir -p "$folder/package"
+    # A second for all of them, instead of one for each.
+    download "$folder/package" "$@" || { update_lists && download "$folder/package" "$@"; } || download_each "$folder/package" "$@"
+    complete=$?
+    for package in "$folder"/package/*.deb; do
+        dpkg-deb -x "$package" "$folder" || complete=1
+    done
+    return $complete
+}
+
+# download_each FOLDER PACKAGE...: one that cannot be had does not keep the others away
+download_each() {
+    into=$1
+    shift
+    each=0
+    for package in "$@"; do
+        download "$into" "$package" || each=1
+    done
+    return $each
+}
+
+# download FOLDER PACKAGE...
+download() {
+    (
+        cd "$1"
+        shift
+        apt-get download -qq -o APT::Sandbox::User=root "$@"
+    )
+}
 
 # What builds the site, and what a test looks at it with.
 install_browser() { install_missing doxygen python3 "chromium|chromium-browser"; }
