@@ -164,35 +164,37 @@ unpack() {
     folder=$1
     shift
     say "unpacking $* in $folder"
-    rm -rf "$folder/package"
-    mkdir -p "$folder/package"
+    complete=0
     # A second for all of them, instead of one for each.
-    download "$folder/package" "$@" || { update_lists && download "$folder/package" "$@"; } || download_each "$folder/package" "$@"
-    complete=$?
+    download "$folder/package" "$@" ||
+        { update_lists && download "$folder/package" "$@"; } ||
+        download_each "$folder/package" "$@" || complete=1
     for package in "$folder"/package/*.deb; do
-        dpkg-deb -x "$package" "$folder" || complete=1
+        [ ! -e "$package" ] || dpkg-deb -x "$package" "$folder" || complete=1
     done
     return $complete
 }
 
-# download_each FOLDER PACKAGE...: one that cannot be had does not keep the others away
+# download FOLDER PACKAGE...: into an empty folder
+download() {
+    (
+        rm -rf "$1" && mkdir -p "$1" && cd "$1" && shift &&
+            apt-get download -qq -o APT::Sandbox::User=root "$@"
+    )
+}
+
+# download_each FOLDER PACKAGE...: one that cannot be had, or not to its end, does not keep the others away
 download_each() {
     into=$1
     shift
     each=0
+    rm -rf "$into"
+    mkdir -p "$into"
     for package in "$@"; do
-        download "$into" "$package" || each=1
+        if download "$into.one" "$package"; then mv "$into.one"/*.deb "$into"; else each=1; fi
     done
+    rm -rf "$into.one"
     return $each
-}
-
-# download FOLDER PACKAGE...
-download() {
-    (
-        cd "$1"
-        shift
-        apt-get download -qq -o APT::Sandbox::User=root "$@"
-    )
 }
 
 # What builds the site, and what a test looks at it with.

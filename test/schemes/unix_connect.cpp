@@ -26,6 +26,10 @@ std::vector<trace> published_traces() {
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("# "))
             traces.emplace_back().title = line;
+        if (traces.empty()) {
+            ADD_FAILURE() << "before the first title: " << line;
+            continue;
+        }
         for (auto const& end : all_matches(line, "^return=(-?\\d+) attempts=(\\d+) total_sleep=(\\d+)$")) {
             traces.back().connected = std::stoi(end[1]) >= 0;
             traces.back().attempts = std::stoul(end[2]);
