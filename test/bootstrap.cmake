@@ -1,5 +1,5 @@
 # What `./cmake/bootstrap.sh demo` installs and says, with a package manager, CMake and a demo that only note that they are
-# called: cmake -D SOURCE_DIR=... -D WORK_DIR=... -P bootstrap.cmake
+# called, and what comes of servers of which one cannot be had: cmake -D SOURCE_DIR=... -D WORK_DIR=... -P bootstrap.cmake
 cmake_minimum_required(VERSION 3.25)
 set(tree ${WORK_DIR}/tree)
 set(fakes ${WORK_DIR}/fakes)
@@ -41,4 +41,37 @@ execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_CXX_COMPILER_LAUNC
     OUTPUT_VARIABLE said RESULT_VARIABLE status)
 if(NOT status EQUAL 0 OR NOT said MATCHES " --target asio_retry_gateway\n.*\ngateway --demo --quiet --listen 127.0.0.1:0\n$")
     message(FATAL_ERROR "with a page it ended with ${status}:\n${said}")
+endif()
+
+# All packages are installed and no server is, as far as it sees; the connection breaks in the midst of one.
+set(few ${WORK_DIR}/few)
+file(MAKE_DIRECTORY ${few})
+foreach(tool dirname env grep id mkdir mv rm sed tr)
+    find_program(path_of_${tool} ${tool} REQUIRED)
+    file(CREATE_LINK ${path_of_${tool}} ${few}/${tool} SYMBOLIC)
+endforeach()
+fake(${few}/dpkg-query "echo install ok installed")
+fake(${few}/apt-cache "[ \"$2\" != postgresql ] || echo '  Depends: postgresql-15'")
+fake(${few}/apt-get [==[
+[ "$1" = download ] || exit 0
+status=0
+for package in "$@"; do
+    case $package in
+    download | -* | *=*) ;;
+    prometheus) echo half >prometheus_1.deb; status=100 ;;
+    *) echo whole >"${package}_1.deb" ;;
+    esac
+done
+exit $status]==])
+fake(${few}/dpkg-deb "read content <\"$2\" && echo \"$content \${2##*/} to $3\" >>${WORK_DIR}/unpacked")
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${few} ${tree}/cmake/bootstrap.sh install-services
+    OUTPUT_QUIET RESULT_VARIABLE status)
+file(READ ${WORK_DIR}/unpacked unpacked)
+if(status EQUAL 0 OR NOT unpacked MATCHES "whole redis-server_1.deb to build/services\n" OR unpacked MATCHES "half")
+    message(FATAL_ERROR "without prometheus it ended with ${status} and unpacked\n${unpacked}")
+endif()
+file(GLOB left RELATIVE ${tree} ${tree}/* ${tree}/build/services/*/prometheus*)
+list(REMOVE_ITEM left build cmake)
+if(left)
+    message(FATAL_ERROR "it left ${left}")
 endif()
