@@ -2,10 +2,11 @@
 # in its own export set, and installed beside asio_retry. consumer.add_subdirectory has built it, in EMBEDDER.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK_DIR})
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/CMakeLists.txt ${CMAKE_CURRENT_LIST_DIR}/re_export/main.cpp
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/project/ ${CMAKE_CURRENT_LIST_DIR}/re_export/usual.cpp
     DESTINATION ${WORK_DIR}/project)
 file(WRITE ${WORK_DIR}/project/lines_of_the_guide.cmake
-    "find_package(embedder REQUIRED)\ntarget_link_libraries(app PRIVATE embedder::embedder)\n")
+    "find_package(embedder REQUIRED)\ntarget_link_libraries(app PRIVATE embedder::embedder)\n"
+    "target_sources(app PRIVATE usual.cpp)\n")
 
 function(run)
     execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
