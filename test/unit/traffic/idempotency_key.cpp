@@ -1,7 +1,5 @@
 #include <asio_retry/traffic/idempotency_key.hpp>
 
-#include "support/matches.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,19 +51,20 @@ TEST(idempotency_key, is_a_quoted_string_in_its_field) {
 }
 
 TEST(idempotency_key, scheme_G7_random_ones_differ_and_use_all_bits) {
-    std::string const version_4 = "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$";
     std::set<std::string> seen;
     std::string lowest(36, 'g'), highest(36, ' ');
     for (int i = 0; i < 1000; ++i) {
         std::string const key = idempotency_key::random().to_string();
-        ASSERT_EQ(all_matches(key, version_4).size(), 1u) << key;
+        ASSERT_EQ(key.size(), lowest.size()) << key;
+        ASSERT_EQ(key.find_first_not_of("0123456789abcdef-"), std::string::npos) << key;
         EXPECT_TRUE(seen.insert(key).second) << key;
         for (std::size_t at = 0; at < key.size(); ++at) {
             lowest[at] = std::min(lowest[at], key[at]);
             highest[at] = std::max(highest[at], key[at]);
         }
     }
-    // Of a thousand, no place misses a digit that it may have but once in 10^26 times.
+    // So hyphens, the version and the variant are where they have to be. And of a thousand, no place misses a
+    // digit that it may have but once in 10^26 times.
     EXPECT_EQ(lowest, "00000000-0000-4000-8000-000000000000");
     EXPECT_EQ(highest, "ffffffff-ffff-4fff-bfff-ffffffffffff");
 }
