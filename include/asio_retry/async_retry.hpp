@@ -79,7 +79,8 @@ class hedge_policy;
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin. `total` does the same until the first attempt has failed.
 /// Afterwards it is ignored, unless the policy has `allow_total_cancellation()`, because a failed attempt may
-/// have had side effects. A success wins over a cancellation; otherwise a cancelled operation completes with
+/// have had side effects. Each request is forwarded, and each time limit tells the attempt, whatever it was told
+/// before. The operation waits for the attempt. A success wins over a cancellation; otherwise a cancelled operation completes with
 /// `operation_aborted`.
 ///
 /// No attempt is made in a scope that was cancelled before the start, nor in a coroutine that was, where the

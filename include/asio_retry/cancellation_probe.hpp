@@ -1,5 +1,7 @@
 #pragma once
 
+#include <asio_retry/duration.hpp>
+
 namespace asio_retry {
 
 /// A source of cancellation that cannot call retry_machine::cancel in time and is asked instead.
@@ -10,6 +12,9 @@ public:
 
     /// Whether a running attempt is told too; it may be let finish.
     virtual bool tells_attempt() const noexcept { return true; }
+
+    /// When it tells a running attempt, whatever that has been told before; time_point::max() for never.
+    virtual time_point deadline() const noexcept { return (time_point::max)(); }
 
 protected:
     ~cancellation_probe() = default;

@@ -167,11 +167,13 @@ public:
     /// When the attempt that began at `now` is to be told to stop; time_point::max() for never.
     ASIO_RETRY_DECL time_point attempt_limit(time_point now) noexcept;
 
-    /// That time has come: when it is now, after what the attempt has said meanwhile.
-    ASIO_RETRY_DECL time_point renewed_limit() noexcept;
+    /// The time `reached` has come, which `attempt_limit` or this function has answered. Answers when the
+    /// attempt is to be told, after what it has said meanwhile: if that is still to come, ask again then.
+    ASIO_RETRY_DECL time_point renewed_limit(time_point reached) const noexcept;
 
-    /// The attempt reached its limit and is being told to stop.
-    void on_attempt_limit() noexcept { attempt_expired_ = true; }
+    /// The attempt reached that limit and is being told to stop. Answers when to tell it again, because of a
+    /// later limit: it may not have heard, or may hang in its clean-up. time_point::max() for never.
+    ASIO_RETRY_DECL time_point on_attempt_limit(time_point reached) noexcept;
 
     /// What the running attempt set up works.
     ASIO_RETRY_DECL void on_healthy(time_point now) noexcept;
@@ -233,7 +235,7 @@ private:
     duration delay_after_refusal(random* source, error& stage);
     std::uint64_t counted_for_backoff() const noexcept;
     detail::attempt_pulse* pulse() const noexcept;
-    time_point limit_from(time_point began) noexcept;
+    time_point first_limit(time_point began, time_point earliest) const noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;

@@ -48,7 +48,7 @@ public:
 
     ~retry_scope() {
         try {
-            cancel();
+            state_->request(detail::scope_request::cancel);
         } catch (...) { // an operation that could not be told finds out before its next attempt
         }
     }
@@ -63,9 +63,9 @@ public:
 
     /// Ends every wait now with `operation_aborted`, tells every attempt to stop (`terminal`), and lets no
     /// further attempt begin, in this scope and its children. Each operation is told in a turn on its executor,
-    /// so nothing may have ended yet when this returns. For good: what is started in it later makes no attempt,
-    /// and to cancel again tells nobody again.
-    void cancel() { state_->request(detail::scope_request::cancel); }
+    /// so nothing may have ended yet when this returns. For good: what is started in it later makes no attempt.
+    /// To cancel again tells the attempts that still run again. The destructor cancels, and repeats nothing.
+    void cancel() { state_->request(detail::scope_request::cancel, true); }
 
     /// Whether `cancel` was called, here or of a parent, or the time of a drain was over before its operations.
     bool cancelled() const { return state_->cancelled(); }

@@ -100,7 +100,8 @@ bool hedge_core::take_steps(std::exception_ptr& thrown) {
         if (is_abandoned_ || (has_result_ && !is_delivered_))
             return false;
         try {
-            bool const needs_time = machine_.wants_results() || machine_.measures_successes();
+            bool const needs_time =
+                machine_.wants_results() || machine_.measures_successes() || machine_.watches_deadline();
             hedge_action const action = machine_.next(needs_time ? now() : time_point());
             switch (action.what) {
             case kind::begin:

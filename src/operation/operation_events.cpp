@@ -132,9 +132,8 @@ void operation_core::see_to(operation_event events) {
             machine_.drain();
         cut_wait_short();
     }
-    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting) && // or it came too late
-        !renew_limit())
-        tell([this] { time_out_attempt(); });
+    if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) // or it came too late
+        tell([this] { on_limit_reached(); });
     if ((events & coroutine_lost) != nothing)
         fail_with(no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
     take_step(step);
@@ -175,12 +174,18 @@ void operation_core::stop_attempt(asio::cancellation_type_t type) {
         signal_attempt(type);
 }
 
-/// The same, but what has ended by itself meanwhile has not been timed out.
-void operation_core::time_out_attempt() {
+void operation_core::on_limit_reached() {
+    time_point const reached = expiry();
+    if (!renew_limit(reached))
+        time_out_attempt(reached);
+}
+
+/// Tells the attempt, and watches the next limit. What has ended by itself meanwhile has not been timed out.
+void operation_core::time_out_attempt(time_point reached) {
     telling_mark const mark(*this);
     if (state_.occupancy.has(attempt_ended))
         return;
-    machine_.on_attempt_limit();
+    watch_limit(machine_.on_attempt_limit(reached));
     signal_attempt(asio::cancellation_type::terminal);
 }
 
@@ -241,12 +246,16 @@ bool operation_core::arm_limit_at(time_point limit) {
 
 /// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its time is
 /// up.
-bool operation_core::renew_limit() noexcept {
+bool operation_core::renew_limit(time_point reached) noexcept {
     if (!machine_.hears_attempt())
         return false;
+    time_point const limit = machine_.renewed_limit(reached);
+    return limit > reached && watch_limit(limit);
+}
+
+bool operation_core::watch_limit(time_point limit) noexcept {
     try {
-        time_point const limit = machine_.renewed_limit();
-        return limit > now() && arm_limit_at(limit);
+        return arm_limit_at(limit);
     } catch (...) { // it cannot be watched
         return false;
     }

@@ -53,25 +53,42 @@ time_point retry_machine::attempt_limit(time_point now) noexcept {
         pulse()->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
         pulse()->is_healthy.store(false, std::memory_order_relaxed);
     }
-    return limit_from(now);
+    return first_limit(now, time_point::min());
 }
 
-time_point retry_machine::renewed_limit() noexcept {
-    return limit_from(began_);
+time_point retry_machine::renewed_limit(time_point reached) const noexcept {
+    return first_limit(began_, reached);
 }
 
-/// Without memory for what the attempt says neither of the limits holds that depend on it.
-time_point retry_machine::limit_from(time_point began) noexcept {
+time_point retry_machine::on_attempt_limit(time_point reached) noexcept {
+    attempt_expired_ = true;
+    limited_by_deadline_ = deadline_ <= reached;
+    return first_limit(began_, saturating_add(reached, duration(1)));
+}
+
+/// The first limit that is not before `earliest`: the attempt has been told of those. Without memory for what
+/// the attempt says neither of the limits holds that depend on it.
+time_point retry_machine::first_limit(time_point began, time_point earliest) const noexcept {
     retry_settings const& settings = policy_.settings();
-    time_point expiry = after(began, settings.attempt_timeout);
+    time_point first = time_point::max();
+    auto const consider = [&](time_point limit) {
+        if (limit >= earliest)
+            first = std::min(first, limit);
+    };
+    consider(deadline_);
+    consider(after(began, settings.attempt_timeout));
     if (auto const* const said = pulse()) {
-        time_point const heard(duration(said->heard.load(std::memory_order_relaxed)));
-        expiry = std::min(expiry, after(heard, settings.idle_timeout));
+        consider(
+            after(time_point(duration(said->heard.load(std::memory_order_relaxed))), settings.idle_timeout));
         if (!said->is_healthy.load(std::memory_order_relaxed))
-            expiry = std::min(expiry, after(began, settings.set_up_within));
+            consider(after(began, settings.set_up_within));
     }
-    limited_by_deadline_ = deadline_ <= expiry;
-    return std::min(expiry, deadline_);
+    if (deadline_ < earliest) { // of which the attempt has been told: the others that the operation has
+        consider(after(started_, settings.total_timeout));
+        consider(settings.deadline.value_or(time_point::max()));
+        consider(probe_ ? probe_->deadline() : time_point::max());
+    }
+    return first;
 }
 
 void retry_machine::on_healthy(time_point now) noexcept {

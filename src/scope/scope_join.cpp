@@ -53,12 +53,13 @@ void scope_join::finish() noexcept {
 bool scope_join::on_expiry() {
     if (auto const scope = scope_) {
         std::unique_lock lock(*mutex_);
-        if (!has_ended_) { // the time for a drain is up
-            if (!stopped_before_)
+        if (!has_ended_) {                          // the time for a drain is up
+            bool const is_first = !stopped_before_; // or there was no memory to tell some of them
+            if (is_first)
                 stopped_before_ = scope->stopped_attempts_;
             lock.unlock();
             try {
-                scope->request(scope_request::cancel);
+                scope->request(scope_request::cancel, is_first);
             } catch (std::bad_alloc const&) {
                 return false;
             } catch (...) { // those that could not be told begin no attempt all the same

@@ -70,9 +70,9 @@ void scope_state::limit_pending(std::size_t greatest) noexcept {
     max_pending_ = greatest;
 }
 
-void scope_state::request(scope_request what) {
+void scope_state::request(scope_request what, bool again) {
     std::exception_ptr failure;
-    tell_all(mark(what), failure);
+    tell_all(mark(what, again), failure);
     if (!failure)
         return;
     tell_all(mark_owed(), failure);
@@ -101,11 +101,11 @@ void scope_state::tell(scope_member& member) {
 }
 
 /// All at once, while nobody makes or destroys a scope. Returns the members that have to be told.
-scope_state::members scope_state::mark(scope_request what) noexcept {
+scope_state::members scope_state::mark(scope_request what, bool again) noexcept {
     members to_tell;
     std::lock_guard const lock(*mutex_);
     for (scope_state* scope = this; scope;) {
-        bool const heard = scope->has_heard(what);
+        bool const heard = !again && scope->has_heard(what);
         if (!heard)
             scope->mark_own(what, to_tell);
         scope = scope->next_below(*this, heard);

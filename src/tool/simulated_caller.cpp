@@ -54,15 +54,16 @@ private:
         running_ = machine_.current_attempt().number;
         time_point const limit = machine_.attempt_limit(now());
         if (limit != time_point::max())
-            caller_.events_.at(limit, [self = shared_from_this(), number = running_] { self->expire(number); });
+            caller_.events_.at(
+                limit, [self = shared_from_this(), number = running_, limit] { self->expire(number, limit); });
         caller_.attempt_({shared_from_this(), running_});
     }
 
-    void expire(std::uint64_t number) {
+    void expire(std::uint64_t number, time_point limit) {
         static verdict const stopped = verdict::failure(aborted_error());
         if (number != running_)
             return;
-        machine_.on_attempt_limit();
+        machine_.on_attempt_limit(limit);
         fail(number, stopped);
     }
 

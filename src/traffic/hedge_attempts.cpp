@@ -220,7 +220,7 @@ bool hedge_machine::cancel_total() noexcept {
 
 void hedge_machine::cancel_by_scope() noexcept {
     stopping_ = stopping::cancelled;
-    has_to_stop_ = has_to_stop_ || !was_told_;
+    has_to_stop_ = true;
 }
 
 void hedge_machine::drain() noexcept {

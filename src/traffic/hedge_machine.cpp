@@ -31,6 +31,8 @@ void hedge_machine::start(time_point now) {
         deadline_ = std::min(deadline_, saturating_add(now, *timeout));
     if (auto const& deadline = common().deadline)
         deadline_ = std::min(deadline_, *deadline);
+    started_ = now;
+    tells_at_ = deadline_;
     if (is_stopping())
         return end(phase::closed, stop_reason::cancelled, 0, aborted_error());
     if (now >= deadline_)
@@ -65,8 +67,10 @@ hedge_action hedge_machine::next(time_point now) {
     }
     drop_ready();
     give_lease_back();
-    if (phase_ == phase::ending && !was_told_ && now >= deadline_)
+    if (watches_deadline() && now >= tells_at_) {
         has_to_stop_ = true;
+        tells_at_ = deadline_after(tells_at_);
+    }
     if (std::exchange(has_to_stop_, false) && running_ > 0) {
         was_told_ = true;
         if (reason_ != stop_reason::cancelled)
@@ -75,13 +79,13 @@ hedge_action hedge_machine::next(time_point now) {
                     record(attempts_[number - 1], now);
         return just(kind::stop);
     }
-    if (phase_ == phase::over)
-        return just(running_ == 0 ? kind::done : kind::wait);
-    if (running_ > 0 && !policy_.settings().deliver_at_once) {
+    if (running_ > 0 && (phase_ == phase::over || !policy_.settings().deliver_at_once)) {
         hedge_action action = just(kind::wait);
         action.until = expiry();
         return action;
     }
+    if (phase_ == phase::over)
+        return just(kind::done);
     phase_ = phase::over;
     return delivery();
 }
@@ -97,8 +101,8 @@ hedge_action hedge_machine::delivery() const {
 }
 
 time_point hedge_machine::expiry() const noexcept {
-    if (phase_ != phase::open) // nobody may have told the attempts, or not so that they hear it
-        return phase_ == phase::ending && !was_told_ ? deadline_ : time_point::max();
+    if (phase_ != phase::open) // whatever the attempts have been told, they may not have heard it
+        return watches_deadline() ? tells_at_ : time_point::max();
     return stopping_ == stopping::no && may_begin(next_at_) ? std::min(deadline_, next_at_) : deadline_;
 }
 
@@ -144,7 +148,21 @@ void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, erro
     error_ = error;
     thrown_ = std::move(thrown);
     if (to == phase::closed)
-        has_to_stop_ = !was_told_;
+        has_to_stop_ = has_to_stop_ || !was_told_;
+}
+
+/// The first deadline after that one: of this operation, or of what it is a part of.
+time_point hedge_machine::deadline_after(time_point reached) noexcept {
+    time_point first = time_point::max();
+    auto const consider = [&](time_point deadline) {
+        if (deadline > reached)
+            first = std::min(first, deadline);
+    };
+    if (auto const& timeout = common().total_timeout)
+        consider(saturating_add(started_, *timeout));
+    consider(common().deadline.value_or(time_point::max()));
+    consider(probe_ ? probe_->deadline() : time_point::max());
+    return first;
 }
 
 // --- another attempt

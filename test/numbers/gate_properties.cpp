@@ -51,7 +51,7 @@ retry_policy policy_of(unsigned bits) {
 void play(retry_machine& machine, std::vector<int> const& choices) {
     random source(1);
     time_point now(1h);
-    bool is_limited = false;
+    time_point limit = time_point::max();
     retry_action action;
     std::size_t next = 0;
     auto const choose = [&](int count) { return next < choices.size() ? choices[next++] % count : -1; };
@@ -94,7 +94,7 @@ void play(retry_machine& machine, std::vector<int> const& choices) {
             continue;
         }
         if (machine.limits_attempts())
-            is_limited = machine.attempt_limit(now) != time_point::max();
+            limit = machine.attempt_limit(now);
         verdict what = verdict::failure(failed);
         switch (choice) {
         case 0:
@@ -116,8 +116,8 @@ void play(retry_machine& machine, std::vector<int> const& choices) {
             machine.heed(pushback::never());
             break;
         case 6:
-            if (is_limited)
-                machine.on_attempt_limit();
+            if (limit != time_point::max())
+                machine.on_attempt_limit(limit);
             break;
         case 7:
             machine.cancel();

@@ -201,7 +201,7 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
             if (told_to_stop == time_point::max())
                 what = outcome::fails;
             else
-                machine.on_attempt_limit();
+                machine.on_attempt_limit(told_to_stop);
         }
         instant const began = now;
         now = std::min<instant>(now + made.took, duration::max().count());

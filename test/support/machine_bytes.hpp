@@ -364,7 +364,7 @@ private:
         if (limit_ == time_point::max())
             return;
         now_ = std::max(now_, limit_);
-        machine_->on_attempt_limit();
+        machine_->on_attempt_limit(limit_);
         expired_ = true;
     }
 
@@ -596,7 +596,7 @@ private:
         call_ = one_call();
         for (unsigned kind = 0; kind < 4; ++kind)
             cancel(kind);
-        machine_->on_attempt_limit();
+        machine_->on_attempt_limit(now_);
         check(call_.retries == 0 && call_.give_ups == 0 && call_.asked == 0, "an operation ended twice");
         check(machine_->current_attempt().number == attempts_, "an attempt after the end");
     }

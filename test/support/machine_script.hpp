@@ -131,8 +131,7 @@ public:
 
     /// An attempt that begins at `from` reaches its limit, is told to stop and does so.
     retry_action expire(duration from, duration stopped, verdict const& failure) {
-        machine.attempt_limit(begin + from);
-        machine.on_attempt_limit();
+        machine.on_attempt_limit(machine.attempt_limit(begin + from));
         return fail(stopped, failure);
     }
     retry_action expire(duration from, duration stopped, error_code const& error = aborted_error()) {

@@ -126,7 +126,7 @@ public:
     /// attempt has begun or the first one has failed.
     bool cancel_total() noexcept;
 
-    /// The scope cancels: those that run have to be told.
+    /// The scope cancels: those that run have to be told, also if they have been told before.
     void cancel_by_scope() noexcept;
 
     /// The attempts that run may go on; no further one begins.
@@ -134,6 +134,11 @@ public:
 
     /// Whether all that run have been told.
     bool was_told() const noexcept { return was_told_; }
+
+    /// Whether `next` has to be told the time, also where no result is wanted.
+    bool watches_deadline() const noexcept {
+        return running_ > 0 && tells_at_ != (time_point::max)();
+    }
 
     /// Ends a wait during which nothing runs.
     void begin_now(time_point now) noexcept;
@@ -184,6 +189,7 @@ private:
     retry_settings const& common() const noexcept { return policy_.settings().common.settings(); }
     bool is_stopping() noexcept;
     bool may_begin(time_point when) const noexcept;
+    time_point deadline_after(time_point reached) noexcept;
     void go_on(time_point now);
     void begin_another(time_point now);
     void make_ready(time_point now);
@@ -206,6 +212,8 @@ private:
     hedged_attempt* attempts_;
     cancellation_probe const* probe_ = nullptr;
     time_point deadline_ = (time_point::max)();
+    time_point tells_at_ = (time_point::max)(); // those that run, whatever they have been told before
+    time_point started_{};
     time_point next_at_ = (time_point::max)(); // when another attempt may begin
     time_point not_before_ = (time_point::min)();
     time_point admitted_at_{}; // the attempt that is ready or began last
@@ -222,7 +230,7 @@ private:
     bool is_ready_ = false;  // the next attempt is admitted
     bool has_lease_ = false; // for the next attempt
     bool has_to_stop_ = false;
-    bool was_told_ = false; // to stop, with terminal
+    bool was_told_ = false;      // to stop, with terminal
     bool is_lost_ = false;
 };
 

@@ -135,8 +135,35 @@ fault(operation_leaves_the_limit_armed src/operation/operation_core.cpp
         return leave();]])
 
 fault(operation_does_not_count_a_limit src/operation/operation_events.cpp
-    [[    machine_.on_attempt_limit();
+    [[    watch_limit(machine_.on_attempt_limit(reached));
 ]] [[]])
+
+fault(operation_forgets_the_limits_after_the_first src/operation/operation_events.cpp
+    [[    watch_limit(machine_.on_attempt_limit(reached));]] [[    machine_.on_attempt_limit(reached);]])
+
+fault(awaiting_forgets_the_limits_after_the_first include/asio_retry/detail/operation/awaited_core.hpp
+    [[        watch_limit(machine_.on_attempt_limit(reached));]] [[        machine_.on_attempt_limit(reached);]])
+
+fault(machine_tells_of_no_limit_after_the_first src/policy/machine_times.cpp
+    [[    return first_limit(began_, saturating_add(reached, duration(1)));]] [[    return time_point::max();]])
+
+fault(machine_tells_of_the_same_limit_again src/policy/machine_times.cpp
+    [[    return first_limit(began_, saturating_add(reached, duration(1)));]] [[    return first_limit(began_, reached);]])
+
+fault(machine_tells_of_one_deadline src/policy/machine_times.cpp
+    [[    if (deadline_ < earliest) { // of which]] [[    if (false) { // of which]])
+
+fault(scope_is_cancelled_once src/scope/scope_state.cpp
+    [[!again && scope->has_heard(what)]] [[scope->has_heard(what)]])
+
+fault(scope_goes_and_tells_again include/asio_retry/retry_scope.hpp
+    [[            state_->request(detail::scope_request::cancel);]] [[            state_->request(detail::scope_request::cancel, true);]])
+
+fault(drain_that_tries_again_tells_all_again src/scope/scope_join.cpp
+    [[scope->request(scope_request::cancel, is_first);]] [[scope->request(scope_request::cancel, true);]])
+
+fault(drain_tells_only_who_was_not_told src/scope/scope_join.cpp
+    [[scope->request(scope_request::cancel, is_first);]] [[scope->request(scope_request::cancel);]])
 
 fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/operation/attempt_runner.hpp
     [[return !std::exchange(stops_at_begin_, false) && !is_cancelled();]] [[return true;]])
@@ -193,11 +220,11 @@ fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation
     [[            entry_.give_back();]] [[            static_cast<void>(entry_);]])
 
 fault(awaiting_does_not_say_why_its_attempt_is_told include/asio_retry/detail/operation/awaited_core.hpp
-    [[        machine_.on_attempt_limit();
+    [[        watch_limit(machine_.on_attempt_limit(reached));
 ]] [[]])
 
 fault(awaiting_has_no_limits include/asio_retry/detail/operation/awaited_core.hpp
-    [[limit == (time_point::max)() || limit_.arm(scheduler(), limit)]] [[limit == limit || limit_.arm(scheduler(), limit)]])
+    [[if (limit == (time_point::max)() || limit_.arm(]] [[if (limit == limit || limit_.arm(]])
 
 fault(limit_of_a_coroutine_is_not_taken_back include/asio_retry/detail/operation/coroutine_limit.hpp
     [[        if (armed_in_ && armed_in_->cancel(*this))
@@ -353,5 +380,5 @@ fault(operation_leaves_what_an_attempt_left_that_ended_when_told src/operation/o
 ]])
 
 fault(operation_times_out_what_has_ended src/operation/operation_events.cpp
-    [[if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting) && // or it came too late]]
-    [[if ((events & limit_reached) != nothing && // or it came too late]])
+    [[if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) // or it came too late]]
+    [[if ((events & limit_reached) != nothing)]])

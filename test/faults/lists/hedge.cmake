@@ -48,7 +48,7 @@ fault(hedge_forgets_an_attempt_that_did_not_begin src/traffic/hedge_machine.cpp
 ]] [[]])
 
 fault(hedge_does_not_tell_losers src/traffic/hedge_machine.cpp
-    [[        has_to_stop_ = !was_told_;]] [[        has_to_stop_ = false;]])
+    [[        has_to_stop_ = has_to_stop_ || !was_told_;]] [[        has_to_stop_ = false;]])
 
 fault(hedge_tells_again src/traffic/hedge_machine.cpp
     [[        was_told_ = true;
@@ -60,10 +60,10 @@ fault(hedge_records_no_losers src/traffic/hedge_machine.cpp
             for]])
 
 fault(hedge_waits_though_it_delivers_at_once src/traffic/hedge_machine.cpp
-    [[    if (running_ > 0 && !policy_.settings().deliver_at_once)]] [[    if (running_ > 0)]])
+    [[(phase_ == phase::over || !policy_.settings().deliver_at_once)) {]] [[(true)) {]])
 
 fault(hedge_delivers_before_losers_have_ended src/traffic/hedge_machine.cpp
-    [[    if (running_ > 0 && !policy_.settings().deliver_at_once)]] [[    if (false)]])
+    [[(phase_ == phase::over || !policy_.settings().deliver_at_once)) {]] [[phase_ == phase::over) {]])
 
 fault(hedge_lets_two_win src/traffic/hedge_attempts.cpp
     [[    hedged_attempt& one = take(number);
@@ -183,12 +183,26 @@ fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp
             end]])
 
 fault(hedge_that_was_not_heard_outlasts_its_deadline src/traffic/hedge_machine.cpp
-    [[    if (phase_ == phase::ending && !was_told_ && now >= deadline_)
-        has_to_stop_ = true;
-]] [[]])
+    [[    if (watches_deadline() && now >= tells_at_) {
+        has_to_stop_ = true;]] [[    if (watches_deadline() && now >= tells_at_) {
+        has_to_stop_ = false;]])
+
+fault(hedge_that_was_told_does_not_hear_of_its_deadline src/traffic/hedge_machine.cpp
+    [[    if (watches_deadline() && now >= tells_at_) {]] [[    if (!was_told_ && watches_deadline() && now >= tells_at_) {]])
+
+fault(hedge_that_was_told_does_not_hear_of_its_scope src/traffic/hedge_attempts.cpp
+    [[    stopping_ = stopping::cancelled;
+    has_to_stop_ = true;]] [[    stopping_ = stopping::cancelled;
+    has_to_stop_ = has_to_stop_ || !was_told_;]])
+
+fault(hedge_tells_of_its_deadline_for_ever src/traffic/hedge_machine.cpp
+    [[        tells_at_ = deadline_after(tells_at_);]] [[        tells_at_ = deadline_;]])
+
+fault(hedge_tells_of_its_first_deadline_alone src/traffic/hedge_machine.cpp
+    [[        tells_at_ = deadline_after(tells_at_);]] [[        tells_at_ = time_point::max();]])
 
 fault(hedge_that_was_not_heard_forgets_its_deadline src/traffic/hedge_machine.cpp
-    [[        return phase_ == phase::ending && !was_told_ ? deadline_ : time_point::max();]] [[        return time_point::max();]])
+    [[        return watches_deadline() ? tells_at_ : time_point::max();]] [[        return time_point::max();]])
 
 fault(hedge_that_goes_keeps_what_is_ready src/traffic/hedge_machine.cpp
     [[    drop_ready();
@@ -257,8 +271,8 @@ fault(hedge_lets_an_attempt_in_when_it_begins src/traffic/hedge_machine.cpp
 fault(hedge_keeps_what_is_ready_after_its_result src/traffic/hedge_machine.cpp
     [[    drop_ready();
     give_lease_back();
-    if (phase_ == phase::ending]] [[    give_lease_back();
-    if (phase_ == phase::ending]])
+    if (watches_deadline()]] [[    give_lease_back();
+    if (watches_deadline()]])
 
 fault(hedge_keeps_what_a_success_heeded src/traffic/hedge_attempts.cpp
     [[failure_kind::none, one.heeded, now);]] [[failure_kind::none, pushback(), now);]])
@@ -310,7 +324,7 @@ fault(hedge_counts_what_its_caller_has_told src/hedge/hedge_core.cpp
     [[machine_.running() > 0 && !machine_.was_told())]] [[machine_.running() > 0)]])
 
 fault(hedge_has_no_time_for_its_losers src/hedge/hedge_core.cpp
-    [[machine_.wants_results() || machine_.measures_successes();]] [[machine_.wants_results();]])
+    [[machine_.wants_results() || machine_.measures_successes() ||]] [[machine_.wants_results() ||]])
 
 fault(hedge_takes_a_result_back_for_an_exception src/hedge/hedge_core.cpp
     [[if (!occupancy_.has(ended(number)) || one.outcome == hedge_slot::fate::completed)]]

@@ -63,10 +63,10 @@ fault(machine_mixes_up_its_limits src/policy/retry_machine.cpp
     [[!limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;]])
 
 fault(machine_blames_the_lesser_limit src/policy/machine_times.cpp
-    [[limited_by_deadline_ = deadline_ <= expiry;]] [[limited_by_deadline_ = deadline_ < expiry;]])
+    [[limited_by_deadline_ = deadline_ <= reached;]] [[limited_by_deadline_ = deadline_ < reached;]])
 
 fault(machine_has_the_later_limit src/policy/machine_times.cpp
-    [[return std::min(expiry, deadline_);]] [[return expiry;]])
+    [[            first = std::min(first, limit);]] [[            first = limit;]])
 
 fault(machine_is_stable_a_little_later src/policy/retry_machine.cpp
     [[elapsed_between(healthy_since_, now) >= *stable_for)]] [[elapsed_between(healthy_since_, now) > *stable_for)]])
@@ -92,19 +92,19 @@ fault(machine_never_hears_an_attempt src/policy/machine_times.cpp
     [[return story_ && attempts_speak_ && settings.wants_a_sign() ?]] [[return story_ && !attempts_speak_ && settings.wants_a_sign() ?]])
 
 fault(operation_ends_what_is_alive src/operation/operation_events.cpp
-    [[return limit > now() && arm_limit_at(limit);]] [[return limit < now() && arm_limit_at(limit);]])
+    [[return limit > reached && watch_limit(limit);]] [[return limit < reached && watch_limit(limit);]])
 
 fault(operation_looks_once_at_what_is_alive src/operation/operation_events.cpp
-    [[return limit > now() && arm_limit_at(limit);]] [[return limit > now();]])
+    [[return limit > reached && watch_limit(limit);]] [[return limit > reached;]])
 
 fault(awaiting_ends_what_is_alive include/asio_retry/detail/operation/awaited_core.hpp
-    [[return limit > waits.now() && (]] [[return limit < waits.now() && (]])
+    [[return limit > reached && watch_limit(limit);]] [[return limit < reached && watch_limit(limit);]])
 
 fault(awaiting_looks_once_at_what_is_alive include/asio_retry/detail/operation/awaited_core.hpp
-    [[(limit == (time_point::max)() || limit_.arm(waits, limit));]] [[(limit == (time_point::max)() || limit != (time_point::max)());]])
+    [[return limit > reached && watch_limit(limit);]] [[return limit > reached;]])
 
 fault(blocking_does_not_hear_an_attempt include/asio_retry/detail/blocking/blocking_retry.hpp
-    [[(std::max)(limit, machine_.renewed_limit())]] [[limit]])
+    [[time_point const last = machine_.renewed_limit(limit);]] [[time_point const last = limit;]])
 
 fault(machine_takes_silence_for_health src/policy/machine_times.cpp
     [[if (!said->is_healthy.load(std::memory_order_relaxed))]] [[if (false)]])

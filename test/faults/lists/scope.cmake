@@ -58,11 +58,11 @@ fault(drain_counts_all_that_was_ever_stopped src/scope/scope_state.cpp
     [[stopped_attempts_ - *join.stopped_before_;]] [[stopped_attempts_;]])
 
 fault(drain_counts_from_its_second_expiry src/scope/scope_join.cpp
-    [[            if (!stopped_before_)
+    [[            if (is_first)
                 stopped_before_]] [[                stopped_before_]])
 
 fault(drain_does_not_cancel src/scope/scope_join.cpp
-    [[scope->request(scope_request::cancel);]] [[scope->request(scope_request::drain);]])
+    [[scope->request(scope_request::cancel, is_first);]] [[scope->request(scope_request::drain);]])
 
 fault(drain_ends_before_its_operations src/scope/scope_join.cpp
     [[        if (!has_ended_) {

@@ -86,7 +86,7 @@ fault(contention_counts_successes src/tool/occ_study.cpp
             ++writes_;]])
 
 fault(simulated_attempt_ends_by_itself_at_its_limit src/tool/simulated_caller.cpp
-    [[        machine_.on_attempt_limit();
+    [[        machine_.on_attempt_limit(limit);
 ]] [[]])
 
 fault(simulated_requests_come_half_as_often src/tool/simulated_caller.cpp

@@ -116,8 +116,7 @@ TEST(decision_10, an_attempt_timeout_near_the_deadline_stops_for_the_deadline) {
 TEST(decision_12, a_success_wins) {
     machine_script script(endless_every_100ms().total_timeout(1s));
     script.start();
-    script.limit();
-    script.machine.on_attempt_limit();
+    script.machine.on_attempt_limit(script.machine.attempt_limit(script.begin));
     script.machine.cancel();
     EXPECT_THAT(script.machine.on_success(), is_completion(stop_reason::succeeded, no_replacement));
     EXPECT_THAT(script.give_ups, IsEmpty());

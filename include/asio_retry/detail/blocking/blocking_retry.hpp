@@ -146,8 +146,10 @@ private:
         } catch (...) {
             result_.emplace(completion::from_exception(std::current_exception()));
         }
-        if (limit != (time_point::max)() && source_.now() >= (std::max)(limit, machine_.renewed_limit()))
-            machine_.on_attempt_limit(); // nobody could tell it to stop, but it has taken too long
+        if (limit == (time_point::max)())
+            return;
+        if (time_point const last = machine_.renewed_limit(limit); source_.now() >= last)
+            machine_.on_attempt_limit(last); // nobody could tell it to stop, but it has taken too long
     }
 
     /// What follows; a wait begins at `now`.

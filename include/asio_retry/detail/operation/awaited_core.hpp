@@ -55,9 +55,10 @@ public:
     void on_limit() {
         if (std::exchange(awaits_limit_notice_, false))
             return wait_.resume();
-        if (renew_limit())
+        time_point const reached = limit_.expiry();
+        if (renew_limit(reached))
             return;
-        machine_.on_attempt_limit();
+        watch_limit(machine_.on_attempt_limit(reached));
         signal_attempt(asio::cancellation_type::terminal);
     }
     void on_limit_dropped() noexcept {
@@ -242,13 +243,16 @@ private:
 
     /// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its
     /// time is up.
-    bool renew_limit() noexcept {
+    bool renew_limit(time_point reached) noexcept {
         if (!machine_.hears_attempt())
             return false;
+        time_point const limit = machine_.renewed_limit(reached);
+        return limit > reached && watch_limit(limit);
+    }
+
+    bool watch_limit(time_point limit) noexcept {
         try {
-            time_point const limit = machine_.renewed_limit();
-            retry_scheduler& waits = scheduler();
-            return limit > waits.now() && (limit == (time_point::max)() || limit_.arm(waits, limit));
+            return limit == (time_point::max)() || limit_.arm(scheduler(), limit);
         } catch (...) { // it cannot be watched
             return false;
         }

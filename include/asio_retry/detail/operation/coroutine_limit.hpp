@@ -24,6 +24,8 @@ public:
         }
     }
 
+    using wait_node::expiry;
+
     /// Returns false if the context is being destroyed.
     bool arm(retry_scheduler& scheduler, time_point when) {
         armed_in_ = scheduler.schedule(*this, when) ? &scheduler : nullptr;

@@ -115,6 +115,7 @@ private:
 
     bool stops(bool) const noexcept override { return scope().stopped(); }
     bool tells_attempt() const noexcept override { return scope().cancelled(); }
+    time_point deadline() const noexcept override { return scope().deadline(); }
 
     void on_scope_notice() override { notice_.post(*this, retry_.executor()); }
 

@@ -174,12 +174,14 @@ private:
     void take_step(operation_step step);
     void pass_on(asio::cancellation_type_t type);
     void stop_attempt(asio::cancellation_type_t type);
-    void time_out_attempt();
+    void on_limit_reached();
+    void time_out_attempt(time_point reached);
 
     bool runs_here() const noexcept;
     bool arm_limit(time_point now);
     bool arm_limit_at(time_point limit);
-    bool renew_limit() noexcept;
+    bool renew_limit(time_point reached) noexcept;
+    bool watch_limit(time_point limit) noexcept;
     bool disarm_limit() noexcept;
     bool on_expiry() override;
     void on_shutdown() noexcept override;

@@ -40,6 +40,7 @@ public:
 private:
     bool stops(bool) const noexcept override { return presence_.scope().stopped(); }
     bool tells_attempt() const noexcept override { return presence_.scope().cancelled(); }
+    time_point deadline() const noexcept override { return presence_.scope().deadline(); }
     void on_scope_notice() override { operation_.post_scope_notice(); }
     void on_notice_failed() override { operation_.on_scope_notice_failed(); }
 

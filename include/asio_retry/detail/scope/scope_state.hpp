@@ -81,9 +81,9 @@ public:
     std::size_t pending() const;
     void limit_pending(std::size_t greatest) noexcept;
 
-    /// Asks it of all members, here and in the children. If this throws, some could not be told; they will be
-    /// by the next call.
-    void request(scope_request what);
+    /// Asks it of all members, here and in the children. `again`: also of those that have been asked before.
+    /// If this throws, some could not be told; they will be by the next call.
+    void request(scope_request what, bool again = false);
 
     /// @name For the members
     /// @{
@@ -140,7 +140,7 @@ private:
     void lose_handles() noexcept;
     static void release(scope_state* scope) noexcept;
 
-    members mark(scope_request what) noexcept;
+    members mark(scope_request what, bool again) noexcept;
     members mark_owed() noexcept;
     bool has_heard(scope_request what) const noexcept;
     void mark_own(scope_request what, members& to_tell) noexcept;
