@@ -25,8 +25,8 @@ namespace asio_retry {
 //   jitter    every function of jitter.hpp; each takes `unit`, `at_least`, `cap` and `beyond_cap=true`
 //   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), max_waited(5min),
 //             attempt_timeout(5s), set_up_within(10s), idle_timeout(30s), total_timeout(1min),
-//             reset_after(30s), clamp(), allow_total_cancellation(), retry_when_nested(), retry_sent(false),
-//             any_failure() for retry_if(any_failure), wait_when_refused(), pushback_limit(30s), which takes
+//             reset_after(30s), clamp(), deliver_at_once(), allow_total_cancellation(),
+//             retry_when_nested(), retry_sent(false), any_failure() for retry_if(any_failure), wait_when_refused(), pushback_limit(30s), which takes
 //             `clamp=true` or `ignore=true`, pushback_spread(0.2), and deadline(3h): the time since the epoch
 //             of the steady clock, which means something in this process only
 //   profile   the name of one, such as celery(), as the first item; later items change it

@@ -118,6 +118,17 @@ public:
     /// at least a tenth and at most half of the time left. With reset_after it does not count how long attempts
     /// took.
     ASIO_RETRY_DECL retry_policy clamp() const;
+
+    /// Waits for no attempt that has been told to stop, by a time limit, the caller or a scope. The attempt
+    /// counts as ended then, with `operation_aborted`: the operation completes, or the next attempt follows.
+    /// The attempt that was left behind runs on until it obeys. Nobody sees its result, so a success is lost.
+    ///
+    /// Preconditions: an attempt owns its buffers, or they outlive it, because attempts may overlap. Lifetimes:
+    /// the operation's callable lives until the last attempt has ended, and a join of its scope waits for that.
+    /// Memory: the library's own, and not of the handler's allocator, which may go with the handler. At most
+    /// 126 attempts of an operation are left behind at a time; the operation waits for one more. The blocking
+    /// `retry` can stop no attempt and ignores this setting.
+    ASIO_RETRY_DECL retry_policy deliver_at_once() const;
     /// @}
 
     /// @name What to retry

@@ -76,6 +76,7 @@ struct retry_settings {
     std::optional<time_point> deadline;                ///< of the operation
     std::optional<duration> reset_after;               ///< none: a failure never counts as the first
     bool clamp = false;                                ///< whether the last wait is cut short
+    bool deliver_at_once = false;                      ///< without waiting for an attempt that was told to stop
     bool allow_total_cancellation = false;             ///< after a failure too
     bool retry_when_nested = false;                    ///< more than one attempt
     bool is_nested = false;                            ///< by `nested_in`

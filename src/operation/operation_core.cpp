@@ -265,6 +265,28 @@ void operation_core::finish() {
         deliver();
 }
 
+// --- attempts that were left behind
+
+bool operation_core::count_left_attempt() noexcept {
+    std::uint8_t count = left_.load(std::memory_order_relaxed);
+    do {
+        if (count >= most_left)
+            return false;
+    } while (
+        !left_.compare_exchange_weak(count, static_cast<std::uint8_t>(count + 1), std::memory_order_relaxed));
+    return true;
+}
+
+void operation_core::on_left_attempt_ended() noexcept {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == (has_gone | 1))
+        free();
+}
+
+void operation_core::let_go() noexcept {
+    if (left_.fetch_or(has_gone, std::memory_order_acq_rel) == 0)
+        free();
+}
+
 void operation_core::deliver_later() {
     try {
         post(operation_turn::delivery);

@@ -107,6 +107,10 @@ retry_policy retry_policy::clamp() const {
     return changed([](retry_settings& s) { s.clamp = true; });
 }
 
+retry_policy retry_policy::deliver_at_once() const {
+    return changed([](retry_settings& s) { s.deliver_at_once = true; });
+}
+
 retry_policy retry_policy::allow_total_cancellation() const {
     return changed([](retry_settings& s) { s.allow_total_cancellation = true; });
 }

@@ -45,6 +45,7 @@ inline constexpr setting_form setting_forms[] = {
      {{{"allowed", parameter_kind::a_flag}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.retry_sent(a.flag("allowed")); }},
     {"clamp", {}, [](retry_policy const& p, bound_arguments const&) { return p.clamp(); }},
+    {"deliver_at_once", {}, [](retry_policy const& p, bound_arguments const&) { return p.deliver_at_once(); }},
     {"allow_total_cancellation",
      {},
      [](retry_policy const& p, bound_arguments const&) { return p.allow_total_cancellation(); }},

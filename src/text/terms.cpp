@@ -152,6 +152,7 @@ std::vector<term> terms_of(retry_policy const& policy) {
         list.add("deadline", s.deadline->time_since_epoch());
     list.add_if(s.reset_after, "reset_after");
     list.add_if(s.clamp, "clamp");
+    list.add_if(s.deliver_at_once, "deliver_at_once");
     list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
     list.add_if(s.retry_when_nested, "retry_when_nested");
     list.add_if(s.wait_when_refused, "wait_when_refused");

@@ -26,6 +26,9 @@ std::vector<scenario> limits() {
     return {
         make_scenario("attempt_timeout_hit",
                       hangs(timed_out(), [] { return patient().attempt_timeout(1s).max_attempts(2); })),
+        make_scenario(
+            "attempt_timeout_hit_by_one_to_leave_behind",
+            hangs(timed_out(), [] { return patient().attempt_timeout(1s).max_attempts(2).deliver_at_once(); })),
         make_scenario("attempt_timeout_not_hit",
                       fails(refused(), [] { return patient().attempt_timeout(1s).max_attempts(3); })),
         make_scenario("total_timeout_hit_in_an_attempt",

@@ -33,9 +33,10 @@ using namespace std::chrono_literals;
 
 constexpr int all_hedges = 10'000;
 
-/// Hedges on a pool of four threads. Each attempt has a timer of its own, which often fires just when it is
-/// told to stop, and succeeds, fails, or ignores what it is told. Some hedges are cancelled by a slot, on a
-/// strand, and some by a scope, on any thread. In some each attempt is a retry itself.
+/// Hedges on a pool of four threads, and retries that leave attempts behind. Each attempt has a timer of its
+/// own, which often fires just when it is told to stop, and succeeds, fails, or ignores what it is told. Some
+/// hedges are cancelled by a slot, on a strand, and some by a scope, on any thread. In some each attempt is a
+/// retry itself.
 class hedges_on_a_pool {
 public:
     void run() {
@@ -114,14 +115,23 @@ private:
     };
     ended on_end() { return {this}; }
 
-    template <typename Operation>
-    void start_on_strand(Operation operation, hedge_policy const& policy) {
+    template <typename Where, typename Operation, typename Token>
+    static void begin(Where& where, Operation operation, hedge_policy const& policy, Token token) {
+        async_hedge(where, std::move(operation), policy, std::move(token));
+    }
+    template <typename Where, typename Operation, typename Token>
+    static void begin(Where& where, Operation operation, retry_policy const& policy, Token token) {
+        async_retry(where, std::move(operation), policy, std::move(token));
+    }
+
+    template <typename Operation, typename Policy>
+    void start_on_strand(Operation operation, Policy const& policy) {
         auto const strand = asio::make_strand(pool_);
         auto const signal = std::make_shared<asio::cancellation_signal>();
         asio::post(strand, [=, this] {
-            async_hedge(pool_, operation, policy,
-                        asio::bind_cancellation_slot(
-                            signal->slot(), asio::bind_executor(strand, asio::consign(on_end(), signal))));
+            begin(pool_, operation, policy,
+                  asio::bind_cancellation_slot(signal->slot(),
+                                               asio::bind_executor(strand, asio::consign(on_end(), signal))));
         });
         auto const later = std::make_shared<asio::steady_timer>(strand, std::chrono::microseconds(draw(200)));
         later->async_wait([=](error_code) {
@@ -130,11 +140,11 @@ private:
         });
     }
 
-    template <typename Operation, typename Executor>
-    void start_in_scope(Operation operation, hedge_policy const& policy, Executor const& executor) {
+    template <typename Operation, typename Policy, typename Executor>
+    void start_in_scope(Operation operation, Policy const& policy, Executor const& executor) {
         auto const scope = std::make_shared<retry_scope>(pool_.get_executor());
-        async_hedge(*scope, std::move(operation), policy,
-                    asio::bind_executor(executor, asio::consign(on_end(), scope)));
+        begin(*scope, std::move(operation), policy,
+              asio::bind_executor(executor, asio::consign(on_end(), scope)));
         auto const later = std::make_shared<asio::steady_timer>(pool_, std::chrono::microseconds(draw(200)));
         later->async_wait([scope, later](error_code) { scope->cancel(); });
     }
@@ -150,9 +160,20 @@ private:
             policy = policy.deliver_at_once();
         if (draw(4) == 0)
             policy = policy.total_timeout(std::chrono::microseconds(draw(150)));
+        if (draw(3) != 0)
+            return start(policy);
+        start(retry_policy()
+                  .max_attempts(1 + static_cast<std::int64_t>(draw(4)))
+                  .backoff(constant(20us))
+                  .attempt_timeout(std::chrono::microseconds(1 + draw(150)))
+                  .deliver_at_once());
+    }
+
+    template <typename Policy>
+    void start(Policy const& policy) {
         switch (draw(8)) {
         case 0:
-            return async_hedge(pool_, operation(), policy, on_end());
+            return begin(pool_, operation(), policy, on_end());
         case 1:
             return start_on_strand(operation(), policy);
         case 2:
@@ -162,7 +183,7 @@ private:
         case 4:
             return start_in_scope(nested(), policy, asio::make_strand(pool_));
         case 5:
-            return async_hedge(pool_, awaitable(), policy, on_end());
+            return begin(pool_, awaitable(), policy, on_end());
         case 6:
             return start_on_strand(nested_awaitable(), policy);
         default:

@@ -382,3 +382,39 @@ fault(operation_leaves_what_an_attempt_left_that_ended_when_told src/operation/o
 fault(operation_times_out_what_has_ended src/operation/operation_events.cpp
     [[if ((events & limit_reached) != nothing && state_.is(operation_stage::attempting)) // or it came too late]]
     [[if ((events & limit_reached) != nothing)]])
+
+# --- attempts that are left behind
+
+fault(nobody_is_left_behind src/operation/detached_attempt.cpp
+    [[    if (change(state::left))]] [[    if (false)]])
+
+fault(an_attempt_that_was_left_behind_counts include/asio_retry/detail/operation/detached_attempt.hpp
+    [[        if (is_wanted)
+            tell();]] [[        tell();
+        if (is_wanted) {}]])
+
+fault(an_attempt_that_was_left_behind_speaks src/operation/detached_attempt.cpp
+    [[    if (!state_.compare_exchange_strong(from, state::speaking, std::memory_order_acq_rel))
+        return;]] [[    (void)from;]])
+
+fault(a_detached_attempt_says_nothing src/operation/detached_attempt.cpp
+    [[    say([this] { said_as_.mark_sent(); });]] [[]])
+
+fault(what_is_left_behind_is_forgotten src/operation/operation_core.cpp
+    [[    if (left_.fetch_or(has_gone, std::memory_order_acq_rel) == 0)]] [[    if (left_.fetch_or(has_gone, std::memory_order_acq_rel) != has_gone)]])
+
+fault(the_last_one_leaves_the_memory src/operation/operation_core.cpp
+    [[    if (left_.fetch_sub(1, std::memory_order_acq_rel) == (has_gone | 1))]] [[    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 0)]])
+
+fault(more_are_left_behind_than_can_be_counted src/operation/operation_core.cpp
+    [[        if (count >= most_left)]] [[        if (count > most_left)]])
+
+fault(what_is_left_behind_has_the_memory_of_the_handler include/asio_retry/detail/operation/initiate_retry.hpp
+    [[            if (policy.settings().deliver_at_once)]] [[            if (false && policy.settings().deliver_at_once)]])
+
+fault(a_coroutine_waits_for_its_attempts_all_the_same include/asio_retry/detail/operation/await_retry.hpp
+    [[    if (policy.settings().deliver_at_once || (wants_strand]] [[    if ((wants_strand]])
+
+fault(a_slot_keeps_an_attempt_that_has_ended include/asio_retry/detail/operation/attempt_runner.hpp
+    [[        if (this->leaves_attempts()) // or its coroutine stays in the slot
+            shell::clear_slot();]] [[]])

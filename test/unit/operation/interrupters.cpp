@@ -92,13 +92,17 @@ auto async_hold(asio::io_context& io, time_point until, bool hears, Token&& toke
 class interrupted_twice {
 public:
     interrupted_twice(interrupted_form shape, hearing heard, interrupter const& first,
-                      interrupter const& second)
+                      interrupter const& second, bool at_once)
         : form_(shape)
         , heard_(heard)
         , first_(first)
         , second_(second) {
         if (first.name == "total" || second.name == "total") // which only a single attempt obeys
             hedge_ = hedge_policy(1h);
+        if (at_once) {
+            policy_ = policy_.deliver_at_once();
+            hedge_ = hedge_.deliver_at_once();
+        }
     }
 
     void run() {
@@ -244,7 +248,7 @@ private:
 
 /// Calls `check` with what came of each pair, in each interrupted_form.
 template <typename Check>
-void for_each_pair(hearing heard, Check check) {
+void for_each_pair(hearing heard, bool at_once, Check check) {
     for (interrupted_form const shape :
          {interrupted_form::callback, interrupted_form::spawned, interrupted_form::awaited,
           interrupted_form::hedged, interrupted_form::hedged_awaitable})
@@ -256,7 +260,7 @@ void for_each_pair(hearing heard, Check check) {
                     continue;
                 SCOPED_TRACE(std::string(names_of_forms[static_cast<std::size_t>(shape)]) + ": " +
                              std::string(first.name) + ", " + std::string(second.name));
-                interrupted_twice one(shape, heard, first, second);
+                interrupted_twice one(shape, heard, first, second, at_once);
                 one.run();
                 EXPECT_EQ(one.completions(), 1);
                 EXPECT_TRUE(one.is_over());
@@ -277,18 +281,27 @@ void expect_end_by_the_second(interrupted_twice const& one, interrupter const& f
 }
 
 TEST(interrupters, decision_58_the_second_is_heard_by_whoever_could_not_hear_the_first) {
-    for_each_pair(hearing::from_its_second_step_on, expect_end_by_the_second);
+    for_each_pair(hearing::from_its_second_step_on, false, expect_end_by_the_second);
 }
 
 TEST(interrupters, decision_58_the_second_ends_a_clean_up_that_hangs) {
-    for_each_pair(hearing::but_hangs_in_a_clean_up, expect_end_by_the_second);
+    for_each_pair(hearing::but_hangs_in_a_clean_up, false, expect_end_by_the_second);
 }
 
 TEST(interrupters, decision_12_an_attempt_that_hears_nobody_succeeds_after_all) {
-    for_each_pair(hearing::nothing, [](auto const& one, auto const&, auto const&) {
+    for_each_pair(hearing::nothing, false, [](auto const& one, auto const&, auto const&) {
         EXPECT_EQ(one.ended(), ends_at);
         EXPECT_FALSE(one.error()) << one.error();
     });
+}
+
+TEST(interrupters, decision_57_nobody_waits_for_an_attempt_where_the_result_is_delivered_at_once) {
+    for (hearing const heard :
+         {hearing::from_its_second_step_on, hearing::but_hangs_in_a_clean_up, hearing::nothing})
+        for_each_pair(heard, true, [](auto const& one, auto const& first, auto const&) {
+            EXPECT_EQ(one.ended(), first_at);
+            EXPECT_EQ(one.error(), cancels(first) ? aborted() : timed_out());
+        });
 }
 
 } // namespace

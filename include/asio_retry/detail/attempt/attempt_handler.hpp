@@ -20,14 +20,27 @@ concept attempt_host = requires(Operation& operation, Operation const& itself) {
     { operation.on_attempt_dropped() } noexcept;
 };
 
+/// How a handler refers to its operation: what that says, or a pointer.
+template <typename Operation>
+struct link_to {
+    using type = Operation*;
+};
+template <typename Operation>
+    requires requires { typename Operation::handler_link; }
+struct link_to<Operation> {
+    using type = typename Operation::handler_link;
+};
+
 /// Completion handler of an attempt. It owns the operation while the attempt runs; destroyed uncalled, because
 /// its context is, it drops the operation.
 template <attempt_host Operation>
 class attempt_handler {
 public:
-    explicit attempt_handler(Operation* given_operation) noexcept
+    using link = typename link_to<Operation>::type;
+
+    explicit attempt_handler(link given_operation) noexcept
         : operation_(given_operation)
-        , allocator_(given_operation->get_handler_allocator()) {}
+        , allocator_(operation_->get_handler_allocator()) {}
     attempt_handler(attempt_handler&& other) noexcept
         : operation_(other.release())
         , allocator_(other.allocator_) {}
@@ -56,14 +69,14 @@ public:
         release()->on_attempt_completed(std::forward<Args>(args)...);
     }
 
-    Operation* release() noexcept {
-        Operation* const released = operation_; // std::exchange would be two functions more for each handler
-        operation_ = nullptr;
+    link release() noexcept {
+        link const released = operation_; // std::exchange would be two functions more for each handler
+        operation_ = link(nullptr);
         return released;
     }
 
 private:
-    Operation* operation_;
+    link operation_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS allocator_type allocator_; // Asio asks for it after it has moved the handler
 };
 

@@ -3,9 +3,9 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
+#include <asio_retry/detail/handler/own_memory.hpp>
 #include <asio_retry/detail/hedge/hedge_shell.hpp>
 #include <asio_retry/detail/hedge/hedge_slots.hpp>
-#include <asio_retry/detail/hedge/own_memory.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/hedge_policy.hpp>
 
@@ -130,11 +130,6 @@ private:
     alignas(room::alignment) alignas(Callable) Callable callable_; // as is what follows
 };
 
-template <typename Allocator>
-inline constexpr bool is_the_librarys_own = std::is_same_v<Allocator, std::allocator<void>>;
-template <typename T>
-inline constexpr bool is_the_librarys_own<asio::recycling_allocator<T>> = true;
-
 template <>
 struct operation_kind<hedge_policy> {
     static constexpr std::string_view operation_field = "async_hedge.operation";
@@ -169,8 +164,7 @@ struct operation_kind<hedge_policy> {
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void launch(Handler&& handler, Callable&& callable, hedge_policy const& policy,
                        WaitsOn const& waits_on, Membership&& membership) {
-        using allocator = typename handler_memory<Handler>::handler_allocator;
-        if constexpr (!is_the_librarys_own<allocator>)
+        if constexpr (!has_librarys_memory<Handler>)
             if (policy.settings().deliver_at_once)
                 return make<HasStrand>(with_own_memory<Handler>(std::move(handler)), std::move(callable),
                                        policy, waits_on, std::move(membership));

@@ -31,7 +31,8 @@ struct counted_callable {
         : callable(std::forward<Operation>(given_operation)) {}
 };
 
-/// In a coroutine of its own. No part of the other: a frame keeps every temporary.
+/// In a coroutine of its own, as what one has to walk away from needs it. No part of the other: a frame keeps
+/// every temporary.
 template <typename Token, typename Callable, typename Source>
 auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
     using signature = typename operation_form<Callable>::signature;
@@ -69,7 +70,7 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
     coroutine_home home;
     bool const wants_strand = (Source::is_scoped || policy.settings().limits_attempts()) &&
                               !runs_one_at_a_time(entry.executor(), home);
-    if (wants_strand && !may_move_to_strand(entry))
+    if (policy.settings().deliver_at_once || (wants_strand && !may_move_to_strand(entry)))
         co_return co_await retry_elsewhere<Token>(source, kept.callable, policy);
 
     awaited_retry<Callable, executor_type, typename Source::waits_on> retry(

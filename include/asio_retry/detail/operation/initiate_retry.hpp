@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/empty_executor.hpp>
+#include <asio_retry/detail/handler/own_memory.hpp>
 #include <asio_retry/detail/operation/await_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/operation/retry_operation.hpp>
@@ -116,6 +117,18 @@ struct operation_kind<retry_policy> {
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void launch(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
                        Membership&& membership) {
+        if constexpr (!has_librarys_memory<Handler>)
+            if (policy.settings().deliver_at_once)
+                return make<HasStrand>(with_own_memory<Handler>(std::move(handler)), std::move(callable),
+                                       std::move(policy), waits_on, std::move(membership));
+        make<HasStrand>(std::move(handler), std::move(callable), std::move(policy), waits_on,
+                        std::move(membership));
+    }
+
+private:
+    template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
+    static void make(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
+                     Membership&& membership) {
         using shell =
             typename shell_of<operation_form<Callable>, WaitsOn, Handler, Membership, HasStrand>::type;
         retry_operation<Callable, shell>::launch(std::move(handler), std::move(callable), std::move(policy),

@@ -13,6 +13,8 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -58,6 +60,19 @@ public:
     void on_coroutine_lost() noexcept;
 
     retry_machine& machine() noexcept { return machine_; }
+    /// @}
+
+    /// @name For attempts that may be left behind
+    /// @{
+    /// Returns false if there are too many of them.
+    bool count_left_attempt() noexcept;
+    void uncount_left_attempt() noexcept { left_.fetch_sub(1, std::memory_order_relaxed); }
+
+    /// The attempt has been told to stop, and ends later.
+    virtual void on_attempt_left() = 0;
+
+    /// And has. May be the end of *this.
+    void on_left_attempt_ended() noexcept;
     /// @}
 
     /// @name Time and randomness
@@ -108,6 +123,18 @@ protected:
 
     void drop() noexcept;
 
+    /// Whether the operation waits for no attempt that it has told to stop.
+    bool leaves_attempts() const noexcept {
+        return machine_.policy().settings().deliver_at_once && state_.is_interruptible();
+    }
+
+    /// Whether some have been left behind, and may need the memory of the operation.
+    bool has_left_attempts() const noexcept { return left_.load(std::memory_order_acquire) != 0; }
+
+    /// The handler has been called, or destroyed. Frees the memory, or leaves that to the last attempt that was
+    /// left behind.
+    void let_go() noexcept;
+
     /// Tells the attempt to stop, as a single Asio operation is told.
     void emit(asio::cancellation_type_t type) { signal_.emit(type); }
 
@@ -144,6 +171,7 @@ protected:
     virtual void deliver() = 0;
     virtual void deliver_later();
     virtual void dissolve() noexcept = 0;
+    virtual void free() noexcept = 0; ///< without its handler
 
 private:
     class telling_mark;
@@ -198,6 +226,10 @@ private:
     bool is_success_ = false; // of the attempt that ended last, unless `fail_if` has to judge it
     bool const judges_results_;
     bool ends_wait_ = false; // the node's expiry; otherwise it is the time limit of the attempt
+
+    static constexpr std::uint8_t has_gone = 0x80;
+    static constexpr std::uint8_t most_left = 0x7e;
+    std::atomic<std::uint8_t> left_ = 0; // how many attempts; with has_gone the last one frees the memory
 };
 
 } // namespace asio_retry::detail

@@ -4,6 +4,7 @@
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/handler/unpack.hpp>
+#include <asio_retry/detail/operation/detached_attempt.hpp>
 #include <asio_retry/detail/operation/operation_core.hpp>
 #include <asio_retry/detail/operation/turning_operation.hpp>
 
@@ -25,6 +26,7 @@ public:
     using signature = Signature;
     using arguments = typename completion::arguments;
     using typename base::handler_allocator;
+    using handler_link = attempt_link<operation_shell>;
 
     template <typename... Args>
     void on_attempt_completed(Args&&... args) {
@@ -64,6 +66,11 @@ protected:
 
     arguments const& result() noexcept { return *result_; }
 
+    /// For the handler of an attempt.
+    handler_link link() {
+        return this->leaves_attempts() ? handler_link(new detached_attempt(*this)) : handler_link(this);
+    }
+
     template <bool JudgesResults>
     void amend_result_as(retry_action const& action) {
         completion::template amend<JudgesResults>(*result_, action);
@@ -82,16 +89,48 @@ private:
     void amend_result(retry_action const& action) override { amend_result_as<false>(action); }
     void drop_result() noexcept final { result_.reset(); }
 
-    void dissolve() noexcept final {
+    void on_attempt_left() final {
+        try {
+            result_.emplace(completion::failed(aborted_error(), nullptr));
+        } catch (...) { // there are no values to complete with
+            this->drop();
+            throw;
+        }
+        operation_core::on_result_kept(true);
+    }
+
+    void free() noexcept final {
         [[maybe_unused]] auto const presence = this->take_presence();
         take_handler();
     }
 
+    void dissolve() noexcept final {
+        if (!this->has_left_attempts())
+            return free();
+        {
+            [[maybe_unused]] Handler const destroyed(std::move(this->handler()));
+        }
+        this->let_go();
+    }
+
     void deliver() final {
+        if (this->has_left_attempts())
+            return deliver_and_let_go();
         [[maybe_unused]] auto const presence =
             this->take_presence(); // counted in the scope until the handler has run
         arguments result = take_result();
         detail::unpack(take_handler(), std::move(result), places_of<arguments>);
+    }
+
+    /// It counts in its scope until the last attempt that was left behind has ended.
+    void deliver_and_let_go() {
+        struct on_exit {
+            operation_shell* self;
+            ~on_exit() { self->let_go(); }
+        } const guard{this};
+        arguments result = std::move(*result_);
+        Handler to_call(std::move(this->handler()));
+        detail::unpack(std::move(to_call), std::move(result), places_of<arguments>);
     }
 
     arguments take_result() {
@@ -105,9 +144,9 @@ private:
 
     void deliver_later() final {
         if constexpr (base::has_immediate)
-            this->hand_over(take_result(), [this] { return take_handler(); });
-        else
-            operation_core::deliver_later();
+            if (!this->has_left_attempts())
+                return this->hand_over(take_result(), [this] { return take_handler(); });
+        operation_core::deliver_later();
     }
 
     late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on

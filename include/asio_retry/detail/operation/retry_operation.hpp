@@ -59,8 +59,12 @@ protected:
             Shell::start();
     }
 
+    /// `apart`: not null if the attempt may be left behind.
     template <typename... Token>
-    decltype(auto) call_operation(Token&&... token) {
+    decltype(auto) call_operation([[maybe_unused]] detached_attempt* apart, Token&&... token) {
+        if constexpr (form::takes_attempt)
+            if (apart)
+                return form::call(callable_, apart->current(), std::forward<Token>(token)...);
         return form::call(callable_, health_.monitored(this->machine().current_attempt()),
                           std::forward<Token>(token)...);
     }
@@ -107,17 +111,19 @@ protected:
 
 private:
     void start_attempt() final {
-        attempt_handler<Shell> handler(this);
+        constexpr bool may_last = form::takes_token || form::returns_operation;
+        auto const link = may_last ? this->link() : typename Shell::handler_link(this);
+        attempt_handler<Shell> handler(link);
         if constexpr (form::takes_token) {
-            this->call_operation(std::move(handler));
+            this->call_operation(link.detached(), std::move(handler));
         } else if constexpr (form::returns_operation) {
-            this->call_operation()(std::move(handler));
+            this->call_operation(link.detached())(std::move(handler));
         } else if constexpr (std::is_void_v<typename form::result_type>) {
-            this->call_operation();
+            this->call_operation(nullptr);
             std::move(handler)(std::exception_ptr());
         } else {
             using result_type = typename form::result_type;
-            std::move(handler)(returned<result_type>::arguments(result_type(this->call_operation())));
+            std::move(handler)(returned<result_type>::arguments(result_type(this->call_operation(nullptr))));
         }
     }
 };
@@ -131,7 +137,9 @@ protected:
     ~operation_with_attempts() = default;
 
 private:
-    typename base::form::result_type call() final { return this->call_operation(); }
+    typename base::form::result_type call_apart(detached_attempt* apart) final {
+        return this->call_operation(apart);
+    }
 };
 
 /// One block of memory, from the handler's allocator, at one address until it completes.

@@ -1,11 +1,28 @@
 #pragma once
 
+#include <asio_retry/detail/handler/handler_memory.hpp>
+
 #include <boost/asio/associator.hpp>
+#include <boost/asio/recycling_allocator.hpp>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
+
+namespace asio = boost::asio;
+
+template <typename Allocator>
+inline constexpr bool is_the_librarys_own = std::is_same_v<Allocator, std::allocator<void>>;
+template <typename T>
+inline constexpr bool is_the_librarys_own<asio::recycling_allocator<T>> = true;
+
+/// Whether memory for an operation may outlive the handler that it is for: it is not of an allocator that may
+/// go with that.
+template <typename Handler>
+inline constexpr bool has_librarys_memory =
+    is_the_librarys_own<typename handler_memory<Handler>::handler_allocator>;
 
 /// A handler whose allocator is not asked for memory. To bind another one to it would do, but for Boost 1.81,
 /// where a handler with a bound allocator takes no second one.

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/attempt_health.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/operation/operation_core.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/pushback.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// An attempt that its operation leaves behind when it has been told to stop and has not ended
+/// (`retry_policy::deliver_at_once`).
+///
+/// It has memory and a slot of its own. To the operation it has ended then, with `operation_aborted`; it keeps
+/// the memory of the operation, where its callable is, and what it comes to or says is nobody's business.
+class ASIO_RETRY_DECL detached_attempt : health_monitor {
+public:
+    /// What the operation tells its running attempt comes here. If this throws, nothing happened.
+    explicit detached_attempt(operation_core& operation);
+    detached_attempt(detached_attempt const&) = delete;
+    detached_attempt& operator=(detached_attempt const&) = delete;
+
+    operation_core& operation() const noexcept { return operation_; }
+    asio::cancellation_slot slot() noexcept { return signal_.slot(); }
+
+    /// What the attempt is told of itself, until it ends.
+    attempt const& current() const noexcept { return current_; }
+
+    bool is_left() const noexcept { return state_.load(std::memory_order_acquire) == state::left; }
+
+    /// The attempt has ended, and *this with it. Calls `tell` unless it had been left behind.
+    template <typename Tell>
+    void end(Tell tell) {
+        operation_core& of = operation_;
+        bool const is_wanted = change(state::ended);
+        release();
+        if (is_wanted)
+            tell();
+        else
+            of.on_left_attempt_ended();
+    }
+
+    void keep() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept;
+
+protected:
+    virtual ~detached_attempt();
+
+    /// Tells the attempt itself.
+    virtual void tell(asio::cancellation_type_t type) { signal_.emit(type); }
+
+private:
+    enum class state : std::uint8_t { running, speaking, ended, left };
+    class teller;
+
+    void on_told(asio::cancellation_type_t type);
+    void leave_behind();
+    bool change(state to) noexcept;
+
+    /// An attempt that has been left behind has nothing to say.
+    template <typename Say>
+    void say(Say what) noexcept;
+    void on_healthy() noexcept override;
+    void on_sent() noexcept override;
+    void on_progress() noexcept override;
+    void on_pushback(pushback said) noexcept override;
+    shared_value<nested_marks> marks() override;
+
+    operation_core& operation_;
+    attempt_health<operation_core> health_;
+    attempt current_;
+    attempt const& said_as_; // by the operation's attempt, while it is that
+    asio::cancellation_signal signal_;
+    std::atomic<state> state_ = state::running;
+    std::atomic<std::uint8_t> owners_ = 1; // the attempt, and who tells it
+};
+
+/// What the handler of an attempt belongs to: the operation, or an attempt that may be left behind.
+template <typename Operation>
+class attempt_link {
+public:
+    explicit attempt_link(Operation* operation) noexcept
+        : to_(reinterpret_cast<std::uintptr_t>(operation)) {}
+
+    explicit attempt_link(std::nullptr_t) noexcept
+        : to_(0) {}
+
+    /// Takes it over.
+    explicit attempt_link(detached_attempt* attempt) noexcept
+        : to_(reinterpret_cast<std::uintptr_t>(attempt) | is_detached) {}
+
+    explicit operator bool() const noexcept { return to_ != 0; }
+    attempt_link* operator->() noexcept { return this; }
+    attempt_link const* operator->() const noexcept { return this; }
+
+    /// Null for an attempt that the operation waits for.
+    detached_attempt* detached() const noexcept {
+        return (to_ & is_detached) != 0 ? reinterpret_cast<detached_attempt*>(to_ & ~is_detached) : nullptr;
+    }
+
+    auto get_operation_executor() const noexcept { return operation().get_operation_executor(); }
+    auto get_handler_allocator() const noexcept { return operation().get_handler_allocator(); }
+    asio::cancellation_slot attempt_slot() const noexcept {
+        detached_attempt* const apart = detached();
+        return apart ? apart->slot() : operation().attempt_slot();
+    }
+
+    template <typename... Args>
+    void on_attempt_completed(Args&&... args) const {
+        detached_attempt* const apart = detached();
+        if (!apart)
+            return operation().on_attempt_completed(std::forward<Args>(args)...);
+        Operation& of = operation();
+        apart->end([&] { of.on_attempt_completed(std::forward<Args>(args)...); });
+    }
+
+    void on_attempt_dropped() const noexcept {
+        detached_attempt* const apart = detached();
+        if (!apart)
+            return operation().on_attempt_dropped();
+        Operation& of = operation();
+        apart->end([&] { of.on_attempt_dropped(); });
+    }
+
+private:
+    static constexpr std::uintptr_t is_detached = 1;
+
+    Operation& operation() const noexcept {
+        detached_attempt* const apart = detached();
+        return apart ? static_cast<Operation&>(apart->operation()) : *reinterpret_cast<Operation*>(to_);
+    }
+
+    std::uintptr_t to_;
+};
+
+} // namespace asio_retry::detail
