@@ -147,12 +147,12 @@ TEST_F(async_hedge_test, a_cancellation_is_delivered_at_once_too) {
     expect_end(aborted());
 }
 
-TEST_F(async_hedge_test, those_that_ignore_a_cancellation_are_not_told_again_at_the_deadline) {
+TEST_F(async_hedge_test, decision_58_those_that_ignore_a_cancellation_are_told_again_at_the_deadline) {
     attempts.on_cancel = nullptr;
     start(hedge_policy(10ms).total_timeout(50ms));
     signal.emit(asio::cancellation_type::terminal);
     time.advance(100ms);
-    EXPECT_EQ(attempts.told[1].size(), 1u);
+    EXPECT_EQ(attempts.told[1].size(), 2u);
     attempts.complete(1, refused());
     poll();
     expect_end(aborted());

@@ -293,8 +293,9 @@ TEST_F(retry_scope_test, decision_39_a_scope_may_end_inside_what_it_runs) {
     }
 }
 
-// A request that stands is made once, so that trees may be cancelled from above and each scope again.
-TEST_F(retry_scope_test, decision_18_cancelling_again_tells_nobody_again) {
+// Whoever cancels tells what still runs, below it too; to end the wait of a cancelled operation asks for
+// nothing.
+TEST_F(retry_scope_test, decision_58_cancelling_again_tells_the_attempt_again) {
     retry_scope scope(io.get_executor());
     retry_scope child(scope);
     pending_attempts attempts(io);
@@ -309,7 +310,11 @@ TEST_F(retry_scope_test, decision_18_cancelling_again_tells_nobody_again) {
         which->retry_now();
         time.advance(0s);
     }
-    EXPECT_THAT(attempts.cancellations, testing::ElementsAre(asio::cancellation_type::terminal));
+    {
+        retry_scope const destroyed(child);
+    }
+    time.advance(0s);
+    EXPECT_THAT(attempts.cancellations, testing::SizeIs(3));
     attempts.complete(refused());
     time.run();
     EXPECT_THAT(order, elements("op aborted"));

@@ -231,14 +231,15 @@ TEST(hedge_machine, total_counts_only_while_the_first_alone_has_begun) {
     EXPECT_FALSE(failed.machine.cancel_total());
 }
 
-TEST(hedge_machine, a_scope_tells_all) {
+TEST(hedge_machine, decision_58_a_scope_tells_all_each_time) {
     hedge_script script(hedge_policy(10ms));
     script.start();
     script.go_on(10);
     script.machine.cancel_by_scope();
     EXPECT_EQ(script.go_on(11), "stop, wait");
-    script.machine.cancel_by_scope();
     EXPECT_EQ(script.go_on(11), "wait") << "once";
+    script.machine.cancel_by_scope();
+    EXPECT_EQ(script.go_on(11), "stop, wait");
     EXPECT_EQ(script.fail(1, 12), "wait");
     EXPECT_EQ(script.fail(2, 12), "deliver 0 cancelled, done");
 }
@@ -287,8 +288,7 @@ TEST(hedge_machine, those_that_were_told_by_one_cancellation_are_told_by_no_mild
     script.start();
     script.machine.cancel(true);
     script.machine.cancel(false);
-    EXPECT_EQ(script.go_on(5), "wait");
-    EXPECT_EQ(script.go_on(50), "wait");
+    EXPECT_EQ(script.go_on(5), "wait until 50") << "which tells them in any case";
 }
 
 TEST(hedge_machine, a_cancellation_that_an_attempt_does_not_hear_does_not_outlast_the_deadline) {
@@ -296,8 +296,9 @@ TEST(hedge_machine, a_cancellation_that_an_attempt_does_not_hear_does_not_outlas
         hedge_script script(hedge_policy(10ms).total_timeout(50ms));
         script.start();
         script.machine.cancel(told);
-        EXPECT_EQ(script.go_on(5), told ? "wait" : "wait until 50");
-        EXPECT_EQ(script.go_on(50), told ? "wait" : "stop, wait");
+        EXPECT_EQ(script.go_on(5), "wait until 50");
+        EXPECT_EQ(script.go_on(50), "stop, wait");
+        EXPECT_EQ(script.go_on(51), "wait");
         EXPECT_EQ(script.fail(1, 51), "deliver 0 cancelled, done");
     }
 }
