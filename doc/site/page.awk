@@ -78,6 +78,13 @@ in_code {
     next
 }
 
+# A picture with one for the dark: its images are beside the page, see HTML_EXTRA_FILES.
+/^<picture>$/, /^<\/picture>$/ {
+    gsub(/="doc\//, "=\"")
+    print /^<picture>$/ ? "\\htmlonly " $0 : /^<\/picture>$/ ? $0 " \\endhtmlonly" : $0
+    next
+}
+
 /^#/ {
     heading = $0
     level = heading
