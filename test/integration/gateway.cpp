@@ -526,6 +526,22 @@ TEST_F(gateway_test, its_page_names_one_cause_of_a_failure_in_words) {
     EXPECT_THAT(causes(), testing::ElementsAre("a server answered 503"));
 }
 
+TEST_F(gateway_test, says_which_port_is_taken_and_which_option_changes_it) {
+    std::string const taken = std::to_string(deaf.local_endpoint().port());
+    for (std::vector<std::string> const& with :
+         {std::vector<std::string>{"--demo"}, {"--upstream", "127.0.0.1:1"}}) {
+        std::vector<std::string> arguments{gateway, "--listen", "127.0.0.1:" + taken};
+        arguments.insert(arguments.end(), with.begin(), with.end());
+        std::filesystem::remove(folder / "taken.log");
+        EXPECT_EQ(child_process(std::move(arguments), folder / "taken.log").wait(), 2);
+        std::ifstream log(folder / "taken.log");
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}),
+                  "gateway: port " + taken +
+                      " of 127.0.0.1 is taken; choose another one with --listen ADDRESS:PORT, or any free port "
+                      "with --listen 127.0.0.1:0\n");
+    }
+}
+
 TEST_F(gateway_test, stops_when_it_is_told_to_and_every_answer_is_written) {
     start_servers();
     start_gateway(retries);
