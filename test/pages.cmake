@@ -1,4 +1,5 @@
-# The pages: the README is short and names every page of the guide, links lead somewhere, doc/versions.md says what the build does.
+# The pages: the README is short, begins with how to try it and names every page of the guide, links lead somewhere,
+# doc/versions.md says what the build does.
 cmake_minimum_required(VERSION 3.25)
 
 file(STRINGS ${SOURCE_DIR}/README.md lines)
@@ -14,6 +15,22 @@ foreach(page IN LISTS guide)
     string(FIND "${readme}" "(${page})" found)
     if(found EQUAL -1)
         message(SEND_ERROR "README.md does not name ${page}")
+    endif()
+endforeach()
+
+# Who looks at the first screen finds how to try it.
+file(STRINGS ${SOURCE_DIR}/README.md first LIMIT_COUNT 25)
+list(JOIN first "\n" first)
+foreach(said "## Try it" "./cmake/bootstrap.sh demo" "./cmake/bootstrap.sh test" " seconds" " minutes" "doc/demo.png" "doc/demo_dark.png")
+    string(FIND "${first}" "${said}" found)
+    if(found EQUAL -1)
+        message(SEND_ERROR "the first 25 lines of README.md do not say: ${said}")
+    endif()
+endforeach()
+foreach(picture doc/demo.png doc/demo_dark.png)
+    file(SIZE ${SOURCE_DIR}/${picture} size)
+    if(size GREATER 150000)
+        message(SEND_ERROR "${picture} has ${size} bytes, more than 150000")
     endif()
 endforeach()
 

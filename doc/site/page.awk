@@ -78,6 +78,13 @@ in_code {
     next
 }
 
+# A picture with one for the dark: its images are beside the page, see HTML_EXTRA_FILES.
+/^<picture>$/, /^<\/picture>$/ {
+    gsub(/="doc\//, "=\"")
+    print /^<picture>$/ ? "\\htmlonly " $0 : /^<\/picture>$/ ? $0 " \\endhtmlonly" : $0
+    next
+}
+
 /^#/ {
     heading = $0
     level = heading
@@ -87,8 +94,10 @@ in_code {
         print "# " heading " {#" page "}"
     else if (level == "#")
         print
-    else
-        print level " " heading " {#" page "_" anchor_of(heading) "}"
+    else {
+        name = anchor_of(heading)
+        print level " " heading " {#" page "_" name (used[name]++ ? "-" used[name] - 1 : "") "}"
+    }
     next
 }
 

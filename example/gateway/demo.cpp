@@ -56,10 +56,12 @@ asio::awaitable<void> ask_on_one_connection(tcp::endpoint gateway, std::chrono::
 } // namespace
 
 demo::server::server(asio::io_context& io)
-    : acceptor(io)
-    , endpoint(asio::ip::address_v4::loopback(), 0) {
+    : reserved(io, tcp::v4())
+    , acceptor(io) {
+    reserved.set_option(tcp::acceptor::reuse_address(true));
+    reserved.bind({asio::ip::address_v4::loopback(), 0});
+    endpoint = reserved.local_endpoint();
     open();
-    endpoint = acceptor.local_endpoint();
 }
 
 void demo::server::open() {

@@ -40,8 +40,9 @@ private:
         explicit server(boost::asio::io_context& io);
         void open();
 
+        socket reserved; // bound and never listening, so that nobody else takes the port during a stop
         boost::asio::ip::tcp::acceptor acceptor;
-        boost::asio::ip::tcp::endpoint endpoint; // the same one after a stop
+        boost::asio::ip::tcp::endpoint endpoint;
         std::vector<std::weak_ptr<socket>> clients;
         std::atomic<bool> runs = true;
     };

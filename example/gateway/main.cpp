@@ -18,6 +18,8 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -59,13 +61,30 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shar
     std::cout << "drained, " << cancelled << " requests had to be cancelled" << std::endl;
 }
 
+/// Throws std::runtime_error, which names the port and the option that changes it.
+tcp::acceptor listen(asio::io_context& io, tcp::endpoint const& where) {
+    try {
+        return tcp::acceptor(asio::make_strand(io), where);
+    } catch (boost::system::system_error const& failure) {
+        std::ostringstream text;
+        if (failure.code() == asio::error::address_in_use)
+            text << "port " << where.port() << " of " << where.address()
+                 << " is taken; choose another one with --listen ADDRESS:PORT, or any free port with --listen "
+                 << tcp::endpoint(where.address(), 0);
+        else
+            text << "cannot listen on " << where << ": " << failure.code().message()
+                 << "; choose another address with --listen ADDRESS:PORT";
+        throw std::runtime_error(text.str());
+    }
+}
+
 void run(gateway::settings settings) {
+    asio::io_context io;
+    tcp::acceptor acceptor = listen(io, settings.listen);
     std::optional<gateway::demo> trial;
     if (settings.is_demo)
         settings.upstreams = trial.emplace(3).endpoints();
-    asio::io_context io;
     gateway::services shared(settings, io.get_executor(), trial ? &*trial : nullptr);
-    tcp::acceptor acceptor(asio::make_strand(io), settings.listen);
     asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, shared), asio::detached);
     asio::co_spawn(acceptor.get_executor(), accept(io, acceptor, shared), asio::detached);
     std::cout << "listening on " << acceptor.local_endpoint() << std::endl;

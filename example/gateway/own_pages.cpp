@@ -55,13 +55,13 @@ std::string status(services& shared) {
         out << (i ? "," : "") << "{\"address\":" << quoted(address.str()) << ",\"breaker\":\"" << states[state]
             << "\",\"runs\":" << (!shared.trial || shared.trial->runs(i) ? "true" : "false") << '}';
     }
-    out << "],\"failures\":[";
+    out << "],\"asked\":" << shared.asked << ",\"failures\":[";
     char const* separator = "";
     for (auto const& each : shared.failures.newest_first()) {
         out << separator << "{\"at\":" << duration_cast<milliseconds>(each.at.time_since_epoch()).count()
             << ",\"method\":" << quoted(each.method) << ",\"target\":" << quoted(each.target)
             << ",\"status\":" << each.status << ",\"attempts\":" << each.attempts
-            << ",\"ms\":" << each.took.count() << ",\"reason\":" << quoted(each.reason)
+            << ",\"ms\":" << each.took.count() << ",\"cause\":" << quoted(each.cause)
             << ",\"error\":" << quoted(each.error) << '}';
         separator = ",";
     }

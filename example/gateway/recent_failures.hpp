@@ -19,8 +19,8 @@ public:
         unsigned status = 0;
         std::uint64_t attempts = 0;
         std::chrono::milliseconds took{};
-        std::string reason; ///< why there was no further attempt
-        std::string error;  ///< of the last one
+        std::string cause; ///< in words
+        std::string error; ///< of the last attempt
         std::chrono::system_clock::time_point at = std::chrono::system_clock::now();
     };
 

@@ -86,6 +86,30 @@ response reply_to(error_code const& failure) {
     return reply(http::status::bad_gateway, failure.message() + '\n');
 }
 
+/// Why the request has failed. Where two causes meet, the one that kept the gateway from asking a server.
+std::string cause_of(asio_retry::retry_report const& report, unsigned status) {
+    if (report.last_error == asio_retry::condition::refused)
+        return "every breaker is open";
+    switch (report.reason) {
+    case asio_retry::stop_reason::budget:
+        return "the retry budget is spent";
+    case asio_retry::stop_reason::elapsed:
+    case asio_retry::stop_reason::deadline:
+        return "no time is left to try again";
+    case asio_retry::stop_reason::pushback:
+        return "a server asked for a longer pause than is allowed";
+    case asio_retry::stop_reason::cancelled:
+        return "the gateway shuts down";
+    default:
+        break;
+    }
+    if (report.last_error == asio::error::timed_out)
+        return "a server took too long";
+    if (!report.last_error || report.last_error == asio_retry::error::result_rejected)
+        return "a server answered " + std::to_string(status);
+    return report.last_error.message();
+}
+
 } // namespace
 
 services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
@@ -155,6 +179,7 @@ asio::awaitable<response> session::pass_on(request& question) {
     question.version(11);
     question.prepare_payload();
     has_failed_.assign(shared_.pool.size(), false);
+    asked_ = 0;
 
     auto const policy =
         (is_idempotent(question.method()) ? shared_.for_idempotent : shared_.for_others).total_timeout(time);
@@ -171,12 +196,12 @@ asio::awaitable<response> session::pass_on(request& question) {
     auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - began);
     if (said.result_int() >= 500)
         shared_.failures.add({std::string(question.method_string()), std::string(question.target()),
-                              said.result_int(), report.attempts, took, std::string(to_string(report.reason)),
+                              said.result_int(), asked_, took, cause_of(report, said.result_int()),
                               report.last_error.message()});
     if (!shared_.configured.is_quiet)
         std::osyncstream(std::cout) << question.method_string() << ' ' << question.target() << ' '
-                                    << said.result_int() << ' ' << report.attempts << " attempts "
-                                    << took.count() << " ms " << to_string(report.reason) << std::endl;
+                                    << said.result_int() << ' ' << asked_ << " attempts " << took.count()
+                                    << " ms " << to_string(report.reason) << std::endl;
     co_return said;
 }
 
@@ -185,6 +210,8 @@ asio::awaitable<response> session::attempt_one(request const& question, asio_ret
     std::optional<std::size_t> const index = shared_.pool.choose(has_failed_, now);
     if (!index)
         throw boost::system::system_error(make_error_code(asio_retry::error::circuit_open));
+    ++asked_;
+    ++shared_.asked;
     upstream_pool::place place(shared_.pool, *index, now);
     has_failed_[*index] = true; // unless it turns out otherwise
     try {

@@ -14,6 +14,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,6 +32,7 @@ struct services {
     std::shared_ptr<asio_retry::retry_metrics> metrics = std::make_shared<asio_retry::retry_metrics>();
     budget_of_retries budget;
     recent_failures failures;
+    std::atomic<std::uint64_t> asked = 0; ///< attempts that chose a server; every breaker refused the others
     demo* trial;
     asio_retry::retry_policy for_idempotent; ///< what may be done twice
     asio_retry::retry_policy for_others;     ///< is tried again only if it was surely not sent
@@ -59,6 +62,7 @@ private:
     upstream_connections connections_;
     boost::beast::flat_buffer buffer_;
     std::vector<bool> has_failed_; ///< which servers attempts of this request have failed at
+    std::uint64_t asked_ = 0;      ///< how many attempts of this request chose a server
 };
 
 } // namespace gateway

@@ -9,10 +9,12 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,6 +33,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -310,6 +313,19 @@ protected:
         return sums;
     }
 
+    /// The values of that name on `/gateway/status`, strings without their quotes.
+    std::vector<std::string> in_status(std::string const& name) const {
+        std::string const text = ask(port, "/gateway/status").body();
+        std::regex const pattern('"' + name + R"(":"?([^",}]*))");
+        std::vector<std::string> result;
+        for (std::sregex_iterator found(text.begin(), text.end(), pattern), end; found != end; ++found)
+            result.push_back((*found)[1]);
+        return result;
+    }
+
+    /// Of the last failures, newest first.
+    std::vector<std::string> causes() const { return in_status("cause"); }
+
     /// The least time from an answer 503 to the next attempt of its request, in seconds.
     double least_pause() const {
         std::map<std::string, std::vector<double>> times;
@@ -327,6 +343,7 @@ protected:
 
     std::filesystem::path folder;
     std::vector<std::unique_ptr<server>> servers;
+    tcp::acceptor deaf{asio::system_executor(), on_loopback(0)}; ///< takes connections, and says nothing
     std::optional<child_process> process;
     unsigned short port = 0;
     std::size_t next_id = 0;
@@ -466,6 +483,63 @@ TEST_F(gateway_test, ten_seconds_without_a_server_cost_a_tenth_and_half_a_second
         std::this_thread::sleep_for(10ms);
     }
     EXPECT_EQ(load(500).failures, 0u);
+}
+
+/// With three failures a breaker opens; then most attempts are refused, and ask nobody.
+TEST_F(gateway_test, its_page_counts_only_what_a_server_was_asked) {
+    silent_server silent;
+    start_gateway("constant(1ms) max_attempts(2)", {silent.port()});
+    EXPECT_EQ(load(100).failures, 100u);
+    EXPECT_THAT(in_status("asked"), testing::ElementsAre(std::to_string(silent.seen(http::verb::get))));
+    EXPECT_GT(attempts_and_requests().first, 2.0 * static_cast<double>(silent.seen(http::verb::get)))
+        << "no attempt was refused";
+}
+
+TEST_F(gateway_test, its_page_names_one_cause_of_a_failure_in_words) {
+    silent_server silent;
+    std::string const twice = "constant(1ms) max_attempts(2)";
+    std::vector<unsigned short> const often(12, silent.port()); // so that no breaker opens
+    start_gateway(twice, often);
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("end of stream"));
+    load(10); // of which nine are tried again
+    EXPECT_THAT(causes(), testing::Contains("the retry budget is spent"));
+
+    start_gateway(twice, {silent.port()});
+    load(40); // the budget is spent too
+    EXPECT_THAT(causes(), testing::Contains("every breaker is open"));
+
+    start_gateway("constant(1ms) max_attempts(1) attempt_timeout(20ms)", {deaf.local_endpoint().port()});
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("a server took too long"));
+
+    start_gateway("constant(1h) no_jitter() max_attempts(2)", {silent.port()});
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("no time is left to try again"));
+
+    start_servers("\n            add_header Retry-After 100 always; return 503;");
+    start_gateway("constant(1ms) max_attempts(2) pushback_limit(2s)");
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("a server asked for a longer pause than is allowed"));
+    start_gateway(tries_once);
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("a server answered 503"));
+}
+
+TEST_F(gateway_test, says_which_port_is_taken_and_which_option_changes_it) {
+    std::string const taken = std::to_string(deaf.local_endpoint().port());
+    for (std::vector<std::string> const& with :
+         {std::vector<std::string>{"--demo"}, {"--upstream", "127.0.0.1:1"}}) {
+        std::vector<std::string> arguments{gateway, "--listen", "127.0.0.1:" + taken};
+        arguments.insert(arguments.end(), with.begin(), with.end());
+        std::filesystem::remove(folder / "taken.log");
+        EXPECT_EQ(child_process(std::move(arguments), folder / "taken.log").wait(), 2);
+        std::ifstream log(folder / "taken.log");
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}),
+                  "gateway: port " + taken +
+                      " of 127.0.0.1 is taken; choose another one with --listen ADDRESS:PORT, or any free port "
+                      "with --listen 127.0.0.1:0\n");
+    }
 }
 
 TEST_F(gateway_test, stops_when_it_is_told_to_and_every_answer_is_written) {

@@ -45,6 +45,16 @@ def button(index):
     return f"document.querySelectorAll('#upstreams button')[{index}]"
 
 
+def first_view(page, height):
+    """The text of what nobody has to scroll for."""
+    return page.value_of("""Array.from(document.querySelectorAll('h2, p, button, dd')).filter((e) =>
+        e.offsetParent && e.getBoundingClientRect().bottom <= %d).map((e) => e.innerText).join('\\n')""" % height)
+
+
+# In a test whose servers refuse connections, or lose those that they have.
+causes = ("every breaker is open", "the retry budget is spent", "Connection refused", "Connection reset by peer", "end of stream")
+
+
 def main(gateway, pictures):
     if not browser.find_chromium():
         print("skipped: there is no chromium here; ./cmake/bootstrap.sh install-browser gets it")
@@ -65,6 +75,10 @@ def main(gateway, pictures):
         wait_until(page, "Number(document.getElementById('at_once').textContent) > 20", "requests are answered")
         expect(page.value_of("document.querySelectorAll('#upstreams li').length") == 3, "there are three servers")
         expect(number(page, "given_up") == 0, "nothing is given up while all is well")
+        for width, height in ((390, 844), (1100, 1250)):
+            page.be_wide(width, height)
+            expect("Stop a server and watch" in first_view(page, height), f"{width} wide it invites to stop a server")
+            expect(first_view(page, height).count("Stop") >= 3, f"{width} wide three buttons are in the first view")
 
         # One is stopped, with the keyboard: its breaker opens, and requests are answered after retries.
         for _ in range(10):
@@ -85,6 +99,14 @@ def main(gateway, pictures):
         wait_until(page, "document.querySelectorAll('#failures td').length > 6", "a failure is shown")
         row = page.value_of("document.querySelector('#failures tr').innerText")
         expect("GET /hello" in row and "50" in row, "a failure has its request and its answer: " + row)
+        wait_until(page, "rates('given_up').at(-1) > 20 && rates('at_once').at(-1) === 0", "all requests are given up")
+        wait_until(page, "rates('attempts').at(-1) < rates('requests').at(-1) / 2", "attempts are what servers are asked")
+        expect(page.value_of("Number(document.getElementById('attempts_rate').textContent) < rates('requests').at(-1)"),
+               "the number says so too")
+        wait_until(page, "document.getElementById('failures').innerText.includes('every breaker is open')", "its cause")
+        for row in page.value_of("document.getElementById('failures').innerText").splitlines():
+            expect(sum(cause in row for cause in causes) == 1, "a failure has one cause: " + row)
+        wait_until(page, "document.getElementById('invitation').textContent.startsWith('Start a server')", "it says how to go on")
         wait_until(page, "Number(document.getElementById('given_up').textContent) > 0", "requests are given up")
         time.sleep(3)  # for the pictures: some seconds of it in the charts
         page.picture(os.path.join(pictures, "light.png"))

@@ -101,6 +101,11 @@ def look(there, site, pages):
                 there.open(address + page)
                 name = page[:-5] + ("_dark" if dark else "")
                 there.picture(site.parent / (name + ".png"))
+                broken = there.value_of("Array.from(document.images).filter((e) => !e.naturalWidth).map((e) => e.currentSrc)")
+                expect(broken == [], f"{name} has images that cannot be shown: {broken}")
+                if page == "index.html":
+                    image = there.value_of("document.querySelector('picture img').currentSrc.split('/').pop()")
+                    expect(image == ("demo_dark.png" if dark else "demo.png"), f"{name} shows {image}")
                 ratio = there.value_of(contrast)
                 expect(ratio >= 4.5, f"{name} has text of contrast {ratio:.1f}")
                 backdrop = there.value_of("getComputedStyle(document.body).backgroundColor")
