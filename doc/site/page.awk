@@ -99,8 +99,10 @@ in_code {
         print "# " heading " {#" page "}"
     else if (level == "#")
         print
-    else
-        print level " " heading " {#" page "_" anchor_of(heading) "}"
+    else {
+        name = anchor_of(heading)
+        print level " " heading " {#" page "_" name (used[name]++ ? "-" used[name] - 1 : "") "}"
+    }
     next
 }
 
