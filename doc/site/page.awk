@@ -15,8 +15,22 @@ function anchor_of(heading) {
     return heading
 }
 
+# Doxygen ends code at a quotation mark, unless two backticks stand around it.
+function with_quotes(line,    result, parts, count, i, marks) {
+    count = split(line, parts, "`")
+    if (count % 2 == 0)
+        return line
+    result = parts[1]
+    for (i = 2; i < count; i += 2) {
+        marks = parts[i] ~ /'/ ? "``" : "`"
+        result = result marks parts[i] marks parts[i + 1]
+    }
+    return result
+}
+
 # The line with its links as Doxygen's; what stands in code stays.
 function with_links(line,    result, text, target, parts) {
+    line = with_quotes(line)
     result = ""
     while (match(line, /!?\[[^]]*\]\([^)]*\)/)) {
         result = result substr(line, 1, RSTART - 1)
@@ -43,6 +57,7 @@ function with_links(line,    result, text, target, parts) {
                 target = target "_" parts[2]
             else if (target == "readme")
                 target = "index"
+            gsub(/`/, "", text) # which Doxygen would show as they are
             result = result "[" text "](@ref " target ")"
         } else
             result = result text
@@ -95,6 +110,7 @@ in_code {
     level = heading
     sub(/ .*/, "", level)
     sub(/^#+ +/, "", heading)
+    gsub(/`/, "", heading) # some versions of Doxygen show in a heading the tag that they make of them
     if (level == "#" && page != "readme" && !titled++)
         print "# " heading " {#" page "}"
     else if (level == "#")
