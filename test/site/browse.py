@@ -102,6 +102,23 @@ contrast = """(() => {
 })()"""
 
 
+def look_at_navigation(there, address):
+    """What is above every page leads to where its name is."""
+    for width in (1200, 390):
+        there.be_wide(width)
+        for number, heading in enumerate(("The guide", "Functions", "Class List", "File List")):
+            there.open(address + "toolchains.html")
+            there.follow(f"document.querySelectorAll('nav a')[{number}]")
+            top, least, height = there.value_of(f"""(() => {{
+                const head = Array.from(document.querySelectorAll('h1, h2, .title'))
+                    .find((e) => e.textContent.trim() === '{heading}');
+                const bar = document.getElementById('top');
+                return [head ? head.getBoundingClientRect().top : -1,
+                    getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight : 0, innerHeight];
+            }})()""")
+            expect(least <= top < height / 3, f"{heading} is at {top} of {height} where the navigation leads, {width} wide")
+
+
 def look(there, site, pages):
     address = site.resolve().as_uri() + "/"
     try:
@@ -134,6 +151,7 @@ def look(there, site, pages):
                 there.call("Page.getLayoutMetrics")
                 there.picture(site.parent / (name + "_phone.png"))
         there.be_dark(False)
+        look_at_navigation(there, address)
         there.be_wide(1200)
 
         for wanted, leads_to in (("async_retry", "namespaceasio__retry.html#"), ("retry_policy::max_att", "retry__policy.html#"),

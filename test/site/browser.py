@@ -84,6 +84,15 @@ class Browser:
     def open(self, address):
         self.loaded = False
         self.call("Page.navigate", {"url": address})
+        self.wait_until_loaded()
+
+    def follow(self, link):
+        """To another page than this one."""
+        self.loaded = False
+        self.value_of(link + ".click()")
+        self.wait_until_loaded()
+
+    def wait_until_loaded(self):
         while not self.loaded:
             self.note(self.read())
 
