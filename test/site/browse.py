@@ -102,6 +102,14 @@ contrast = """(() => {
 })()"""
 
 
+# Tables of few columns that end with text, of which one has to move aside to see that.
+hidden = """Array.from(document.querySelectorAll('.markdownTable'), (e) => [e, Array.from(e.rows[0].cells)])
+    .filter(([e, heads]) => heads.length <= 4 && !heads.at(-1).className.endsWith('Right'))
+    .filter(([e]) => [e, ...e.querySelectorAll('td')].some((part) => part.getBoundingClientRect().right > innerWidth)
+        || e.scrollWidth > e.clientWidth)
+    .map(([, heads]) => heads.map((head) => head.textContent.trim()).join(', '))"""
+
+
 def look_at_navigation(there, address):
     """What is above every page leads to where its name is."""
     for width in (1200, 390):
@@ -130,6 +138,8 @@ def look(there, site, pages):
             there.open(address + page)
             width = there.value_of("document.documentElement.scrollWidth")
             expect(width <= 375, f"{page} is {width} wide on a phone")
+            for table in there.value_of(hidden):
+                expect(False, f"on a phone {page} hides the end of the table of {table}")
             for complaint in there.complaints:
                 expect(False, f"{page}: {complaint}")
             there.complaints.clear()
