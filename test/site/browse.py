@@ -8,6 +8,7 @@ import sys
 import urllib.parse
 
 import browser
+import charts
 
 faults = []
 
@@ -145,7 +146,7 @@ def look(there, site, pages):
             there.complaints.clear()
 
         shown = ("index.html", "guide_http_retry_after.html", "classasio__retry_1_1retry__policy.html", "traffic.html",
-                 "namespaceasio__retry.html", "annotated.html")
+                 "namespaceasio__retry.html", "annotated.html", "schemes.html")
         for dark in (False, True):
             there.be_dark(dark)
             for page in shown:
@@ -162,6 +163,8 @@ def look(there, site, pages):
                 there.picture(site.parent / (name + "_phone.png"))
         there.be_dark(False)
         look_at_navigation(there, address)
+        charts.look(there, expect, site)
+        there.be_dark(False)
         there.be_wide(1200)
 
         for wanted, leads_to in (("async_retry", "namespaceasio__retry.html#"), ("retry_policy::max_att", "retry__policy.html#"),
