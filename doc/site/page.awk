@@ -15,8 +15,22 @@ function anchor_of(heading) {
     return heading
 }
 
+# Doxygen ends code at a quotation mark, unless two backticks stand around it.
+function with_quotes(line,    result, parts, count, i, marks) {
+    count = split(line, parts, "`")
+    if (count % 2 == 0)
+        return line
+    result = parts[1]
+    for (i = 2; i < count; i += 2) {
+        marks = parts[i] ~ /'/ ? "``" : "`"
+        result = result marks parts[i] marks parts[i + 1]
+    }
+    return result
+}
+
 # The line with its links as Doxygen's; what stands in code stays.
 function with_links(line,    result, text, target, parts) {
+    line = with_quotes(line)
     result = ""
     while (match(line, /!?\[[^]]*\]\([^)]*\)/)) {
         result = result substr(line, 1, RSTART - 1)
@@ -43,6 +57,7 @@ function with_links(line,    result, text, target, parts) {
                 target = target "_" parts[2]
             else if (target == "readme")
                 target = "index"
+            gsub(/`/, "", text) # which Doxygen would show as they are
             result = result "[" text "](@ref " target ")"
         } else
             result = result text
@@ -64,6 +79,18 @@ function with_bold(line,    result, parts, count, i, opened) {
 FNR == 1 {
     page = ""
     page = page_of(FILENAME)
+}
+
+# The text of a link may go on in the next line. Its lines are held until they are one; what begins something else ends
+# them.
+function print_held() {
+    if (held != "")
+        print with_links(with_bold(held))
+    held = ""
+}
+
+/^($|```|#| *([-*>|]|[0-9]+\.))/ {
+    print_held()
 }
 
 /^```/ {
@@ -90,6 +117,7 @@ in_code {
     level = heading
     sub(/ .*/, "", level)
     sub(/^#+ +/, "", heading)
+    gsub(/`/, "", heading) # some versions of Doxygen show in a heading the tag that they make of them
     if (level == "#" && page != "readme" && !titled++)
         print "# " heading " {#" page "}"
     else if (level == "#")
@@ -101,6 +129,21 @@ in_code {
     next
 }
 
+/^$/ {
+    print
+    next
+}
+
 {
-    print with_links(with_bold($0))
+    if (held != "") {
+        sub(/^ +/, "")
+        $0 = held " " $0
+    }
+    held = $0
+    if (held !~ /\[[^]]*$/)
+        print_held()
+}
+
+END {
+    print_held()
 }

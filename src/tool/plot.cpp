@@ -218,9 +218,7 @@ std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
         formatted("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
                   "font-family=\"sans-serif\" font-size=\"12\">\n",
                   all, tall + 28, all, tall + 28);
-    svg += "<title>" + xml_escaped(title) +
-           "</title>\n<style>\ntext { fill: #24292f } .soft { fill: #57606a } "
-           ".grid { stroke: #8c959f; stroke-opacity: .35 } polyline { fill: none; stroke-width: 1.8 }\n";
+    svg += "<title>" + xml_escaped(title) + "</title>\n";
     constexpr char const* light[most_colours] = {"#1f883d", "#0969da", "#bf8700",
                                                  "#cf222e", "#8250df", "#57606a"};
     constexpr char const* dark[most_colours] = {"#3fb950", "#4493f8", "#d29922",
@@ -232,9 +230,7 @@ std::string svg_of(std::string const& title, std::vector<plot> const& plots) {
                 formatted(".fill%d { fill: %s } .line%d { stroke: %s }\n", i, colours[i], i, colours[i]);
         return all_classes;
     };
-    svg += classes(light) +
-           "@media (prefers-color-scheme: dark) {\ntext { fill: #e6edf3 } .soft { fill: #9198a1 }\n" +
-           classes(dark) + "}\n</style>\n";
+    svg += svg_page("polyline { fill: none; stroke-width: 1.8 }\n" + classes(light), classes(dark));
     auto const room = static_cast<std::size_t>(all - 16);
     bool const is_long = title.size() * 9 > room;
     std::size_t const most_letters = room / 6;

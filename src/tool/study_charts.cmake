@@ -9,5 +9,5 @@ foreach(name IN LISTS names)
         continue()
     endif()
     execute_process(COMMAND ${PROGRAM} simulate ${name} --format svg
-        OUTPUT_FILE ${FOLDER}/${name}.svg COMMAND_ERROR_IS_FATAL ANY)
+        OUTPUT_FILE ${FOLDER}/${name}_study.svg COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

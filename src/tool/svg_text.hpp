@@ -14,4 +14,16 @@ inline std::string svg_text(double x, double y, std::string const& attributes, s
     return place + attributes + ">" + xml_escaped(content) + "</text>\n";
 }
 
+/// The colours of a chart, light or dark as the reader's, and the page behind it: a browser shows an image
+/// alone on white in the dark too. `light` and `dark` are the rules of the chart's own classes.
+inline std::string svg_page(std::string const& light, std::string const& dark) {
+    return "<style>\nsvg { color-scheme: light dark }\n"
+           ".page { fill: #ffffff } text { fill: #24292f } .soft { fill: #57606a } "
+           ".grid { stroke: #8c959f; stroke-opacity: .35 }\n" +
+           light +
+           "@media (prefers-color-scheme: dark) {\n"
+           ".page { fill: #14171c } text { fill: #e6edf3 } .soft { fill: #9198a1 }\n" +
+           dark + "}\n</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
+}
+
 } // namespace asio_retry::tool

@@ -97,12 +97,8 @@ std::string draw(std::string const& workload, std::vector<bar> const& bars) {
                   "font-family=\"sans-serif\" font-size=\"13\">\n",
                   width, base + bottom, width, base + bottom);
     std::string svg = line;
-    svg += "<style>\n"
-           "text { fill: #24292f } .soft { fill: #57606a } .grid { stroke: #8c959f; stroke-opacity: .35 }\n"
-           ".ours { fill: #1f883d } .hand { fill: #8c959f } .peer { fill: #bf8700 }\n"
-           "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .soft { fill: #9198a1 } "
-           ".ours { fill: #3fb950 } .hand { fill: #848d97 } .peer { fill: #d29922 } }\n"
-           "</style>\n";
+    svg += tool::svg_page(".ours { fill: #1f883d } .hand { fill: #8c959f } .peer { fill: #bf8700 }\n",
+                          ".ours { fill: #3fb950 } .hand { fill: #848d97 } .peer { fill: #d29922 }\n");
     svg += svg_text(8, 22, "font-size=\"16\" font-weight=\"bold\"", "CPU time per wait, " + workload);
     svg += svg_text(8, 42, "class=\"soft\"",
                     std::string("relative to the usual hand-written loop (1)") +

@@ -84,11 +84,20 @@ class Browser:
     def open(self, address):
         self.loaded = False
         self.call("Page.navigate", {"url": address})
+        self.wait_until_loaded()
+
+    def follow(self, link):
+        """To another page than this one."""
+        self.loaded = False
+        self.value_of(link + ".click()")
+        self.wait_until_loaded()
+
+    def wait_until_loaded(self):
         while not self.loaded:
             self.note(self.read())
 
     def value_of(self, expression):
-        result = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True})
+        result = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True})
         if "exceptionDetails" in result:
             raise RuntimeError(expression + ": " + str(result["exceptionDetails"]))
         return result["result"].get("value")
@@ -108,6 +117,11 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent",
                       {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": "\r" if code == 13 else ""})
+
+    def taken(self, clip, scale):
+        """A picture of a part of the page, in base64."""
+        return self.call("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True,
+                                                    "clip": {**clip, "scale": scale}})["data"]
 
     def picture(self, file):
         data = self.call("Page.captureScreenshot", {"format": "png"})["data"]

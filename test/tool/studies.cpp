@@ -81,7 +81,7 @@ TEST_P(every_study, reports_in_every_format) {
         EXPECT_GE(height_of(chart), 0.5);
 
     // `cmake --build build/test --target study_charts` draws them again.
-    std::ifstream file(test::file_of_project("doc/studies/" + std::string(GetParam().name) + ".svg"));
+    std::ifstream file(test::file_of_project("doc/studies/" + std::string(GetParam().name) + "_study.svg"));
     std::string const drawn{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     EXPECT_EQ(without_space(svg), without_space(drawn)) << "the chart of the documentation";
     expect_found_on_the_traffic_page(GetParam().name, report.figures);
