@@ -85,6 +85,11 @@ std::vector<scenario> coroutines() {
         make_scenario("awaitable_timed_out",
                       hangs(
                           timed_out(), [] { return patient().attempt_timeout(1s).max_attempts(2); }, false)),
+        make_scenario("awaitable_timed_out_to_leave_behind",
+                      hangs(
+                          timed_out(),
+                          [] { return patient().attempt_timeout(1s).max_attempts(2).deliver_at_once(); },
+                          false)),
         make_scenario("awaitable_cancelled", hangs(aborted(), patient, true)),
         make_scenario("awaited_directly", awaits(2, {}, patient)),
         make_scenario("awaited_directly_without_delay", awaits(2, {}, eager)),

@@ -418,3 +418,15 @@ fault(a_coroutine_waits_for_its_attempts_all_the_same include/asio_retry/detail/
 fault(a_slot_keeps_an_attempt_that_has_ended include/asio_retry/detail/operation/attempt_runner.hpp
     [[        if (this->leaves_attempts()) // or its coroutine stays in the slot
             shell::clear_slot();]] [[]])
+
+fault(an_attempt_without_memory_is_waited_for include/asio_retry/detail/operation/operation_shell.hpp
+    [[            this->drop();
+            throw;
+        }
+    }
+
+    /// For the handler]] [[            throw;
+        }
+    }
+
+    /// For the handler]])

@@ -221,6 +221,8 @@ class detached_awaitable final : public detached_attempt, attempt_runner<Awaitab
     using runner = attempt_runner<Awaitable, Signature>;
 
 public:
+    using operation_type = Shell;
+
     explicit detached_awaitable(Shell& operation)
         : detached_attempt(operation)
         , shell_(operation) {}
@@ -275,7 +277,7 @@ private:
 
     void start_attempt() final {
         if (this->leaves_attempts())
-            return (new detached(*this))->start();
+            return this->template make_detached<detached>(*this)->start();
         this->run(this->get_operation_executor(), this->attempt_slot());
     }
 

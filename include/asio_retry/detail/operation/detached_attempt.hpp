@@ -24,6 +24,8 @@ namespace asio_retry::detail {
 /// the memory of the operation, where its callable is, and what it comes to or says is nobody's business.
 class ASIO_RETRY_DECL detached_attempt : health_monitor {
 public:
+    using operation_type = operation_core;
+
     /// What the operation tells its running attempt comes here. If this throws, nothing happened.
     explicit detached_attempt(operation_core& operation);
     detached_attempt(detached_attempt const&) = delete;

@@ -66,9 +66,21 @@ protected:
 
     arguments const& result() noexcept { return *result_; }
 
+    /// Makes an attempt that may be left behind. Without memory for it the attempt is lost before it begins.
+    template <typename Attempt>
+    Attempt* make_detached(typename Attempt::operation_type& operation) {
+        try {
+            return new Attempt(operation);
+        } catch (...) {
+            this->drop();
+            throw;
+        }
+    }
+
     /// For the handler of an attempt.
     handler_link link() {
-        return this->leaves_attempts() ? handler_link(new detached_attempt(*this)) : handler_link(this);
+        return this->leaves_attempts() ? handler_link(make_detached<detached_attempt>(*this))
+                                       : handler_link(this);
     }
 
     template <bool JudgesResults>
