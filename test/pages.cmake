@@ -70,6 +70,18 @@ if(links LESS 60)
     message(SEND_ERROR "only ${links} links found")
 endif()
 
+# --- the site
+
+# Links are Doxygen's there, also those whose text goes on in the next line.
+foreach(page IN LISTS pages)
+    execute_process(COMMAND awk -f ${SOURCE_DIR}/doc/site/page.awk ${page} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX REPLACE "```[^`]*\n```" "" text "${text}")
+    string(REGEX MATCH "\\]\\([^()@:]*\\.md(#[^()]*)?\\)" left "${text}")
+    if(left)
+        message(SEND_ERROR "the site is not told where a link of ${page} leads: ${left}")
+    endif()
+endforeach()
+
 # --- versions
 
 file(STRINGS ${SOURCE_DIR}/CMakeLists.txt project REGEX "^project\\(asio_retry VERSION ")

@@ -66,6 +66,18 @@ FNR == 1 {
     page = page_of(FILENAME)
 }
 
+# The text of a link may go on in the next line. Its lines are held until they are one; what begins something else ends
+# them.
+function print_held() {
+    if (held != "")
+        print with_links(with_bold(held))
+    held = ""
+}
+
+/^($|```|#| *([-*>|]|[0-9]+\.))/ {
+    print_held()
+}
+
 /^```/ {
     in_code = !in_code
     sub(/^```(text|sh|cmake)$/, "```{.unparsed}")
@@ -92,6 +104,21 @@ in_code {
     next
 }
 
+/^$/ {
+    print
+    next
+}
+
 {
-    print with_links(with_bold($0))
+    if (held != "") {
+        sub(/^ +/, "")
+        $0 = held " " $0
+    }
+    held = $0
+    if (held !~ /\[[^]]*$/)
+        print_held()
+}
+
+END {
+    print_held()
 }
