@@ -13,6 +13,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -466,6 +467,13 @@ TEST_F(gateway_test, ten_seconds_without_a_server_cost_a_tenth_and_half_a_second
         std::this_thread::sleep_for(10ms);
     }
     EXPECT_EQ(load(500).failures, 0u);
+}
+
+// Which a function of the same name in the standard library would do otherwise.
+TEST_F(gateway_test, tells_its_page_in_ascii_which_requests_failed) {
+    start_gateway(retries, {free_port()});
+    EXPECT_GE(ask(port, "/caf\xe9").result_int(), 500u);
+    EXPECT_THAT(ask(port, "/gateway/status").body(), testing::HasSubstr(R"("target":"/caf\u00e9")"));
 }
 
 TEST_F(gateway_test, stops_when_it_is_told_to_and_every_answer_is_written) {
