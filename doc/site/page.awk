@@ -99,8 +99,12 @@ in_code {
         print "# " heading " {#" page "}"
     else if (level == "#")
         print
-    else
-        print level " " heading " {#" page "_" anchor_of(heading) "}"
+    else {
+        anchor = anchor_of(heading)
+        if (count_of[anchor]++) # a heading that stands again, as "New" of each version
+            anchor = anchor "-" count_of[anchor] - 1
+        print level " " heading " {#" page "_" anchor "}"
+    }
     next
 }
 
