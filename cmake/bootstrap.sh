@@ -30,6 +30,30 @@ For Debian 12 or later and Ubuntu 24.04 or later.
 EOF
 }
 
+# The command that is nearest to a word, if at most two letters are missing, wrong, or too many.
+nearest_command() {
+    usage | awk -v word="$1" '
+        function least(a, b) { return a < b ? a : b }
+        function distance(a, b,    i, j, row, corner, above) {
+            for (j = 0; j <= length(b); j++) row[j] = j
+            for (i = 1; i <= length(a); i++) {
+                corner = row[0]
+                row[0] = i
+                for (j = 1; j <= length(b); j++) {
+                    above = row[j]
+                    row[j] = least(least(above, row[j - 1]) + 1, corner + (substr(a, i, 1) != substr(b, j, 1)))
+                    corner = above
+                }
+            }
+            return row[length(b)]
+        }
+        /^  [a-z]/ {
+            found = distance(word, $1)
+            if (found <= 2 && found <= length($1) / 2 && (nearest == "" || found < fewest)) { nearest = $1; fewest = found }
+        }
+        END { print nearest }'
+}
+
 say() { printf '== %s\n' "$*"; }
 
 as_root() {
@@ -122,14 +146,24 @@ install_services() {
     (install_missing python3) || failed=1
     (install_missing libpq-dev) || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g
-    is_command prometheus || get prometheus
+    { is_command prometheus && is_command promtool; } || get_prometheus
     # redis-server is a link to a program of redis-tools
     is_command redis-server ||
         get "redis-tools redis-server" libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0
     has_postgres || get_postgres
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
+    for program in nginx prometheus promtool redis-server; do
+        is_command $program || name_missing $program
+    done
+    has_postgres || name_missing postgres
     return $failed
+}
+
+# What is not named here is skipped without a word.
+name_missing() {
+    say "there is no $1 here, and none can be had: tests that need it are skipped"
+    failed=1
 }
 
 # Distributions keep it out of the path.
@@ -139,6 +173,12 @@ has_postgres() {
         [ ! -x "$program" ] || return 0
     done
     return 1
+}
+
+# Debian 12 has its tool in the same package, later releases in one that it depends on.
+get_prometheus() {
+    [ -n "$(depends_of prometheus)" ] || update_lists || { failed=1; return; }
+    get "prometheus $(depends_of prometheus | grep '^promtool$')"
 }
 
 # Each release has its own version of it, in a package of that name, which needs many libraries.
@@ -319,8 +359,16 @@ install-browser) install_browser ;;
 install-ci-tools) install_ci_tools ;;
 install) install_missing "$@" ;;
 -h | --help | help) usage ;;
-*)
+'')
     usage >&2
+    exit 2
+    ;;
+*)
+    nearest=$(nearest_command "$command")
+    {
+        echo "bootstrap: there is no command '$command'${nearest:+; did you mean $nearest?}"
+        echo "bootstrap: ./cmake/bootstrap.sh --help shows all commands"
+    } >&2
     exit 2
     ;;
 esac

@@ -43,6 +43,19 @@ if(NOT status EQUAL 0 OR NOT said MATCHES " --target asio_retry_gateway\n.*\ngat
     message(FATAL_ERROR "with a page it ended with ${status}:\n${said}")
 endif()
 
+# not_known(WORD NEAREST): what it says to a command that it has not
+function(not_known word nearest)
+    execute_process(COMMAND ${tree}/cmake/bootstrap.sh ${word} OUTPUT_VARIABLE said ERROR_VARIABLE said
+        RESULT_VARIABLE status)
+    if(NOT status EQUAL 2 OR NOT said MATCHES "^bootstrap: there is no command '${word}'${nearest}\n[^\n]* --help [^\n]*\n$")
+        message(FATAL_ERROR "to '${word}' it ends with ${status} and says\n${said}")
+    endif()
+endfunction()
+not_known(dem "; did you mean demo\\?")
+not_known(tset "; did you mean test\\?")
+not_known(install-servces "; did you mean install-services\\?")
+not_known(gateway "")
+
 # All packages are installed and no server is, as far as it sees; the connection breaks in the midst of one.
 set(few ${WORK_DIR}/few)
 file(MAKE_DIRECTORY ${few})
@@ -51,7 +64,11 @@ foreach(tool dirname env grep id mkdir mv rm sed tr)
     file(CREATE_LINK ${path_of_${tool}} ${few}/${tool} SYMBOLIC)
 endforeach()
 fake(${few}/dpkg-query "echo install ok installed")
-fake(${few}/apt-cache "[ \"$2\" != postgresql ] || echo '  Depends: postgresql-15'")
+fake(${few}/apt-cache [==[
+case $2 in
+postgresql) echo '  Depends: postgresql-15' ;;
+prometheus) echo '  Depends: promtool' ;;
+esac]==])
 fake(${few}/apt-get [==[
 [ "$1" = download ] || exit 0
 status=0
@@ -65,11 +82,19 @@ done
 exit $status]==])
 fake(${few}/dpkg-deb "read content <\"$2\" && echo \"$content \${2##*/} to $3\" >>${WORK_DIR}/unpacked")
 execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${few} ${tree}/cmake/bootstrap.sh install-services
-    OUTPUT_QUIET RESULT_VARIABLE status)
+    OUTPUT_VARIABLE said RESULT_VARIABLE status)
 file(READ ${WORK_DIR}/unpacked unpacked)
 if(status EQUAL 0 OR NOT unpacked MATCHES "whole redis-server_1.deb to build/services\n" OR unpacked MATCHES "half")
     message(FATAL_ERROR "without prometheus it ended with ${status} and unpacked\n${unpacked}")
 endif()
+if(NOT unpacked MATCHES "whole promtool_1.deb to build/services\n")
+    message(FATAL_ERROR "without what prometheus depends on it unpacked\n${unpacked}")
+endif()
+foreach(server prometheus promtool redis-server) # nothing was unpacked in truth
+    if(NOT said MATCHES "== there is no ${server} here, and none can be had: tests that need it are skipped\n")
+        message(FATAL_ERROR "it does not say that there is no ${server}:\n${said}")
+    endif()
+endforeach()
 file(GLOB left RELATIVE ${tree} ${tree}/* ${tree}/build/services/*/prometheus*)
 list(REMOVE_ITEM left build cmake)
 if(left)

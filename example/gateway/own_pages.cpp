@@ -26,7 +26,7 @@ response own(http::status status, std::string_view type, std::string body) {
 }
 
 /// As JSON has it. What is no ASCII comes from a client and need not be UTF-8.
-std::string quoted(std::string_view text) {
+std::string as_json_string(std::string_view text) {
     std::string result = "\"";
     for (char const c : text) {
         auto const code = static_cast<unsigned char>(c);
@@ -52,17 +52,18 @@ std::string status(services& shared) {
         std::ostringstream address;
         address << shared.pool.endpoint(i);
         auto const state = static_cast<std::size_t>(shared.pool.state(i, steady_clock::now()));
-        out << (i ? "," : "") << "{\"address\":" << quoted(address.str()) << ",\"breaker\":\"" << states[state]
-            << "\",\"runs\":" << (!shared.trial || shared.trial->runs(i) ? "true" : "false") << '}';
+        out << (i ? "," : "") << "{\"address\":" << as_json_string(address.str()) << ",\"breaker\":\""
+            << states[state] << "\",\"runs\":" << (!shared.trial || shared.trial->runs(i) ? "true" : "false")
+            << '}';
     }
     out << "],\"asked\":" << shared.asked << ",\"failures\":[";
     char const* separator = "";
     for (auto const& each : shared.failures.newest_first()) {
         out << separator << "{\"at\":" << duration_cast<milliseconds>(each.at.time_since_epoch()).count()
-            << ",\"method\":" << quoted(each.method) << ",\"target\":" << quoted(each.target)
+            << ",\"method\":" << as_json_string(each.method) << ",\"target\":" << as_json_string(each.target)
             << ",\"status\":" << each.status << ",\"attempts\":" << each.attempts
-            << ",\"ms\":" << each.took.count() << ",\"cause\":" << quoted(each.cause)
-            << ",\"error\":" << quoted(each.error) << '}';
+            << ",\"ms\":" << each.took.count() << ",\"cause\":" << as_json_string(each.cause)
+            << ",\"error\":" << as_json_string(each.error) << '}';
         separator = ",";
     }
     out << "]}";

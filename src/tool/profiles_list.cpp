@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-std::string quoted(std::string_view text) {
+std::string as_csv_cell(std::string_view text) {
     std::string result = "\"";
     for (char const c : text)
         result.append(c == '"' ? 2 : 1, c);
@@ -41,8 +41,8 @@ void print_profiles(std::ostream& out, format as, view const& on) {
                            {"source", p.source},
                            {"flaw", p.flaw}});
         else if (as == format::csv)
-            out << p.name << ',' << quoted(p.summary) << ',' << quoted(policy) << ',' << quoted(p.source) << ','
-                << quoted(p.flaw) << '\n';
+            out << p.name << ',' << as_csv_cell(p.summary) << ',' << as_csv_cell(policy) << ','
+                << as_csv_cell(p.source) << ',' << as_csv_cell(p.flaw) << '\n';
         else
             out << coloured(on, "1", name)
                 << (is_narrow ? "\n" + std::string(indent, ' ') : std::string(indent - name.size(), ' '))

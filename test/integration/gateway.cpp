@@ -542,6 +542,13 @@ TEST_F(gateway_test, says_which_port_is_taken_and_which_option_changes_it) {
     }
 }
 
+// Which a function of the same name in the standard library would do otherwise.
+TEST_F(gateway_test, tells_its_page_in_ascii_which_requests_failed) {
+    start_gateway(retries, {free_port()});
+    EXPECT_GE(ask(port, "/caf\xe9").result_int(), 500u);
+    EXPECT_THAT(ask(port, "/gateway/status").body(), testing::HasSubstr(R"("target":"/caf\u00e9")"));
+}
+
 TEST_F(gateway_test, stops_when_it_is_told_to_and_every_answer_is_written) {
     start_servers();
     start_gateway(retries);

@@ -17,6 +17,7 @@
 namespace asio_retry::test {
 namespace {
 
+namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 /// Who PostgreSQL runs as; null: who runs this.
@@ -27,28 +28,65 @@ passwd const* other_user() {
     return own ? own : ::getpwnam("nobody");
 }
 
-/// The command as that user, who ends it if this test dies.
+/// The command as that user, who ends it if this test dies, in a folder that everybody may enter.
 std::vector<std::string> as_user(std::vector<std::string> command) {
     passwd const* const user = other_user();
     if (!user)
         return command;
-    std::vector<std::string> whole{"/usr/bin/setpriv", "--reuid=" + std::to_string(user->pw_uid),
-                                   "--regid=" + std::to_string(user->pw_gid), "--clear-groups",
+    std::vector<std::string> whole{"/usr/bin/env",
+                                   "--chdir=/",
+                                   "/usr/bin/setpriv",
+                                   "--reuid=" + std::to_string(user->pw_uid),
+                                   "--regid=" + std::to_string(user->pw_gid),
+                                   "--clear-groups",
                                    "--pdeathsig=QUIT"};
     whole.insert(whole.end(), command.begin(), command.end());
     return whole;
 }
 
-std::filesystem::path make_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "asio_retry_postgres.XXXXXX").string();
+/// Whether that user may run the program, or enter the folder.
+bool is_open_to_user(fs::path const& file) {
+    return child_process(as_user({"/usr/bin/test", "-x", file}), "/dev/null").wait() == 0;
+}
+
+void give_to_user(fs::path const& file) {
+    if (passwd const* const user = other_user();
+        user && ::lchown(file.c_str(), user->pw_uid, user->pw_gid) != 0)
+        throw std::runtime_error("cannot give away " + file.string());
+}
+
+fs::path make_folder() {
+    fs::path const own = fs::temp_directory_path();
+    std::string name = ((is_open_to_user(own) ? own : "/tmp") / "asio_retry_postgres.XXXXXX").string();
     if (!::mkdtemp(name.data()))
         throw std::runtime_error("cannot make the folder " + name);
-    if (passwd const* const user = other_user(); user && ::chown(name.c_str(), user->pw_uid, user->pw_gid) != 0)
-        throw std::runtime_error("cannot give away the folder " + name);
+    give_to_user(name);
     return name;
 }
 
-std::string text_of(std::filesystem::path const& file) {
+void copy_folder(fs::path const& from, fs::path const& to) {
+    fs::create_directories(to);
+    fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+}
+
+/// PostgreSQL where that user may run it: itself, or a copy in `folder`. The home folder of root is closed to
+/// other users, and with it what was unpacked below. Debian has a folder of its version below lib and below
+/// share, and the program finds the one from the other.
+fs::path open_to_user(fs::path const& program, fs::path const& folder) {
+    if (is_open_to_user(program))
+        return program;
+    fs::path const of_version = program.parent_path().parent_path();
+    fs::path const version = of_version.filename();
+    copy_folder(of_version, folder / "lib/postgresql" / version);
+    fs::path const share = of_version.parent_path().parent_path().parent_path() / "share/postgresql" / version;
+    if (fs::exists(share))
+        copy_folder(share, folder / "share/postgresql" / version);
+    for (auto const& entry : fs::recursive_directory_iterator(folder))
+        give_to_user(entry.path());
+    return folder / "lib/postgresql" / version / "bin" / program.filename();
+}
+
+std::string text_of(fs::path const& file) {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -56,20 +94,19 @@ std::string text_of(std::filesystem::path const& file) {
 } // namespace
 
 bool postgres_process::is_runnable(std::string const& program) {
-    return std::filesystem::exists(program) &&
-           child_process(as_user({program, "--version"}), "/dev/null").wait() == 0;
+    return fs::exists(program) && child_process({program, "--version"}, "/dev/null").wait() == 0;
 }
 
 postgres_process::postgres_process(std::string const& program)
-    : program_(std::filesystem::canonical(program))
-    , folder_(make_folder()) {
-    std::string const initdb = std::filesystem::path(program_).replace_filename("initdb");
+    : folder_(make_folder())
+    , program_(open_to_user(fs::canonical(program), folder_)) {
+    std::string const initdb = fs::path(program_).replace_filename("initdb");
     child_process make(as_user({initdb, "--pgdata", folder_ / "data", "--username", "bank", "--auth", "trust",
                                 "--no-locale", "--encoding", "UTF8", "--no-sync"}),
                        folder_ / "log");
     if (make.wait() != 0) {
         std::string const said = log();
-        std::filesystem::remove_all(folder_);
+        fs::remove_all(folder_);
         throw std::runtime_error("initdb failed:\n" + said);
     }
     start();
@@ -78,7 +115,7 @@ postgres_process::postgres_process(std::string const& program)
 postgres_process::~postgres_process() {
     if (process_)
         end(SIGQUIT);
-    std::filesystem::remove_all(folder_);
+    fs::remove_all(folder_);
 }
 
 void postgres_process::start() {
@@ -114,7 +151,7 @@ bool postgres_process::answers() const {
     return PQping(address().c_str()) == PQPING_OK;
 }
 
-std::string postgres_process::address(std::filesystem::path const& folder) {
+std::string postgres_process::address(fs::path const& folder) {
     return "host=" + folder.string() +
            " port=5432 user=bank dbname=postgres sslmode=disable gssencmode=disable";
 }

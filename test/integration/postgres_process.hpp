@@ -52,8 +52,8 @@ public:
 private:
     bool answers() const;
 
-    std::string program_;
     std::filesystem::path folder_;
+    std::string program_;
     std::optional<child_process> process_;
 };
 

@@ -62,9 +62,9 @@ def is_silent(command, what, given=None, folder=None):
 
 
 def main(gateway, observability, work, prometheus, promtool):
-    for program in (prometheus, promtool):
+    for name, program in (("prometheus", prometheus), ("promtool", promtool)):
         if not os.path.exists(program):
-            print("skipped: there is no Prometheus here; ./cmake/bootstrap.sh install-services gets it")
+            print(f"skipped: there is no {name} here; ./cmake/bootstrap.sh install-services gets it")
             return 77
     is_silent([promtool, "check", "rules", os.path.join(observability, "alerts.yml")], "the rules are rules")
     is_silent([promtool, "test", "rules", "alerts_test.yml"], "the rules say what they should", None, observability)

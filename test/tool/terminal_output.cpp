@@ -8,9 +8,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include <pty.h>
@@ -32,7 +35,8 @@ outcome run_on_terminal(unsigned short columns, std::string const& line) {
     int terminal = -1;
     pid_t const child = ::forkpty(&terminal, nullptr, nullptr, &size);
     if (child < 0)
-        throw std::runtime_error("forkpty");
+        throw std::runtime_error(std::string("there is no pseudo-terminal here, which this test needs: ") +
+                                 std::strerror(errno) + "; mount -t devpts devpts /dev/pts makes them");
     if (child == 0) {
         for (char const* const name : {"COLUMNS", "NO_COLOR", "LC_ALL", "LC_CTYPE"})
             ::unsetenv(name);
