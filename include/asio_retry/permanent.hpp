@@ -71,6 +71,9 @@ ASIO_RETRY_DECL std::optional<permanent_error> find_permanent(std::exception_ptr
 /// What `permanent_error` made a code of, given the code that an operation ended with.
 ASIO_RETRY_DECL std::optional<error_code> find_permanent(error_code const& code) noexcept;
 
+/// Marks what completes an operation: `thrown` if that is not null, else `error`.
+ASIO_RETRY_DECL void mark_permanent(error_code& error, std::exception_ptr& thrown);
+
 /// The code that an operation ends with when it throws and has no other way to say so.
 ASIO_RETRY_DECL error_code completion_code_of(std::exception_ptr const& thrown);
 

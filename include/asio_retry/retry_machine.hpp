@@ -197,9 +197,13 @@ private:
     ASIO_RETRY_DECL retry_action end_wait(time_point now, random* source);
     ASIO_RETRY_DECL bool start_clock(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
-    /// `replacement`: what the operation delivers, if it ends, in place of the error of an attempt that its
-    /// limit stopped.
-    retry_action retry_or_end(verdict const& v, error_code const& replacement, time_point now, random& source);
+    // `own` is what an attempt made of it that its limit stopped, and `failure` is timed_out then; else both
+    // are the same object.
+    retry_action retry_or_end(verdict const& failure, verdict const& own, time_point now, random& source);
+    std::optional<stop_reason> judge(verdict const& failure, verdict const& own, time_point now);
+    std::optional<stop_reason> plan_retry(verdict const& failure, duration& delay, error& stage, time_point now,
+                                          random& source);
+    retry_action end_after(stop_reason reason, verdict const& failure, bool timed_out, time_point now);
     retry_action answer_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
@@ -241,7 +245,8 @@ private:
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     ASIO_RETRY_DECL void end_story() noexcept;
     void tell_start(time_point now) noexcept;
-    void tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept;
+    void tell_failure(verdict const& failure, std::optional<failure_kind> kind, time_point now) noexcept;
+    void tell_unjudged(verdict const& failure, verdict const& own, bool timed_out, time_point now) noexcept;
     void tell_abandoned(time_point now) noexcept;
     void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
     void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
@@ -250,8 +255,6 @@ private:
     bool has_policy_observer() const noexcept;
     void observe(observation& event, time_point now) noexcept;
     void observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept;
-    failure_kind kind_of(verdict const& failure, bool timed_out) const;
-    failure_kind kind_of_unasked(verdict const& failure, bool timed_out) const noexcept;
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
 

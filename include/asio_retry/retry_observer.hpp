@@ -27,7 +27,8 @@ struct observation {
     std::uint64_t attempt = 0;   ///< the number of the attempt; of those made, when the operation has ended
     time_point now{};            ///< when
     error_code error; ///< the failure's, or the refusal; operation_aborted for an attempt that was abandoned
-    failure_kind failure = failure_kind::none;   ///< none is a success; an abandoned attempt is `permanent`
+    failure_kind failure = failure_kind::none;   ///< as a gate hears it; none is a success, and an abandoned
+                                                 ///< attempt is `permanent`
     duration took{};                             ///< the attempt, or the operation
     duration delay{};                            ///< of retry_decided
     stop_reason reason = stop_reason::succeeded; ///< of ended

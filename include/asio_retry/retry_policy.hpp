@@ -129,6 +129,8 @@ public:
     /// that hooks are told but the delay. With `retry_if<E>` it is `predicate(E const&)`, about exceptions of
     /// type E or derived from it, but for those nested in others, and everything else is as by default.
     /// Permanent errors are never retried, and no predicate is asked. A second predicate replaces the first.
+    /// A gate hears the same of a failure whatever the predicate says, unless nothing is known of the failure:
+    /// see `attempt_end::kind`.
     ///
     /// If a time limit ended the attempt, the predicate is asked about `timed_out`. What the attempt itself
     /// threw is nested in that exception (std::rethrow_if_nested), so that an attempt can still say that it has
@@ -213,8 +215,9 @@ public:
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
 
     /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function
-    /// `asio_retry::classify`. What is not retried is `permanent` whatever it says, and what took too long a
-    /// `timeout`; a kind `none` is `transient`. If it throws, that is as if the predicate had thrown.
+    /// `asio_retry::classify`. It does not matter whether the failure is retried, see `attempt_end::kind`. What
+    /// took too long is a `timeout` whatever it says; a kind `none` is `transient`. If it throws, that is as if
+    /// the predicate had thrown.
     template <typename F>
     retry_policy classify(F&& f) const {
         constexpr bool classifies = std::is_invocable_r_v<failure_class, std::decay_t<F>&, error_code const&>;

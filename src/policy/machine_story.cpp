@@ -1,6 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include <asio_retry/detail/policy/operation_story.hpp>
+#include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_observer.hpp>
@@ -148,9 +149,25 @@ pushback retry_machine::said_with(verdict const& failure) const noexcept {
     return failure.said() ? failure.said() : story_->heeded;
 }
 
-void retry_machine::tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept {
-    tell_attempt_end(attempt_end::how::failed, kind, failure.error(), said_with(failure), now);
-    kind_ = kind;
+/// Without a kind the failure says nothing of the server.
+void retry_machine::tell_failure(verdict const& failure, std::optional<failure_kind> kind,
+                                 time_point now) noexcept {
+    if (!kind)
+        return tell_abandoned(now);
+    tell_attempt_end(attempt_end::how::failed, *kind, failure.error(), said_with(failure), now);
+    kind_ = *kind;
+}
+
+/// Of a failure about which `retry_if` was not asked, or could not answer.
+void retry_machine::tell_unjudged(verdict const& failure, verdict const& own, bool timed_out,
+                                  time_point now) noexcept {
+    std::optional<failure_kind> kind;
+    try {
+        kind = detail::heard_kind(policy_.settings(), own, timed_out, std::nullopt);
+    } catch (...) {
+        kind = detail::heard_kind(own, timed_out, std::nullopt);
+    }
+    tell_failure(failure, kind, now);
 }
 
 void retry_machine::tell_abandoned(time_point now) noexcept {
@@ -177,26 +194,6 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     event.failure = outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;
     event.took = took;
     observe(event, now);
-}
-
-/// Of a failure after which there may be a retry. Throws what the policy's own function throws.
-failure_kind retry_machine::kind_of(verdict const& failure, bool timed_out) const {
-    if (timed_out)
-        return failure_kind::timeout;
-    if (failure.is_rejected())
-        return failure.rejected_as();
-    auto const& own = policy_.settings().classify;
-    failure_kind const kind = (own ? own(failure.error()) : classify(failure.error())).kind;
-    return kind == failure_kind::none ? failure_kind::transient : kind;
-}
-
-/// Of one after which there is none, whatever it is.
-failure_kind retry_machine::kind_of_unasked(verdict const& failure, bool timed_out) const noexcept {
-    try {
-        return failure.is_permanent() && !timed_out ? failure_kind::permanent : kind_of(failure, timed_out);
-    } catch (...) {
-        return failure_kind::permanent;
-    }
 }
 
 // --- a retry

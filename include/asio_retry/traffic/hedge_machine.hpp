@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace asio_retry {
@@ -199,6 +200,8 @@ private:
     hedged_attempt& take(std::uint64_t number) noexcept;
     void end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                      time_point now) noexcept;
+    pushback end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
+                        std::optional<bool> wanted, time_point now) noexcept;
     pushback said_with(std::uint64_t number, verdict const& failure) const noexcept;
     void record(hedged_attempt& one, time_point now) noexcept;
 

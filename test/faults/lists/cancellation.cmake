@@ -33,16 +33,16 @@ fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine
     if (now > deadline_]])
 
 fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
-    [[        if (cancelled())
-            return end_for(stop_reason::cancelled);
-        if (is_told_ && !take_lease]] [[        if (is_told_ && !take_lease]])
+    [[    if (cancelled())
+        return stop_reason::cancelled;
+    if (is_told_ && !take_lease]] [[    if (is_told_ && !take_lease]])
 
 fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
-    [[        if (cancelled())
-            return end_for(stop_reason::cancelled);
-        if (is_told_)
-            tell_retry]] [[        if (is_told_)
-            tell_retry]])
+    [[    if (cancelled())
+        return stop_reason::cancelled;
+    if (is_told_)
+        tell_retry]] [[    if (is_told_)
+        tell_retry]])
 
 fault(machine_gives_up_twice src/policy/retry_machine.cpp
     [[        call_on_give_up(failure, now, action);]] [[        call_on_give_up(failure, now, action), call_on_give_up(failure, now, action);]])

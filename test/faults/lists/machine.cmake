@@ -27,6 +27,38 @@ fault(machine_says_that_nothing_was_sent_where_nobody_can_say src/policy/retryab
 fault(machine_hides_what_a_classifier_throws_at_the_end src/policy/machine_events.cpp
     [[            action.error = error::predicate_threw;
             action.thrown = std::current_exception();]] [[            action.error = error::predicate_threw;]])
+# --- what gates hear of a failure
+
+fault(kind_of_what_is_refused_is_permanent src/policy/retryable.cpp
+    [[    if (!what && !wanted.value_or(true))]] [[    if (!wanted.value_or(true))]])
+fault(kind_of_what_nobody_knows_is_transient src/policy/retryable.cpp
+    [[    if (!what && !wanted.value_or(true))
+        return failure_kind::permanent;
+]] [[]])
+fault(kind_of_an_exception_is_known src/policy/failure_class.cpp
+    [[        if (code == error::operation_threw)
+            return std::nullopt;
+]] [[]])
+fault(kind_of_a_foreign_code_is_known src/policy/failure_class.cpp
+    [[    return is_known ? std::optional(perhaps_done) : std::nullopt;]] [[    static_cast<void>(is_known);
+    return perhaps_done;]])
+fault(kind_of_eof_is_unknown src/policy/failure_class.cpp
+    [[category == "system" || category.starts_with("asio.");]] [[category == "system";]])
+fault(kind_of_a_marked_abort_is_permanent src/policy/retryable.cpp
+    [[    if (own.is_permanent() && !is_abort)]] [[    if (own.is_permanent())]])
+fault(kind_of_an_abort_is_permanent src/policy/retryable.cpp
+    [[    if (is_abort && (own.is_permanent() || !wanted.value_or(false)))
+        return std::nullopt;
+]] [[]])
+fault(kind_of_an_abort_that_is_retried_is_permanent src/policy/retryable.cpp
+    [[is_none || (is_abort && what->kind == failure_kind::permanent) ?]] [[is_none ?]])
+fault(kind_of_what_the_policy_knows_is_unknown src/policy/retryable.cpp
+    [[        return is_known ? std::optional(what) : std::nullopt;]] [[        static_cast<void>(is_known);
+        return std::nullopt;]])
+fault(kind_depends_on_retry_sent src/policy/retry_machine.cpp
+    [[&failure != &own, is_wanted), now);]] [[&failure != &own, is_wanted && !is_final), now);]])
+fault(kind_of_a_time_limit_is_the_attempts src/policy/retry_machine.cpp
+    [[&failure != &own, is_wanted), now);]] [[false, is_wanted), now);]])
 
 # --- the start
 
@@ -133,7 +165,10 @@ fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
 # --- the decision
 
 fault(machine_retries_what_is_permanent_within_another src/policy/retry_machine.cpp
-    [[            if (cancelled() || settings.is_nested) // the]] [[            if (cancelled()) // the]])
+    [[failure.is_permanent() && !policy_.settings().is_nested;]] [[failure.is_permanent();]])
+
+fault(machine_takes_the_mark_off_what_ends_it_within_another src/policy/retry_machine.cpp
+    [[        detail::mark_permanent(action.error, action.thrown); // the]] [[        static_cast<void>(action); // the]])
 
 fault(machine_makes_one_attempt_more src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[failures_ > *settings.max_attempts)]])
@@ -145,7 +180,7 @@ fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
     [[story_ ? counted_for_backoff() : failures_, &course_};]] [[attempts_, &course_};]])
 
 fault(machine_forgets_the_delay_before src/policy/retry_machine.cpp
-    [[        from.course->drew(delay);
+    [[    from.course->drew(delay);
 ]] [[]])
 
 fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/policy/jitter_course.hpp
@@ -176,19 +211,19 @@ fault(machine_leaves_a_quick_attempt_no_time src/policy/machine_times.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
 
 fault(machine_tells_of_another_delay src/policy/retry_machine.cpp
-    [[            call_on_retry(failure, delay, now);]] [[            call_on_retry(failure, ceiling, now);]])
+    [[        call_on_retry(failure, delay, now);]] [[        call_on_retry(failure, ceiling, now);]])
 
 fault(machine_retries_when_a_hook_threw src/policy/retry_machine.cpp
-    [[        stage = error::hook_threw;
+    [[    stage = error::hook_threw;
 ]] [[]])
 
 fault(machine_mixes_up_what_threw src/policy/retry_machine.cpp
-    [[        stage = error::jitter_threw;
+    [[    stage = error::jitter_threw;
 ]] [[]])
 
 fault(machine_asks_for_no_lease src/policy/retry_machine.cpp
-    [[        if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
-            return end_for(stop_reason::budget);
+    [[    if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
+        return stop_reason::budget;
 ]] [[]])
 
 fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
@@ -233,7 +268,7 @@ fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cp
     [[        story_->heeded = pushback();]] [[]])
 
 fault(machine_keeps_never_to_itself src/policy/retry_machine.cpp
-    [[            settings.outer->forbidden = true;]] [[            settings.outer->forbidden = false;]])
+    [[        settings.outer->forbidden = true;]] [[        settings.outer->forbidden = false;]])
 
 fault(machine_prefers_the_limit_of_waits src/policy/machine_times.cpp
     [[elapsed_between(started_, now);
@@ -256,16 +291,6 @@ fault(machine_makes_an_attempt_after_its_deadline src/policy/retry_machine.cpp
 
 fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/policy/retry_machine.cpp
     [[    at_edge_ = at_edge_ && now >= healthy_since_; // the]] [[    at_edge_ = at_edge_ || now > healthy_since_; // the]])
-
-fault(machine_lets_a_hook_throw_when_it_gives_up src/policy/machine_events.cpp
-    [[                action.error = error::hook_threw;
-]] [[]])
-
-fault(machine_loses_what_a_hook_threw src/policy/machine_events.cpp
-    [[                action.error = error::hook_threw;
-                action.thrown = std::current_exception();
-]] [[                action.error = error::hook_threw;
-]])
 
 fault(machine_retries_what_was_aborted src/policy/retryable.cpp
     [[!is_abortion(failure.error());]] [[failure.error() != boost::system::errc::timed_out;]])
@@ -308,7 +333,7 @@ fault(sent_is_kept_to_itself src/policy/machine_story.cpp
 fault(sent_is_not_said_by_those_that_cannot src/policy/machine_story.cpp
     [[outer && !attempts_speak_)]] [[outer && attempts_speak_ && !attempts_speak_)]])
 fault(sent_is_retried src/policy/retryable.cpp
-    [[return is_worth_it && (settings.retry_sent ||]] [[return is_worth_it && (true ||]])
+    [[return settings.retry_sent || effect_of]] [[return true || effect_of]])
 fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
     [[    if (failure.is_rejected())
         return failure.rejected_effect();]] [[    if (!failure.succeeded())
@@ -322,10 +347,6 @@ fault(waits_are_not_added_up src/policy/machine_times.cpp
 fault(waits_are_added_up_for_ever src/policy/retry_machine.cpp
     [[            story_->waited = duration::zero();
 ]] [[]])
-fault(success_hook_may_throw src/policy/machine_events.cpp
-    [[    call_at_end(policy_.settings().on_success, observer_, event, action);]] [[    retry_action ignored;
-    static_cast<void>(action);
-    call_at_end(policy_.settings().on_success, observer_, event, ignored);]])
 fault(success_has_no_time src/policy/machine_story.cpp
     [[ || settings.observer || settings.on_success);]] [[ || settings.observer);]])
 
@@ -384,7 +405,7 @@ fault(machine_reports_what_an_attempt_made_of_its_time_limit src/policy/retry_ma
     [[interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by,]] [[v, interrupted_by,]])
 
 fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/policy/retry_machine.cpp
-    [[    return retry_or_end(*timed_out, timed_out->error(), now, source);]] [[    return retry_or_end(v, timed_out->error(), now, source);]])
+    [[    return retry_or_end(*timed_out, v, now, source);]] [[    return retry_or_end(v, *timed_out, now, source);]])
 
 fault(report_keeps_an_old_exception src/policy/report_recorder.cpp
     [[        report_->last_exception = failure.exception();]] [[        if (failure.exception())
@@ -457,17 +478,15 @@ fault(machine_prefers_the_sum_of_waits src/policy/machine_times.cpp
 fault(machine_waits_for_a_lease_as_for_the_gate src/policy/machine_times.cpp
     [[return is_refused_ && story_ ?]] [[return story_ ?]])
 
-fault(machine_lets_a_classifier_replace_what_was_thrown src/policy/machine_events.cpp
-    [[        if (!action.thrown) {
-            action.error = error::predicate_threw;]] [[        {
-            action.error = error::predicate_threw;]])
-
 fault(machine_remembers_a_failure_before_the_last src/policy/machine_story.cpp
     [[        story_->has_failure = false;
 ]] [[]])
 
-fault(machine_calls_what_took_too_long_permanent src/policy/machine_story.cpp
-    [[failure.is_permanent() && !timed_out ?]] [[failure.is_permanent() ?]])
+fault(machine_calls_what_took_too_long_by_its_own_name src/policy/retryable.cpp
+    [[    if (timed_out)
+        return failure_kind::timeout;
+]] [[    static_cast<void>(timed_out);
+]])
 
 fault(machine_takes_a_cancellation_back src/policy/retry_machine.cpp
     [[    if (stopping_ == stopping::no)
