@@ -28,6 +28,7 @@ bool hedge_machine::on_success(std::uint64_t number, time_point now) {
 bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, time_point now) {
     assert(!failure.succeeded());
     take(number);
+    has_marked_ = has_marked_ || failure.is_permanent();
     if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
         end_failed(number, failure, true, std::nullopt, now);
         thrown_ = verdict::timed_out(failure).exception();

@@ -1,5 +1,8 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
+#include <asio_retry/error.hpp>
+#include <asio_retry/permanent.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -93,6 +96,9 @@ hedge_action hedge_machine::delivery() const {
     action.reason = reason_;
     action.error = error_;
     action.thrown = thrown_;
+    bool const was_stopped = reason_ == stop_reason::cancelled || reason_ == stop_reason::deadline;
+    if (has_marked_ && was_stopped && error_ && common().is_nested) // the outer retry has to see the mark
+        detail::mark_permanent(action.error, action.thrown);
     return action;
 }
 

@@ -227,6 +227,7 @@ private:
     bool has_to_stop_ = false;
     bool was_told_ = false; // to stop, with terminal
     bool is_lost_ = false;
+    bool has_marked_ = false; // an attempt has failed with a permanent error
 };
 
 } // namespace asio_retry

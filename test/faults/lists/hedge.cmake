@@ -11,6 +11,10 @@ fault(hedge_tells_gates_of_an_answer_where_a_predicate_throws src/traffic/hedge_
     pushback const said]])
 fault(hedge_calls_what_has_no_result_an_answer src/traffic/hedge_attempts.cpp
     [[has_answer ? attempt_end::how::failed : attempt_end::how::abandoned,]] [[attempt_end::how::failed,]])
+fault(hedge_takes_the_mark_off_what_a_limit_ends src/traffic/hedge_machine.cpp
+    [[        detail::mark_permanent(action.error, action.thrown);]] [[        action.what = hedge_action::kind::deliver;]])
+fault(hedge_marks_what_nobody_is_nested_in src/traffic/hedge_machine.cpp
+    [[was_stopped && error_ && common().is_nested)]] [[was_stopped && error_)]])
 
 fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_attempts.cpp
     [[                                 time_point now) {

@@ -439,10 +439,10 @@ fault(report_names_another_interruption src/policy/interruption.cpp
 # --- a verdict
 
 fault(verdict_of_a_time_out_is_never_permanent src/policy/verdict.cpp
-    [[v.permanent_ = own.permanent_ && !detail::is_abortion(own.error_);]] [[v.permanent_ = false;]])
+    [[v.permanent_ = own.permanent_;]] [[v.permanent_ = false;]])
 
-fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/policy/verdict.cpp
-    [[v.permanent_ = own.permanent_ && !detail::is_abortion(own.error_);]] [[v.permanent_ = own.permanent_;]])
+fault(verdict_of_a_time_out_is_permanent_unless_it_is_the_abort src/policy/verdict.cpp
+    [[v.permanent_ = own.permanent_;]] [[v.permanent_ = own.permanent_ && own.error_ != aborted_error();]])
 
 fault(verdict_of_a_time_out_forgets_the_exception src/policy/verdict.cpp
     [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])
