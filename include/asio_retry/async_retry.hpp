@@ -104,7 +104,7 @@ class hedge_policy;
 ///  - the reason that a gate gives, under `condition::refused`, where it let no attempt begin and there is no
 ///    error of an earlier one;
 ///  - an exception that a callable of the policy throws; with `error_code` signatures it becomes an
-///    `asio_retry::error`;
+///    `asio_retry::error`, and so does what `on_retry` throws. What hooks throw at the end changes nothing;
 ///  - `no_memory` (a std::bad_alloc) where memory was short outside an attempt.
 ///
 /// If an operation that completes with an error code throws, that counts as the code in the exception, or as

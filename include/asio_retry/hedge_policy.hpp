@@ -93,7 +93,7 @@ public:
     ASIO_RETRY_DECL hedge_policy deliver_at_once() const;
 
     /// `hook(std::uint64_t number)` is called before each attempt but the first. A second hook replaces the
-    /// first.
+    /// first. If it throws, the operation ends as where `retry_policy::on_retry` throws.
     template <typename Hook>
     hedge_policy on_hedge(Hook&& hook) const {
         constexpr bool takes_number = std::invocable<std::decay_t<Hook>&, std::uint64_t>;

@@ -227,8 +227,8 @@ private:
     // What the hooks and the predicates are told.
     detail::attempt_facts facts(time_point now) const noexcept;
     void call_on_retry(verdict const& failure, duration delay, time_point now) const;
-    void call_on_give_up(verdict const& failure, time_point now, retry_action& action) const noexcept;
-    void call_on_success(time_point now, retry_action& action) const noexcept;
+    void call_on_give_up(verdict const& failure, time_point now, stop_reason reason) const noexcept;
+    void call_on_success(time_point now) const noexcept;
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;

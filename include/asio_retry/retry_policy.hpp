@@ -241,7 +241,9 @@ public:
     /// @name Whom to tell
     /// @{
     /// `hook(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
-    /// follows. A second hook replaces the first.
+    /// follows. A second hook replaces the first. If it throws, the operation ends with a `system_error` of
+    /// `error::hook_threw` that says what the hook's exception says; the failure of the attempt is nested in
+    /// it. The hook's exception is in the report (`retry_report::hook_exception`).
     template <typename Hook>
     retry_policy on_retry(Hook&& hook) const {
         constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
@@ -251,7 +253,8 @@ public:
     }
 
     /// `hook(retry_event const&)` is called exactly once when the operation succeeds, reason `succeeded`. A
-    /// second hook replaces the first.
+    /// second hook replaces the first. What it throws does not change the outcome; it is in the report
+    /// (`retry_report::hook_exceptions`).
     template <typename Hook>
     retry_policy on_success(Hook&& hook) const {
         constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
@@ -261,7 +264,8 @@ public:
     }
 
     /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without
-    /// success, cancellation included. A second hook replaces the first.
+    /// success, cancellation included. A second hook replaces the first. What it throws does not change the
+    /// outcome; it is in the report.
     template <typename Hook>
     retry_policy on_give_up(Hook&& hook) const {
         using callable = std::decay_t<Hook>;

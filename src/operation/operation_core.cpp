@@ -164,9 +164,7 @@ void operation_core::succeed_unwatched() {
 /// There is nothing to decide.
 void operation_core::succeed() {
     try {
-        retry_action const action = machine_.on_success(machine_.is_observed() ? now() : time_point());
-        if (action.error)
-            amend_result(action);
+        machine_.on_success(machine_.is_observed() ? now() : time_point());
     } catch (...) {
         return fail();
     }

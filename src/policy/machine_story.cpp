@@ -128,10 +128,9 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
         tell_attempt_end(attempt_end::how::succeeded, failure_kind::none, error_code(),
                          story_ ? story_->heeded : pushback(), now);
     tell_end(stop_reason::succeeded, error_code(), now);
-    retry_action action;
     if (has_hooks_ || policy_.settings().on_success)
-        call_on_success(now, action);
-    return action;
+        call_on_success(now);
+    return {};
 }
 
 /// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or

@@ -274,7 +274,7 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     if (replacement && failure.is_permanent() && policy_.settings().is_nested)
         detail::mark_permanent(action.error, action.thrown); // the outer retry has to see the mark
     if (has_hooks_ || policy_.settings().on_give_up)
-        call_on_give_up(failure, now, action);
+        call_on_give_up(failure, now, reason);
     return action;
 }
 

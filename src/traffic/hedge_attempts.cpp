@@ -66,12 +66,12 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
             is_marked ? failure.exception() : nullptr);
         return true;
     }
-    plan_after_failure(said, now);
+    plan_after_failure(failure, said, now);
     return phase_ == phase::open && conclude_failure(number, failure);
 }
 
 /// The next attempt begins at once, or when the peer allows it.
-void hedge_machine::plan_after_failure(pushback said, time_point now) {
+void hedge_machine::plan_after_failure(verdict const& failure, pushback said, time_point now) {
     if (said.forbids() || said.delay() > common().pushback_limit) {
         no_more_ = true;
         reason_ = stop_reason::pushback;
@@ -91,7 +91,7 @@ void hedge_machine::plan_after_failure(pushback said, time_point now) {
         return;
     }
     if (take_lease(now) && next_at_ <= now)
-        make_ready(now);
+        make_ready(now, &failure);
 }
 
 /// Returns whether the operation ends with this failure. Otherwise its result is destroyed, and what could be

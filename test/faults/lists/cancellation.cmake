@@ -45,7 +45,7 @@ fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
         tell_retry]])
 
 fault(machine_gives_up_twice src/policy/retry_machine.cpp
-    [[        call_on_give_up(failure, now, action);]] [[        call_on_give_up(failure, now, action), call_on_give_up(failure, now, action);]])
+    [[        call_on_give_up(failure, now, reason);]] [[        call_on_give_up(failure, now, reason), call_on_give_up(failure, now, reason);]])
 
 fault(policy_does_not_allow_total src/policy/retry_policy.cpp
     [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])

@@ -15,6 +15,10 @@ fault(hedge_takes_the_mark_off_what_a_limit_ends src/traffic/hedge_machine.cpp
     [[        detail::mark_permanent(action.error, action.thrown);]] [[        action.what = hedge_action::kind::deliver;]])
 fault(hedge_marks_what_nobody_is_nested_in src/traffic/hedge_machine.cpp
     [[was_stopped && error_ && common().is_nested)]] [[was_stopped && error_)]])
+fault(hedge_hides_its_last_failure_from_what_a_hook_throws src/traffic/hedge_machine.cpp
+    [[own ? detail::hook_exception(std::current_exception(), own) : std::current_exception());]] [[std::current_exception());]])
+fault(hedge_nests_an_earlier_failure_in_what_a_hook_throws src/traffic/hedge_attempts.cpp
+    [[        make_ready(now, &failure);]] [[        make_ready(now);]])
 
 fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_attempts.cpp
     [[                                 time_point now) {

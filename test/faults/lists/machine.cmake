@@ -25,8 +25,21 @@ fault(machine_tells_nobody_of_a_wait_when_refused src/policy/retry_machine.cpp
 fault(machine_says_that_nothing_was_sent_where_nobody_can_say src/policy/retryable.cpp
     [[event.sent = effect::possible;]] [[event.sent = effect::none;]])
 fault(machine_hides_what_a_classifier_throws_at_the_end src/policy/machine_events.cpp
-    [[            action.error = error::predicate_threw;
-            action.thrown = std::current_exception();]] [[            action.error = error::predicate_threw;]])
+    [[    } catch (...) { // the policy's own classifier
+        report_exception(observer_);]] [[    } catch (...) { // the policy's own classifier]])
+fault(machine_hides_what_a_hook_throws_at_the_end src/policy/machine_events.cpp
+    [[        } catch (...) {
+            report_exception(observers);]] [[        } catch (...) {
+            static_cast<void>(observers);]])
+fault(machine_hides_what_a_hook_throws_before_a_retry src/policy/machine_events.cpp
+    [[    } catch (...) {
+        report_exception(observer_);
+        std::rethrow]] [[    } catch (...) {
+        std::rethrow]])
+fault(machine_forgets_what_a_hook_says src/policy/error.cpp
+    [[return own ? own->what() : boost::system::system_error::what();]] [[return boost::system::system_error::what();]])
+fault(machine_nests_no_failure_in_what_a_hook_throws src/policy/machine_events.cpp
+    [[failure.exception() ? failure.exception() : detail::exception_of(failure.error())));]] [[detail::exception_of(error::operation_threw)));]])
 # --- what gates hear of a failure
 
 fault(kind_of_what_is_refused_is_permanent src/policy/retryable.cpp

@@ -148,8 +148,7 @@ private:
 
     retry_step succeed() {
         if (machine().tells_success())
-            completion::template amend<form::judges_results>(
-                *result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
+            machine().on_success(machine().is_observed() ? this->now() : time_point());
         return this->end();
     }
 
