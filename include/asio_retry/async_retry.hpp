@@ -152,7 +152,7 @@ auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy,
                             std::move(policy), std::forward<Token>(token));
 }
 
-/// A nested retry, inside the attempt `outer` of another: it has no more time than that attempt's operation,
+/// A nested retry, inside the attempt `outer` of another: it has no more time than that attempt,
 /// and makes a single attempt unless the policy has `retry_when_nested()`, because nested retries multiply.
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(attempt const& outer, Operation&& operation, retry_policy policy, Token&& token = Token()) {

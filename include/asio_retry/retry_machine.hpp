@@ -190,7 +190,9 @@ public:
     ASIO_RETRY_DECL detail::shared_value<nested_marks> marks_of_nested() noexcept;
 
     /// The attempt that is running or ran last.
-    attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }
+    attempt current_attempt() const noexcept {
+        return {attempts_, limits_attempts_ ? attempt_deadline() : deadline_, nullptr};
+    }
 
 private:
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
@@ -238,6 +240,7 @@ private:
     std::uint64_t counted_for_backoff() const noexcept;
     detail::attempt_pulse* pulse() const noexcept;
     time_point limit_from(time_point began) noexcept;
+    ASIO_RETRY_DECL time_point attempt_deadline() const noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;

@@ -160,9 +160,9 @@ public:
     /// Keeps max_attempts in a nested retry, which otherwise makes one attempt.
     ASIO_RETRY_DECL retry_policy retry_when_nested() const;
 
-    /// The policy for a nested retry inside the attempt `outer`. It has no more time than that attempt's
-    /// operation. It passes on a permanent error with its mark, and a peer's wish that there be no retry, so
-    /// that the outer retry ends too. Precondition: the attempt is running.
+    /// The policy for a nested retry inside the attempt `outer`. It has no more time than that attempt, as
+    /// `attempt::deadline` says. It passes on a permanent error with its mark, and a peer's wish that there be
+    /// no retry, so that the outer retry ends too. Precondition: the attempt is running.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
     /// @}
 

@@ -74,6 +74,11 @@ time_point retry_machine::limit_from(time_point began) noexcept {
     return std::min(expiry, deadline_);
 }
 
+/// What the attempt may tell its server. Limits that move with what the attempt says are not in it.
+time_point retry_machine::attempt_deadline() const noexcept {
+    return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));
+}
+
 void retry_machine::on_healthy(time_point now) noexcept {
     if (marks_health_ && now < healthy_since_)
         healthy_since_ = now;

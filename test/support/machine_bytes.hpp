@@ -440,10 +440,10 @@ private:
         ++attempts_;
         attempt const running = machine_->current_attempt();
         check(running.number == attempts_, "the attempt has a wrong number");
-        check(count_of(running.deadline) == deadline_, "the attempt was told a wrong deadline");
 
         wide const timeout = settings().attempt_timeout ? settings().attempt_timeout->count() : wide(1) << 64;
         limit_ = machine_->attempt_limit(now_);
+        check(running.deadline == limit_, "the attempt was told a wrong deadline");
         limited_by_deadline_ = deadline_ <= std::min(count_of(now_) + timeout, count_of(time_point::max()));
         check(count_of(limit_) == std::min(count_of(now_) + timeout, deadline_),
               "the attempt has a wrong limit");

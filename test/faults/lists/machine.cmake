@@ -40,6 +40,11 @@ fault(machine_forgets_what_a_hook_says src/policy/error.cpp
     [[return own ? own->what() : boost::system::system_error::what();]] [[return boost::system::system_error::what();]])
 fault(machine_nests_no_failure_in_what_a_hook_throws src/policy/machine_events.cpp
     [[failure.exception() ? failure.exception() : detail::exception_of(failure.error())));]] [[detail::exception_of(error::operation_threw)));]])
+fault(attempt_tells_its_server_of_the_operations_time src/policy/machine_times.cpp
+    [[return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));]] [[return deadline_;]])
+fault(attempt_tells_its_server_of_its_own_time_alone src/policy/machine_times.cpp
+    [[return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));]] [[return after(began_, policy_.settings().attempt_timeout);]])
+
 # --- what gates hear of a failure
 
 fault(kind_of_what_is_refused_is_permanent src/policy/retryable.cpp

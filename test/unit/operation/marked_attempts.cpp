@@ -201,5 +201,76 @@ TEST(marked_attempts_of_a_thread, decision_48_are_made_once) {
     EXPECT_EQ(posts, 2);
 }
 
+// --- what an attempt may tell its server
+
+class told_deadlines : public marked_attempts {
+protected:
+    std::vector<duration> left;
+
+    asio::awaitable<void> ask(attempt a) {
+        left.push_back(a.deadline == time_point::max() ? duration::max() : a.deadline - time.now());
+        co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(hang,
+                                                                                       asio::use_awaitable);
+    }
+
+    void expect(std::vector<duration> const& expected) {
+        time.run();
+        EXPECT_EQ(left, expected);
+        left.clear();
+    }
+};
+
+TEST_F(told_deadlines, decision_51_are_the_earlier_of_the_attempts_and_the_operations) {
+    auto const policy = retry_policy().max_attempts(3).backoff(constant(0s)).jitter(no_jitter());
+    auto operation = [this](attempt a) { return ask(a); };
+    for (bool const is_awaited : {false, true}) {
+        auto const start = [&](retry_policy const& limited) {
+            if (is_awaited)
+                asio::co_spawn(io, async_retry(operation, limited), note());
+            else
+                async_retry(io, operation, limited, note());
+        };
+        start(policy.attempt_timeout(100ms).total_timeout(250ms));
+        expect({100ms, 100ms, 50ms});
+        start(policy.attempt_timeout(100ms));
+        expect({100ms, 100ms, 100ms});
+        start(policy.total_timeout(250ms));
+        expect({250ms});
+        start(policy.idle_timeout(100ms).total_timeout(250ms));
+        expect({250ms, 150ms, 50ms});
+        start(policy.set_up_within(100ms));
+        expect({duration::max(), duration::max(), duration::max()});
+    }
+}
+
+TEST_F(told_deadlines, decision_51_are_those_of_the_attempt_that_a_retry_or_a_hedge_is_nested_in) {
+    auto const policy = retry_policy().max_attempts(2).backoff(constant(0s)).jitter(no_jitter());
+    auto operation = [this](attempt a) { return ask(a); };
+    auto retried = [&](attempt a) { return async_retry(a, operation, policy, asio::use_awaitable); };
+    async_retry(io, retried, policy.attempt_timeout(100ms), note());
+    expect({100ms, 100ms});
+    auto shorter = [&](attempt a) {
+        return async_retry(a, operation, policy.attempt_timeout(60ms).retry_when_nested(), asio::use_awaitable);
+    };
+    async_retry(io, shorter, policy.attempt_timeout(100ms), note());
+    expect({60ms, 40ms, 60ms, 40ms});
+    auto hedged = [&](attempt a) { return async_hedge(a, operation, hedge_policy(10ms), asio::use_awaitable); };
+    async_retry(io, hedged, policy.attempt_timeout(100ms).max_attempts(1), note());
+    expect({100ms, 90ms});
+}
+
+TEST(told_deadlines_of_a_thread, decision_51_are_the_earlier_of_the_attempts_and_the_operations) {
+    manual_waits waits;
+    std::vector<duration> left;
+    auto operation = [&](attempt a) -> error_code {
+        left.push_back(a.deadline - waits.now());
+        waits.time += 100ms;
+        return timed_out_error();
+    };
+    auto const policy = retry_policy().max_attempts(3).backoff(constant(0s)).jitter(no_jitter());
+    retry(operation, policy.attempt_timeout(100ms).total_timeout(250ms), waits);
+    EXPECT_EQ(left, (std::vector<duration>{100ms, 100ms, 50ms}));
+}
+
 } // namespace
 } // namespace asio_retry::test
