@@ -116,11 +116,15 @@ public:
     /// Whether may_start has answered false because of the gate.
     bool was_refused() const noexcept { return is_refused_; }
 
-    /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
-    void start_with_attempt(time_point now = {}) noexcept {
+    /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true. Returns false if
+    /// the policy's observer cancels when it hears of the attempt: then it has not begun.
+    bool start_with_attempt(time_point now = {}) noexcept {
         assert(attempts_ == 0);
+        if (is_told_ && !announce_attempt(now))
+            return false;
         began_ = now;
         begin_attempt(now);
+        return true;
     }
 
     /// Ends the operation with `code` before its first attempt, because there is no room for it.
@@ -244,6 +248,7 @@ private:
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;
+    ASIO_RETRY_DECL bool announce_attempt(time_point now) noexcept;
     ASIO_RETRY_DECL void tell_attempt_begun(time_point now) noexcept;
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     ASIO_RETRY_DECL void end_story() noexcept;

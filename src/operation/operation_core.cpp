@@ -39,10 +39,8 @@ void operation_core::start_watched(bool is_scoped, bool can_be_cancelled) {
     } catch (...) {
         return fail();
     }
-    if (machine_.may_start(now) && (!is_scoped || membership()->has_room())) {
-        machine_.start_with_attempt(now);
+    if (machine_.may_start(now) && (!is_scoped || membership()->has_room()) && machine_.start_with_attempt(now))
         return make_attempt(now);
-    }
     state_.occupancy.add(start_refused); // its hook belongs on the executor
     leave();
 }

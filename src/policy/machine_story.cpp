@@ -75,13 +75,19 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     }
     is_admitted_ = settings.gate || settings.observer;
     began_ = now;
-    if (has_policy_observer()) {
-        observation event;
-        event.what = observation::kind::attempt_began;
-        event.attempt = attempts_ + 1;
-        observe(event, now);
-    }
-    return !cancelled();
+    return !cancelled(); // by the gate, or meanwhile
+}
+
+/// Tells the observer that the next attempt begins. It does, unless the observer itself cancels.
+bool retry_machine::announce_attempt(time_point now) noexcept {
+    if (!has_policy_observer())
+        return true;
+    observation event;
+    event.what = observation::kind::attempt_began;
+    event.attempt = attempts_ + 1;
+    story_->is_announced = true;
+    observe(event, now);
+    return stopping_ == stopping::no;
 }
 
 /// It begins, and what was for the one before is gone; the lease is spent.
@@ -184,8 +190,9 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         time_point const when = outcome == attempt_end::how::abandoned ? began_ : now;
         gate->on_end({outcome, kind, after, number, when, took, said});
     }
-    if (!has_policy_observer())
+    if (!has_policy_observer() || !story_->is_announced)
         return;
+    story_->is_announced = false;
     observation event;
     event.what = observation::kind::attempt_ended;
     event.attempt = number;

@@ -32,7 +32,7 @@ retry_action retry_machine::answer_attempt(time_point now) noexcept {
 retry_action retry_machine::begin(time_point now, random* source) {
     if (!is_admitted_) // or it began when the gate was asked
         began_ = now;
-    if (may_start(now))
+    if (may_start(now) && (!is_told_ || announce_attempt(now)))
         return answer_attempt(now);
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
@@ -229,7 +229,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     if (is_told_) {
         is_refused_ = false;
         bool const is_granted = attempts_ == 0 || has_lease_ || take_lease(now);
-        if (!is_granted || !ask_gate(now))
+        if (!is_granted || !ask_gate(now) || !announce_attempt(now))
             return on_refused(now, source);
     }
     return answer_attempt(now);
