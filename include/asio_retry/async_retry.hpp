@@ -105,7 +105,7 @@ class hedge_policy;
 ///  - the reason that a gate gives, under `condition::refused`, where it let no attempt begin and there is no
 ///    error of an earlier one;
 ///  - an exception that a callable of the policy throws; with `error_code` signatures it becomes an
-///    `asio_retry::error`;
+///    `asio_retry::error`, and so does what `on_retry` throws. What hooks throw at the end changes nothing;
 ///  - `no_memory` (a std::bad_alloc) where memory was short outside an attempt.
 ///
 /// If an operation that completes with an error code throws, that counts as the code in the exception, or as
@@ -153,7 +153,7 @@ auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy,
                             std::move(policy), std::forward<Token>(token));
 }
 
-/// A nested retry, inside the attempt `outer` of another: it has no more time than that attempt's operation,
+/// A nested retry, inside the attempt `outer` of another: it has no more time than that attempt,
 /// and makes a single attempt unless the policy has `retry_when_nested()`, because nested retries multiply.
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(attempt const& outer, Operation&& operation, retry_policy policy, Token&& token = Token()) {

@@ -47,7 +47,9 @@ struct attempt {
     /// Counted from 1; a retry is every attempt after the first.
     std::uint64_t number = 1;
 
-    /// When the whole operation must be over; time_point::max() if it has no deadline.
+    /// When the attempt is told to stop at the latest: the earlier of the end of `attempt_timeout` and the
+    /// deadline of the operation; time_point::max() if there is neither. It is what you tell the server. It
+    /// leaves out `set_up_within` and `idle_timeout`, which depend on what the attempt will say.
     time_point deadline = (time_point::max)();
 
     /// For the functions below; null outside a retry.

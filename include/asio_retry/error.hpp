@@ -20,7 +20,7 @@ enum class error {
     predicate_threw,     ///< what retry_if, fail_if, when, max_attempts_when or classify was given threw
     backoff_threw,       ///< a user's backoff threw
     jitter_threw,        ///< a user's jitter threw
-    hook_threw,          ///< a hook of the policy or of the operation threw
+    hook_threw,          ///< a hook before a retry or a hedge threw
     exhausted,           ///< a `backoff_ticker` allows no further tick; what `fail_if` judges stayed a failure
     attempt_refused,     ///< a gate refused the attempt and had no code of its own for that
     circuit_open,        ///< a `circuit_breaker` refused it: too many have failed lately
@@ -81,6 +81,11 @@ ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept
 
 /// The same of `code`, with `own` nested in it. Precondition: own is not null.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code, std::exception_ptr const& own) noexcept;
+
+/// A boost::system::system_error of `error::hook_threw` that says what `hook` says, which a hook threw, with
+/// `own` nested in it, the failure of the attempt. Precondition: neither is null.
+ASIO_RETRY_DECL std::exception_ptr hook_exception(std::exception_ptr hook,
+                                                  std::exception_ptr const& own) noexcept;
 
 } // namespace detail
 

@@ -34,7 +34,8 @@ struct failure_class {
 };
 
 /// Of an error code of the system, of Boost.Asio or of this library, or of another one that is equivalent to
-/// one of the system's.
+/// one of the system's. Any other code is of a foreign category: nothing is known of it, as of an exception
+/// without a code, and it counts as transient.
 ///
 /// | code | kind | effect |
 /// |---|---|---|

@@ -93,7 +93,7 @@ public:
     ASIO_RETRY_DECL hedge_policy deliver_at_once() const;
 
     /// `hook(std::uint64_t number)` is called before each attempt but the first. A second hook replaces the
-    /// first.
+    /// first. If it throws, the operation ends as where `retry_policy::on_retry` throws.
     template <typename Hook>
     hedge_policy on_hedge(Hook&& hook) const {
         constexpr bool takes_number = std::invocable<std::decay_t<Hook>&, std::uint64_t>;
@@ -107,8 +107,8 @@ public:
     /// all, no further attempt begins. One minute by default. Throws std::invalid_argument if negative.
     ASIO_RETRY_DECL hedge_policy pushback_limit(duration greatest) const;
 
-    /// The policy for a hedge inside the attempt `outer` of a retry: it has no more time than that attempt's
-    /// operation, and makes a single attempt unless that attempt is the first, so that the attempts of both are
+    /// The policy for a hedge inside the attempt `outer` of a retry: it has no more time than that
+    /// attempt, and makes a single attempt unless that attempt is the first, so that the attempts of both are
     /// a sum and never a product. It passes on a permanent error with its mark, and what a peer said that wants
     /// no retry. Precondition: the attempt is running.
     ASIO_RETRY_DECL hedge_policy nested_in(attempt const& outer) const;

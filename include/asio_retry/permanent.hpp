@@ -44,9 +44,9 @@ private:
 /// To be thrown by an operation, `throw permanent(std::runtime_error("no such user"))`, or returned by one that
 /// ends with a code, `co_return permanent(error)`. It ends the retry whatever `retry_if` says, and what
 /// completes the operation is the inner error, unchanged. A thrown one is found through nested exceptions too.
-/// From an attempt that has reached a time limit and been told to stop it ends the retry as well, but what
-/// completes the operation is `timed_out`, with the inner exception nested in it; of `operation_aborted`, which
-/// is how the attempt was told, it means nothing there, and the attempt is one that took too long.
+/// If a time limit had told the attempt to stop, the retry ends as well, also if the inner error is
+/// `operation_aborted`: `catch (...) { throw permanent(std::current_exception()); }` around a POST means one
+/// POST. Then the operation completes with `timed_out`, with the inner exception nested in it.
 /// `error` is an error code, an exception, which is copied as the type that it has here, or a
 /// std::exception_ptr that is not null, such as std::current_exception(). A code that is no error stays one:
 /// what returns `permanent(ec)` succeeds if `ec` says so. Thrown it is a failure, and becomes
@@ -70,6 +70,9 @@ ASIO_RETRY_DECL std::optional<permanent_error> find_permanent(std::exception_ptr
 
 /// What `permanent_error` made a code of, given the code that an operation ended with.
 ASIO_RETRY_DECL std::optional<error_code> find_permanent(error_code const& code) noexcept;
+
+/// Marks what completes an operation: `thrown` if that is not null, else `error`.
+ASIO_RETRY_DECL void mark_permanent(error_code& error, std::exception_ptr& thrown);
 
 /// The code that an operation ends with when it throws and has no other way to say so.
 ASIO_RETRY_DECL error_code completion_code_of(std::exception_ptr const& thrown);

@@ -18,11 +18,21 @@ struct attempt_end {
     enum class how : unsigned char {
         succeeded,
         failed,
-        abandoned, ///< cancelled by the caller, never begun, or lost to another one of a hedge
+        abandoned, ///< it says nothing of the server: cancelled by the caller, never begun, lost to another
+                   ///< one of a hedge, or ended with an operation_aborted that no limit caused
     };
 
-    how outcome = how::succeeded;            ///< how it ended
-    failure_kind kind = failure_kind::none;  ///< of a failure
+    how outcome = how::succeeded; ///< how it ended
+
+    /// Of a failure, whether it is retried or not: what `classify`, or the policy's own, says of its code.
+    ///
+    /// - A judged value has the kind of its judgement.
+    /// - `timeout` if a limit had told the attempt to stop.
+    /// - `permanent` if the attempt marked its error as permanent, unless the error is operation_aborted.
+    /// - If nothing is known of the failure, as of a code of a foreign category or of an exception without a
+    ///   code: `permanent` where `retry_if` refuses it, and `transient` otherwise.
+    /// - `transient` where `retry_if` wants a retry after an operation_aborted that no limit caused.
+    failure_kind kind = failure_kind::none;
     failure_kind after = failure_kind::none; ///< the failure that this attempt was a retry of; none for a first
                                              ///< one, and for a retry that did not begin after all: it is
                                              ///< given back, or asked for again

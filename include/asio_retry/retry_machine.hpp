@@ -116,11 +116,15 @@ public:
     /// Whether may_start has answered false because of the gate.
     bool was_refused() const noexcept { return is_refused_; }
 
-    /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true.
-    void start_with_attempt(time_point now = {}) noexcept {
+    /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true. Returns false if
+    /// the policy's observer cancels when it hears of the attempt: then it has not begun.
+    bool start_with_attempt(time_point now = {}) noexcept {
         assert(attempts_ == 0);
+        if (is_told_ && !announce_attempt(now))
+            return false;
         began_ = now;
         begin_attempt(now);
+        return true;
     }
 
     /// Ends the operation with `code` before its first attempt, because there is no room for it.
@@ -192,16 +196,22 @@ public:
     ASIO_RETRY_DECL detail::shared_value<nested_marks> marks_of_nested() noexcept;
 
     /// The attempt that is running or ran last.
-    attempt current_attempt() const noexcept { return {attempts_, deadline_, nullptr}; }
+    attempt current_attempt() const noexcept {
+        return {attempts_, limits_attempts_ ? attempt_deadline() : deadline_, nullptr};
+    }
 
 private:
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
     ASIO_RETRY_DECL retry_action end_wait(time_point now, random* source);
     ASIO_RETRY_DECL bool start_clock(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
-    /// `replacement`: what the operation delivers, if it ends, in place of the error of an attempt that its
-    /// limit stopped.
-    retry_action retry_or_end(verdict const& v, error_code const& replacement, time_point now, random& source);
+    // `own` is what an attempt made of it that its limit stopped, and `failure` is timed_out then; else both
+    // are the same object.
+    retry_action retry_or_end(verdict const& failure, verdict const& own, time_point now, random& source);
+    std::optional<stop_reason> judge(verdict const& failure, verdict const& own, time_point now);
+    std::optional<stop_reason> plan_retry(verdict const& failure, duration& delay, error& stage, time_point now,
+                                          random& source);
+    retry_action end_after(stop_reason reason, verdict const& failure, bool timed_out, time_point now);
     retry_action answer_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
@@ -225,8 +235,8 @@ private:
     // What the hooks and the predicates are told.
     detail::attempt_facts facts(time_point now) const noexcept;
     void call_on_retry(verdict const& failure, duration delay, time_point now) const;
-    void call_on_give_up(verdict const& failure, time_point now, retry_action& action) const noexcept;
-    void call_on_success(time_point now, retry_action& action) const noexcept;
+    void call_on_give_up(verdict const& failure, time_point now, stop_reason reason) const noexcept;
+    void call_on_success(time_point now) const noexcept;
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;
@@ -236,14 +246,17 @@ private:
     std::uint64_t counted_for_backoff() const noexcept;
     detail::attempt_pulse* pulse() const noexcept;
     time_point first_limit(time_point began, time_point earliest) const noexcept;
+    ASIO_RETRY_DECL time_point attempt_deadline() const noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;
+    ASIO_RETRY_DECL bool announce_attempt(time_point now) noexcept;
     ASIO_RETRY_DECL void tell_attempt_begun(time_point now) noexcept;
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     ASIO_RETRY_DECL void end_story() noexcept;
     void tell_start(time_point now) noexcept;
-    void tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept;
+    void tell_failure(verdict const& failure, std::optional<failure_kind> kind, time_point now) noexcept;
+    void tell_unjudged(verdict const& failure, verdict const& own, bool timed_out, time_point now) noexcept;
     void tell_abandoned(time_point now) noexcept;
     void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
     void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
@@ -252,8 +265,6 @@ private:
     bool has_policy_observer() const noexcept;
     void observe(observation& event, time_point now) noexcept;
     void observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept;
-    failure_kind kind_of(verdict const& failure, bool timed_out) const;
-    failure_kind kind_of_unasked(verdict const& failure, bool timed_out) const noexcept;
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
 

@@ -140,6 +140,8 @@ public:
     /// that hooks are told but the delay. With `retry_if<E>` it is `predicate(E const&)`, about exceptions of
     /// type E or derived from it, but for those nested in others, and everything else is as by default.
     /// Permanent errors are never retried, and no predicate is asked. A second predicate replaces the first.
+    /// A gate hears the same of a failure whatever the predicate says, unless nothing is known of the failure:
+    /// see `attempt_end::kind`.
     ///
     /// If a time limit ended the attempt, the predicate is asked about `timed_out`. What the attempt itself
     /// threw is nested in that exception (std::rethrow_if_nested), so that an attempt can still say that it has
@@ -169,9 +171,9 @@ public:
     /// Keeps max_attempts in a nested retry, which otherwise makes one attempt.
     ASIO_RETRY_DECL retry_policy retry_when_nested() const;
 
-    /// The policy for a nested retry inside the attempt `outer`. It has no more time than that attempt's
-    /// operation. It passes on a permanent error with its mark, and a peer's wish that there be no retry, so
-    /// that the outer retry ends too. Precondition: the attempt is running.
+    /// The policy for a nested retry inside the attempt `outer`. It has no more time than that attempt, as
+    /// `attempt::deadline` says. It passes on a permanent error with its mark, and a peer's wish that there be
+    /// no retry, so that the outer retry ends too. Precondition: the attempt is running.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;
     /// @}
 
@@ -224,8 +226,9 @@ public:
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
 
     /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function
-    /// `asio_retry::classify`. What is not retried is `permanent` whatever it says, and what took too long a
-    /// `timeout`; a kind `none` is `transient`. If it throws, that is as if the predicate had thrown.
+    /// `asio_retry::classify`. It does not matter whether the failure is retried, see `attempt_end::kind`. What
+    /// took too long is a `timeout` whatever it says; a kind `none` is `transient`. If it throws, that is as if
+    /// the predicate had thrown.
     template <typename F>
     retry_policy classify(F&& f) const {
         constexpr bool classifies = std::is_invocable_r_v<failure_class, std::decay_t<F>&, error_code const&>;
@@ -249,7 +252,9 @@ public:
     /// @name Whom to tell
     /// @{
     /// `hook(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
-    /// follows. A second hook replaces the first.
+    /// follows. A second hook replaces the first. If it throws, the operation ends with a `system_error` of
+    /// `error::hook_threw` that says what the hook's exception says; the failure of the attempt is nested in
+    /// it. The hook's exception is in the report (`retry_report::hook_exception`).
     template <typename Hook>
     retry_policy on_retry(Hook&& hook) const {
         constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
@@ -259,7 +264,8 @@ public:
     }
 
     /// `hook(retry_event const&)` is called exactly once when the operation succeeds, reason `succeeded`. A
-    /// second hook replaces the first.
+    /// second hook replaces the first. What it throws does not change the outcome; it is in the report
+    /// (`retry_report::hook_exceptions`).
     template <typename Hook>
     retry_policy on_success(Hook&& hook) const {
         constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;
@@ -269,7 +275,8 @@ public:
     }
 
     /// `hook(retry_event const&)` or `hook(stop_reason)` is called exactly once when the operation ends without
-    /// success, cancellation included. A second hook replaces the first.
+    /// success, cancellation included. A second hook replaces the first. What it throws does not change the
+    /// outcome; it is in the report.
     template <typename Hook>
     retry_policy on_give_up(Hook&& hook) const {
         using callable = std::decay_t<Hook>;

@@ -35,6 +35,8 @@ struct failed_attempt {
 /// - the attempt_timeout: the last attempt in `history`, if there is any, was `stopped` by it;
 /// - a socket that was closed elsewhere: `last_error` is `operation_aborted`. That error is not recorded of an
 /// attempt that had been told to stop.
+///
+/// What a hook throws at the end of the operation changes nothing but `hook_exceptions` and `hook_exception`.
 struct retry_report {
     /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
     explicit retry_report(std::size_t last = 8) noexcept
@@ -49,6 +51,8 @@ struct retry_report {
                            ///< may do so too, and attempt_timeout makes it `timed_out`; one that was merely
                            ///< aborted leaves the error of an earlier attempt here
     std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
+    std::uint64_t hook_exceptions = 0;   ///< how many hooks threw
+    std::exception_ptr hook_exception;   ///< the first that a hook threw; null if none did
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first
 
 private:

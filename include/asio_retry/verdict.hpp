@@ -60,7 +60,7 @@ public:
 
     /// The verdict on an attempt that had reached its time limit and been told to stop, and that then came to
     /// `own`: `timed_out`, with the attempt's own exception, if there is one, nested in it. It is permanent if
-    /// `own` is, unless that only says that the attempt was told to stop (`operation_aborted`).
+    /// `own` is.
     ASIO_RETRY_DECL static verdict timed_out(verdict const& own);
 
     /// Whether it did.

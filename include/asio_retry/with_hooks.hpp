@@ -55,9 +55,9 @@ private:
 /// Executor: hooks run where those of the policy do, on the operation's executor, and may cancel the operation.
 ///
 /// Errors: throws std::invalid_argument for an empty operation or hook, as a std::function or a pointer to a
-/// function may be. If a hook throws, `on_end` is called all the same. The operation completes with that or,
-/// where it completes with an error code, with `error::hook_threw`. What is thrown at the end, the first of it,
-/// takes the place of what was thrown before.
+/// function may be. If `on_retry` throws, the operation ends as where `retry_policy::on_retry` throws, and
+/// `on_end` is called all the same. What `on_end` throws does not change the outcome; it is in the report
+/// (`retry_report::hook_exceptions`).
 ///
 /// Thread safety: that of `async_retry`. The hooks of one operation are never called at the same time.
 template <typename Operation, typename OnRetry, typename OnEnd = std::nullptr_t>

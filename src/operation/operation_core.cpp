@@ -39,10 +39,8 @@ void operation_core::start_watched(bool is_scoped, bool can_be_cancelled) {
     } catch (...) {
         return fail();
     }
-    if (machine_.may_start(now) && (!is_scoped || membership()->has_room())) {
-        machine_.start_with_attempt(now);
+    if (machine_.may_start(now) && (!is_scoped || membership()->has_room()) && machine_.start_with_attempt(now))
         return make_attempt(now);
-    }
     state_.occupancy.add(start_refused); // its hook belongs on the executor
     leave();
 }
@@ -164,9 +162,7 @@ void operation_core::succeed_unwatched() {
 /// There is nothing to decide.
 void operation_core::succeed() {
     try {
-        retry_action const action = machine_.on_success(machine_.is_observed() ? now() : time_point());
-        if (action.error)
-            amend_result(action);
+        machine_.on_success(machine_.is_observed() ? now() : time_point());
     } catch (...) {
         return fail();
     }

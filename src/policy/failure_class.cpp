@@ -1,5 +1,6 @@
 #include <asio_retry/failure_class.hpp>
 
+#include "policy/known_class.hpp"
 #include "policy/system_codes.hpp"
 
 #include <asio_retry/permanent.hpp>
@@ -83,22 +84,24 @@ failure_class classify_addrinfo(int value) noexcept {
 
 } // namespace
 
-failure_class classify(error_code const& ec) noexcept {
+std::optional<failure_class> detail::known_class(error_code const& ec) noexcept {
     if (!ec)
-        return {failure_kind::none, effect::none};
+        return failure_class{failure_kind::none, effect::none};
     if (detail::find_permanent(ec))
         return hopeless;
     error_code const code = detail::unwrapped(ec);
     if (code.category() == error_category()) {
         if (code == condition::refused)
             return not_done;
+        if (code == error::operation_threw)
+            return std::nullopt;
         return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
     }
     std::string_view const category = code.category().name();
 #ifdef _WIN32
     if (category == "system" || category == "asio.system") // which is standalone Asio's
         if (auto const known = classify_system(code.value()))
-            return *known;
+            return known;
 #else
     if (category == "asio.system")
         return classify_errno(code.value());
@@ -110,7 +113,12 @@ failure_class classify(error_code const& ec) noexcept {
     auto const condition = code.default_error_condition();
     if (condition.category() == boost::system::generic_category())
         return classify_errno(condition.value());
-    return perhaps_done;
+    bool const is_known = category == "system" || category.starts_with("asio.");
+    return is_known ? std::optional(perhaps_done) : std::nullopt;
+}
+
+failure_class classify(error_code const& ec) noexcept {
+    return detail::known_class(ec).value_or(perhaps_done);
 }
 
 bool worth_retrying(error_code const& ec) noexcept {

@@ -5,25 +5,26 @@
 #include <asio_retry/retry_event.hpp>
 
 #include <algorithm>
+#include <exception>
 
 // What the hooks and the predicates of the policy are told.
 
 namespace asio_retry {
 namespace {
 
-/// All hooks are called, whatever one of them throws; what was thrown first is delivered.
-void call_at_end(retry_settings::hook const& own, detail::machine_observer* observers, retry_event const& event,
-                 retry_action& action) noexcept {
-    bool has_thrown = false;
+/// The exception that is being handled.
+void report_exception(detail::machine_observer* observers) noexcept {
+    detail::tell_all(observers, &detail::machine_observer::on_hook_exception, std::current_exception());
+}
+
+/// The outcome is known: what one of them throws does not change it, and keeps no other one from being called.
+void call_at_end(retry_settings::hook const& own, detail::machine_observer* observers,
+                 retry_event const& event) noexcept {
     auto const call = [&](auto const& hook) {
         try {
             hook();
         } catch (...) {
-            if (!has_thrown) {
-                action.error = error::hook_threw;
-                action.thrown = std::current_exception();
-            }
-            has_thrown = true;
+            report_exception(observers);
         }
     };
     if (own)
@@ -53,29 +54,32 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
 void retry_machine::call_on_retry(verdict const& failure, duration delay, time_point now) const {
     retry_event event = detail::event_of(policy_.settings(), failure, facts(now));
     event.delay = delay;
-    if (policy_.settings().on_retry)
-        policy_.settings().on_retry(event);
-    for (auto* one = observer_; one; one = one->next)
-        one->call_on_retry(event);
+    try {
+        if (policy_.settings().on_retry)
+            policy_.settings().on_retry(event);
+        for (auto* one = observer_; one; one = one->next)
+            one->call_on_retry(event);
+    } catch (...) {
+        report_exception(observer_);
+        std::rethrow_exception(detail::hook_exception(
+            std::current_exception(),
+            failure.exception() ? failure.exception() : detail::exception_of(failure.error())));
+    }
 }
 
-void retry_machine::call_on_give_up(verdict const& failure, time_point now,
-                                    retry_action& action) const noexcept {
+void retry_machine::call_on_give_up(verdict const& failure, time_point now, stop_reason reason) const noexcept {
     detail::attempt_facts const known = facts(now);
     retry_event event = detail::event_of(failure, known);
     try {
         event = detail::event_of(policy_.settings(), failure, known);
     } catch (...) { // the policy's own classifier
-        if (!action.thrown) {
-            action.error = error::predicate_threw;
-            action.thrown = std::current_exception();
-        }
+        report_exception(observer_);
     }
-    event.reason = action.reason;
-    call_at_end(policy_.settings().on_give_up, observer_, event, action);
+    event.reason = reason;
+    call_at_end(policy_.settings().on_give_up, observer_, event);
 }
 
-void retry_machine::call_on_success(time_point now, retry_action& action) const noexcept {
+void retry_machine::call_on_success(time_point now) const noexcept {
     detail::attempt_facts const known = facts(now);
     retry_event event;
     event.attempt = known.number;
@@ -83,7 +87,7 @@ void retry_machine::call_on_success(time_point now, retry_action& action) const 
     event.elapsed = known.elapsed;
     event.took = known.took;
     event.sent = effect::possible;
-    call_at_end(policy_.settings().on_success, observer_, event, action);
+    call_at_end(policy_.settings().on_success, observer_, event);
 }
 
 } // namespace asio_retry

@@ -1,6 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include <asio_retry/detail/policy/operation_story.hpp>
+#include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_observer.hpp>
@@ -74,13 +75,19 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     }
     is_admitted_ = settings.gate || settings.observer;
     began_ = now;
-    if (has_policy_observer()) {
-        observation event;
-        event.what = observation::kind::attempt_began;
-        event.attempt = attempts_ + 1;
-        observe(event, now);
-    }
-    return !cancelled();
+    return !cancelled(); // by the gate, or meanwhile
+}
+
+/// Tells the observer that the next attempt begins. It does, unless the observer itself cancels.
+bool retry_machine::announce_attempt(time_point now) noexcept {
+    if (!has_policy_observer())
+        return true;
+    observation event;
+    event.what = observation::kind::attempt_began;
+    event.attempt = attempts_ + 1;
+    story_->is_announced = true;
+    observe(event, now);
+    return stopping_ == stopping::no;
 }
 
 /// It begins, and what was for the one before is gone; the lease is spent.
@@ -127,10 +134,9 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
         tell_attempt_end(attempt_end::how::succeeded, failure_kind::none, error_code(),
                          story_ ? story_->heeded : pushback(), now);
     tell_end(stop_reason::succeeded, error_code(), now);
-    retry_action action;
     if (has_hooks_ || policy_.settings().on_success)
-        call_on_success(now, action);
-    return action;
+        call_on_success(now);
+    return {};
 }
 
 /// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or
@@ -148,9 +154,25 @@ pushback retry_machine::said_with(verdict const& failure) const noexcept {
     return failure.said() ? failure.said() : story_->heeded;
 }
 
-void retry_machine::tell_failure(verdict const& failure, failure_kind kind, time_point now) noexcept {
-    tell_attempt_end(attempt_end::how::failed, kind, failure.error(), said_with(failure), now);
-    kind_ = kind;
+/// Without a kind the failure says nothing of the server.
+void retry_machine::tell_failure(verdict const& failure, std::optional<failure_kind> kind,
+                                 time_point now) noexcept {
+    if (!kind)
+        return tell_abandoned(now);
+    tell_attempt_end(attempt_end::how::failed, *kind, failure.error(), said_with(failure), now);
+    kind_ = *kind;
+}
+
+/// Of a failure about which `retry_if` was not asked, or could not answer.
+void retry_machine::tell_unjudged(verdict const& failure, verdict const& own, bool timed_out,
+                                  time_point now) noexcept {
+    std::optional<failure_kind> kind;
+    try {
+        kind = detail::heard_kind(policy_.settings(), own, timed_out, std::nullopt);
+    } catch (...) {
+        kind = detail::heard_kind(own, timed_out, std::nullopt);
+    }
+    tell_failure(failure, kind, now);
 }
 
 void retry_machine::tell_abandoned(time_point now) noexcept {
@@ -168,8 +190,9 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         time_point const when = outcome == attempt_end::how::abandoned ? began_ : now;
         gate->on_end({outcome, kind, after, number, when, took, said});
     }
-    if (!has_policy_observer())
+    if (!has_policy_observer() || !story_->is_announced)
         return;
+    story_->is_announced = false;
     observation event;
     event.what = observation::kind::attempt_ended;
     event.attempt = number;
@@ -177,26 +200,6 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     event.failure = outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;
     event.took = took;
     observe(event, now);
-}
-
-/// Of a failure after which there may be a retry. Throws what the policy's own function throws.
-failure_kind retry_machine::kind_of(verdict const& failure, bool timed_out) const {
-    if (timed_out)
-        return failure_kind::timeout;
-    if (failure.is_rejected())
-        return failure.rejected_as();
-    auto const& own = policy_.settings().classify;
-    failure_kind const kind = (own ? own(failure.error()) : classify(failure.error())).kind;
-    return kind == failure_kind::none ? failure_kind::transient : kind;
-}
-
-/// Of one after which there is none, whatever it is.
-failure_kind retry_machine::kind_of_unasked(verdict const& failure, bool timed_out) const noexcept {
-    try {
-        return failure.is_permanent() && !timed_out ? failure_kind::permanent : kind_of(failure, timed_out);
-    } catch (...) {
-        return failure_kind::permanent;
-    }
 }
 
 // --- a retry

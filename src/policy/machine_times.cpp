@@ -91,6 +91,11 @@ time_point retry_machine::first_limit(time_point began, time_point earliest) con
     return first;
 }
 
+/// What the attempt may tell its server. Limits that move with what the attempt says are not in it.
+time_point retry_machine::attempt_deadline() const noexcept {
+    return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));
+}
+
 void retry_machine::on_healthy(time_point now) noexcept {
     if (marks_health_ && now < healthy_since_)
         healthy_since_ = now;

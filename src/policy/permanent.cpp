@@ -112,6 +112,12 @@ std::optional<error_code> detail::find_permanent(error_code const& code) noexcep
     return category ? std::optional(error_code(code.value(), category->inner())) : std::nullopt;
 }
 
+void detail::mark_permanent(error_code& error, std::exception_ptr& thrown) {
+    permanent_error const marked = thrown ? permanent_error(thrown) : permanent_error(error);
+    error = marked;
+    thrown = std::make_exception_ptr(marked);
+}
+
 error_code detail::completion_code_of(std::exception_ptr const& thrown) {
     auto const permanent = find_permanent(thrown);
     return permanent ? error_code(*permanent) : code_of(thrown);

@@ -68,4 +68,9 @@ void report_recorder::on_end(stop_reason reason, time_point now) noexcept {
     report_->ended = true;
 }
 
+void report_recorder::on_hook_exception(std::exception_ptr const& thrown) noexcept {
+    if (report_->hook_exceptions++ == 0)
+        report_->hook_exception = thrown;
+}
+
 } // namespace asio_retry::detail

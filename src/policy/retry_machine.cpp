@@ -20,10 +20,6 @@ retry_action wait_for(duration delay) noexcept {
     return action;
 }
 
-permanent_error marked(verdict const& failure) {
-    return failure.exception() ? permanent_error(failure.exception()) : permanent_error(failure.error());
-}
-
 } // namespace
 
 retry_action retry_machine::answer_attempt(time_point now) noexcept {
@@ -36,7 +32,7 @@ retry_action retry_machine::answer_attempt(time_point now) noexcept {
 retry_action retry_machine::begin(time_point now, random* source) {
     if (!is_admitted_) // or it began when the gate was asked
         began_ = now;
-    if (may_start(now))
+    if (may_start(now) && (!is_told_ || announce_attempt(now)))
         return answer_attempt(now);
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
@@ -62,7 +58,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     count_failure(now, interruption::none);
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_failure, v, interruption::none, now);
-    return retry_or_end(v, error_code(), now, source);
+    return retry_or_end(v, v, now, source);
 }
 
 /// A failure of an attempt that its limit stopped, or after which the operation is cancelled.
@@ -86,7 +82,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
         if (interrupted_by == interruption::cancellation)
             tell_abandoned(now);
         else if (is_cancelled || interrupted_by == interruption::deadline)
-            tell_failure(out_of_time ? *timed_out : v, kind_of_unasked(v, out_of_time), now);
+            tell_unjudged(out_of_time ? *timed_out : v, v, out_of_time, now);
     }
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_failure,
@@ -95,7 +91,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
     if (interrupted_by == interruption::deadline)
         return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
-    return retry_or_end(*timed_out, timed_out->error(), now, source);
+    return retry_or_end(*timed_out, v, now, source);
 }
 
 /// Counts it; after enough health (reset_after) the counts begin anew first, with this one. What hung until its
@@ -123,80 +119,95 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
         policy_.settings().outer->sent = true;
 }
 
-retry_action retry_machine::retry_or_end(verdict const& failure, error_code const& replacement, time_point now,
+retry_action retry_machine::retry_or_end(verdict const& failure, verdict const& own, time_point now,
                                          random& source) {
-    retry_settings const& settings = policy_.settings();
-    auto const end_for = [&](stop_reason reason) {
-        return cancelled() ? give_up(stop_reason::cancelled, failure, aborted_error(), now)
-                           : give_up(reason, failure, replacement, now,
-                                     replacement ? failure.exception() : std::exception_ptr());
-    };
+    bool const timed_out = &failure != &own;
     error stage = error::predicate_threw;
     try {
-        bool const is_final = failure.is_permanent() ||
-                              !(settings.needs_.facts ? detail::is_retryable(settings, failure, facts(now))
-                                                      : detail::is_retryable(settings, failure));
-        pushback const said = story_ ? said_with(failure) : failure.said();
-        if (is_admitted_)
-            tell_failure(failure,
-                         is_final ? failure_kind::permanent : kind_of(failure, static_cast<bool>(replacement)),
-                         now);
-        if (said.forbids() && settings.outer)
-            settings.outer->forbidden = true;
-        if (failure.is_permanent()) {
-            if (settings.is_nested && replacement && !cancelled()) {
-                permanent_error const timed_out = marked(failure);
-                return give_up(stop_reason::not_retryable, failure, timed_out, now,
-                               std::make_exception_ptr(timed_out));
-            }
-            if (cancelled() || settings.is_nested) // the outer retry has to see the mark
-                return end_for(stop_reason::not_retryable);
-            return give_up(stop_reason::not_retryable, failure, failure.error(), now, failure.exception());
-        }
-        if (is_final)
-            return end_for(stop_reason::not_retryable);
-        if (said.forbids())
-            return end_for(stop_reason::pushback);
-        if (settings.max_attempts && failures_ >= *settings.max_attempts)
-            return end_for(stop_reason::attempts);
-
-        detail::delay_source from{&settings.backoff, story_ ? counted_for_backoff() : failures_, &course_};
-        if (!settings.rules.empty() && makes_attempts_ &&
-            !follow_rules(from, settings, failure, facts(now), failures_, [this] { return story(); }))
-            return end_for(stop_reason::attempts);
-        stage = error::backoff_threw;
-        duration const ceiling = from.shape->ceiling(from.counted);
-        stage = error::jitter_threw;
-        duration delay = settings.jitter.draw(from.course->step(*from.shape, from.counted, ceiling), source);
-        from.course->drew(delay);
-
-        duration least{};
-        if (said)
-            if (auto const reason = obey(said, delay, least, source))
-                return end_for(*reason);
-        if (settings.clamp)
-            count_length(now);
-        if (deadline_ != time_point::max() || settings.needs_.wait_limits)
-            if (auto const reason = limit_wait(delay, least, now))
-                return end_for(*reason);
-        if (cancelled())
-            return end_for(stop_reason::cancelled);
-        if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
-            return end_for(stop_reason::budget);
-
-        stage = error::hook_threw;
-        if (settings.on_retry || has_hooks_)
-            call_on_retry(failure, delay, now);
-        if (cancelled())
-            return end_for(stop_reason::cancelled);
-        if (is_told_)
-            tell_retry(failure, delay, now);
+        if (auto const reason = judge(failure, own, now))
+            return end_after(*reason, failure, timed_out, now);
+        duration delay{};
+        if (auto const reason = plan_retry(failure, delay, stage, now, source))
+            return end_after(*reason, failure, timed_out, now);
         return wait_for(delay);
     } catch (...) {
         if (is_admitted_)
-            tell_failure(failure, failure_kind::permanent, now);
+            tell_unjudged(failure, own, timed_out, now);
         return give_up(stop_reason::not_retryable, failure, stage, now, std::current_exception());
     }
+}
+
+/// Tells gates and observers how the attempt ended. Returns why no retry may follow, whatever the time is.
+std::optional<stop_reason> retry_machine::judge(verdict const& failure, verdict const& own, time_point now) {
+    retry_settings const& settings = policy_.settings();
+    bool const is_wanted =
+        !failure.is_permanent() && (settings.needs_.facts ? detail::is_retryable(settings, failure, facts(now))
+                                                          : detail::is_retryable(settings, failure));
+    bool const is_final =
+        !is_wanted || (settings.needs_.facts && !detail::may_repeat(settings, failure, facts(now)));
+    pushback const said = story_ ? said_with(failure) : failure.said();
+    if (is_admitted_)
+        tell_failure(failure, detail::heard_kind(settings, own, &failure != &own, is_wanted), now);
+    if (said.forbids() && settings.outer)
+        settings.outer->forbidden = true;
+    if (is_final)
+        return stop_reason::not_retryable;
+    if (said.forbids())
+        return stop_reason::pushback;
+    if (settings.max_attempts && failures_ >= *settings.max_attempts)
+        return stop_reason::attempts;
+    return std::nullopt;
+}
+
+/// Returns why there is no retry after all; otherwise everybody has been told of it. `stage` says which
+/// callable is being called.
+std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, duration& delay, error& stage,
+                                                     time_point now, random& source) {
+    retry_settings const& settings = policy_.settings();
+    detail::delay_source from{&settings.backoff, story_ ? counted_for_backoff() : failures_, &course_};
+    if (!settings.rules.empty() && makes_attempts_ &&
+        !follow_rules(from, settings, failure, facts(now), failures_, [this] { return story(); }))
+        return stop_reason::attempts;
+    stage = error::backoff_threw;
+    duration const ceiling = from.shape->ceiling(from.counted);
+    stage = error::jitter_threw;
+    delay = settings.jitter.draw(from.course->step(*from.shape, from.counted, ceiling), source);
+    from.course->drew(delay);
+
+    duration least{};
+    if (pushback const said = story_ ? said_with(failure) : failure.said())
+        if (auto const reason = obey(said, delay, least, source))
+            return reason;
+    if (settings.clamp)
+        count_length(now);
+    if (deadline_ != time_point::max() || settings.needs_.wait_limits)
+        if (auto const reason = limit_wait(delay, least, now))
+            return reason;
+    if (cancelled())
+        return stop_reason::cancelled;
+    if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
+        return stop_reason::budget;
+
+    stage = error::hook_threw;
+    if (settings.on_retry || has_hooks_)
+        call_on_retry(failure, delay, now);
+    if (cancelled())
+        return stop_reason::cancelled;
+    if (is_told_)
+        tell_retry(failure, delay, now);
+    return std::nullopt;
+}
+
+/// Delivers what the attempt came to, unless a limit had told it to stop, or the error that it marked as
+/// permanent.
+retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, bool timed_out,
+                                      time_point now) {
+    if (cancelled())
+        return give_up(stop_reason::cancelled, failure, aborted_error(), now);
+    bool const is_unmarked = failure.is_permanent() && !policy_.settings().is_nested;
+    if (!timed_out && !is_unmarked)
+        return give_up(reason, failure, error_code(), now);
+    return give_up(reason, failure, failure.error(), now, failure.exception());
 }
 
 retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown, time_point now) {
@@ -218,7 +229,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     if (is_told_) {
         is_refused_ = false;
         bool const is_granted = attempts_ == 0 || has_lease_ || take_lease(now);
-        if (!is_granted || !ask_gate(now))
+        if (!is_granted || !ask_gate(now) || !announce_attempt(now))
             return on_refused(now, source);
     }
     return answer_attempt(now);
@@ -260,8 +271,10 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     if (is_told_)
         tell_end(reason, action.error ? action.error : failure.error(), now);
     action.thrown = std::move(thrown);
+    if (replacement && failure.is_permanent() && policy_.settings().is_nested)
+        detail::mark_permanent(action.error, action.thrown); // the outer retry has to see the mark
     if (has_hooks_ || policy_.settings().on_give_up)
-        call_on_give_up(failure, now, action);
+        call_on_give_up(failure, now, reason);
     return action;
 }
 

@@ -4,6 +4,7 @@
 #include <asio_retry/failure_class.hpp>
 
 #include "policy/abortion.hpp"
+#include "policy/known_class.hpp"
 
 #include <optional>
 #include <variant>
@@ -20,6 +21,27 @@ effect effect_of(retry_settings const& settings, verdict const& failure, attempt
         return failure.rejected_effect();
     bool const asks = settings.classify && !settings.retry_sent;
     return (asks ? settings.classify(failure.error()) : classify(failure.error())).effect;
+}
+
+/// The same as heard_kind; `classified` answers what the failure's code means, and nothing if nobody knows it.
+template <typename Classified>
+std::optional<failure_kind> kind_by(Classified classified, verdict const& own, bool timed_out,
+                                    std::optional<bool> wanted) {
+    bool const is_abort = !own.is_rejected() && is_abortion(own.error());
+    if (own.is_permanent() && !is_abort)
+        return failure_kind::permanent;
+    if (timed_out)
+        return failure_kind::timeout;
+    if (own.is_rejected())
+        return own.rejected_as();
+    if (is_abort && (own.is_permanent() || !wanted.value_or(false)))
+        return std::nullopt;
+    std::optional<failure_class> const what = classified(own.error());
+    if (!what && !wanted.value_or(true))
+        return failure_kind::permanent;
+    bool const is_none = !what || what->kind == failure_kind::none;
+    return is_none || (is_abort && what->kind == failure_kind::permanent) ? failure_kind::transient
+                                                                          : what->kind;
 }
 
 } // namespace
@@ -59,10 +81,29 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
 
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     auto const* const by_event = std::get_if<retry_settings::event_predicate>(&settings.retry_if);
-    bool const is_worth_it = by_event && !failure.is_rejected()
-                                 ? (*by_event)(event_of(settings, failure, facts))
-                                 : is_retryable(settings, failure);
-    return is_worth_it && (settings.retry_sent || effect_of(settings, failure, facts) == effect::none);
+    return by_event && !failure.is_rejected() ? (*by_event)(event_of(settings, failure, facts))
+                                              : is_retryable(settings, failure);
+}
+
+bool may_repeat(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
+    return settings.retry_sent || effect_of(settings, failure, facts) == effect::none;
+}
+
+std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& own, bool timed_out,
+                                       std::optional<bool> wanted) {
+    if (!settings.classify)
+        return heard_kind(own, timed_out, wanted);
+    auto const classified = [&](error_code const& code) {
+        failure_class const what = settings.classify(code);
+        bool const is_known = code != error::operation_threw || what.kind != failure_kind::transient;
+        return is_known ? std::optional(what) : std::nullopt;
+    };
+    return kind_by(classified, own, timed_out, wanted);
+}
+
+std::optional<failure_kind> heard_kind(verdict const& own, bool timed_out,
+                                       std::optional<bool> wanted) noexcept {
+    return kind_by(known_class, own, timed_out, wanted);
 }
 
 bool matches(retry_settings const& settings, retry_settings::predicate const& predicate, verdict const& failure,

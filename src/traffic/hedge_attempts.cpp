@@ -1,6 +1,7 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
 #include <asio_retry/detail/policy/retryable.hpp>
+#include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 
 #include <algorithm>
@@ -9,18 +10,6 @@
 // What attempts come to, and cancellation.
 
 namespace asio_retry {
-namespace {
-
-failure_kind kind_of(verdict const& failure, bool is_final) noexcept {
-    if (is_final)
-        return failure_kind::permanent;
-    if (failure.is_rejected())
-        return failure.rejected_as();
-    failure_kind const kind = classify(failure.error()).kind;
-    return kind == failure_kind::none ? failure_kind::transient : kind;
-}
-
-} // namespace
 
 // --- the end of an attempt
 
@@ -38,28 +27,26 @@ bool hedge_machine::on_success(std::uint64_t number, time_point now) {
 
 bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, time_point now) {
     assert(!failure.succeeded());
-    using how = attempt_end::how;
     take(number);
+    has_marked_ = has_marked_ || failure.is_permanent();
     if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
-        end_attempt(number, how::failed, failure_kind::timeout, said_with(number, failure), now);
+        end_failed(number, failure, true, std::nullopt, now);
         thrown_ = verdict::timed_out(failure).exception();
         return false;
     }
     if (phase_ != phase::open || stopping_ == stopping::cancelled) {
-        end_attempt(number, how::abandoned, failure_kind::none, pushback(), now);
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
         return false;
     }
     ++failures_;
-    bool is_final = failure.is_permanent();
+    std::optional<bool> is_wanted;
     std::exception_ptr thrown;
     try {
-        is_final = is_final || !detail::is_retryable(common(), failure, {.number = number});
+        is_wanted = !failure.is_permanent() && detail::is_retryable(common(), failure, {.number = number});
     } catch (...) {
-        is_final = true;
         thrown = std::current_exception();
     }
-    pushback const said = said_with(number, failure);
-    end_attempt(number, how::failed, kind_of(failure, is_final), said, now);
+    pushback const said = end_failed(number, failure, false, is_wanted, now);
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;
     if (stopping_ == stopping::cancelled) // by the predicate
@@ -68,23 +55,23 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         end(phase::closed, stop_reason::not_retryable, 0, error::predicate_threw, std::move(thrown));
         return false;
     }
-    if (is_final && is_stopping()) {
+    if (!*is_wanted && is_stopping()) {
         end(phase::closed, stop_reason::cancelled, 0, aborted_error());
         return false;
     }
-    if (is_final) {
+    if (!*is_wanted) {
         bool const is_marked =
             failure.is_permanent() && !common().is_nested; // or the outer retry has to see it
         end(phase::closed, stop_reason::not_retryable, number, is_marked ? failure.error() : error_code(),
             is_marked ? failure.exception() : nullptr);
         return true;
     }
-    plan_after_failure(said, now);
+    plan_after_failure(failure, said, now);
     return phase_ == phase::open && conclude_failure(number, failure);
 }
 
 /// The next attempt begins at once, or when the peer allows it.
-void hedge_machine::plan_after_failure(pushback said, time_point now) {
+void hedge_machine::plan_after_failure(verdict const& failure, pushback said, time_point now) {
     if (said.forbids() || said.delay() > common().pushback_limit) {
         no_more_ = true;
         reason_ = stop_reason::pushback;
@@ -104,7 +91,7 @@ void hedge_machine::plan_after_failure(pushback said, time_point now) {
         return;
     }
     if (take_lease(now) && next_at_ <= now)
-        make_ready(now);
+        make_ready(now, &failure);
 }
 
 /// Returns whether the operation ends with this failure. Otherwise its result is destroyed, and what could be
@@ -126,7 +113,10 @@ bool hedge_machine::on_exception(std::uint64_t number, error_code const& code, s
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
         return false;
     }
-    end_attempt(number, attempt_end::how::failed, failure_kind::permanent, at(number).heeded, now);
+    bool const has_answer = code == error::predicate_threw; // an answer on which nobody can decide
+    end_attempt(number, has_answer ? attempt_end::how::failed : attempt_end::how::abandoned,
+                has_answer ? failure_kind::permanent : failure_kind::none,
+                has_answer ? at(number).heeded : pushback(), now);
     end(phase::closed, stop_reason::not_retryable, 0, code, std::move(thrown));
     return false;
 }
@@ -154,6 +144,17 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
     one.is_running = false;
     --running_;
     return one;
+}
+
+/// Returns what the peer said about trying again.
+pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
+                                   std::optional<bool> wanted, time_point now) noexcept {
+    pushback const said = said_with(number, failure);
+    if (auto const kind = detail::heard_kind(failure, timed_out, wanted))
+        end_attempt(number, attempt_end::how::failed, *kind, said, now);
+    else
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
+    return said;
 }
 
 void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,

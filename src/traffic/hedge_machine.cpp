@@ -1,5 +1,8 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
+#include <asio_retry/error.hpp>
+#include <asio_retry/permanent.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -97,6 +100,9 @@ hedge_action hedge_machine::delivery() const {
     action.reason = reason_;
     action.error = error_;
     action.thrown = thrown_;
+    bool const was_stopped = reason_ == stop_reason::cancelled || reason_ == stop_reason::deadline;
+    if (has_marked_ && was_stopped && error_ && common().is_nested) // the outer retry has to see the mark
+        detail::mark_permanent(action.error, action.thrown);
     return action;
 }
 
@@ -178,7 +184,7 @@ void hedge_machine::begin_another(time_point now) {
 }
 
 /// Asks whether the next attempt may begin; where it is not the first there is a lease for it.
-void hedge_machine::make_ready(time_point now) {
+void hedge_machine::make_ready(time_point now, verdict const* after) {
     std::uint64_t const number = begun_ + 1u;
     if (auto const& gate = common().gate) {
         time_point const asked = common().gate_measures_time ? now : time_point();
@@ -200,8 +206,18 @@ void hedge_machine::make_ready(time_point now) {
         policy_.settings().on_hedge(number);
     } catch (...) {
         drop_ready();
-        end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw, std::current_exception());
+        end_by_hook(after);
     }
+}
+
+/// The hook threw, after that failure, or else after the last one if there has been any.
+void hedge_machine::end_by_hook(verdict const* after) noexcept {
+    error_code const code = after ? after->error() : failures_ > 0 ? error_ : error_code();
+    std::exception_ptr own = after ? after->exception() : thrown_;
+    if (code && !own)
+        own = detail::exception_of(code);
+    end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw,
+        own ? detail::hook_exception(std::current_exception(), own) : std::current_exception());
 }
 
 hedge_action hedge_machine::launch(time_point now) {

@@ -158,7 +158,6 @@ public:
         if (phase_ == phase::ended || phase_ == phase::waiting)
             last_error_ = judged_ ? error_code() : error_;
     }
-    void give_up_threw() { thrown_ = error::hook_threw; }
 
     // --- cancellation and the end
 
@@ -347,7 +346,8 @@ private:
 
     error_code expected_error() const {
         if (thrown_)
-            return plan_.completes_with_code() ? make_error_code(*thrown_) : asio::error::already_open;
+            return plan_.completes_with_code() || *thrown_ == error::hook_threw ? make_error_code(*thrown_)
+                                                                                : asio::error::already_open;
         if (given_up_ == stop_reason::cancelled)
             return asio::error::operation_aborted;
         if (phase_ == phase::started)

@@ -308,10 +308,8 @@ retry_policy world::policy_of(operation& o) {
         .on_give_up([this, &o](retry_event const& e) {
             trace_.add(now(), o.who, "give_up", static_cast<int>(e.reason), e.error.value());
             o.watched.gave_up(e, now());
-            if (o.plan.give_up_throws) {
-                o.watched.give_up_threw();
+            if (o.plan.give_up_throws) // which changes nothing
                 throw boost::system::system_error(asio::error::already_open);
-            }
         });
 }
 

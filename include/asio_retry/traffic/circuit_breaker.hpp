@@ -43,8 +43,9 @@ enum class breaker_state : unsigned char {
 /// answers, and abandoned attempts are nothing. When an attempt ends, it opens if the rules of the options say
 /// so. While it is open it says until when. Then it is half-open: at most `probes` attempts run or have
 /// succeeded; when so many have succeeded it closes and forgets what was, and one failure opens it again, for
-/// longer. A probe that is abandoned frees its place, and one that has not ended after `open_cap` does too.
-/// An attempt that began before the breaker was half-open does not count any more, however it ends.
+/// longer, also one that is not retried. A probe that is abandoned frees its place, and one that has not ended
+/// after `open_cap` does too. An attempt that began before the breaker was half-open does not count any more,
+/// however it ends.
 ///
 /// One breaker per peer, in `keyed_gates` if there are many: one for all would keep everybody from all of them
 /// because of one. It is not a budget: put one before it, with `all_gates`.

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace asio_retry {
@@ -192,12 +193,13 @@ private:
     time_point deadline_after(time_point reached) noexcept;
     void go_on(time_point now);
     void begin_another(time_point now);
-    void make_ready(time_point now);
+    void make_ready(time_point now, verdict const* after = nullptr);
+    void end_by_hook(verdict const* after) noexcept;
     void drop_ready() noexcept;
     hedge_action launch(time_point now);
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
-    void plan_after_failure(pushback said, time_point now);
+    void plan_after_failure(verdict const& failure, pushback said, time_point now);
     bool conclude_failure(std::uint64_t number, verdict const& failure);
     void conclude_unanswered() noexcept;
     void end(phase to, stop_reason reason, std::uint64_t result, error_code const& error,
@@ -205,6 +207,8 @@ private:
     hedged_attempt& take(std::uint64_t number) noexcept;
     void end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                      time_point now) noexcept;
+    pushback end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
+                        std::optional<bool> wanted, time_point now) noexcept;
     pushback said_with(std::uint64_t number, verdict const& failure) const noexcept;
     void record(hedged_attempt& one, time_point now) noexcept;
 
@@ -232,6 +236,7 @@ private:
     bool has_to_stop_ = false;
     bool was_told_ = false;      // to stop, with terminal
     bool is_lost_ = false;
+    bool has_marked_ = false; // an attempt has failed with a permanent error
 };
 
 } // namespace asio_retry

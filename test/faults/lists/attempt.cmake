@@ -89,11 +89,13 @@ fault(hooks_of_the_operation_come_first src/policy/machine_events.cpp
         call([&] { one->call_on_end(event); });
     if (own)
         call([&] { own(event); });]])
-fault(hooks_deliver_what_was_thrown_last src/policy/machine_events.cpp
-    [[            if (!has_thrown) {]] [[            {]])
+fault(report_keeps_what_hooks_threw_last src/policy/report_recorder.cpp
+    [[    if (report_->hook_exceptions++ == 0)]] [[    if (++report_->hook_exceptions > 0)]])
+fault(report_counts_one_hook_that_threw src/policy/report_recorder.cpp
+    [[    if (report_->hook_exceptions++ == 0)]] [[    if (report_->hook_exceptions == 0 && ++report_->hook_exceptions)]])
 fault(hooks_count_the_time_from_the_reset src/policy/retry_machine.cpp
     [[if ((has_hooks_ || policy_.settings().tells_events()) && story())]] [[if (policy_.settings().tells_events() && story())]])
 fault(hooks_are_told_of_the_first_alone src/policy/machine_events.cpp
-    [[    for (auto* one = observer_; one; one = one->next)
-        one->call_on_retry(event);]] [[    if (observer_)
-        observer_->call_on_retry(event);]])
+    [[        for (auto* one = observer_; one; one = one->next)
+            one->call_on_retry(event);]] [[        if (observer_)
+            observer_->call_on_retry(event);]])

@@ -71,12 +71,14 @@ fault(story_begins_twice src/policy/machine_story.cpp
 fault(story_has_the_number_of_another src/policy/machine_story.cpp
     [[return last.fetch_add(1, std::memory_order_relaxed) + 1;]] [[return last.load(std::memory_order_relaxed) + 1;]])
 
-fault(story_has_no_beginnings_of_attempts_before_they_are_cancelled src/policy/machine_story.cpp
-    [[    if (has_policy_observer()) {
-        observation event;
-        event.what = observation::kind::attempt_began;]] [[    if (has_policy_observer() && !cancelled()) {
-        observation event;
-        event.what = observation::kind::attempt_began;]])
+fault(story_goes_on_though_its_observer_cancels src/policy/machine_story.cpp
+    [[    return stopping_ == stopping::no;]] [[    return true;]])
+
+fault(story_lets_a_cancellation_come_between src/policy/machine_story.cpp
+    [[    return stopping_ == stopping::no;]] [[    return !cancelled();]])
+
+fault(story_has_ends_of_what_did_not_begin src/policy/machine_story.cpp
+    [[    if (!has_policy_observer() || !story_->is_announced)]] [[    if (!has_policy_observer())]])
 
 fault(story_calls_what_is_abandoned_a_success src/policy/machine_story.cpp
     [[outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;]] [[kind;]])

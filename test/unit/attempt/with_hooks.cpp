@@ -9,6 +9,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/elements.hpp"
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -341,7 +342,7 @@ TEST_F(hooks_of_one, decision_4_are_refused_if_empty) {
 
 // --- what they throw
 
-TEST_F(hooks_of_one, decision_21_what_a_hook_throws_completes_the_operation) {
+TEST_F(hooks_of_one, decision_53_what_on_retry_throws_completes_the_operation_and_what_on_end_throws_does_not) {
     auto const throws = [](retry_event const&) { throw std::runtime_error("mine"); };
     async_retry(io, with_hooks(token_operation(), throws, notes("end")), every_100ms(), record.handler());
     time.run();
@@ -352,12 +353,12 @@ TEST_F(hooks_of_one, decision_21_what_a_hook_throws_completes_the_operation) {
     played = {};
     run([&]() -> asio::awaitable<void> {
         auto operation = with_hooks([&] { return fetch(); }, nullptr, throws);
-        EXPECT_THROW(co_await async_retry(operation, every_100ms()), std::runtime_error);
+        EXPECT_EQ(co_await async_retry(operation, every_100ms()), 1);
     });
-    EXPECT_THROW(retry(with_hooks([] {}, nullptr, throws), every_100ms()), std::runtime_error);
+    EXPECT_EQ(retry(with_hooks([] { return 2; }, nullptr, throws), every_100ms()), 2);
 }
 
-TEST_F(hooks_of_one, decision_21_all_are_told_of_the_end_and_the_first_exception_is_delivered) {
+TEST_F(hooks_of_one, decision_53_all_are_told_of_the_end_and_their_exceptions_are_in_the_report) {
     auto const throws = [](char const* what) {
         return [what](retry_event const&) { throw std::runtime_error(what); };
     };
@@ -366,21 +367,26 @@ TEST_F(hooks_of_one, decision_21_all_are_told_of_the_end_and_the_first_exception
         told.clear();
         played = script::failures(failures);
         run([&]() -> asio::awaitable<void> {
-            auto operation = with_hooks(with_hooks([&] { return fetch(); }, nullptr, notes("inner")), nullptr,
-                                        throws("outer"));
-            std::string thrown;
+            retry_report report;
+            auto operation =
+                with_report(with_hooks(with_hooks([&] { return fetch(); }, nullptr, notes("inner")), nullptr,
+                                       throws("outer")),
+                            report);
+            error_code thrown;
             try {
                 co_await async_retry(operation, policy);
-            } catch (std::runtime_error const& e) {
-                thrown = e.what();
+            } catch (boost::system::system_error const& e) {
+                thrown = e.code();
             }
-            EXPECT_EQ(thrown, "policy's");
+            EXPECT_EQ(thrown, failures == 0 ? error_code() : refused());
+            EXPECT_EQ(report.hook_exceptions, 2u);
+            EXPECT_EQ(message_of(report.hook_exception), "policy's");
         });
         EXPECT_EQ(told.size(), 1u);
     }
 }
 
-TEST_F(hooks_of_one, decision_21_what_the_end_throws_takes_the_place_of_what_was_thrown_before) {
+TEST_F(hooks_of_one, decision_53_what_the_end_throws_does_not_hide_what_was_thrown_before) {
     auto const throws = [](char const* what) {
         return [what](retry_event const&) { throw std::runtime_error(what); };
     };
@@ -394,7 +400,7 @@ TEST_F(hooks_of_one, decision_21_what_the_end_throws_takes_the_place_of_what_was
         return std::string();
     };
     EXPECT_EQ(what_comes_of(nullptr), "before");
-    EXPECT_EQ(what_comes_of(throws("end")), "end");
+    EXPECT_EQ(what_comes_of(throws("end")), "before");
 }
 
 TEST_F(hooks_of_one, decision_21_run_on_the_executor_and_not_in_the_initiating_function) {

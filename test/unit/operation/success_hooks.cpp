@@ -3,7 +3,9 @@
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <asio_retry/with_report.hpp>
 
+#include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -129,27 +131,28 @@ TEST_F(success_hook, decision_21_runs_on_the_executor_wherever_the_attempt_ended
     EXPECT_TRUE(is_home);
 }
 
-TEST_F(success_hook, decision_21_what_it_throws_is_delivered) {
+TEST_F(success_hook, decision_53_what_it_throws_changes_no_success) {
     async_retry(
         io, [&](auto token) { return async_scripted(io, played, std::move(token)); }, throwing,
         record.handler());
     time.run();
     EXPECT_EQ(record.count, 1);
-    EXPECT_EQ(record.error, error::hook_threw);
+    EXPECT_EQ(record.error, error_code());
 
-    bool thrown = false;
+    retry_report report;
+    int value = 0;
     run([&]() -> asio::awaitable<void> {
-        auto operation = [&] { return fetch(); };
-        try {
-            co_await async_retry(operation, throwing);
-        } catch (std::runtime_error const&) {
-            thrown = true;
-        }
+        auto operation = with_report([&] { return fetch(); }, report);
+        value = co_await async_retry(operation, throwing);
     });
-    EXPECT_TRUE(thrown);
-    EXPECT_THROW(retry([] {}, throwing), std::runtime_error);
+    EXPECT_EQ(value, 7);
+    EXPECT_EQ(report.hook_exceptions, 1u);
+    EXPECT_EQ(message_of(report.hook_exception), "mine");
+    EXPECT_EQ(retry([] { return 8; }, throwing), 8);
     auto const judged = fail_if([] { return 1; }, [](int) { return false; });
-    EXPECT_THROW(retry(judged, throwing), std::runtime_error);
+    EXPECT_EQ(retry(with_report(judged, report), throwing), 1);
+    EXPECT_EQ(report.reason, stop_reason::succeeded);
+    EXPECT_EQ(report.hook_exceptions, 1u);
 }
 
 TEST_F(success_hook, is_not_told_of_the_end_of_another_kind) {

@@ -151,14 +151,15 @@ TEST(on_success, is_not_told_of_a_failure) {
     EXPECT_EQ(successes, 0);
 }
 
-TEST(on_success, decision_21_what_it_throws_ends_the_operation) {
+TEST(on_success, decision_53_what_it_throws_leaves_it_a_success) {
     machine_script script(
         endless_every_100ms().on_success([](retry_event const&) { throw std::runtime_error("mine"); }));
     script.start();
     retry_action const action = script.machine.on_success(script.begin);
     EXPECT_EQ(action.what, retry_action::kind::complete);
-    EXPECT_EQ(action.error, error::hook_threw);
-    EXPECT_TRUE(action.thrown);
+    EXPECT_EQ(action.reason, stop_reason::succeeded);
+    EXPECT_FALSE(action.error);
+    EXPECT_FALSE(action.thrown);
 }
 
 // --- predicates of events

@@ -71,8 +71,8 @@ TEST(retry_machine, decision_26_tells_the_gate_the_story_of_an_operation) {
     EXPECT_TRUE(script.gate->is_balanced());
 }
 
-// What the predicate will not retry is permanent, whatever its code means otherwise, and it is asked once.
-TEST(retry_machine, what_is_not_retried_is_permanent_to_the_gate) {
+// Its kind is the same whether the predicate wants a retry or not, and the predicate is asked once.
+TEST(retry_machine, decision_47_what_is_not_retried_has_the_kind_that_it_has) {
     int asked = 0;
     gated_script script(endless_every_100ms().retry_if([&](error_code) { return ++asked < 2; }));
     script->start();
@@ -81,7 +81,7 @@ TEST(retry_machine, what_is_not_retried_is_permanent_to_the_gate) {
     EXPECT_THAT(script->fail(), is_completion(stop_reason::not_retryable, no_replacement));
     EXPECT_EQ(asked, 2);
     EXPECT_THAT(script.told(), elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
-                                        "failed 2 permanent"));
+                                        "failed 2 transient"));
 
     gated_script marked;
     marked->start();
@@ -123,19 +123,20 @@ TEST(retry_machine, a_policy_may_classify_by_itself) {
     EXPECT_THAT(asked, IsEmpty()) << "without a gate and an observer nobody wants to know";
 }
 
-// A predicate or a classification that throws ends the operation, and the attempt has failed for good.
-TEST(retry_machine, decision_21_what_throws_in_a_judgement_makes_a_permanent_failure) {
+// A predicate or a classification that throws ends the operation, and says nothing of the attempt. A value on
+// which nobody can decide is an answer.
+TEST(retry_machine, decision_21_what_throws_in_a_judgement_ends_the_operation) {
     gated_script predicate(
         endless_every_100ms().retry_if([](error_code) -> bool { throw std::runtime_error("x"); }));
     predicate->start();
     EXPECT_THAT(predicate->fail(), is_thrown(error::predicate_threw));
-    EXPECT_THAT(predicate.told(), elements("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(predicate.told(), elements("admit 1", "failed 1 transient"));
 
     gated_script classifier(endless_every_100ms().classify(
         [](error_code const&) -> failure_class { throw std::runtime_error("x"); }));
     classifier->start();
     EXPECT_THAT(classifier->fail(), is_thrown(error::predicate_threw));
-    EXPECT_THAT(classifier.told(), elements("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(classifier.told(), elements("admit 1", "failed 1 transient"));
 
     gated_script judged;
     judged->start();
@@ -174,11 +175,19 @@ TEST(retry_machine, tells_limits_from_cancellations) {
     EXPECT_THAT(exhausted.told(), elements("admit 1", "abandoned 1"));
 }
 
-TEST(retry_machine, what_fails_for_good_after_its_time_took_too_long) {
-    gated_script script(endless_every_100ms().total_timeout(1s));
-    script->start();
-    script->expire(0s, 1s, verdict::failure(std::make_exception_ptr(permanent(unreachable()))));
-    EXPECT_EQ(script.told().back(), "failed 1 timeout");
+// What the attempt marks is an answer, unless it is that it was told to stop.
+TEST(retry_machine, decision_47_what_is_marked_after_its_time_is_an_answer_but_for_the_abort) {
+    for (auto const& policy :
+         {endless_every_100ms().total_timeout(1s), endless_every_100ms().attempt_timeout(1s)}) {
+        gated_script answered(policy);
+        answered->start();
+        answered->expire(0s, 1s, verdict::failure(std::make_exception_ptr(permanent(unreachable()))));
+        EXPECT_EQ(answered.told().back(), "failed 1 permanent");
+        gated_script silent(policy);
+        silent->start();
+        silent->expire(0s, 1s, verdict::failure(std::make_exception_ptr(permanent(aborted_error()))));
+        EXPECT_EQ(silent.told().back(), "failed 1 timeout");
+    }
 }
 
 TEST(retry_machine, a_drain_does_not_take_a_cancellation_back) {
@@ -357,8 +366,7 @@ TEST(retry_machine, asks_for_no_retry_that_is_not_made) {
     EXPECT_THAT(story_of(endless_every_100ms(), pushback::never()), once);
     EXPECT_THAT(story_of(endless_every_100ms(), pushback::after(61s)), once);
     EXPECT_THAT(story_of(endless_every_100ms().backoff([](std::uint64_t) -> duration { throw 7; })), once);
-    EXPECT_THAT(story_of(endless_every_100ms().retry_if([](error_code) { return false; })),
-                elements("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(story_of(endless_every_100ms().retry_if([](error_code) { return false; })), once);
 }
 
 // A budget that grants no retry ends the operation before a wait, as ever.

@@ -183,31 +183,58 @@ TEST(permanent, is_found_in_a_system_error_too) {
 }
 
 // The attempt marks all that it catches, and what it caught is that it was told to stop.
-TEST(permanent, decision_38_of_being_told_that_the_time_is_over_is_a_timeout) {
+TEST(permanent, decision_48_what_marks_that_it_was_told_to_stop_is_not_retried) {
     verdict const abort = verdict::failure(std::make_exception_ptr(
         permanent(std::make_exception_ptr(boost::system::system_error(aborted_error())))));
-    for (verdict const& told : {abort, verdict::failure(error_code(permanent(aborted_error())))}) {
-        retry_report report;
-        machine_script script(endless_every_100ms().attempt_timeout(1s).max_attempts(2));
-        detail::report_recorder recorder(report);
-        recorder.clear();
-        recorder.make_room();
-        script.machine.observe(recorder);
-        script.start();
-        EXPECT_THAT(script.expire(0s, 1s, told), is_wait(100ms));
-        EXPECT_THAT(script.retries, testing::ElementsAre(is_retry(1, 100ms)));
-        EXPECT_EQ(script.retries[0].error, timed_out_error());
-        script.wake(1100ms);
-        retry_action const last = script.expire(1100ms, 2100ms, told);
-        EXPECT_EQ(last.reason, stop_reason::attempts);
-        EXPECT_EQ(last.error, timed_out_error());
-        EXPECT_EQ(report.last_error, timed_out_error());
+    for (verdict const& told : {abort, verdict::failure(error_code(permanent(aborted_error())))})
+        for (bool const any : {false, true}) {
+            auto policy = endless_every_100ms();
+            if (any)
+                policy = policy.retry_if(any_failure);
+            retry_report report;
+            machine_script script(policy.attempt_timeout(1s));
+            detail::report_recorder recorder(report);
+            recorder.clear();
+            recorder.make_room();
+            script.machine.observe(recorder);
+            script.start();
+            retry_action const last = script.expire(0s, 1s, told);
+            EXPECT_EQ(last.reason, stop_reason::not_retryable);
+            EXPECT_EQ(last.error, timed_out_error());
+            EXPECT_EQ(report.last_error, timed_out_error());
 
-        machine_script at_the_deadline(endless_every_100ms().total_timeout(1s));
-        at_the_deadline.start();
-        retry_action const ended = at_the_deadline.expire(0s, 1s, told);
-        EXPECT_EQ(ended.reason, stop_reason::deadline);
-        EXPECT_EQ(ended.error, timed_out_error());
+            machine_script at_the_deadline(policy.total_timeout(1s));
+            at_the_deadline.start();
+            retry_action const ended = at_the_deadline.expire(0s, 1s, told);
+            EXPECT_EQ(ended.reason, stop_reason::deadline);
+            EXPECT_EQ(ended.error, timed_out_error());
+
+            machine_script by_itself(policy);
+            by_itself.start();
+            EXPECT_EQ(by_itself.fail(0s, told).reason, stop_reason::not_retryable);
+        }
+}
+
+// What tells a nested retry to stop may be a limit of the outer one, which would make the attempt again.
+TEST(permanent, decision_48_a_nested_retry_passes_on_that_its_attempt_was_permanent_whatever_ends_it) {
+    auto const sent = std::make_exception_ptr(permanent(std::runtime_error("sent")));
+    for (verdict const& own :
+         {verdict::failure(error_code(permanent(aborted_error()))), verdict::failure(sent)}) {
+        machine_script cancelled(endless_every_100ms().nested_in(attempt()));
+        cancelled.start();
+        cancelled.machine.cancel();
+        retry_action const action = cancelled.fail(0s, own);
+        EXPECT_EQ(action.reason, stop_reason::cancelled);
+        EXPECT_EQ(detail::find_permanent(action.error), aborted_error());
+        EXPECT_TRUE(verdict::failure(action.thrown).is_permanent());
+        EXPECT_EQ(verdict::failure(action.thrown).error(), aborted_error());
+
+        machine_script late(endless_every_100ms().total_timeout(1s).nested_in(attempt()));
+        late.start();
+        retry_action const at_the_deadline = late.expire(0s, 1s, own);
+        EXPECT_EQ(at_the_deadline.reason, stop_reason::deadline);
+        EXPECT_EQ(detail::find_permanent(at_the_deadline.error), timed_out_error());
+        EXPECT_TRUE(verdict::failure(at_the_deadline.thrown).is_permanent());
     }
 }
 
@@ -302,7 +329,7 @@ TEST_F(permanent_forms, awaitable_that_throws) {
     EXPECT_THROW(std::rethrow_exception(exception), boost::system::system_error);
 }
 
-TEST_F(permanent_forms, decision_38_awaitable_that_marks_whatever_it_catches) {
+TEST_F(permanent_forms, decision_48_awaitable_that_marks_whatever_it_catches) {
     std::vector<error_code> retried;
     auto const operation = [&]() -> asio::awaitable<void> {
         ++attempts;
@@ -317,9 +344,9 @@ TEST_F(permanent_forms, decision_38_awaitable_that_marks_whatever_it_catches) {
         retry_policy().max_attempts(2).on_retry([&](retry_event const& e) { retried.push_back(e.error); });
     async_retry(io, operation, policy.attempt_timeout(1s), note_exception());
     time.run();
-    EXPECT_EQ(attempts, 2);
+    EXPECT_EQ(attempts, 1);
     EXPECT_EQ(code_of(exception), timed_out_error());
-    EXPECT_THAT(retried, testing::ElementsAre(timed_out_error()));
+    EXPECT_THAT(retried, testing::IsEmpty());
 
     attempts = 0;
     async_retry(io, operation, policy.total_timeout(1s), note_exception());

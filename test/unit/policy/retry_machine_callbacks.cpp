@@ -55,7 +55,7 @@ TEST(decision_21, a_throwing_callback_ends_the_operation) {
     }
 }
 
-// What has been done cannot be said then. It was not asked before where the operation was cancelled.
+// What has been done cannot be said then. Where the operation is cancelled its outcome is known, and stands.
 TEST(decision_21, a_classifier_that_throws_is_told_of_once) {
     std::vector<effect> sent;
     auto const policy =
@@ -70,14 +70,14 @@ TEST(decision_21, a_classifier_that_throws_is_told_of_once) {
             script.machine.cancel();
         retry_action const action = script.fail();
         EXPECT_EQ(action.reason, cancelled ? stop_reason::cancelled : stop_reason::not_retryable);
-        EXPECT_EQ(action.error, error::predicate_threw);
-        EXPECT_EQ(message_of(action.thrown), "mine");
+        EXPECT_EQ(action.error, cancelled ? aborted_error() : error_code(error::predicate_threw));
+        EXPECT_EQ(static_cast<bool>(action.thrown), !cancelled);
     }
     EXPECT_THAT(sent, ElementsAre(effect::possible, effect::possible));
 }
 
-// What on_give_up throws replaces whatever was to be delivered.
-TEST(decision_21, a_throwing_on_give_up_replaces_the_result) {
+// Whatever on_give_up throws, what was to be delivered is delivered.
+TEST(decision_53, a_throwing_on_give_up_changes_no_result) {
     int calls = 0;
     auto const hook = [&](retry_event const&) {
         ++calls;
@@ -88,14 +88,97 @@ TEST(decision_21, a_throwing_on_give_up_replaces_the_result) {
     retry_action const action = exhausted.fail();
     EXPECT_EQ(action.what, retry_action::kind::complete);
     EXPECT_EQ(action.reason, stop_reason::attempts);
-    EXPECT_EQ(action.error, error::hook_threw);
-    EXPECT_EQ(message_of(action.thrown), "late");
+    EXPECT_EQ(action.error, no_replacement);
+    EXPECT_FALSE(action.thrown);
     EXPECT_EQ(calls, 1);
 
     machine_script threw_before(throwing_callbacks()[0].policy.on_give_up(hook));
     threw_before.start();
-    EXPECT_EQ(message_of(threw_before.fail().thrown), "late");
+    EXPECT_EQ(message_of(threw_before.fail().thrown), "mine");
     EXPECT_EQ(calls, 2);
+}
+
+namespace {
+
+struct hook_reports final : detail::machine_observer {
+    explicit hook_reports(retry_machine& machine) { machine.observe(*this, true); }
+    void on_start(time_point) noexcept override {}
+    void on_attempt(std::uint64_t, time_point) noexcept override {}
+    void on_failure(verdict const&, interruption, time_point) noexcept override {}
+    void on_wait(duration, time_point) noexcept override {}
+    void on_wait_over(time_point) noexcept override {}
+    void on_end(stop_reason, time_point) noexcept override {}
+    void on_hook_exception(std::exception_ptr const& e) noexcept override { thrown.push_back(message_of(e)); }
+    void call_on_end(retry_event const&) override { throw std::runtime_error("end"); }
+    std::vector<std::string> thrown;
+};
+
+} // namespace
+
+// Every exception is reported, in the order in which the hooks are called, and all of them are.
+TEST(decision_53, what_hooks_throw_at_the_end_is_reported_and_changes_nothing) {
+    auto const throws = [](char const* what) {
+        return [=](retry_event const&) { throw std::runtime_error(what); };
+    };
+    auto const policy =
+        endless_every_100ms().max_attempts(1).on_success(throws("success")).on_give_up(throws("give up"));
+    machine_script succeeded(policy);
+    hook_reports of_success(succeeded.machine);
+    succeeded.start();
+    EXPECT_THAT(succeeded.machine.on_success(succeeded.begin),
+                is_completion(stop_reason::succeeded, no_replacement));
+    EXPECT_THAT(of_success.thrown, ElementsAre("success", "end"));
+
+    machine_script failed(policy);
+    hook_reports of_failure(failed.machine);
+    failed.start();
+    EXPECT_THAT(failed.fail(), is_completion(stop_reason::attempts, no_replacement));
+    EXPECT_THAT(of_failure.thrown, ElementsAre("give up", "end"));
+
+    machine_script unclassified(
+        endless_every_100ms()
+            .max_attempts(1)
+            .classify([](error_code const&) -> failure_class { throw std::runtime_error("classify"); })
+            .retry_sent(false));
+    hook_reports of_classifier(unclassified.machine);
+    unclassified.start();
+    unclassified.machine.cancel();
+    EXPECT_THAT(unclassified.fail(), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(of_classifier.thrown, ElementsAre("classify", "end"));
+}
+
+std::string nested_message(std::exception_ptr const& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (std::nested_exception const& e) {
+        return message_of(e.nested_ptr());
+    }
+}
+
+// What the hook says comes out, and in it what the attempt failed with.
+TEST(decision_53, what_on_retry_throws_has_the_failure_nested_in_it) {
+    auto const policy = throwing_callbacks().back().policy;
+    machine_script thrown(policy);
+    thrown.start();
+    retry_action const action = thrown.fail_with(std::logic_error("attempt"));
+    EXPECT_EQ(action.error, error::hook_threw);
+    EXPECT_EQ(message_of(action.thrown), "mine");
+    EXPECT_EQ(code_of(action.thrown), error::hook_threw);
+    EXPECT_EQ(nested_message(action.thrown), "attempt");
+
+    machine_script code(policy);
+    hook_reports reported(code.machine);
+    code.start();
+    EXPECT_EQ(nested_message(code.fail().thrown), message_of(detail::exception_of(unreachable())));
+    EXPECT_THAT(reported.thrown, ElementsAre("mine", "end"));
+
+    machine_script late(policy.attempt_timeout(1s));
+    late.start();
+    EXPECT_EQ(nested_message(late.expire(0s, 1s).thrown), message_of(detail::exception_of(timed_out_error())));
+
+    machine_script number(endless_every_100ms().on_retry([](retry_event const&) { throw 7; }));
+    number.start();
+    EXPECT_EQ(code_of(number.fail().thrown), error::hook_threw);
 }
 
 TEST(decision_21, what_a_classifier_throws_at_the_end_does_not_replace_what_was_thrown_before) {

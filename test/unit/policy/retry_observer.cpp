@@ -10,6 +10,8 @@
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -111,8 +113,8 @@ TEST(retry_observer, is_told_of_one_start) {
     EXPECT_THAT(script.told(), elements("started", "ended cancelled"));
 }
 
-// Where the gate lets it in and cancels it the attempt has been about to begin.
-TEST(retry_observer, is_told_that_an_attempt_began_which_its_gate_cancels) {
+// A gate that lets an attempt in may cancel the operation meanwhile.
+TEST(retry_observer, decision_60_is_told_of_no_attempt_that_its_gate_cancels) {
     struct cancelling final : retry_gate {
         admission admit(std::uint64_t, time_point now) noexcept override {
             machine->cancel();
@@ -124,7 +126,51 @@ TEST(retry_observer, is_told_that_an_attempt_began_which_its_gate_cancels) {
     observed_script script(endless_every_100ms().gate(gate));
     gate->machine = &script->machine;
     script->start();
-    EXPECT_THAT(script.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
+    EXPECT_THAT(script.told(), elements("started", "ended cancelled"));
+}
+
+/// Says stop from the k-th time on that it is asked.
+struct late_probe final : cancellation_probe {
+    bool stops(bool) const noexcept override { return ++asked >= at; }
+    int at = 0;
+    int mutable asked = 0;
+};
+
+// Whenever a cancellation comes: what it counts has begun, and what has begun ends.
+TEST(retry_observer, decision_60_counts_attempts_that_begin_whenever_the_operation_is_cancelled) {
+    for (bool const asks_first : {false, true})
+        for (int at = 1; at != 12; ++at) {
+            SCOPED_TRACE(at);
+            auto const observer = std::make_shared<recording_observer>();
+            late_probe probe;
+            probe.at = at;
+            std::size_t made = 0;
+            machine_script script(endless_every_100ms().observe(observer));
+            script.machine.watch(probe);
+            retry_action action;
+            action.what = retry_action::kind::attempt;
+            if (!asks_first || !script.machine.may_start(script.begin) ||
+                !script.machine.start_with_attempt(script.begin))
+                action = script.start();
+            while (action.what != retry_action::kind::complete) {
+                made += action.what == retry_action::kind::attempt;
+                action = action.what == retry_action::kind::attempt ? script.fail() : script.wake();
+            }
+            auto const count = [&](observation::kind what) {
+                return static_cast<std::size_t>(std::ranges::count(observer->events, what, &observation::what));
+            };
+            EXPECT_EQ(count(observation::kind::attempt_began), made);
+            EXPECT_EQ(count(observation::kind::attempt_ended), made);
+            EXPECT_EQ(observer->fault, "");
+        }
+}
+
+// It was let in by its gate, and there was no room for its operation.
+TEST(retry_observer, decision_60_is_told_of_no_attempt_that_has_no_room) {
+    observed_script script(endless_every_100ms().gate(std::make_shared<recording_gate>()));
+    EXPECT_TRUE(script->machine.may_start(script->begin));
+    script->machine.refuse(no_buffer_space_error(), script->begin);
+    EXPECT_THAT(script.told(), elements("started", "ended budget"));
 }
 
 // It may cancel the operation whatever it is told.

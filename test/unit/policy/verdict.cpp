@@ -72,17 +72,16 @@ TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
         EXPECT_EQ(e.nested_ptr(), own);
     }
     EXPECT_TRUE(verdict::timed_out(verdict::failure(std::make_exception_ptr(permanent(own)))).is_permanent());
-    EXPECT_FALSE(verdict::timed_out(verdict::failure(error_code(permanent(aborted_error())))).is_permanent());
 }
 
-TEST(verdict, decision_38_an_abort_is_one_in_every_category) {
+TEST(verdict, decision_48_what_is_marked_stays_marked_also_the_abort_itself) {
     for (error_code const& abort :
-         {make_error_code(boost::system::errc::operation_canceled),
+         {aborted_error(), make_error_code(boost::system::errc::operation_canceled),
           error_code(std::make_error_code(std::errc::operation_canceled)),
           error_code(std::error_code(aborted_error().value(), std::system_category()))}) {
-        EXPECT_FALSE(verdict::timed_out(verdict::failure(error_code(permanent(abort)))).is_permanent());
+        EXPECT_TRUE(verdict::timed_out(verdict::failure(error_code(permanent(abort)))).is_permanent());
         auto const thrown = std::make_exception_ptr(permanent(boost::system::system_error(abort)));
-        EXPECT_FALSE(verdict::timed_out(verdict::failure(thrown)).is_permanent());
+        EXPECT_TRUE(verdict::timed_out(verdict::failure(thrown)).is_permanent());
     }
 }
 

@@ -345,6 +345,57 @@ TEST(decision_21, what_the_hook_or_the_predicate_throws_ends_the_hedge) {
     EXPECT_EQ(message_of(predicate.delivered.thrown), "predicate");
 }
 
+// Where an attempt has failed before, that failure is nested in what comes out.
+TEST(decision_53, what_the_hook_throws_has_the_last_failure_nested_in_it) {
+    auto const nested_in = [](std::exception_ptr const& thrown) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (std::nested_exception const& e) {
+            return code_of(e.nested_ptr());
+        }
+    };
+    auto const throws = [](std::uint64_t) { throw std::runtime_error("hook"); };
+    hedge_script at_once(hedge_policy(10ms).on_hedge(throws));
+    at_once.start();
+    EXPECT_EQ(at_once.fail(1, 1), "deliver 0 not_retryable, done");
+    EXPECT_EQ(message_of(at_once.delivered.thrown), "hook");
+    EXPECT_EQ(nested_in(at_once.delivered.thrown), hedge_script::refused_connection().error());
+
+    hedge_script later(hedge_policy(10ms).on_hedge(throws));
+    later.start();
+    later.machine.heed(1, pushback::after(5ms));
+    later.fail(1, 1, verdict::failure(std::make_exception_ptr(std::runtime_error("attempt"))));
+    EXPECT_EQ(later.go_on(6), "deliver 0 not_retryable, done");
+    EXPECT_EQ(message_of(later.delivered.thrown), "hook");
+    EXPECT_EQ(nested_in(later.delivered.thrown), error::operation_threw);
+}
+
+// A limit of the attempt that the hedge is nested in may have told all of them to stop.
+TEST(decision_48, a_nested_hedge_passes_on_that_an_attempt_was_permanent) {
+    verdict const marked = verdict::failure(error_code(permanent(aborted_error())));
+    hedge_script cancelled(hedge_policy(10ms).nested_in({1, time_point::max(), nullptr}));
+    cancelled.start();
+    cancelled.go_on(10);
+    cancelled.machine.cancel(true);
+    cancelled.fail(1, 11, marked);
+    EXPECT_EQ(cancelled.fail(2, 12, aborted()), "deliver 0 cancelled, done");
+    EXPECT_EQ(detail::find_permanent(cancelled.delivered.error), aborted_error());
+    EXPECT_TRUE(verdict::failure(cancelled.delivered.thrown).is_permanent());
+
+    hedge_script late(hedge_policy(10ms).total_timeout(20ms).nested_in({1, time_point::max(), nullptr}));
+    late.start();
+    late.go_on(20);
+    EXPECT_EQ(late.fail(1, 21, marked), "deliver 0 deadline, done");
+    EXPECT_EQ(detail::find_permanent(late.delivered.error), timed_out_error());
+
+    hedge_script alone(hedge_policy(10ms).total_timeout(20ms));
+    alone.start();
+    alone.go_on(20);
+    alone.fail(1, 21, marked);
+    EXPECT_EQ(alone.delivered.error, timed_out_error());
+    EXPECT_FALSE(detail::find_permanent(alone.delivered.error));
+}
+
 TEST(hedge_machine, a_callable_may_cancel) {
     hedge_machine* machine = nullptr;
     hedge_script hook(hedge_policy(10ms).on_hedge([&](std::uint64_t) { machine->cancel(true); }));

@@ -116,8 +116,8 @@ TEST(hedge_machine_gates, the_others_failed) {
     hedge.script.start();
     hedge.script.fail(1, 1);
     hedge.script.fail(2, 2, verdict::failure(aborted_error()));
-    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
-                                           "failed 2 permanent"));
+    EXPECT_THAT(hedge.gate->told,
+                elements("admit 1", "failed 1 transient", "acquire transient", "admit 2", "abandoned 2"));
 }
 
 TEST(decision_26, a_drain_gives_back_the_token_for_an_attempt_that_would_have_followed) {
@@ -199,12 +199,12 @@ TEST(hedge_machine_gates, an_attempt_that_may_not_begin_is_given_back) {
     EXPECT_FALSE(hedge.script.delivered.error);
 }
 
-TEST(hedge_machine_gates, hear_of_a_failure_about_which_the_predicate_throws_as_of_a_last_one) {
+TEST(hedge_machine_gates, hear_of_a_failure_about_which_the_predicate_throws_as_of_any) {
     guarded_hedge hedge(
         hedge_policy(10ms).retry_if([](error_code) -> bool { throw std::runtime_error("mine"); }));
     hedge.script.start();
     EXPECT_EQ(hedge.script.fail(1, 1), "deliver 0 not_retryable, done");
-    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 permanent"));
+    EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient"));
     EXPECT_EQ(hedge.script.delivered.error, error::predicate_threw);
 }
 

@@ -126,10 +126,8 @@ private:
     retry_step begin_or_refuse() {
         time_point now{};
         bool has_no_room = false;
-        if (this->may_start(now, has_no_room)) {
-            machine().start_with_attempt(now);
+        if (this->may_start(now, has_no_room) && machine().start_with_attempt(now))
             return this->begin_attempt(now);
-        }
         return carry_out(
             has_no_room ? machine().refuse(no_buffer_space_error(), now) : begin(machine(), *this, now), now);
     }
@@ -148,8 +146,7 @@ private:
 
     retry_step succeed() {
         if (machine().tells_success())
-            completion::template amend<form::judges_results>(
-                *result_, machine().on_success(machine().is_observed() ? this->now() : time_point()));
+            machine().on_success(machine().is_observed() ? this->now() : time_point());
         return this->end();
     }
 

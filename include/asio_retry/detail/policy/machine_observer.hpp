@@ -8,6 +8,7 @@
 #include <asio_retry/verdict.hpp>
 
 #include <cstdint>
+#include <exception>
 
 namespace asio_retry::detail {
 
@@ -29,6 +30,9 @@ public:
 
     /// `now` may be left out after a success.
     virtual void on_end(stop_reason reason, time_point now) noexcept = 0;
+
+    /// A hook threw, or what had to be found out for one; maybe after the end.
+    virtual void on_hook_exception(std::exception_ptr const&) noexcept {}
 
     /// @name Hooks of the operation's own, which may throw
     /// Called after the policy's, of one that said so when the machine was given it.

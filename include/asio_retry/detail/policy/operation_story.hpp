@@ -38,7 +38,8 @@ struct alignas(rule_state) operation_story {
     std::exception_ptr thrown;               // by the attempt that failed
     duration refused_for = duration::zero(); // by the time that the gate named; zero where it named none
     std::uint64_t has_failure : 1 = false;
-    std::uint64_t refusals : 63 = 0; // since the last reset of the failures
+    std::uint64_t is_announced : 1 = false; // to the observer: the attempt that begins or runs
+    std::uint64_t refusals : 62 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;

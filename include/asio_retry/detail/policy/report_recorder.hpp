@@ -4,6 +4,8 @@
 #include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/retry_report.hpp>
 
+#include <exception>
+
 namespace asio_retry::detail {
 
 /// Fills in a retry_report, which must outlive it.
@@ -25,6 +27,7 @@ private:
     void on_wait(duration delay, time_point now) noexcept override;
     void on_wait_over(time_point now) noexcept override;
     void on_end(stop_reason reason, time_point now) noexcept override;
+    void on_hook_exception(std::exception_ptr const& thrown) noexcept override;
 
     void see(time_point now) noexcept;
 

@@ -2,12 +2,14 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace asio_retry::detail {
 
@@ -27,13 +29,28 @@ ASIO_RETRY_DECL retry_event event_of(verdict const& failure, attempt_facts const
 ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
                                      attempt_facts const& facts);
 
-/// Whether a failure that is not permanent is one to retry, where no more than it is asked for. Throws what the
-/// predicate throws.
+/// Whether `retry_if` wants a retry after a failure that is not permanent, where it asks for no more than the
+/// failure. Throws what the predicate throws.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure);
 
 /// The same for any policy.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure,
                                   attempt_facts const& facts);
+
+/// Whether `retry_sent` allows a retry. Throws what the policy's own `classify` throws.
+ASIO_RETRY_DECL bool may_repeat(retry_settings const& settings, verdict const& failure,
+                                attempt_facts const& facts);
+
+/// The kind that gates and observers hear, whether the failure is retried or not. None if the failure says
+/// nothing of the server: then the attempt is abandoned. `own` is what the attempt made of it, also where a
+/// limit had told the attempt to stop (`timed_out`). `wanted` is the answer of `retry_if`, if it was asked.
+/// Throws what the policy's own `classify` throws.
+ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& own,
+                                                       bool timed_out, std::optional<bool> wanted);
+
+/// The same where the policy's own `classify` has thrown.
+ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(verdict const& own, bool timed_out,
+                                                       std::optional<bool> wanted) noexcept;
 
 /// What the predicate of a rule says of any failure, permanent ones apart. Throws what it throws.
 ASIO_RETRY_DECL bool matches(retry_settings const& settings, retry_settings::predicate const& predicate,

@@ -1,0 +1,335 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <asio_retry/traffic/adaptive_throttle.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
+
+#include "support/hedge_script.hpp"
+#include "support/machine_script.hpp"
+#include "support/recording_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/system/system_error.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What gates hear of a failure: each kind of failure, for each reason not to retry it, at each gate.
+
+namespace asio_retry::test {
+namespace {
+
+using boost::system::errc::make_error_code;
+namespace errc = boost::system::errc;
+
+struct unheard_of_category final : boost::system::error_category {
+    char const* name() const noexcept override { return "foreign"; }
+    std::string message(int) const override { return "something"; }
+};
+
+error_code unheard_of() {
+    static unheard_of_category const category;
+    return error_code(7, category);
+}
+
+template <typename Error>
+verdict failed_with(Error const& error) {
+    return verdict::failure(std::make_exception_ptr(error));
+}
+
+verdict judged_as_of(failure_kind kind) {
+    return verdict::rejected({true, {kind, effect::possible}, {}});
+}
+
+/// None: the attempt is abandoned.
+using heard = std::optional<failure_kind>;
+
+struct failure_case {
+    std::string name;
+    verdict own;
+    heard kind;           ///< where retry_if wants a retry, or is not asked
+    heard refused;        ///< where retry_if refuses it
+    bool expires = false; ///< attempt_timeout stops the attempt
+    bool aborted = false; ///< retry_if refuses it by default
+};
+
+failure_case same(std::string name, verdict own, failure_kind kind, bool expires = false) {
+    return {std::move(name), std::move(own), kind, kind, expires};
+}
+
+std::vector<failure_case> failure_cases() {
+    using enum failure_kind;
+    auto const reset = make_error_code(errc::connection_reset);
+    auto const unheard = heard();
+    return {
+        same("transient", verdict::failure(reset), transient),
+        same("transient exception", failed_with(boost::system::system_error(reset)), transient),
+        same("timeout", verdict::failure(timed_out_error()), timeout),
+        same("throttled", judged_as_of(throttled), throttled),
+        same("overloaded", judged_as_of(overloaded), overloaded),
+        same("permanent", verdict::failure(make_error_code(errc::invalid_argument)), permanent),
+        same("judged transient", judged_as_of(transient), transient),
+        same("judged timeout", judged_as_of(timeout), timeout),
+        same("judged permanent", judged_as_of(permanent), permanent),
+        {"foreign code", verdict::failure(unheard_of()), transient, permanent},
+        {"exception of a foreign code", failed_with(boost::system::system_error(unheard_of())), transient,
+         permanent},
+        {"exception without a code", failed_with(std::runtime_error("x")), transient, permanent},
+        same("marked code", verdict::failure(error_code(asio_retry::permanent(reset))), permanent),
+        same("marked exception", failed_with(asio_retry::permanent(std::runtime_error("x"))), permanent),
+        same("attempt timeout", verdict::failure(aborted_error()), timeout, true),
+        same("attempt timeout that the attempt reports otherwise", verdict::failure(reset), timeout, true),
+        same("attempt timeout and an unknown exception", failed_with(std::runtime_error("x")), timeout, true),
+        same("attempt timeout that is marked",
+             verdict::failure(error_code(asio_retry::permanent(aborted_error()))), timeout, true),
+        same("answer that is marked when the limit has come",
+             failed_with(asio_retry::permanent(std::runtime_error("x"))), permanent, true),
+        {"abort", verdict::failure(aborted_error()), transient, unheard, false, true},
+        {"abort of the standard library",
+         failed_with(std::system_error(std::make_error_code(std::errc::operation_canceled))), transient,
+         unheard, false, true},
+        {"abort that is marked",
+         failed_with(asio_retry::permanent(boost::system::system_error(aborted_error()))), unheard, unheard,
+         false, true},
+    };
+}
+
+/// Why there is no retry. The failure comes a second after the start, and the wait would be 100 ms.
+struct reason_case {
+    std::string name;
+    std::function<retry_policy(retry_policy const&)> policy;
+    bool refuses = false;
+    bool has_no_lease = false;
+};
+
+std::vector<reason_case> reason_cases() {
+    return {
+        {"it is retried", [](retry_policy const& p) { return p; }},
+        {"any failure is retried", [](retry_policy const& p) { return p.retry_if(any_failure); }},
+        {"attempts", [](retry_policy const& p) { return p.max_attempts(1); }},
+        {"attempts, of any failure",
+         [](retry_policy const& p) { return p.retry_if(any_failure).max_attempts(1); }},
+        {"retry_sent", [](retry_policy const& p) { return p.retry_sent(false); }},
+        {"retry_if", [](retry_policy const& p) { return p.retry_if([](error_code) { return false; }); }, true},
+        {"retry_if of events",
+         [](retry_policy const& p) { return p.retry_if([](retry_event const&) { return false; }); }, true},
+        {"deadline", [](retry_policy const& p) { return p.total_timeout(1050ms); }},
+        {"elapsed", [](retry_policy const& p) { return p.max_elapsed(1050ms); }},
+        {"budget", [](retry_policy const& p) { return p; }, false, true},
+        {"clamp", [](retry_policy const& p) { return p.max_elapsed(1s).clamp(); }},
+        {"nested",
+         [](retry_policy const& p) { return p.nested_in({1, time_point::max(), nullptr}).max_attempts(1); }},
+    };
+}
+
+heard expected(failure_case const& failure, reason_case const& reason) {
+    bool const wants_any = reason.name.find("any failure") != std::string::npos;
+    bool const refuses = !wants_any && (reason.refuses || failure.aborted);
+    return refuses ? failure.refused : failure.kind;
+}
+
+/// Lets one attempt of the policy fail.
+retry_action play(failure_case const& failure, reason_case const& reason, std::shared_ptr<retry_gate> gate,
+                  retry_policy policy = endless_every_100ms()) {
+    machine_script script(
+        reason.policy(policy.attempt_timeout(failure.expires ? 1s : 1h).gate(std::move(gate))));
+    EXPECT_EQ(script.start().what, retry_action::kind::attempt);
+    return failure.expires ? script.expire(0s, 1s, failure.own) : script.fail(1s, failure.own);
+}
+
+/// The end as it should be heard.
+attempt_end end_of(heard kind, time_point began) {
+    if (!kind)
+        return {attempt_end::how::abandoned, failure_kind::none, failure_kind::none, 1, began, {}, {}};
+    return {attempt_end::how::failed, *kind, failure_kind::none, 1, began + 1s, 1s, {}};
+}
+
+template <typename Test>
+void for_each_case(Test test) {
+    for (failure_case const& failure : failure_cases())
+        for (reason_case const& reason : reason_cases()) {
+            SCOPED_TRACE(failure.name + ", " + reason.name);
+            test(failure, reason, expected(failure, reason));
+        }
+}
+
+TEST(kinds_of_failures, decision_47_a_gate_hears_the_same_whatever_keeps_it_from_being_retried) {
+    for_each_case([](failure_case const& failure, reason_case const& reason, heard const& kind) {
+        auto const gate = std::make_shared<recording_gate>();
+        gate->grants.assign(reason.has_no_lease, false);
+        play(failure, reason, gate);
+        ASSERT_EQ(gate->ends.size(), 1u);
+        attempt_end const& end = gate->ends[0];
+        EXPECT_EQ(end.outcome, kind ? attempt_end::how::failed : attempt_end::how::abandoned);
+        EXPECT_EQ(word_for(end.kind), word_for(kind.value_or(failure_kind::none)));
+    });
+}
+
+// A gate of the library's own that is told by a machine, and its twin that is told what is right.
+template <typename Gate, typename State>
+void expect_twins(Gate const& make, State state) {
+    for_each_case([&](failure_case const& failure, reason_case const& reason, heard const& kind) {
+        auto const told = make(), twin = make();
+        play(failure, reason, told);
+        time_point const began(1h);
+        EXPECT_LE(twin->admit(1, began).until, began);
+        attempt_end const end = end_of(kind, began);
+        twin->on_end(end);
+        EXPECT_EQ(state(*told, began + 1s), state(*twin, began + 1s));
+    });
+}
+
+TEST(kinds_of_failures, decision_47_at_a_circuit_breaker) {
+    expect_twins(
+        [] {
+            return std::make_shared<circuit_breaker>(
+                circuit_breaker_options{.min_attempts = 1000, .consecutive = 1});
+        },
+        [](circuit_breaker const& gate, time_point now) { return gate.state(now); });
+}
+
+// A probe that failed never closes it, and one that says nothing leaves its place to another.
+TEST(kinds_of_failures, decision_47_at_the_probe_of_a_circuit_breaker) {
+    auto const half_open = [] {
+        auto const gate = std::make_shared<circuit_breaker>(
+            circuit_breaker_options{.consecutive = 1, .open_for = 5s, .probes = 1});
+        gate->on_end({attempt_end::how::failed,
+                      failure_kind::transient,
+                      failure_kind::none,
+                      1,
+                      time_point(1h) - 10s,
+                      1s,
+                      {}});
+        EXPECT_EQ(gate->state(time_point(1h)), breaker_state::half_open);
+        return gate;
+    };
+    expect_twins(half_open, [](circuit_breaker& gate, time_point now) {
+        return std::pair(gate.state(now), gate.admit(1, now).until <= now);
+    });
+    for_each_case([&](failure_case const& failure, reason_case const& reason, heard const& kind) {
+        auto const gate = half_open();
+        play(failure, reason, gate);
+        bool const is_answer = kind == failure_kind::permanent || kind == failure_kind::throttled;
+        auto const failed = kind ? breaker_state::open : breaker_state::half_open;
+        EXPECT_EQ(gate->state(time_point(1h) + 1s), is_answer ? breaker_state::closed : failed);
+    });
+}
+
+TEST(kinds_of_failures, decision_47_at_an_adaptive_throttle) {
+    expect_twins([] { return std::make_shared<adaptive_throttle>(); },
+                 [](adaptive_throttle const& gate, time_point now) { return gate.rejection(now); });
+}
+
+TEST(kinds_of_failures, decision_47_at_a_concurrency_limit) {
+    expect_twins([] { return std::make_shared<concurrency_limit<aimd>>(aimd({.initial = 20})); },
+                 [](concurrency_limit<aimd> const& gate, time_point) {
+                     return std::pair(gate.limit(), gate.in_flight());
+                 });
+}
+
+TEST(kinds_of_failures, decision_47_at_a_budget) {
+    expect_twins([] { return std::make_shared<token_budget>(grpc_tokens(10, 0.1)); },
+                 [](token_budget const& gate, time_point) { return gate.balance(); });
+}
+
+// --- what the policy says of a code
+
+TEST(kinds_of_failures, decision_47_what_the_policy_says_of_a_code_counts) {
+    for (bool const refuses : {false, true}) {
+        auto const gate = std::make_shared<recording_gate>();
+        auto const classifies =
+            endless_every_100ms()
+                .classify([](error_code const& code) {
+                    return code == unheard_of() ? failure_class{failure_kind::overloaded, {}} : classify(code);
+                })
+                .retry_if([=](error_code) { return !refuses; });
+        play({"", verdict::failure(unheard_of()), {}, {}}, reason_cases()[0], gate, classifies);
+        play({"", failed_with(std::runtime_error("x")), {}, {}}, reason_cases()[0], gate, classifies);
+        EXPECT_EQ(gate->ends.at(0).kind, failure_kind::overloaded);
+        EXPECT_EQ(gate->ends.at(1).kind, refuses ? failure_kind::permanent : failure_kind::transient);
+    }
+}
+
+// An abort that a policy retries is no answer, whatever classify says of it.
+TEST(kinds_of_failures, decision_55_an_abort_that_is_retried_is_transient) {
+    auto const gate = std::make_shared<recording_gate>();
+    EXPECT_EQ(play({"", verdict::failure(aborted_error()), {}, {}}, reason_cases()[1], gate).what,
+              retry_action::kind::wait);
+    EXPECT_EQ(gate->told, (std::vector<std::string>{"admit 1", "failed 1 transient", "acquire transient",
+                                                    "give_back transient"}));
+}
+
+TEST(kinds_of_failures, decision_55_an_abort_that_no_limit_caused_leaves_a_probe_its_place) {
+    circuit_breaker breaker({.consecutive = 1, .open_for = 5s, .probes = 1});
+    auto const gate = std::shared_ptr<circuit_breaker>(std::shared_ptr<void>(), &breaker);
+    play({"", verdict::failure(make_error_code(errc::connection_reset)), {}, {}}, reason_cases()[2], gate);
+    EXPECT_EQ(breaker.state(time_point(1h) + 2s), breaker_state::open);
+    machine_script probe(endless_every_100ms().gate(gate), time_point(1h) + 10s);
+    EXPECT_THAT(probe.start(), is_attempt());
+    EXPECT_GT(breaker.admit(1, probe.begin).until, probe.begin) << "its place is taken";
+    probe.fail(1s, aborted_error());
+    EXPECT_EQ(breaker.state(probe.begin + 1s), breaker_state::half_open);
+    EXPECT_LE(breaker.admit(1, probe.begin + 1s).until, probe.begin + 1s) << "its place is free";
+}
+
+// --- callables that throw
+
+TEST(kinds_of_failures, decision_47_what_throws_in_a_judgement_says_nothing_of_the_server) {
+    auto const throws =
+        endless_every_100ms().retry_if([](error_code) -> bool { throw std::runtime_error("x"); });
+    auto const classifier = endless_every_100ms().classify(
+        [](error_code const&) -> failure_class { throw std::runtime_error("x"); });
+    for (retry_policy const& policy : {throws, classifier})
+        for (failure_case const& failure : failure_cases()) {
+            SCOPED_TRACE(failure.name);
+            auto const gate = std::make_shared<recording_gate>();
+            play(failure, reason_cases()[0], gate, policy);
+            heard const kind = failure.aborted ? heard() : failure.kind;
+            ASSERT_EQ(gate->ends.size(), 1u);
+            EXPECT_EQ(word_for(gate->ends[0].kind), word_for(kind.value_or(failure_kind::none)));
+        }
+}
+
+// --- hedges
+
+TEST(kinds_of_failures, decision_47_a_hedge_tells_them_too) {
+    for (failure_case const& failure : failure_cases())
+        for (bool const refuses : {false, true})
+            for (int const attempts : {1, 3}) {
+                SCOPED_TRACE(failure.name);
+                auto const gate = std::make_shared<recording_gate>();
+                auto policy = hedge_policy(1h).max_attempts(attempts).gate(gate);
+                if (refuses)
+                    policy = policy.retry_if([](error_code) { return false; });
+                if (failure.expires)
+                    policy = policy.total_timeout(5ms);
+                hedge_script script(policy);
+                script.start();
+                if (failure.expires)
+                    script.go_on(5);
+                script.fail(1, 6, failure.own);
+                heard const kind = refuses || failure.aborted ? failure.refused : failure.kind;
+                ASSERT_FALSE(gate->ends.empty());
+                EXPECT_EQ(gate->ends[0].outcome, kind ? attempt_end::how::failed : attempt_end::how::abandoned);
+                EXPECT_EQ(word_for(gate->ends[0].kind), word_for(kind.value_or(failure_kind::none)));
+            }
+}
+
+// Out of memory for its result says nothing of the server.
+TEST(kinds_of_failures, decision_47_a_hedged_attempt_without_a_result_is_abandoned) {
+    auto const gate = std::make_shared<recording_gate>();
+    hedge_script script(hedge_policy(10ms).gate(gate));
+    script.start();
+    script.machine.on_exception(1, no_memory_error(), nullptr, noon + 1ms);
+    EXPECT_EQ(gate->told.back(), "abandoned 1");
+}
+
+} // namespace
+} // namespace asio_retry::test
