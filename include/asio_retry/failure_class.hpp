@@ -33,8 +33,8 @@ struct failure_class {
     friend constexpr bool operator==(failure_class const&, failure_class const&) noexcept = default;
 };
 
-/// Of an error code of the system, of Boost.Asio or of this library, or of another one that is equivalent to
-/// one of the system's.
+/// Of an error code of the system, of Boost.Asio, of Boost.Beast or of this library, or of another one that is
+/// equivalent to one of the system's.
 ///
 /// | code | kind | effect |
 /// |---|---|---|
@@ -57,7 +57,18 @@ ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 /// Of the status of an HTTP response.
 ///
 /// | status | kind | effect | source |
+/// | `asio.ssl`: certificates, versions, ciphers, alerts, all but the next line | permanent | possible |
+/// | `asio.ssl`: end of file, shut down, bad MAC, internal_error, user_canceled | transient | possible |
+/// | `asio.ssl.stream`: stream_truncated | transient | possible |
+/// | `boost.beast`: timeout | timeout | possible |
+/// | `beast.http`: end_of_stream, partial_message, bad_alloc | transient | possible |
+/// | `beast.http`: the others, such as body_limit and bad_version | permanent | possible |
+/// | `boost.beast.websocket`: closed | transient | possible |
+/// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
 /// |---|---|---|---|
+///
+/// Those in quotes are categories, which are known by their names. Of OpenSSL the numbers of the versions 1.1
+/// and 3 are known.
 /// | 100-399 | none | none | RFC 9110, 15.2-15.4 |
 /// | 408 Request Timeout | timeout | possible | RFC 9110, 15.5.9 |
 /// | 421 Misdirected Request | transient | none | RFC 9110, 15.5.20: retry over another connection |

@@ -22,12 +22,12 @@ namespace asio_retry {
 /// An immutable value: every setter returns a changed copy. For a value that makes no sense, an empty
 /// std::function or function pointer included, a setter throws std::invalid_argument, whose message names the
 /// field, the value and the rule. The default is `exponential(100ms).cap(20s)` with `full_jitter()` and 3
-/// attempts; everything is retried except `operation_aborted` and permanent errors. Copying shares the settings
-/// and never allocates. Thread safety: one policy may serve any number of operations on any threads. A user's
-/// callables are then called on all of those threads, each on the executor of its operation and without a lock.
-/// A callable may cancel the operation, start another or destroy what it owns. If it throws, the operation
-/// completes with that exception or, where it completes with an error code, with the `asio_retry::error` that
-/// names the callable.
+/// attempts. Every failure is retried except `operation_aborted`, certificate and protocol failures, and
+/// permanent errors. Copying shares the settings and never allocates. Thread safety: one policy may serve any
+/// number of operations on any threads. A user's callables are then called on all of those threads, each on the
+/// executor of its operation and without a lock. A callable may cancel the operation, start another or destroy
+/// what it owns. If it throws, the operation completes with that exception or, where it completes with an error
+/// code, with the `asio_retry::error` that names the callable.
 class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
 public:
     retry_policy() noexcept {}
@@ -134,9 +134,11 @@ public:
     /// threw is nested in that exception (std::rethrow_if_nested), so that an attempt can still say that it has
     /// done its work.
     ///
-    /// By default everything is retried but `operation_aborted`, because a program ends an operation by closing
-    /// its socket. Some libraries report a lost connection in the same way, such as Boost.Redis from
-    /// `async_exec`: `retry_if(any_failure)` retries that as well. To cancel the operation or its scope ends it
+    /// By default every failure is retried, with two exceptions. `operation_aborted` is not, because a program
+    /// ends an operation by closing its socket. Failures of TLS, HTTP and WebSocket that `classify` calls
+    /// permanent are not, such as a certificate that is not trusted: the next attempt would fail in the same
+    /// way. `retry_if(any_failure)` retries both. Some libraries report a lost connection as
+    /// `operation_aborted`, such as Boost.Redis from `async_exec`. To cancel the operation or its scope ends it
     /// whatever the predicate says.
     template <typename E = void, typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {

@@ -1,5 +1,6 @@
 #include <asio_retry/failure_class.hpp>
 
+#include "policy/protocol_codes.hpp"
 #include "policy/system_codes.hpp"
 
 #include <asio_retry/permanent.hpp>
@@ -117,6 +118,8 @@ bool worth_retrying(error_code const& ec) noexcept {
     return classify(ec).kind != failure_kind::permanent;
 }
 
+    if (auto const known = detail::classify_protocol(code))
+        return *known;
 bool surely_not_done(error_code const& ec) noexcept {
     failure_class const what = classify(ec);
     return what.kind != failure_kind::permanent && what.effect == effect::none;

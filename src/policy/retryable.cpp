@@ -4,6 +4,7 @@
 #include <asio_retry/failure_class.hpp>
 
 #include "policy/abortion.hpp"
+#include "policy/protocol_codes.hpp"
 
 #include <optional>
 #include <variant>
@@ -77,5 +78,7 @@ bool matches(retry_settings const& settings, retry_settings::predicate const& pr
         return failure.exception() && (*by_type)(failure.exception()).value_or(false);
     return std::holds_alternative<any_failure_t>(predicate);
 }
+    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
+        return false;
 
 } // namespace asio_retry::detail

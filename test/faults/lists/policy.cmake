@@ -436,3 +436,38 @@ fault(date_has_a_leap_second_in_each_minute src/policy/pushback.cpp
 
 fault(date_begins_the_year_too_early_before_1970 src/policy/pushback.cpp
     [[std::chrono::floor<std::chrono::days>(now)]] [[std::chrono::time_point_cast<std::chrono::days>(now)]])
+
+# --- codes of TLS, HTTP and WebSocket
+
+fault(certificates_are_retried src/policy/retryable.cpp
+    [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
+        return false;
+]] [[]])
+
+fault(certificates_are_never_retried src/policy/retryable.cpp
+    [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure]] [[    if (is_protocol_failure]])
+
+fault(lost_tls_of_version_3_is_permanent src/policy/protocol_codes.cpp
+    [[    if (bits >> 23 == 20)
+        return bits & 0x7fffff;
+]] [[]])
+
+fault(lost_tls_of_version_1_is_permanent src/policy/protocol_codes.cpp
+    [[bits >> 24 == 20 ? bits & 0xfff : 0;]] [[0;]])
+
+fault(every_library_of_openssl_is_that_of_tls src/policy/protocol_codes.cpp
+    [[bits >> 24 == 20 ? bits & 0xfff : 0;]] [[bits & 0xfff;]])
+
+fault(damaged_record_is_permanent src/policy/protocol_codes.cpp
+    [[    case 1020: // SSL_R_SSLV3_ALERT_BAD_RECORD_MAC
+]] [[]])
+
+fault(timeout_of_beast_is_a_lost_connection src/policy/protocol_codes.cpp
+    [[return failure_class{failure_kind::timeout, effect::possible};]] [[return lost;]])
+
+fault(lost_http_connection_is_permanent src/policy/protocol_codes.cpp
+    [[    case 2:  // partial_message
+]] [[]])
+
+fault(closed_websocket_is_permanent src/policy/protocol_codes.cpp
+    [[return code.value() == 1 ? lost : hopeless;]] [[return hopeless;]])
