@@ -110,6 +110,7 @@ using asio_retry::parse_attempt_histogram;
 using asio_retry::parse_grpc_pushback;
 using asio_retry::parse_policy;
 using asio_retry::parse_previous_attempts;
+using asio_retry::parse_rate_limit_reset;
 using asio_retry::parse_retry_after;
 using asio_retry::parse_retry_after_ms;
 using asio_retry::permanent;

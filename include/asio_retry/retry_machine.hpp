@@ -227,7 +227,8 @@ private:
     void call_on_success(time_point now, retry_action& action) const noexcept;
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
-    std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;
+    std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
+                                    random& source) const;
     retry_action on_refused(time_point now, random* source);
     verdict last_failure() const;
     duration delay_after_refusal(random* source, error& stage);

@@ -225,11 +225,13 @@ public:
             return with_classifier({"classify", std::forward<F>(f)});
     }
 
-    /// How long a peer may ask to be left alone, by `attempt::heed` or by the judgement of a predicate of
-    /// `fail_if`. Up to that its wish is obeyed: the wait is the time that it asks for, a random share of that,
-    /// so that clients that were told the same do not come together, and the delay of backoff and jitter. If it
-    /// asks for more, `then` says what to do. `over_limit::stop` ends the operation with its last error, reason
-    /// `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
+    /// How long a server may ask to be left alone, by `attempt::heed` or by the judgement of a predicate of
+    /// `fail_if`. Up to that its wish is obeyed: the wait is the later of the wish and the delay of backoff and
+    /// jitter. To the wish a random share of it is added (pushback_spread), so that clients that were told the
+    /// same do not come together. Where only the wish fits into the limits of time it counts alone, with as
+    /// much of its share as fits; but a wish of no time never replaces a delay. If the server asks for more
+    /// than `greatest`, `then` says what to do. `over_limit::stop` ends the operation with its last error,
+    /// reason `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
     /// std::invalid_argument if negative.
     ASIO_RETRY_DECL retry_policy pushback_limit(duration greatest, over_limit then = over_limit::stop) const;
 

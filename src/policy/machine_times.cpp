@@ -93,9 +93,9 @@ bool retry_machine::hears_attempt() const noexcept {
 
 // --- a wait
 
-/// What the peer said makes of the delay, unless it is a reason to stop: never earlier than it said, spread,
-/// and growing when it says so again.
-std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least,
+/// Makes the delay the later of the server's wish, spread, and the policy's own delay; the wish alone where
+/// only that fits into the limits, and as much of its spread as fits. Or answers why to stop.
+std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least, time_point now,
                                                random& source) const {
     retry_settings const& settings = policy_.settings();
     least = said.delay();
@@ -111,10 +111,16 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, d
             return std::nullopt;
         }
     double const share = settings.pushback_spread * static_cast<double>(least.count());
-    duration const spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
-    delay = sum(least, delay);
+    duration spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
+    duration const allowed = longest_wait(now).first;
+    if (allowed >= least)
+        spread = std::min(spread, allowed - least);
+    duration wish = least;
     if (spread != duration::zero())
-        delay = sum(delay, source.uniform(duration::zero(), spread));
+        wish = sum(wish, source.uniform(duration::zero(), spread));
+    bool const only_wish_fits = delay > allowed && wish <= allowed && wish > duration::zero();
+    if (wish > delay || only_wish_fits)
+        delay = wish;
     return std::nullopt;
 }
 
@@ -128,9 +134,9 @@ std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration l
         return limit;
     if (clamps) {
         duration const shorter = std::min({delay, allowed, wait_leaving_time(now)});
-        if (shorter < least)
+        if (allowed < least)
             return limit;
-        delay = shorter;
+        delay = std::max(least, shorter);
         at_edge_ = is_last;
         healthy_since_ = saturating_add(now, delay);
     }

@@ -172,7 +172,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, error_code cons
 
         duration least{};
         if (said)
-            if (auto const reason = obey(said, delay, least, source))
+            if (auto const reason = obey(said, delay, least, now, source))
                 return end_for(*reason);
         if (settings.clamp)
             count_length(now);

@@ -224,7 +224,22 @@ fault(machine_does_not_count_refusals src/policy/machine_times.cpp
     [[failures_ + story_->refusals;]] [[failures_;]])
 
 fault(machine_comes_earlier_than_it_was_told src/policy/machine_times.cpp
-    [[        if (shorter < least)]] [[        if (shorter < duration::zero())]])
+    [[        if (allowed < least)]] [[        if (allowed < duration::zero())]])
+
+fault(machine_comes_earlier_than_it_was_told_to_leave_time src/policy/machine_times.cpp
+    [[        delay = std::max(least, shorter);]] [[        delay = shorter;]])
+
+fault(machine_adds_its_own_delay_to_the_wish src/policy/machine_times.cpp
+    [[    duration wish = least;]] [[    duration wish = sum(least, delay);]])
+
+fault(machine_spreads_a_wish_beyond_its_limit src/policy/machine_times.cpp
+    [[        spread = std::min(spread, allowed - least);]] [[        spread = std::max(spread, duration());]])
+
+fault(machine_prefers_its_own_delay_to_a_wish_that_fits src/policy/machine_times.cpp
+    [[    if (wish > delay || only_wish_fits)]] [[    if (wish > delay)]])
+
+fault(machine_comes_at_once_where_its_own_delay_does_not_fit src/policy/machine_times.cpp
+    [[ && wish <= allowed && wish > duration::zero();]] [[ && wish <= allowed;]])
 
 fault(machine_waits_as_long_as_a_peer_likes src/policy/machine_times.cpp
     [[            return stop_reason::pushback;]] [[            break;]])

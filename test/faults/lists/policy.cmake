@@ -397,7 +397,7 @@ fault(pushback_is_of_the_past_century src/policy/pushback.cpp
     [[int const past = this_year - 49;]] [[int const past = this_year - 99;]])
 
 fault(pushback_loses_what_is_less_than_a_second src/policy/pushback.cpp
-    [[return after > duration::max() - before ? duration::max() : before + after;]] [[return after;]])
+    [[return sum_held(before, after);]] [[return after;]])
 
 fault(pushback_of_grpc_is_of_64_bits src/policy/pushback.cpp
     [[if (!count || *count > std::numeric_limits<std::int32_t>::max())]] [[if (!count)]])
@@ -471,3 +471,17 @@ fault(lost_http_connection_is_permanent src/policy/protocol_codes.cpp
 
 fault(closed_websocket_is_permanent src/policy/protocol_codes.cpp
     [[return code.value() == 1 ? lost : hopeless;]] [[return hopeless;]])
+
+# --- what the reset of a rate limit is
+
+fault(reset_of_a_date_counts_from_now src/policy/pushback.cpp
+    [[number->whole < first_date ?]] [[true ?]])
+
+fault(reset_forgets_the_fraction_of_now src/policy/pushback.cpp
+    [[    duration const passed = std::chrono::duration_cast<duration>(now - second);]] [[    duration const passed{};]])
+
+fault(fraction_is_rounded_down src/policy/pushback.cpp
+    [[    return duration(found + (is_more ? 1 : 0));]] [[    return duration(found);]])
+
+fault(fraction_may_be_empty src/policy/pushback.cpp
+    [[    if (fraction.empty() || !std::ranges]] [[    if (!std::ranges]])
