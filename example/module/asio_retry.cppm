@@ -151,6 +151,7 @@ using asio_retry::stepwise_exponential;
 using asio_retry::stop_reason;
 using asio_retry::surely_not_done;
 using asio_retry::symmetric_jitter;
+using asio_retry::time_limit;
 using asio_retry::time_point;
 using asio_retry::timed_out_error;
 using asio_retry::to_string;

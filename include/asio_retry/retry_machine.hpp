@@ -235,6 +235,7 @@ private:
     std::uint64_t counted_for_backoff() const noexcept;
     detail::attempt_pulse* pulse() const noexcept;
     time_point limit_from(time_point began) noexcept;
+    std::pair<time_limit, duration> reached_limit() const noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;

@@ -214,9 +214,10 @@ public:
     /// retry: give it `retry_budget_options::per_second`.
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
 
-    /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function
-    /// `asio_retry::classify`. What is not retried is `permanent` whatever it says, and what took too long a
-    /// `timeout`; a kind `none` is `transient`. If it throws, that is as if the predicate had thrown.
+    /// `f(error_code const&)` says what a failure means to the gate, the observer and `retry_event::kind`, in
+    /// place of the function `asio_retry::classify`. It may be asked several times about one failure. What is
+    /// not retried is `permanent` whatever it says, and what took too long a `timeout`; a kind `none` is
+    /// `transient`. If it throws, that is as if the predicate had thrown.
     template <typename F>
     retry_policy classify(F&& f) const {
         constexpr bool classifies = std::is_invocable_r_v<failure_class, std::decay_t<F>&, error_code const&>;

@@ -6,6 +6,7 @@
 #include <asio_retry/permanent.hpp>
 
 #include <optional>
+#include <ostream>
 #include <string_view>
 
 namespace asio_retry {
@@ -84,6 +85,28 @@ failure_class classify_addrinfo(int value) noexcept {
 
 } // namespace
 
+std::string_view to_string(failure_kind kind) noexcept {
+    switch (kind) {
+    case failure_kind::none:
+        return "none";
+    case failure_kind::permanent:
+        return "permanent";
+    case failure_kind::transient:
+        return "transient";
+    case failure_kind::timeout:
+        return "timeout";
+    case failure_kind::throttled:
+        return "throttled";
+    case failure_kind::overloaded:
+        return "overloaded";
+    }
+    return "unknown failure_kind";
+}
+
+std::ostream& operator<<(std::ostream& out, failure_kind kind) {
+    return out << to_string(kind);
+}
+
 failure_class classify(error_code const& ec) noexcept {
     if (!ec)
         return {failure_kind::none, effect::none};
@@ -95,6 +118,8 @@ failure_class classify(error_code const& ec) noexcept {
             return not_done;
         return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
     }
+    if (auto const known = detail::classify_protocol(code))
+        return *known;
     std::string_view const category = code.category().name();
 #ifdef _WIN32
     if (category == "system" || category == "asio.system") // which is standalone Asio's
@@ -118,8 +143,6 @@ bool worth_retrying(error_code const& ec) noexcept {
     return classify(ec).kind != failure_kind::permanent;
 }
 
-    if (auto const known = detail::classify_protocol(code))
-        return *known;
 bool surely_not_done(error_code const& ec) noexcept {
     failure_class const what = classify(ec);
     return what.kind != failure_kind::permanent && what.effect == effect::none;

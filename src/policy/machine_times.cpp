@@ -74,6 +74,32 @@ time_point retry_machine::limit_from(time_point began) noexcept {
     return std::min(expiry, deadline_);
 }
 
+/// Which limit told the last attempt to stop, and how long it is.
+std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
+    retry_settings const& settings = policy_.settings();
+    if (interrupted_by_ == interruption::deadline) {
+        time_point const initiated = story_ ? std::min(story_->initiated, started_) : started_;
+        bool const is_total =
+            settings.total_timeout && deadline_ == saturating_add(initiated, *settings.total_timeout);
+        return is_total ? std::pair(time_limit::total_timeout, *settings.total_timeout)
+                        : std::pair(time_limit::deadline, duration::zero());
+    }
+    if (interrupted_by_ != interruption::attempt_timeout)
+        return {time_limit::none, duration::zero()};
+    std::pair first(time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero()));
+    if (auto const* const said = pulse()) {
+        time_point const heard(duration(said->heard.load(std::memory_order_relaxed)));
+        time_point expiry = after(began_, settings.attempt_timeout);
+        if (time_point const idle = after(heard, settings.idle_timeout); idle < expiry) {
+            expiry = idle;
+            first = {time_limit::idle_timeout, *settings.idle_timeout};
+        }
+        if (!said->is_healthy.load(std::memory_order_relaxed) && after(began_, settings.set_up_within) < expiry)
+            first = {time_limit::set_up_within, *settings.set_up_within};
+    }
+    return first;
+}
+
 void retry_machine::on_healthy(time_point now) noexcept {
     if (marks_health_ && now < healthy_since_)
         healthy_since_ = now;

@@ -485,3 +485,33 @@ fault(fraction_is_rounded_down src/policy/pushback.cpp
 
 fault(fraction_may_be_empty src/policy/pushback.cpp
     [[    if (fraction.empty() || !std::ranges]] [[    if (!std::ranges]])
+
+# --- what an event says
+
+fault(event_says_what_a_limit_left_of_an_exception src/policy/retry_event.cpp
+    [[    if (std::string text = limit_message(*this); !text.empty())
+        return text;
+]] [[]])
+
+fault(event_says_how_long_the_attempt_took src/policy/retry_event.cpp
+    [[return after("attempt timed out", event.allowed);]] [[return after("attempt timed out", event.took);]])
+
+fault(event_hides_what_the_server_said src/policy/retry_event.cpp
+    [[event.said ? text + ", retry after "]] [[false ? text + ", retry after "]])
+
+fault(event_writes_thousandths_without_zeros src/policy/retry_event.cpp
+    [[std::to_string(1000 + thousandths).substr(1);]] [[std::to_string(thousandths);]])
+
+fault(event_forgets_what_the_attempt_heeded src/policy/retryable.cpp
+    [[    event.said = failure.said() ? failure.said() : facts.heeded;]] [[    event.said = failure.said();]])
+
+fault(event_has_the_librarys_kind src/policy/retryable.cpp
+    [[        event.kind = kind_of(failure, facts, settings.classify(failure.error()));]] [[        settings.classify(failure.error());]])
+
+fault(event_blames_the_attempt_timeout_for_silence src/policy/machine_times.cpp
+    [[            first = {time_limit::idle_timeout, *settings.idle_timeout};
+]] [[]])
+
+fault(event_blames_the_total_timeout_for_every_deadline src/policy/machine_times.cpp
+    [[            settings.total_timeout && deadline_ == saturating_add(initiated, *settings.total_timeout);]]
+    [[            settings.total_timeout.has_value();]])
