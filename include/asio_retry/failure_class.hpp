@@ -5,6 +5,7 @@
 #include <asio_retry/pushback.hpp>
 
 #include <chrono>
+#include <iosfwd>
 #include <string_view>
 
 namespace asio_retry {
@@ -18,6 +19,11 @@ enum class failure_kind : unsigned char {
     throttled,  ///< the peer limits this client: 429, RESOURCE_EXHAUSTED
     overloaded, ///< the peer has too much to do: 503, LOADING
 };
+
+/// The enumerator's name, for logs.
+ASIO_RETRY_DECL std::string_view to_string(failure_kind kind) noexcept;
+/// Writes it.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, failure_kind kind);
 
 /// What a failed attempt may have done at the peer.
 enum class effect : unsigned char {
@@ -33,9 +39,9 @@ struct failure_class {
     friend constexpr bool operator==(failure_class const&, failure_class const&) noexcept = default;
 };
 
-/// Of an error code of the system, of Boost.Asio or of this library, or of another one that is equivalent to
-/// one of the system's. Any other code is of a foreign category: nothing is known of it, as of an exception
-/// without a code, and it counts as transient.
+/// Of an error code of the system, of Boost.Asio, of Boost.Beast or of this library, or of another one that is
+/// equivalent to one of the system's. Any other code is of a foreign category: nothing is known of it, as of an
+/// exception without a code, and it counts as transient.
 ///
 /// | code | kind | effect |
 /// |---|---|---|
@@ -52,7 +58,18 @@ struct failure_class {
 /// | socket_type_not_supported | permanent | possible |
 /// | what `permanent` has marked | permanent | possible |
 /// | condition::callback_threw, error::exhausted | permanent | possible |
+/// | `asio.ssl`: certificates, versions, ciphers, alerts, all but the next line | permanent | possible |
+/// | `asio.ssl`: end of file, shut down, bad MAC, internal_error, user_canceled | transient | possible |
+/// | `asio.ssl.stream`: stream_truncated | transient | possible |
+/// | `boost.beast`: timeout | timeout | possible |
+/// | `beast.http`: end_of_stream, partial_message, bad_alloc | transient | possible |
+/// | `beast.http`: the others, such as body_limit and bad_version | permanent | possible |
+/// | `boost.beast.websocket`: closed | transient | possible |
+/// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
 /// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
+///
+/// Those in quotes are categories, which are known by their names. Of OpenSSL the numbers of the versions 1.1
+/// and 3 are known.
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 
 /// Of the status of an HTTP response.
@@ -124,6 +141,7 @@ struct judgement {
     bool failed = false; ///< whether the value is a failure
     failure_class what;  ///< what it means then
     pushback said;       ///< what the peer said about trying again
+    int status = 0;      ///< of the HTTP response; 0: none, or not known
 };
 
 /// What an HTTP response comes to, by its status and its field Retry-After; an empty one says nothing. `now` is

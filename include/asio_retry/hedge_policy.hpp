@@ -37,12 +37,11 @@ struct hedge_settings {
 ///
 /// An immutable value, as retry_policy: every setter returns a changed copy and throws std::invalid_argument,
 /// naming the field, the value and the rule, for what makes no sense, an empty std::function or function
-/// pointer included. The default is 2 attempts, no limit of time and no gate; everything is retried except
-/// `operation_aborted` and permanent errors. Copying shares the settings and never allocates; a policy that was
-/// moved from is unchanged. Thread safety: one policy may serve any number of operations on any threads. A
-/// user's callables are called on the executor of their operation, without a lock. If one throws, the operation
-/// ends with that exception or, where it completes with an error code, with the `asio_retry::error` that names
-/// it.
+/// pointer included. The default is 2 attempts, no limit of time and no gate; what is retried is as in
+/// retry_policy. Copying shares the settings and never allocates; a policy that was moved from is unchanged.
+/// Thread safety: one policy may serve any number of operations on any threads. A user's callables are called
+/// on the executor of their operation, without a lock. If one throws, the operation ends with that exception
+/// or, where it completes with an error code, with the `asio_retry::error` that names it.
 class [[nodiscard("a policy is never changed: its setters return a changed copy")]] hedge_policy {
 public:
     /// Another attempt begins each time that `delay` has passed since the last one began without a result. Of

@@ -6,6 +6,7 @@
 #include <asio_retry/retry_policy.hpp>
 
 #include <cstddef>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -64,6 +65,8 @@ ASIO_RETRY_DECL std::string to_string(jitter const& kind);
 /// The backoff, the jitter, the greatest number of attempts, and whatever else is set. `parse_policy` reads it,
 /// unless the policy has callables.
 ASIO_RETRY_DECL std::string to_string(retry_policy const& policy);
+/// Writes it.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_policy const& policy);
 
 /// What the text does not mention is as in `retry_policy()`, or in the profile that it begins with. Throws
 /// policy_syntax_error if the text is not of the form above, names something twice, or asks for what the

@@ -45,8 +45,8 @@ enum class over_limit : unsigned char {
     ignore, ///< wait as if nothing had been said
 };
 
-// Of all of them: spaces and tabs around the text do not count, a number consists of digits alone and is held
-// at duration::max(). They take any text whatever and never throw.
+// Of all of them: spaces and tabs around the text do not count, a number consists of digits, without a sign,
+// and is held at duration::max(). They take any text whatever and never throw.
 
 /// The value of the HTTP field `Retry-After` (RFC 9110, sections 10.2.3 and 5.6.7): whole seconds, or a date in
 /// one of the three forms of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or
@@ -59,9 +59,18 @@ enum class over_limit : unsigned char {
 ASIO_RETRY_DECL pushback parse_retry_after(std::string_view text,
                                            std::chrono::system_clock::time_point now) noexcept;
 
-/// The value of `retry-after-ms`, `x-ms-retry-after-ms` or `x-amz-retry-after`: whole milliseconds.
-/// Anything else says nothing.
+/// The value of `retry-after-ms`, `x-ms-retry-after-ms` or `x-amz-retry-after`: milliseconds, which may have a
+/// fraction, `1500.5`. What is less than a nanosecond is rounded up. Anything else says nothing.
 ASIO_RETRY_DECL pushback parse_retry_after_ms(std::string_view text) noexcept;
+
+/// The value of `X-RateLimit-Reset`, `RateLimit-Reset` or `X-RateLimit-Reset-After`, about which servers do not
+/// agree: seconds, which may have a fraction, `1.5`. A number below 1 000 000 000 is the time from now on; any
+/// other is the time since 1970 in UTC, of a year from 2001 on, and is compared with `now`. One in the past is
+/// `after(0)`. What is less than a nanosecond is rounded up. Anything else says nothing.
+///
+/// To be heeded after a 429 or 503: other answers have the field too, and do not ask for patience.
+ASIO_RETRY_DECL pushback parse_rate_limit_reset(std::string_view text,
+                                                std::chrono::system_clock::time_point now) noexcept;
 
 /// The value of gRPC's `grpc-retry-pushback-ms` (gRFC A6): whole milliseconds of an int32. Anything else, a
 /// negative number among them, is `never`. Where the field is absent nothing was said: do not ask then.

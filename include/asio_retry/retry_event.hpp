@@ -1,15 +1,29 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/interruption.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/stop_reason.hpp>
 
 #include <cstdint>
 #include <exception>
+#include <iosfwd>
+#include <string>
 
 namespace asio_retry {
+
+/// Which limit of time told an attempt to stop.
+enum class time_limit : unsigned char {
+    none,            ///< none did
+    attempt_timeout, ///< that of the policy, as are the others
+    set_up_within,   ///< it had not called `attempt::mark_healthy`
+    idle_timeout,    ///< it had been silent
+    total_timeout,   ///< of the operation
+    deadline,        ///< the policy's, or that of a scope or of an operation around it
+};
 
 /// What the hooks of a policy or an operation are told, and predicates that take it. Where there is one of them
 /// the clock is read when an operation starts, for the times.
@@ -28,6 +42,22 @@ struct retry_event {
     effect sent{};          ///< `none` if the peer has surely done nothing: the attempt has not said that it
                             ///< sent anything, or the error above says so, as operation_aborted and timed_out
                             ///< at the end of a wait do not; see `attempt::mark_sent`
+    failure_kind kind{};    ///< what the error means, by the policy's `classify`; `timeout` after a limit; none
+                            ///< of a success
+    pushback said;          ///< what the server said about trying again
+    int status = 0;         ///< of the HTTP response, if `judge_http` judged one; else 0
+    time_limit limit{};     ///< which one told the attempt to stop
+    duration allowed{};     ///< how long that limit is; zero for a deadline
+
+    /// What went wrong, in one line: `what()` of the exception, "HTTP 503, retry after 1 s" of a judged value,
+    /// "attempt timed out after 500 ms" of a limit, or else the message of the error code.
+    ASIO_RETRY_DECL std::string message() const;
 };
+
+/// One line for a log: the attempt, the message, and what follows. "attempt 1: Connection refused; next attempt
+/// in 50 ms", "attempt 3: HTTP 503; gave up: attempts", "attempt 2: succeeded".
+ASIO_RETRY_DECL std::string to_string(retry_event const& event);
+/// Writes it.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_event const& event);
 
 } // namespace asio_retry

@@ -239,7 +239,8 @@ private:
     void call_on_success(time_point now) const noexcept;
     // What peers say, and what gates refuse.
     pushback said_with(verdict const& failure) const noexcept;
-    std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, random& source) const;
+    std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
+                                    random& source) const;
     retry_action on_refused(time_point now, random* source);
     verdict last_failure() const;
     duration delay_after_refusal(random* source, error& stage);
@@ -247,6 +248,7 @@ private:
     detail::attempt_pulse* pulse() const noexcept;
     time_point first_limit(time_point began, time_point earliest) const noexcept;
     ASIO_RETRY_DECL time_point attempt_deadline() const noexcept;
+    std::pair<time_limit, duration> reached_limit() const noexcept;
     // The story that gates and observers are told, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;

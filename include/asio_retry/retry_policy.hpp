@@ -22,12 +22,12 @@ namespace asio_retry {
 /// An immutable value: every setter returns a changed copy. For a value that makes no sense, an empty
 /// std::function or function pointer included, a setter throws std::invalid_argument, whose message names the
 /// field, the value and the rule. The default is `exponential(100ms).cap(20s)` with `full_jitter()` and 3
-/// attempts; everything is retried except `operation_aborted` and permanent errors. Copying shares the settings
-/// and never allocates. Thread safety: one policy may serve any number of operations on any threads. A user's
-/// callables are then called on all of those threads, each on the executor of its operation and without a lock.
-/// A callable may cancel the operation, start another or destroy what it owns. If it throws, the operation
-/// completes with that exception or, where it completes with an error code, with the `asio_retry::error` that
-/// names the callable.
+/// attempts. Every failure is retried except `operation_aborted`, certificate and protocol failures, and
+/// permanent errors. Copying shares the settings and never allocates. Thread safety: one policy may serve any
+/// number of operations on any threads. A user's callables are then called on all of those threads, each on the
+/// executor of its operation and without a lock. A callable may cancel the operation, start another or destroy
+/// what it owns. If it throws, the operation completes with that exception or, where it completes with an error
+/// code, with the `asio_retry::error` that names the callable.
 class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
 public:
     retry_policy() noexcept {}
@@ -147,9 +147,11 @@ public:
     /// threw is nested in that exception (std::rethrow_if_nested), so that an attempt can still say that it has
     /// done its work.
     ///
-    /// By default everything is retried but `operation_aborted`, because a program ends an operation by closing
-    /// its socket. Some libraries report a lost connection in the same way, such as Boost.Redis from
-    /// `async_exec`: `retry_if(any_failure)` retries that as well. To cancel the operation or its scope ends it
+    /// By default every failure is retried, with two exceptions. `operation_aborted` is not, because a program
+    /// ends an operation by closing its socket. Failures of TLS, HTTP and WebSocket that `classify` calls
+    /// permanent are not, such as a certificate that is not trusted: the next attempt would fail in the same
+    /// way. `retry_if(any_failure)` retries both. Some libraries report a lost connection as
+    /// `operation_aborted`, such as Boost.Redis from `async_exec`. To cancel the operation or its scope ends it
     /// whatever the predicate says.
     template <typename E = void, typename Predicate>
     retry_policy retry_if(Predicate&& predicate) const {
@@ -225,10 +227,11 @@ public:
     /// retry: give it `retry_budget_options::per_second`.
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
 
-    /// `f(error_code const&)` says what a failure means to the gate and the observer, in place of the function
-    /// `asio_retry::classify`. It does not matter whether the failure is retried, see `attempt_end::kind`. What
-    /// took too long is a `timeout` whatever it says; a kind `none` is `transient`. If it throws, that is as if
-    /// the predicate had thrown.
+    /// `f(error_code const&)` says what a failure means to the gate, the observer and `retry_event::kind`, in
+    /// place of the function `asio_retry::classify`. It may be asked several times about one failure. Whether
+    /// the failure is retried does not matter, see `attempt_end::kind`. An attempt that took too long is a
+    /// `timeout` whatever it says; a kind `none` is `transient`. If it throws, that is as if the predicate had
+    /// thrown.
     template <typename F>
     retry_policy classify(F&& f) const {
         constexpr bool classifies = std::is_invocable_r_v<failure_class, std::decay_t<F>&, error_code const&>;
@@ -237,11 +240,13 @@ public:
             return with_classifier({"classify", std::forward<F>(f)});
     }
 
-    /// How long a peer may ask to be left alone, by `attempt::heed` or by the judgement of a predicate of
-    /// `fail_if`. Up to that its wish is obeyed: the wait is the time that it asks for, a random share of that,
-    /// so that clients that were told the same do not come together, and the delay of backoff and jitter. If it
-    /// asks for more, `then` says what to do. `over_limit::stop` ends the operation with its last error, reason
-    /// `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
+    /// How long a server may ask to be left alone, by `attempt::heed` or by the judgement of a predicate of
+    /// `fail_if`. Up to that its wish is obeyed: the wait is the later of the wish and the delay of backoff and
+    /// jitter. To the wish a random share of it is added (pushback_spread), so that clients that were told the
+    /// same do not come together. Where only the wish fits into the limits of time it counts alone, with as
+    /// much of its share as fits; but a wish of no time never replaces a delay. If the server asks for more
+    /// than `greatest`, `then` says what to do. `over_limit::stop` ends the operation with its last error,
+    /// reason `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
     /// std::invalid_argument if negative.
     ASIO_RETRY_DECL retry_policy pushback_limit(duration greatest, over_limit then = over_limit::stop) const;
 

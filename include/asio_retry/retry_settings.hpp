@@ -30,7 +30,7 @@ struct any_failure_t {
     constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
 };
 
-/// For `retry_if`: whatever an attempt fails with, `operation_aborted` too.
+/// For `retry_if`: whatever an attempt fails with, `operation_aborted` and certificates too.
 inline constexpr any_failure_t any_failure{};
 
 /// The fields of a retry_policy, to look at. The initial values are those of the default policy.

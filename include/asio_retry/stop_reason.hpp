@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 
+#include <iosfwd>
 #include <string_view>
 
 namespace asio_retry {
@@ -21,5 +22,7 @@ enum class stop_reason {
 
 /// The enumerator's name, for logs.
 ASIO_RETRY_DECL std::string_view to_string(stop_reason reason) noexcept;
+/// Writes it.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, stop_reason reason);
 
 } // namespace asio_retry

@@ -55,6 +55,7 @@ public:
         v.rejected_ = why.what.kind;
         v.rejected_effect_ = why.what.effect;
         v.said_ = why.said;
+        v.status_ = why.status;
         return v;
     }
 
@@ -77,6 +78,9 @@ public:
     /// What the peer said about trying again, by a judgement of `fail_if`.
     pushback const& said() const noexcept { return said_; }
 
+    /// The status of the HTTP response, by a judgement of `fail_if`; 0: none.
+    int status() const noexcept { return status_; }
+
     /// The attempt failed with a permanent error, of which `error` and `exception` are what is inside.
     bool is_permanent() const noexcept { return permanent_; }
 
@@ -93,6 +97,7 @@ private:
     bool permanent_ = false;
     failure_kind rejected_ = failure_kind::none;
     asio_retry::effect rejected_effect_ = asio_retry::effect::possible;
+    int status_ = 0;
     error_code error_;
     std::exception_ptr exception_;
     pushback said_;

@@ -1,11 +1,13 @@
 #include <asio_retry/failure_class.hpp>
 
 #include "policy/known_class.hpp"
+#include "policy/protocol_codes.hpp"
 #include "policy/system_codes.hpp"
 
 #include <asio_retry/permanent.hpp>
 
 #include <optional>
+#include <ostream>
 #include <string_view>
 
 namespace asio_retry {
@@ -84,6 +86,28 @@ failure_class classify_addrinfo(int value) noexcept {
 
 } // namespace
 
+std::string_view to_string(failure_kind kind) noexcept {
+    switch (kind) {
+    case failure_kind::none:
+        return "none";
+    case failure_kind::permanent:
+        return "permanent";
+    case failure_kind::transient:
+        return "transient";
+    case failure_kind::timeout:
+        return "timeout";
+    case failure_kind::throttled:
+        return "throttled";
+    case failure_kind::overloaded:
+        return "overloaded";
+    }
+    return "unknown failure_kind";
+}
+
+std::ostream& operator<<(std::ostream& out, failure_kind kind) {
+    return out << to_string(kind);
+}
+
 std::optional<failure_class> detail::known_class(error_code const& ec) noexcept {
     if (!ec)
         return failure_class{failure_kind::none, effect::none};
@@ -97,6 +121,8 @@ std::optional<failure_class> detail::known_class(error_code const& ec) noexcept 
             return std::nullopt;
         return code == condition::callback_threw || code == error::exhausted ? hopeless : perhaps_done;
     }
+    if (auto const known = detail::classify_protocol(code))
+        return *known;
     std::string_view const category = code.category().name();
 #ifdef _WIN32
     if (category == "system" || category == "asio.system") // which is standalone Asio's

@@ -87,6 +87,7 @@ judgement judge_http(int status, std::string_view retry_after,
                      std::chrono::system_clock::time_point now) noexcept {
     judgement result;
     result.what = classify_http(status);
+    result.status = status;
     result.failed = result.what.kind != failure_kind::none;
     if (result.failed)
         result.said = parse_retry_after(retry_after, now);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <tuple>
 
 // What the hooks and the predicates of the policy are told.
 
@@ -48,6 +49,11 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
     }
     if (story_ && story_->marks && story_->marks->sent)
         known.may_have_sent = true;
+    std::tie(known.limit, known.allowed) = reached_limit();
+    if (story_) {
+        known.heeded = story_->heeded;
+        known.is_forbidden = story_->marks && story_->marks->forbidden;
+    }
     return known;
 }
 

@@ -96,6 +96,32 @@ time_point retry_machine::attempt_deadline() const noexcept {
     return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));
 }
 
+/// Which limit told the last attempt to stop, and how long it is.
+std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
+    retry_settings const& settings = policy_.settings();
+    if (interrupted_by_ == interruption::deadline) {
+        time_point const initiated = story_ ? std::min(story_->initiated, started_) : started_;
+        bool const is_total =
+            settings.total_timeout && deadline_ == saturating_add(initiated, *settings.total_timeout);
+        return is_total ? std::pair(time_limit::total_timeout, *settings.total_timeout)
+                        : std::pair(time_limit::deadline, duration::zero());
+    }
+    if (interrupted_by_ != interruption::attempt_timeout)
+        return {time_limit::none, duration::zero()};
+    std::pair first(time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero()));
+    if (auto const* const said = pulse()) {
+        time_point const heard(duration(said->heard.load(std::memory_order_relaxed)));
+        time_point expiry = after(began_, settings.attempt_timeout);
+        if (time_point const idle = after(heard, settings.idle_timeout); idle < expiry) {
+            expiry = idle;
+            first = {time_limit::idle_timeout, *settings.idle_timeout};
+        }
+        if (!said->is_healthy.load(std::memory_order_relaxed) && after(began_, settings.set_up_within) < expiry)
+            first = {time_limit::set_up_within, *settings.set_up_within};
+    }
+    return first;
+}
+
 void retry_machine::on_healthy(time_point now) noexcept {
     if (marks_health_ && now < healthy_since_)
         healthy_since_ = now;
@@ -115,9 +141,9 @@ bool retry_machine::hears_attempt() const noexcept {
 
 // --- a wait
 
-/// What the peer said makes of the delay, unless it is a reason to stop: never earlier than it said, spread,
-/// and growing when it says so again.
-std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least,
+/// Makes the delay the later of the server's wish, spread, and the policy's own delay; the wish alone where
+/// only that fits into the limits, and as much of its spread as fits. Or answers why to stop.
+std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least, time_point now,
                                                random& source) const {
     retry_settings const& settings = policy_.settings();
     least = said.delay();
@@ -133,10 +159,16 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, d
             return std::nullopt;
         }
     double const share = settings.pushback_spread * static_cast<double>(least.count());
-    duration const spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
-    delay = sum(least, delay);
+    duration spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
+    duration const allowed = longest_wait(now).first;
+    if (allowed >= least)
+        spread = std::min(spread, allowed - least);
+    duration wish = least;
     if (spread != duration::zero())
-        delay = sum(delay, source.uniform(duration::zero(), spread));
+        wish = sum(wish, source.uniform(duration::zero(), spread));
+    bool const only_wish_fits = delay > allowed && wish <= allowed && wish > duration::zero();
+    if (wish > delay || only_wish_fits)
+        delay = wish;
     return std::nullopt;
 }
 
@@ -150,9 +182,9 @@ std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration l
         return limit;
     if (clamps) {
         duration const shorter = std::min({delay, allowed, wait_leaving_time(now)});
-        if (shorter < least)
+        if (allowed < least)
             return limit;
-        delay = shorter;
+        delay = std::max(least, shorter);
         at_edge_ = is_last;
         healthy_since_ = saturating_add(now, delay);
     }

@@ -21,6 +21,46 @@ duration held_duration(std::int64_t count) noexcept {
                                                                              : duration(Unit(count));
 }
 
+/// Digits, and a fraction of them if there is a point.
+struct decimal_number {
+    std::int64_t whole = 0;    // held at the greatest there is
+    std::string_view fraction; // the digits behind the point
+};
+
+std::optional<decimal_number> read_decimal(std::string_view text) noexcept {
+    auto const point = text.find('.');
+    auto const whole = whole_number<std::int64_t>(text.substr(0, point));
+    if (!whole)
+        return std::nullopt;
+    if (point == text.npos)
+        return decimal_number{*whole, {}};
+    std::string_view const fraction = text.substr(point + 1);
+    if (fraction.empty() || !std::ranges::all_of(fraction, detail::is_digit))
+        return std::nullopt;
+    return decimal_number{*whole, fraction};
+}
+
+/// Of a unit, rounded up to the nanosecond.
+duration fraction_of(duration unit, std::string_view digits) noexcept {
+    duration::rep place = unit.count(), found = 0;
+    bool is_more = false;
+    for (char const digit : digits) {
+        place /= 10;
+        found += (digit - '0') * place;
+        is_more = is_more || (place == 0 && digit != '0');
+    }
+    return duration(found + (is_more ? 1 : 0));
+}
+
+duration sum_held(duration a, duration b) noexcept {
+    return a > duration::max() - b ? duration::max() : a + b;
+}
+
+template <typename Unit>
+duration held_duration(decimal_number const& number) noexcept {
+    return sum_held(held_duration<Unit>(number.whole), fraction_of(Unit(1), number.fraction));
+}
+
 /// Reads a text from its front; after the first thing that is not there nothing more is found.
 class date_reader {
 public:
@@ -161,7 +201,27 @@ duration until_date(whole_seconds then, std::chrono::system_clock::time_point no
         return duration::zero();
     duration const before = std::chrono::duration_cast<duration>(next - now);
     duration const after = held_duration<std::chrono::seconds>((then - next).count());
-    return after > duration::max() - before ? duration::max() : before + after;
+    return sum_held(before, after);
+}
+
+/// From `now` to so many seconds after 1970.
+duration until_second(decimal_number const& then, std::chrono::system_clock::time_point now) noexcept {
+    using clock = std::chrono::system_clock;
+    now = std::clamp(now, clock::time_point::min() + std::chrono::seconds(1),
+                     clock::time_point::max() - std::chrono::seconds(1));
+    whole_seconds const second = std::chrono::floor<std::chrono::seconds>(now);
+    std::int64_t const whole = std::min(then.whole, std::numeric_limits<std::int64_t>::max() / 2);
+    std::int64_t const left = whole - second.time_since_epoch().count();
+    if (left < 0)
+        return duration::zero();
+    duration const passed = std::chrono::duration_cast<duration>(now - second);
+    duration const more = fraction_of(std::chrono::seconds(1), then.fraction);
+    duration const from_second = held_duration<std::chrono::seconds>(left);
+    if (from_second == duration::max())
+        return from_second;
+    if (more >= passed)
+        return sum_held(from_second, more - passed);
+    return from_second > passed ? from_second + more - passed : duration::zero();
 }
 
 } // namespace
@@ -180,9 +240,18 @@ pushback parse_retry_after(std::string_view text, std::chrono::system_clock::tim
 }
 
 pushback parse_retry_after_ms(std::string_view text) noexcept {
-    if (auto const count = whole_number<std::int64_t>(without_blanks(text)))
+    if (auto const count = read_decimal(without_blanks(text)))
         return pushback::after(held_duration<std::chrono::milliseconds>(*count));
     return pushback();
+}
+
+pushback parse_rate_limit_reset(std::string_view text, std::chrono::system_clock::time_point now) noexcept {
+    auto const number = read_decimal(without_blanks(text));
+    if (!number)
+        return pushback();
+    constexpr std::int64_t first_date = 1'000'000'000; // in 2001; as a time from now on, 31 years
+    return pushback::after(number->whole < first_date ? held_duration<std::chrono::seconds>(*number)
+                                                      : until_second(*number, now));
 }
 
 pushback parse_grpc_pushback(std::string_view text) noexcept {

@@ -176,7 +176,7 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
 
     duration least{};
     if (pushback const said = story_ ? said_with(failure) : failure.said())
-        if (auto const reason = obey(said, delay, least, source))
+        if (auto const reason = obey(said, delay, least, now, source))
             return reason;
     if (settings.clamp)
         count_length(now);

@@ -5,12 +5,27 @@
 
 #include "policy/abortion.hpp"
 #include "policy/known_class.hpp"
+#include "policy/protocol_codes.hpp"
 
 #include <optional>
 #include <variant>
 
 namespace asio_retry::detail {
 namespace {
+
+/// The kind of a failure where `classified` says what its code means.
+failure_kind kind_of(verdict const& failure, attempt_facts const& facts,
+                     failure_class const& classified) noexcept {
+    bool const is_late =
+        facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline;
+    if (failure.is_permanent())
+        return failure_kind::permanent;
+    if (is_late)
+        return failure_kind::timeout;
+    if (failure.is_rejected())
+        return failure.rejected_as();
+    return classified.kind == failure_kind::none ? failure_kind::transient : classified.kind;
+}
 
 /// What the attempt may have done at the peer: nothing if it says so, or if its error does. The policy's own
 /// function is asked where the answer decides.
@@ -55,12 +70,21 @@ retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcep
     event.took = facts.took;
     event.stopped = facts.stopped;
     event.sent = effect::possible;
+    event.kind = kind_of(failure, facts, classify(failure.error()));
+    event.said = failure.said() ? failure.said() : facts.heeded;
+    if (facts.is_forbidden)
+        event.said = pushback::never();
+    event.status = failure.status();
+    event.limit = facts.limit;
+    event.allowed = facts.allowed;
     return event;
 }
 
 retry_event event_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     retry_event event = event_of(failure, facts);
     event.sent = effect_of(settings, failure, facts);
+    if (settings.classify && !failure.is_rejected())
+        event.kind = kind_of(failure, facts, settings.classify(failure.error()));
     return event;
 }
 
@@ -76,6 +100,8 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
         by_type && failure.exception())
         if (std::optional<bool> const answer = (*by_type)(failure.exception()))
             return *answer;
+    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
+        return false;
     return std::holds_alternative<any_failure_t>(predicate) || !is_abortion(failure.error());
 }
 

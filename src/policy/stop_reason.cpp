@@ -1,5 +1,7 @@
 #include <asio_retry/stop_reason.hpp>
 
+#include <ostream>
+
 namespace asio_retry {
 
 std::string_view to_string(stop_reason reason) noexcept {
@@ -24,6 +26,10 @@ std::string_view to_string(stop_reason reason) noexcept {
         return "refused";
     }
     return "unknown stop_reason";
+}
+
+std::ostream& operator<<(std::ostream& out, stop_reason reason) {
+    return out << to_string(reason);
 }
 
 } // namespace asio_retry

@@ -5,6 +5,7 @@
 #include "text/shown_text.hpp"
 #include "text/term.hpp"
 
+#include <ostream>
 #include <type_traits>
 #include <variant>
 
@@ -90,6 +91,10 @@ std::string to_string(retry_policy const& policy) {
     for (detail::term const& written : detail::terms_of(policy))
         text.append(text.empty() ? "" : " ").append(detail::to_text(written));
     return text;
+}
+
+std::ostream& operator<<(std::ostream& out, retry_policy const& policy) {
+    return out << to_string(policy);
 }
 
 retry_policy parse_policy(std::string_view text) {

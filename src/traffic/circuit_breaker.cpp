@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ostream>
 
 namespace asio_retry {
 namespace {
@@ -35,6 +36,24 @@ bool is_breaker_failure(attempt_end const& end) noexcept {
 }
 
 } // namespace
+
+std::string_view to_string(breaker_state state) noexcept {
+    switch (state) {
+    case breaker_state::closed:
+        return "closed";
+    case breaker_state::open:
+        return "open";
+    case breaker_state::half_open:
+        return "half_open";
+    case breaker_state::isolated:
+        return "isolated";
+    }
+    return "unknown breaker_state";
+}
+
+std::ostream& operator<<(std::ostream& out, breaker_state state) {
+    return out << to_string(state);
+}
 
 circuit_breaker::circuit_breaker(circuit_breaker_options const& options)
     : options_(checked(options))

@@ -49,6 +49,23 @@ std::optional<std::time_t> lenient_date(std::string const& text, char const* for
     return timegm(&fields);
 }
 
+/// Digits, and behind a point others, in nanoseconds of a unit of so many digits, rounded up.
+std::optional<wide> decimal_in(std::string const& text, std::size_t digits) {
+    auto const point = text.find('.');
+    auto const whole = number_in(text.substr(0, point));
+    if (!whole)
+        return std::nullopt;
+    std::string fraction = point == text.npos ? "0" : text.substr(point + 1);
+    if (!number_in(fraction))
+        return std::nullopt;
+    bool const is_more = fraction.size() > digits && fraction.find_first_not_of('0', digits) != fraction.npos;
+    fraction.resize(digits, '0');
+    wide unit = 1;
+    for (std::size_t i = 0; i != digits; ++i)
+        unit *= 10;
+    return *whole * unit + *number_in(fraction) + (is_more ? 1 : 0);
+}
+
 void check_number(pushback said, std::optional<wide> number, wide unit, char const* what) {
     if (bool(said) != number.has_value())
         report(std::string(what) + (number ? " does not read a number" : " reads what is no number"));
@@ -91,7 +108,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     pushback const seconds = asio_retry::parse_retry_after(text, now);
     pushback const milliseconds = asio_retry::parse_retry_after_ms(text);
     pushback const grpc = asio_retry::parse_grpc_pushback(text);
-    for (pushback const said : {seconds, milliseconds, grpc})
+    pushback const reset = asio_retry::parse_rate_limit_reset(text, now);
+    for (pushback const said : {seconds, milliseconds, grpc, reset})
         if (said.delay() < duration::zero())
             report("a negative delay");
 
@@ -99,7 +117,15 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         check_number(seconds, number, 1'000'000'000, "parse_retry_after");
     else
         check_date(seconds, inner, duration(now.time_since_epoch()).count());
-    check_number(milliseconds, number, 1'000'000, "parse_retry_after_ms");
+    check_number(milliseconds, decimal_in(inner, 6), 1, "parse_retry_after_ms");
+    auto decimal = decimal_in(inner, 9);
+    constexpr wide second = 1'000'000'000;
+    if (decimal && number_in(inner.substr(0, inner.find('.'))) >= second)
+        decimal = std::max(*decimal - wide(duration(now.time_since_epoch()).count()), wide(0));
+    // The first and the last second of the clock are not told from one another.
+    using wall_time = std::chrono::system_clock::time_point;
+    if (wall_time::min() + std::chrono::seconds(1) < now && now < wall_time::max() - std::chrono::seconds(1))
+        check_number(reset, decimal, 1, "parse_rate_limit_reset");
     bool const is_int32 = number && *number <= INT32_MAX;
     if (is_int32 == grpc.forbids() || (is_int32 && wide(grpc.delay().count()) != *number * 1'000'000))
         report("parse_grpc_pushback reads another number");

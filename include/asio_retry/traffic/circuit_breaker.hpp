@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace asio_retry {
@@ -35,6 +37,11 @@ enum class breaker_state : unsigned char {
     half_open, ///< lets some begin, to see how they end
     isolated,  ///< refuses every attempt until it is reset
 };
+
+/// The enumerator's name, for logs.
+ASIO_RETRY_DECL std::string_view to_string(breaker_state state) noexcept;
+/// Writes it.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state);
 
 /// Refuses all attempts for a while when too many have failed, with error::circuit_open: they fail at once
 /// instead of after a timeout, and the peer has a pause.

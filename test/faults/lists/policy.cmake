@@ -397,7 +397,7 @@ fault(pushback_is_of_the_past_century src/policy/pushback.cpp
     [[int const past = this_year - 49;]] [[int const past = this_year - 99;]])
 
 fault(pushback_loses_what_is_less_than_a_second src/policy/pushback.cpp
-    [[return after > duration::max() - before ? duration::max() : before + after;]] [[return after;]])
+    [[return sum_held(before, after);]] [[return after;]])
 
 fault(pushback_of_grpc_is_of_64_bits src/policy/pushback.cpp
     [[if (!count || *count > std::numeric_limits<std::int32_t>::max())]] [[if (!count)]])
@@ -436,3 +436,82 @@ fault(date_has_a_leap_second_in_each_minute src/policy/pushback.cpp
 
 fault(date_begins_the_year_too_early_before_1970 src/policy/pushback.cpp
     [[std::chrono::floor<std::chrono::days>(now)]] [[std::chrono::time_point_cast<std::chrono::days>(now)]])
+
+# --- codes of TLS, HTTP and WebSocket
+
+fault(certificates_are_retried src/policy/retryable.cpp
+    [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
+        return false;
+]] [[]])
+
+fault(certificates_are_never_retried src/policy/retryable.cpp
+    [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure]] [[    if (is_protocol_failure]])
+
+fault(lost_tls_of_version_3_is_permanent src/policy/protocol_codes.cpp
+    [[    if (bits >> 23 == 20)
+        return bits & 0x7fffff;
+]] [[]])
+
+fault(lost_tls_of_version_1_is_permanent src/policy/protocol_codes.cpp
+    [[bits >> 24 == 20 ? bits & 0xfff : 0;]] [[0;]])
+
+fault(every_library_of_openssl_is_that_of_tls src/policy/protocol_codes.cpp
+    [[bits >> 24 == 20 ? bits & 0xfff : 0;]] [[bits & 0xfff;]])
+
+fault(damaged_record_is_permanent src/policy/protocol_codes.cpp
+    [[    case 1020: // SSL_R_SSLV3_ALERT_BAD_RECORD_MAC
+]] [[]])
+
+fault(timeout_of_beast_is_a_lost_connection src/policy/protocol_codes.cpp
+    [[return failure_class{failure_kind::timeout, effect::possible};]] [[return lost;]])
+
+fault(lost_http_connection_is_permanent src/policy/protocol_codes.cpp
+    [[    case 2:  // partial_message
+]] [[]])
+
+fault(closed_websocket_is_permanent src/policy/protocol_codes.cpp
+    [[return code.value() == 1 ? lost : hopeless;]] [[return hopeless;]])
+
+# --- what the reset of a rate limit is
+
+fault(reset_of_a_date_counts_from_now src/policy/pushback.cpp
+    [[number->whole < first_date ?]] [[true ?]])
+
+fault(reset_forgets_the_fraction_of_now src/policy/pushback.cpp
+    [[    duration const passed = std::chrono::duration_cast<duration>(now - second);]] [[    duration const passed{};]])
+
+fault(fraction_is_rounded_down src/policy/pushback.cpp
+    [[    return duration(found + (is_more ? 1 : 0));]] [[    return duration(found);]])
+
+fault(fraction_may_be_empty src/policy/pushback.cpp
+    [[    if (fraction.empty() || !std::ranges]] [[    if (!std::ranges]])
+
+# --- what an event says
+
+fault(event_says_what_a_limit_left_of_an_exception src/policy/retry_event.cpp
+    [[    if (std::string text = limit_message(*this); !text.empty())
+        return text;
+]] [[]])
+
+fault(event_says_how_long_the_attempt_took src/policy/retry_event.cpp
+    [[return after("attempt timed out", event.allowed);]] [[return after("attempt timed out", event.took);]])
+
+fault(event_hides_what_the_server_said src/policy/retry_event.cpp
+    [[event.said ? text + ", retry after "]] [[false ? text + ", retry after "]])
+
+fault(event_writes_thousandths_without_zeros src/policy/retry_event.cpp
+    [[std::to_string(1000 + thousandths).substr(1);]] [[std::to_string(thousandths);]])
+
+fault(event_forgets_what_the_attempt_heeded src/policy/retryable.cpp
+    [[    event.said = failure.said() ? failure.said() : facts.heeded;]] [[    event.said = failure.said();]])
+
+fault(event_has_the_librarys_kind src/policy/retryable.cpp
+    [[        event.kind = kind_of(failure, facts, settings.classify(failure.error()));]] [[        settings.classify(failure.error());]])
+
+fault(event_blames_the_attempt_timeout_for_silence src/policy/machine_times.cpp
+    [[            first = {time_limit::idle_timeout, *settings.idle_timeout};
+]] [[]])
+
+fault(event_blames_the_total_timeout_for_every_deadline src/policy/machine_times.cpp
+    [[            settings.total_timeout && deadline_ == saturating_add(initiated, *settings.total_timeout);]]
+    [[            settings.total_timeout.has_value();]])

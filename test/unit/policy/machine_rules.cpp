@@ -228,7 +228,10 @@ TEST(machine_rules, a_peers_pause_and_the_gate_hold_for_every_rule) {
     judgement told;
     told.failed = true;
     told.said = pushback::after(5s);
-    EXPECT_THAT(script.fail({}, verdict::rejected(told)), is_wait(6s));
+    EXPECT_THAT(script.fail({}, verdict::rejected(told)), is_wait(5s));
+    script.wake(5s);
+    told.said = pushback::after(500ms);
+    EXPECT_THAT(script.fail({}, verdict::rejected(told)), is_wait(1s));
 
     auto const tokens = std::make_shared<counting_tokens>(1);
     machine_script gated(policy.gate(tokens));

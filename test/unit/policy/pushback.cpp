@@ -192,8 +192,55 @@ TEST(decision_29, milliseconds_are_read) {
     EXPECT_EQ(parse_retry_after_ms("9223372036854"), pushback::after(9223372036854ms));
     EXPECT_EQ(parse_retry_after_ms("9223372036855"), pushback::after(duration::max()));
     EXPECT_EQ(parse_retry_after_ms("99999999999999999999"), pushback::after(duration::max()));
-    for (char const* text : {"", " ", "-1", "+1", "1.5", "1s", "1 5", "Sun, 22 Nov 2026 12:00:05 GMT"})
+    for (char const* text : {"", " ", "-1", "+1", "1s", "1 5", "Sun, 22 Nov 2026 12:00:05 GMT"})
         EXPECT_EQ(parse_retry_after_ms(text), nothing) << text;
+}
+
+constexpr char const* no_decimals[] = {"",    " ",    ".",    ".5",   "5.",  "-1.5", "+1.5", "1.-5", "1.5.5",
+                                       "1,5", "1.5s", "1. 5", "1 .5", "1e3", "0x5",  "inf",  "nan",  "Sun, 22"};
+
+TEST(decision_52, milliseconds_may_have_a_fraction) {
+    EXPECT_EQ(parse_retry_after_ms("1500.5"), pushback::after(1500500us));
+    EXPECT_EQ(parse_retry_after_ms("\t0.000001 "), pushback::after(1ns));
+    EXPECT_EQ(parse_retry_after_ms("0.0000010"), pushback::after(1ns));
+    EXPECT_EQ(parse_retry_after_ms("0.00000000000000000000000000001"), pushback::after(1ns)) << "never early";
+    EXPECT_EQ(parse_retry_after_ms("0.99999999"), pushback::after(1ms));
+    EXPECT_EQ(parse_retry_after_ms("00001.50"), pushback::after(1500us));
+    EXPECT_EQ(parse_retry_after_ms("9223372036854.775807"), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after_ms("9223372036854.999999"), pushback::after(duration::max()));
+    EXPECT_EQ(parse_retry_after_ms("99999999999999999999.9"), pushback::after(duration::max()));
+    for (char const* text : no_decimals)
+        EXPECT_EQ(parse_retry_after_ms(text), nothing) << text;
+}
+
+TEST(decision_52, a_rate_limits_reset_is_a_delay_or_a_date_by_its_size) {
+    auto const now = std::chrono::sys_days(std::chrono::year(2026) / 11 / 22) + 12h; // 1795348800
+    EXPECT_EQ(parse_rate_limit_reset("0", now), pushback::after(0s));
+    EXPECT_EQ(parse_rate_limit_reset(" 30\t", now), pushback::after(30s));
+    EXPECT_EQ(parse_rate_limit_reset("1.5", now), pushback::after(1500ms));
+    EXPECT_EQ(parse_rate_limit_reset("999999999.9999999999", now), pushback::after(1000000000s))
+        << "rounded up";
+    EXPECT_EQ(parse_rate_limit_reset("1000000000", now), pushback::after(0s)) << "in 2001";
+    EXPECT_EQ(parse_rate_limit_reset("1795348799", now), pushback::after(0s));
+    EXPECT_EQ(parse_rate_limit_reset("1795348800", now), pushback::after(0s));
+    EXPECT_EQ(parse_rate_limit_reset("1795348805", now), pushback::after(5s));
+    EXPECT_EQ(parse_rate_limit_reset("1795348805.25", now), pushback::after(5250ms));
+    EXPECT_EQ(parse_rate_limit_reset("1795348805", now + 400ms), pushback::after(4600ms));
+    EXPECT_EQ(parse_rate_limit_reset("1795348800.5", now + 400ms), pushback::after(100ms));
+    EXPECT_EQ(parse_rate_limit_reset("1795348800.3", now + 400ms), pushback::after(0s));
+    EXPECT_EQ(parse_rate_limit_reset("1795348801.3", now + 400ms), pushback::after(900ms));
+    for (char const* text : no_decimals)
+        EXPECT_EQ(parse_rate_limit_reset(text, now), nothing) << text;
+}
+
+TEST(decision_52, a_reset_too_far_away_to_be_counted_is_held) {
+    for (char const* text : {"99999999999999", "9223372036854775807", "9223372036854775808.5",
+                             "99999999999999999999999999999999"}) {
+        EXPECT_EQ(parse_rate_limit_reset(text, this_noon), pushback::after(duration::max())) << text;
+        EXPECT_EQ(parse_rate_limit_reset(text, wall_time::min()), pushback::after(duration::max())) << text;
+    }
+    EXPECT_EQ(parse_rate_limit_reset("1795348805", wall_time::max()), pushback::after(0s));
+    EXPECT_EQ(parse_rate_limit_reset("5", wall_time::min()), pushback::after(5s));
 }
 
 // gRFC A6: what is no int32, or is negative, asks the client not to retry at all.

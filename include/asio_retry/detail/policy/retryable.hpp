@@ -4,6 +4,7 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/interruption.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/verdict.hpp>
@@ -20,12 +21,17 @@ struct attempt_facts {
     duration took{};
     interruption stopped = interruption::none;
     bool may_have_sent = true; ///< as far as it has said itself
+    time_limit limit = time_limit::none;
+    duration allowed{};        ///< by that limit
+    pushback heeded{};         ///< what it said that it was told
+    bool is_forbidden = false; ///< what is nested in it was told not to try again
 };
 
-/// What the hooks and predicates are told, but that the attempt may have done anything at its peer.
+/// What the hooks and predicates are told, but that the attempt may have done anything at its peer, and that
+/// the kind is not by the policy's own `classify`.
 ASIO_RETRY_DECL retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept;
 
-/// The same, and what it may have done. Throws what the policy's own `classify` throws.
+/// The same, and by the policy's own. Throws what the policy's own `classify` throws.
 ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
                                      attempt_facts const& facts);
 

@@ -1,0 +1,98 @@
+#include <asio_retry/retry_event.hpp>
+
+#include <asio_retry/detail/policy/thrown_as.hpp>
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <ostream>
+#include <string>
+
+namespace asio_retry {
+namespace {
+
+/// For a reader, to a thousandth of its unit: 500 ms, 1.5 s, 90 s.
+std::string spoken(duration value) {
+    struct unit {
+        char const* name;
+        std::int64_t nanoseconds;
+    };
+    static constexpr std::array<unit, 4> units{
+        {{" s", 1'000'000'000}, {" ms", 1'000'000}, {" us", 1000}, {" ns", 1}}};
+    if (value <= duration::zero())
+        return "0 s";
+    auto found = units.begin();
+    while (value.count() < found->nanoseconds)
+        ++found;
+    std::string text = std::to_string(value.count() / found->nanoseconds);
+    std::int64_t const thousandths = value.count() % found->nanoseconds * 1000 / found->nanoseconds;
+    if (thousandths != 0) {
+        text += '.' + std::to_string(1000 + thousandths).substr(1);
+        text.resize(text.find_last_not_of('0') + 1);
+    }
+    return text + found->name;
+}
+
+std::string after(char const* what, duration passed) {
+    return passed > duration::zero() ? std::string(what) + " after " + spoken(passed) : what;
+}
+
+/// Of an attempt that a limit told to stop; empty for another.
+std::string limit_message(retry_event const& event) {
+    switch (event.limit) {
+    case time_limit::attempt_timeout:
+        return after("attempt timed out", event.allowed);
+    case time_limit::set_up_within:
+        return "attempt was not set up within " + spoken(event.allowed);
+    case time_limit::idle_timeout:
+        return "attempt was silent for " + spoken(event.allowed);
+    case time_limit::total_timeout:
+        return after("operation timed out", event.allowed);
+    case time_limit::deadline:
+        return after("deadline reached", event.elapsed);
+    case time_limit::none:
+        break;
+    }
+    if (event.stopped == interruption::attempt_timeout)
+        return after("attempt timed out", event.took);
+    return event.stopped == interruption::deadline ? after("operation timed out", event.elapsed)
+                                                   : std::string();
+}
+
+/// Of a value that was judged.
+std::string judged_message(retry_event const& event) {
+    std::string text = event.status ? "HTTP " + std::to_string(event.status) : event.error.message();
+    if (event.said.forbids())
+        return text + ", no retry wanted";
+    return event.said ? text + ", retry after " + spoken(event.said.delay()) : text;
+}
+
+} // namespace
+
+std::string retry_event::message() const {
+    if (std::string text = limit_message(*this); !text.empty())
+        return text;
+    if (exception)
+        if (auto const* const thrown = detail::thrown_as<std::exception>(exception))
+            return thrown->what();
+    if (error == asio_retry::error::result_rejected)
+        return judged_message(*this);
+    return error ? error.message() : "succeeded";
+}
+
+std::string to_string(retry_event const& event) {
+    std::string text = event.attempt ? "attempt " + std::to_string(event.attempt) : std::string("no attempt");
+    text += ": " + event.message();
+    if (event.reason != stop_reason::succeeded)
+        return text.append("; gave up: ").append(to_string(event.reason));
+    if (!event.error && !event.exception)
+        return text;
+    return text +
+           (event.delay > duration::zero() ? "; next attempt in " + spoken(event.delay) : "; next attempt now");
+}
+
+std::ostream& operator<<(std::ostream& out, retry_event const& event) {
+    return out << to_string(event);
+}
+
+} // namespace asio_retry

@@ -1,0 +1,130 @@
+#include <asio_retry/failure_class.hpp>
+
+#include <asio_retry/permanent.hpp>
+#include <asio_retry/retry_policy.hpp>
+
+#include "support/machine_script.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+// Without the libraries themselves: test/integration/foreign_codes.cpp has their own numbers.
+
+namespace asio_retry::test {
+namespace {
+
+class named_category final : public boost::system::error_category {
+public:
+    explicit named_category(char const* name) noexcept
+        : name_(name) {}
+
+    char const* name() const noexcept override { return name_; }
+    std::string message(int) const override { return name_; }
+
+private:
+    char const* name_;
+};
+
+named_category const tls_codes("asio.ssl"), tls_stream_codes("asio.ssl.stream"), beast_codes("boost.beast"),
+    http_codes("beast.http"), websocket_codes("boost.beast.websocket"), somebodys_codes("somebody's");
+
+error_code of_tls(unsigned reason) {
+    return error_code(static_cast<int>(20u << 23 | reason), tls_codes);
+}
+
+constexpr failure_class lost_peer{failure_kind::transient, effect::possible};
+constexpr failure_class no_answer_of_peer{failure_kind::timeout, effect::possible};
+constexpr failure_class settled{failure_kind::permanent, effect::possible};
+
+constexpr unsigned certificate_verify_failed = 134, tls_eof = 294, alert_unknown_ca = 1048;
+
+std::pair<error_code, failure_class> const protocol_table[] = {
+    {of_tls(certificate_verify_failed), settled},
+    {of_tls(alert_unknown_ca), settled},
+    {of_tls(1040), settled}, // the server ended the handshake
+    {of_tls(1070), settled}, // or speaks another version
+    {of_tls(267), settled},  // or no TLS
+    {of_tls(0), settled},
+    {of_tls(207), lost_peer},
+    {of_tls(281), lost_peer},
+    {of_tls(tls_eof), lost_peer},
+    {of_tls(1020), lost_peer},
+    {of_tls(1080), lost_peer},
+    {of_tls(1090), lost_peer},
+    {error_code(11 << 23 | static_cast<int>(tls_eof), tls_codes), settled}, // X.509's, with that number
+    {error_code(-2, tls_codes), settled},                                   // of the system: a file
+
+    // as version 1 had them, with a function between
+    {error_code(20 << 24 | 144 << 12 | static_cast<int>(certificate_verify_failed), tls_codes), settled},
+    {error_code(20 << 24 | 144 << 12 | static_cast<int>(tls_eof), tls_codes), lost_peer},
+    {error_code(11 << 24 | 144 << 12 | static_cast<int>(tls_eof), tls_codes), settled},
+
+    {error_code(1, tls_stream_codes), lost_peer}, // stream_truncated
+    {error_code(2, tls_stream_codes), lost_peer},
+    {error_code(3, tls_stream_codes), lost_peer},
+
+    {error_code(1, beast_codes), no_answer_of_peer},
+    {error_code(2, beast_codes), lost_peer},
+
+    {error_code(1, http_codes), lost_peer},  // end_of_stream
+    {error_code(2, http_codes), lost_peer},  // partial_message
+    {error_code(10, http_codes), lost_peer}, // bad_alloc
+    {error_code(3, http_codes), settled},    // need_more
+    {error_code(8, http_codes), settled},    // header_limit
+    {error_code(9, http_codes), settled},    // body_limit
+    {error_code(14, http_codes), settled},   // bad_version
+    {error_code(99, http_codes), settled},
+
+    {error_code(1, websocket_codes), lost_peer}, // closed
+    {error_code(6, websocket_codes), settled},   // message_too_big
+    {error_code(7, websocket_codes), settled},   // bad_http_version
+    {error_code(20, websocket_codes), settled},  // upgrade_declined
+    {error_code(21, websocket_codes), settled},  // bad_opcode
+
+    {error_code(134, somebodys_codes), lost_peer},
+};
+
+TEST(protocol_codes, decision_54_are_known_by_the_name_of_their_category) {
+    for (auto const& [code, expected] : protocol_table) {
+        EXPECT_EQ(classify(code).kind, expected.kind) << code;
+        EXPECT_EQ(classify(code).effect, expected.effect) << code;
+    }
+    EXPECT_EQ(classify(permanent(of_tls(tls_eof))), settled);
+}
+
+TEST(protocol_codes, decision_54_the_default_policy_ends_at_the_first_certificate_that_is_not_trusted) {
+    for (auto const& [code, expected] : protocol_table) {
+        machine_script script(endless_every_100ms());
+        script.start();
+        auto const ends = script.fail(std::chrono::seconds(0), code).what == retry_action::kind::complete;
+        EXPECT_EQ(ends, expected.kind == failure_kind::permanent) << code;
+    }
+}
+
+TEST(protocol_codes, decision_54_in_an_exception_too_and_beside_a_predicate_of_one_type) {
+    boost::system::system_error const thrown(of_tls(certificate_verify_failed));
+    retry_policy const by_type = endless_every_100ms().retry_if<std::runtime_error>(
+        [](std::runtime_error const& e) { return e.what() == std::string("again"); });
+    for (retry_policy const& policy : {endless_every_100ms(), by_type}) {
+        machine_script script(policy);
+        script.start();
+        EXPECT_EQ(script.fail_with(thrown).reason, stop_reason::not_retryable);
+    }
+}
+
+TEST(protocol_codes, decision_54_what_retry_if_says_comes_before) {
+    machine_script anything(endless_every_100ms().retry_if(any_failure));
+    anything.start();
+    EXPECT_EQ(anything.fail(std::chrono::seconds(0), of_tls(alert_unknown_ca)).what, retry_action::kind::wait);
+
+    machine_script own(endless_every_100ms().retry_if([](error_code const&) { return true; }));
+    own.start();
+    EXPECT_EQ(own.fail(std::chrono::seconds(0), of_tls(alert_unknown_ca)).what, retry_action::kind::wait);
+}
+
+} // namespace
+} // namespace asio_retry::test
