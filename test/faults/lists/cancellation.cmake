@@ -151,7 +151,7 @@ fault(operation_is_not_destroyed include/asio_retry/detail/handler/operation_blo
     [[            ~on_exit() { operation->~Operation(); }]] [[            ~on_exit() {}]])
 
 fault(operation_stays_when_a_value_throws_as_it_is_reported include/asio_retry/detail/operation/attempt_runner.hpp
-    [[                        owned->release()->on_dropped();
+    [[                        runner->on_dropped();
 ]] [[]])
 
 fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp
