@@ -68,7 +68,9 @@ namespace asio_retry {
 /// when cancelled; what is inside a `permanent` error; what the gate gives as its reason where it let not even
 /// the first attempt begin; an exception that a callable of the policy throws, or the `asio_retry::error` that
 /// names it; otherwise the last failure's own. Where there is no memory for an attempt it has failed, and where
-/// there is none for the operation it ends with `no_memory` (a std::bad_alloc). If an attempt throws when it is
+/// there is none for the operation it ends with `no_memory` (a std::bad_alloc); where there is none to say that
+/// either, this function throws std::bad_alloc. A value that throws ends its attempt as a handler that is
+/// destroyed uncalled does, and the exception comes out of the context. If an attempt throws when it is
 /// told to stop, the exception comes out of `emit` or of the context; the other attempts are told all the same,
 /// and the operation goes on. An attempt whose handler is destroyed uncalled will never answer: it is hedged
 /// like any other that is slow. If that happens to all of them the operation's handler is destroyed uncalled.

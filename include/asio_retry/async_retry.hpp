@@ -111,9 +111,14 @@ class hedge_policy;
 /// If an operation that completes with an error code throws, that counts as the code in the exception, or as
 /// `error::operation_threw`. To throw instead of starting is a failed attempt, which is retried like any other;
 /// so is to throw after having completed inside the initiating function, and want of memory in an attempt. What
-/// throws in telling an attempt to stop comes out of `emit` or of the context. Where a value throws as it is
-/// made or moved, the handler is destroyed uncalled, and the exception comes out of the context, or out of this
-/// function where the handler has an immediate executor.
+/// throws in telling an attempt to stop comes out of `emit` or of the context.
+///
+/// Where a value throws as it is made or moved, the handler may have to be destroyed uncalled. The exception
+/// then comes out of the context, or out of this function in two cases: the first attempt has completed inside
+/// it, as a plain callable does, or the handler has an immediate executor.
+///
+/// Where there is no memory for the operation itself, this function throws std::bad_alloc. A coroutine that
+/// awaits an awaitable operation is told so instead, and goes on; Asio destroys one that awaits another form.
 ///
 /// Thread safety: distinct operations are independent. A slot is emitted on the handler's executor, as for
 /// every Asio operation, and one handler at a time: on an executor that runs functions on several threads at

@@ -65,6 +65,8 @@ void hedge_core::see_to(hedge_event events) {
     if ((events & hedge_event::scope_noticed) != hedge_event::nothing)
         obey(membership()->take_request());
     end_attempts(events);
+    if (thrown_by_value_)
+        thrown = std::exchange(thrown_by_value_, nullptr);
     carry_on(thrown);
     if (thrown)
         std::rethrow_exception(thrown);
@@ -106,6 +108,8 @@ bool hedge_core::take_steps(std::exception_ptr& thrown) {
             switch (action.what) {
             case kind::begin:
                 initiate_attempt(static_cast<unsigned>(action.attempt));
+                if (thrown_by_value_)
+                    thrown = std::exchange(thrown_by_value_, nullptr);
                 end_attempts(occupancy_.take_those(hedge_event::all_attempts));
                 break;
             case kind::stop:
@@ -145,6 +149,7 @@ void hedge_core::initiate_attempt(unsigned number) {
             put_failure(one, completion_code_of(std::current_exception()), std::current_exception());
             one.outcome = hedge_slot::fate::completed;
         } catch (...) { // there are no values to complete with
+            thrown_by_value_ = std::current_exception();
         }
     }
 }

@@ -232,6 +232,7 @@ void operation_core::fail_with(error_code const& code, std::exception_ptr const&
     try {
         put_failure(code, thrown);
     } catch (...) {
+        release_coroutine();
         abandon();
         throw;
     }

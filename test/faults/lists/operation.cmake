@@ -85,6 +85,11 @@ fault(queueing_knows_the_innermost_alone include/asio_retry/detail/handler/queue
 
 noticed_by(tests_of_awaited)
 
+fault(operation_loses_what_a_value_throws_that_has_to_be_made include/asio_retry/detail/operation/attempt_runner.hpp
+    [[            return std::current_exception();]] [[            return std::make_exception_ptr(1);]])
+fault(hedge_swallows_what_a_value_throws src/hedge/hedge_core.cpp
+    [[            thrown_by_value_ = std::current_exception();]] [[]])
+
 fault(awaiting_forgets_that_its_caller_was_cancelled_before include/asio_retry/detail/operation/awaited_core.hpp
     [[            note(entry.state().cancelled());]] [[            static_cast<void>(entry);]])
 fault(awaiting_has_attempts_that_throw_at_no_cancellation include/asio_retry/detail/handler/coroutine_entry.hpp
@@ -100,6 +105,14 @@ fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/det
 
 noticed_by(exhaustion_tests)
 
+fault(awaiting_gives_back_what_it_has_not_taken include/asio_retry/detail/handler/coroutine_entry.hpp
+    [[        if (!std::exchange(has_taken_over_, false))
+            return;
+]] [[]])
+fault(awaited_operation_without_memory_loses_its_coroutine include/asio_retry/detail/operation/turning_operation.hpp
+    [[        if constexpr (!LeavesHandler)]] [[        if constexpr (true)]])
+fault(awaited_retry_without_memory_elsewhere_loses_its_coroutine include/asio_retry/detail/operation/retry_operation.hpp
+    [[        if constexpr (is_erased<Callable>) { //]] [[        if constexpr (false) { //]])
 fault(hooks_are_not_told_of_an_end_before_the_first_attempt include/asio_retry/detail/attempt/observation_at_exit.hpp
     [[    ~observation_at_exit() { machine_]] [[    ~observation_at_exit() { if (!std::uncaught_exceptions()) machine_]])
 fault(report_that_has_no_room_keeps_an_operation_before include/asio_retry/with_report.hpp

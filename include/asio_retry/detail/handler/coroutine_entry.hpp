@@ -101,6 +101,7 @@ public:
         parent_ = std::exchange(key::parent_slot(*entry_), slot);
         state_ = std::exchange(key::state(*entry_), boost::asio::cancellation_state());
         throws_ = std::exchange(key::throws_if_cancelled(*entry_), false);
+        has_taken_over_ = true;
     }
 
     /// The state that a coroutine of its own would find.
@@ -111,8 +112,10 @@ public:
 
     void let_nothing_throw() noexcept { key::throws_if_cancelled(*entry_) = false; }
 
-    /// All is as it was before.
+    /// All is as it was before. Does nothing where an operation has ended before it took over.
     void give_back() noexcept {
+        if (!std::exchange(has_taken_over_, false))
+            return;
         key::parent_slot(*entry_) = parent_;
         key::state(*entry_) = state_;
         key::throws_if_cancelled(*entry_) = throws_;
@@ -145,6 +148,7 @@ private:
     boost::asio::cancellation_slot parent_;
     boost::asio::cancellation_state state_;
     bool throws_ = false;
+    bool has_taken_over_ = false;
     std::unique_ptr<Executor> moved_; // away from there
 };
 

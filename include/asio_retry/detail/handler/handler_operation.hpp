@@ -38,8 +38,8 @@ protected:
     template <typename... Args>
     handler_operation(Handler&& given_handler, WaitsOn const& waits_on, Args&&... args)
         : cancellable_core<Core>(std::forward<Args>(args)...)
-        , handler_(std::move(given_handler))
-        , executors_(executors::runs_on(handler_, waits_on), waits_on) {}
+        , executors_(executors::runs_on(given_handler, waits_on), waits_on)
+        , handler_(std::move(given_handler)) {}
     ~handler_operation() = default;
 
     /// Returns false if nobody can cancel by the slot.
@@ -54,8 +54,8 @@ protected:
     void release_io_work() noexcept { executors_.release_io_work(); }
 
 private:
+    executors executors_; // first: if there is no memory for a strand the handler is where it was
     Handler handler_;
-    executors executors_;
 };
 
 } // namespace asio_retry::detail

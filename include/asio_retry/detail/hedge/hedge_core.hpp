@@ -147,6 +147,7 @@ private:
     hedge_machine machine_;
     lazy_scheduler scheduler_; // found at the start
     basic_occupancy<hedge_event> occupancy_;
+    std::exception_ptr thrown_by_value_; // of an attempt that was dropped therefore
     place place_ = place::initiation;
     bool is_armed_ = false;  // the node is scheduled, or its notice is under way
     bool is_linked_ = false; // to its scope

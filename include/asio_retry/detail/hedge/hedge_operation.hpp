@@ -7,6 +7,7 @@
 #include <asio_retry/detail/hedge/hedge_shell.hpp>
 #include <asio_retry/detail/hedge/hedge_slots.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
+#include <asio_retry/detail/operation/turning_operation.hpp>
 #include <asio_retry/hedge_policy.hpp>
 
 #include <algorithm>
@@ -49,12 +50,17 @@ class hedge_operation final : public Shell {
     friend block;
 
 public:
-    template <typename... Args>
+    template <typename WaitsOn, typename Membership>
     static void launch(handler_type&& handler, Callable&& callable, hedge_policy const& policy,
-                       Args&&... args) {
-        block::create(more_for(policy), std::move(handler), std::move(callable), policy,
-                      std::forward<Args>(args)...)
-            ->start();
+                       WaitsOn const& waits_on, Membership&& membership) {
+        auto* const operation =
+            create_or_complete<completion<typename form::signature>, leaves_handler<handler_type, Callable>>(
+                handler, waits_on, [&] {
+                    return block::create(more_for(policy), std::move(handler), std::move(callable), policy,
+                                         waits_on, std::move(membership));
+                });
+        if (operation)
+            operation->start();
     }
 
     template <typename... Token>

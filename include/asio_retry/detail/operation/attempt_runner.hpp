@@ -141,6 +141,17 @@ private:
         return !std::exchange(stops_at_begin_, false) && !is_cancelled();
     }
 
+    /// How an attempt ended that threw what is being handled. Returns what a value throws that has to be made
+    /// for that.
+    static std::exception_ptr put_failure(std::optional<arguments>& result) noexcept {
+        try {
+            result.emplace(completion::from_exception(std::current_exception()));
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
     /// What a move of the values throws is how the attempt ended.
     static arguments taken_from(arguments& result) {
         try {
@@ -156,6 +167,7 @@ private:
             co_await asio::this_coro::reset_cancellation_state();
             co_await asio::this_coro::throw_if_cancelled(true);
             std::optional<arguments> result;
+            std::exception_ptr thrown_by_value; // there is no result
             try {
                 if (!begin()) {
                     result.emplace(completion::failed(aborted_error(), nullptr));
@@ -166,7 +178,7 @@ private:
                     result.emplace(awaited<value_type>::arguments(co_await call()));
                 }
             } catch (...) {
-                result.emplace(completion::from_exception(std::current_exception()));
+                thrown_by_value = put_failure(result);
             }
             // What cancelled the attempt, or does so only now, must not end the wait for the next one. It may
             // have ended on another executor, where none of the policy's callables may be called, and somebody
@@ -175,13 +187,18 @@ private:
             if (!executor_home(co_await asio::this_coro::executor).is_here())
                 co_await asio::dispatch(asio::deferred);
             co_await asio::this_coro::reset_cancellation_state();
-            // The report may destroy this coroutine: what it uses is moved out of the frame first.
+            // The report may destroy this coroutine: what it uses is moved out of the frame first. It is the
+            // only end of the operation, because Asio goes on with the slot of a coroutine that throws.
             auto report = [&] {
                 arguments reported = [&] {
                     try {
+                        if (thrown_by_value)
+                            std::rethrow_exception(thrown_by_value);
                         return taken_from(*result);
                     } catch (...) { // there are no values to complete with
-                        owned->release()->on_dropped();
+                        auto* const runner = owned->release();
+                        runner->end();
+                        runner->on_dropped();
                         throw;
                     }
                 }();

@@ -36,6 +36,7 @@ public:
             try {
                 result_.emplace(completion::from_exception(std::current_exception()));
             } catch (...) { // there are no values to complete with
+                this->release_coroutine();
                 this->drop();
                 throw;
             }

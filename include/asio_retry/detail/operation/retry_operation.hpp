@@ -4,11 +4,14 @@
 #include <asio_retry/detail/attempt/attempt_handler.hpp>
 #include <asio_retry/detail/attempt/attempt_health.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/operation_shell.hpp>
+#include <asio_retry/detail/operation/turning_operation.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/retry_policy.hpp>
 
 #include <exception>
 #include <tuple>
@@ -151,9 +154,22 @@ class retry_operation final : public operation_with_attempts<Callable, Shell> {
     friend block;
 
 public:
-    template <typename... Args>
-    static void launch(handler_type&& handler, Args&&... args) {
-        block::create(block::alone, std::move(handler), std::forward<Args>(args)...)->start();
+    template <typename WaitsOn, typename Membership>
+    static void launch(handler_type&& handler, Callable&& callable, retry_policy&& policy,
+                       WaitsOn const& waits_on, Membership&& membership) {
+        auto const create = [&] {
+            return block::create(block::alone, std::move(handler), std::move(callable), std::move(policy),
+                                 waits_on, std::move(membership));
+        };
+        if constexpr (is_erased<Callable>) { // a coroutine awaits it, which an exception would lose
+            auto* const operation =
+                create_or_complete<completion<typename base::form::signature>,
+                                   leaves_handler<handler_type, Callable>>(handler, waits_on, create);
+            if (operation)
+                operation->start();
+        } else {
+            create()->start();
+        }
     }
 
 private:

@@ -7,13 +7,18 @@
 #include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/operation/scope_membership.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/error.hpp>
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 
+#include <exception>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -101,5 +106,26 @@ private:
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS typename Membership::template part<Core> part_;
 };
+
+/// Whether an operation of these types has not moved its handler yet when it has no memory to be made.
+template <typename Handler, typename Callable>
+inline constexpr bool leaves_handler =
+    std::is_nothrow_move_constructible_v<Handler> && std::is_nothrow_move_constructible_v<Callable>;
+
+/// What `create` makes. Without memory for that null, and the handler is completed in a turn on its executor.
+template <typename Completion, bool LeavesHandler, typename Handler, typename WaitsOn, typename Create>
+auto create_or_complete(Handler& handler, WaitsOn const& waits_on, Create create) -> decltype(create()) {
+    try {
+        return create();
+    } catch (std::bad_alloc const&) {
+        if constexpr (!LeavesHandler)
+            throw;
+    }
+    late_completion<Handler, typename Completion::arguments, no_membership::presence> late(
+        std::move(handler), Completion::failed(no_memory_error(), std::make_exception_ptr(std::bad_alloc())),
+        {});
+    asio::post(io_executor_of<WaitsOn>::get(waits_on), std::move(late));
+    return nullptr;
+}
 
 } // namespace asio_retry::detail
