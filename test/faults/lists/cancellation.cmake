@@ -33,19 +33,19 @@ fault(machine_gives_another_reason_for_a_cancelled_wait src/policy/retry_machine
     if (now > deadline_]])
 
 fault(machine_tells_of_a_retry_although_cancelled src/policy/retry_machine.cpp
-    [[        if (cancelled())
-            return end_for(stop_reason::cancelled);
-        if (is_told_ && !take_lease]] [[        if (is_told_ && !take_lease]])
+    [[    if (cancelled())
+        return stop_reason::cancelled;
+    if (is_told_ && !take_lease]] [[    if (is_told_ && !take_lease]])
 
 fault(machine_does_not_look_after_on_retry src/policy/retry_machine.cpp
-    [[        if (cancelled())
-            return end_for(stop_reason::cancelled);
-        if (is_told_)
-            tell_retry]] [[        if (is_told_)
-            tell_retry]])
+    [[    if (cancelled())
+        return stop_reason::cancelled;
+    if (is_told_)
+        tell_retry]] [[    if (is_told_)
+        tell_retry]])
 
 fault(machine_gives_up_twice src/policy/retry_machine.cpp
-    [[        call_on_give_up(failure, now, action);]] [[        call_on_give_up(failure, now, action), call_on_give_up(failure, now, action);]])
+    [[        call_on_give_up(failure, now, reason);]] [[        call_on_give_up(failure, now, reason), call_on_give_up(failure, now, reason);]])
 
 fault(policy_does_not_allow_total src/policy/retry_policy.cpp
     [[s.allow_total_cancellation = true;]] [[s.allow_total_cancellation = false;]])
@@ -178,7 +178,7 @@ fault(operation_is_not_destroyed include/asio_retry/detail/handler/operation_blo
     [[            ~on_exit() { operation->~Operation(); }]] [[            ~on_exit() {}]])
 
 fault(operation_stays_when_a_value_throws_as_it_is_reported include/asio_retry/detail/operation/attempt_runner.hpp
-    [[                        owned->release()->on_dropped();
+    [[                        runner->on_dropped();
 ]] [[]])
 
 fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp

@@ -1,10 +1,29 @@
 # Mistakes in attempts beside one another.
 
-noticed_by(tests_of_hedge)
+fault(hedge_tells_gates_of_an_answer_where_a_predicate_throws src/traffic/hedge_attempts.cpp
+    [[        thrown = std::current_exception();
+    }
+    pushback const said]] [[        thrown = std::current_exception();
+        is_wanted = failure.is_permanent() && !failure.is_permanent();
+    }
+    pushback const said]])
 
-fault(hedge_tells_gates_that_a_failure_may_be_mended_where_a_predicate_throws src/traffic/hedge_attempts.cpp
-    [[        is_final = true;
-        thrown = std::current_exception();]] [[        thrown = std::current_exception();]])
+fault(hedge_calls_what_has_no_result_an_answer src/traffic/hedge_attempts.cpp
+    [[has_answer ? attempt_end::how::failed : attempt_end::how::abandoned,]] [[attempt_end::how::failed,]])
+
+fault(hedge_takes_the_mark_off_what_a_limit_ends src/traffic/hedge_machine.cpp
+    [[        detail::mark_permanent(action.error, action.thrown);]] [[        action.what = hedge_action::kind::deliver;]])
+
+fault(hedge_marks_what_nobody_is_nested_in src/traffic/hedge_machine.cpp
+    [[was_stopped && error_ && common().is_nested)]] [[was_stopped && error_)]])
+
+fault(hedge_hides_its_last_failure_from_what_a_hook_throws src/traffic/hedge_machine.cpp
+    [[own ? detail::hook_exception(std::current_exception(), own) : std::current_exception());]] [[std::current_exception());]])
+
+fault(hedge_nests_an_earlier_failure_in_what_a_hook_throws src/traffic/hedge_attempts.cpp
+    [[        make_ready(now, &failure);]] [[        make_ready(now);]])
+
+noticed_by(tests_of_hedge)
 
 fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_attempts.cpp
     [[                                 time_point now) {
@@ -13,9 +32,9 @@ fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_attempts.cpp
     if (phase_ == phase::closed]])
 
 fault(hedge_lets_others_run_after_a_last_failure_in_a_drain src/traffic/hedge_attempts.cpp
-    [[    if (is_final && is_stopping()) {
+    [[    if (!*is_wanted && is_stopping()) {
         end(phase::closed, stop_reason::cancelled, 0, aborted_error());
-        return false;]] [[    if (is_final && is_stopping()) {
+        return false;]] [[    if (!*is_wanted && is_stopping()) {
         return false;]])
 
 # --- what decides
@@ -71,24 +90,24 @@ fault(hedge_lets_two_win src/traffic/hedge_attempts.cpp
     if (phase_ == phase::over) {]])
 
 fault(hedge_retries_what_is_fatal src/traffic/hedge_attempts.cpp
-    [[    if (is_final) {
-        bool const]] [[    if (is_final && failure.is_permanent()) {
+    [[    if (!*is_wanted) {
+        bool const]] [[    if (failure.is_permanent()) {
         bool const]])
 
 fault(hedge_calls_a_loser_failed src/traffic/hedge_attempts.cpp
     [[    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
-        end_attempt(number, how::abandoned, failure_kind::none]]
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none]]
     [[    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
-        end_attempt(number, how::failed, failure_kind::transient]])
+        end_attempt(number, attempt_end::how::failed, failure_kind::transient]])
 
 fault(hedge_obeys_total_later src/traffic/hedge_attempts.cpp
     [[    bool const counts = begun_ <= 1 && failures_ == 0;]] [[    bool const counts = failures_ == 0;]])
 
 fault(hedge_records_what_failed src/traffic/hedge_attempts.cpp
     [[    ++failures_;
-    bool is_final]] [[    ++failures_;
+    std::optional<bool> is_wanted;]] [[    ++failures_;
     record(at(number), now);
-    bool is_final]])
+    std::optional<bool> is_wanted;]])
 
 fault(quantile_is_below_the_truth src/traffic/latency_quantile.cpp
     [[    return greatest_in(octave, step);]] [[    return greatest_in(octave, step) / 2;]])
@@ -278,10 +297,10 @@ fault(hedge_keeps_what_a_success_heeded src/traffic/hedge_attempts.cpp
     [[failure_kind::none, one.heeded, now);]] [[failure_kind::none, pushback(), now);]])
 
 fault(hedge_keeps_what_an_exception_heeded src/traffic/hedge_attempts.cpp
-    [[failure_kind::permanent, at(number).heeded, now);]] [[failure_kind::permanent, pushback(), now);]])
+    [[has_answer ? at(number).heeded : pushback()]] [[pushback()]])
 
 fault(hedge_ends_a_drain_with_a_final_failure src/traffic/hedge_attempts.cpp
-    [[    if (is_final && is_stopping()) {]] [[    if (is_final && stopping_ == stopping::cancelled) {]])
+    [[    if (!*is_wanted && is_stopping()) {]] [[    if (!*is_wanted && stopping_ == stopping::cancelled) {]])
 
 fault(hedge_ends_a_drain_with_its_last_failure src/traffic/hedge_attempts.cpp
     [[!may_begin(next_at_) && !is_stopping()) {]] [[!may_begin(next_at_)) {]])

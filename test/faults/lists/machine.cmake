@@ -6,6 +6,7 @@ noticed_by(tests_of_machine)
 fault(timed_out_attempt_forgets_what_its_peer_said src/policy/verdict.cpp
     [[    v.said_ = own.said_;
 ]] [[]])
+
 fault(machine_says_that_a_success_did_nothing src/policy/machine_events.cpp
     [[    event.took = known.took;
     event.sent = effect::possible;]] [[    event.took = known.took;]])
@@ -18,15 +19,82 @@ fault(machine_blames_the_backoff_for_the_jitter_after_a_refusal src/policy/machi
     [[    duration delay = settings.backoff.ceiling(counted);
     stage = error::jitter_threw;]] [[    duration delay = settings.backoff.ceiling(counted);
     static_cast<void>(stage);]])
+
 fault(machine_tells_nobody_of_a_wait_when_refused src/policy/retry_machine.cpp
     [[        if (observer_)
             detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
         return wait_for(delay);]] [[        return wait_for(delay);]])
+
 fault(machine_says_that_nothing_was_sent_where_nobody_can_say src/policy/retryable.cpp
     [[event.sent = effect::possible;]] [[event.sent = effect::none;]])
+
 fault(machine_hides_what_a_classifier_throws_at_the_end src/policy/machine_events.cpp
-    [[            action.error = error::predicate_threw;
-            action.thrown = std::current_exception();]] [[            action.error = error::predicate_threw;]])
+    [[    } catch (...) { // the policy's own classifier
+        report_exception(observer_);]] [[    } catch (...) { // the policy's own classifier]])
+
+fault(machine_hides_what_a_hook_throws_at_the_end src/policy/machine_events.cpp
+    [[        } catch (...) {
+            report_exception(observers);]] [[        } catch (...) {
+            static_cast<void>(observers);]])
+
+fault(machine_hides_what_a_hook_throws_before_a_retry src/policy/machine_events.cpp
+    [[    } catch (...) {
+        report_exception(observer_);
+        std::rethrow]] [[    } catch (...) {
+        std::rethrow]])
+
+fault(machine_forgets_what_a_hook_says src/policy/error.cpp
+    [[return own ? own->what() : boost::system::system_error::what();]] [[return boost::system::system_error::what();]])
+
+fault(machine_nests_no_failure_in_what_a_hook_throws src/policy/machine_events.cpp
+    [[failure.exception() ? failure.exception() : detail::exception_of(failure.error())));]] [[detail::exception_of(error::operation_threw)));]])
+
+fault(attempt_tells_its_server_of_the_operations_time src/policy/machine_times.cpp
+    [[return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));]] [[return deadline_;]])
+
+fault(attempt_tells_its_server_of_its_own_time_alone src/policy/machine_times.cpp
+    [[return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));]] [[return after(began_, policy_.settings().attempt_timeout);]])
+
+fault(kind_of_what_is_refused_is_permanent src/policy/retryable.cpp
+    [[    if (!what && !wanted.value_or(true))]] [[    if (!wanted.value_or(true))]])
+
+fault(kind_of_what_nobody_knows_is_transient src/policy/retryable.cpp
+    [[    if (!what && !wanted.value_or(true))
+        return failure_kind::permanent;
+]] [[]])
+
+fault(kind_of_an_exception_is_known src/policy/failure_class.cpp
+    [[        if (code == error::operation_threw)
+            return std::nullopt;
+]] [[]])
+
+fault(kind_of_a_foreign_code_is_known src/policy/failure_class.cpp
+    [[    return is_known ? std::optional(perhaps_done) : std::nullopt;]] [[    static_cast<void>(is_known);
+    return perhaps_done;]])
+
+fault(kind_of_eof_is_unknown src/policy/failure_class.cpp
+    [[category == "system" || category.starts_with("asio.");]] [[category == "system";]])
+
+fault(kind_of_a_marked_abort_is_permanent src/policy/retryable.cpp
+    [[    if (own.is_permanent() && !is_abort)]] [[    if (own.is_permanent())]])
+
+fault(kind_of_an_abort_is_permanent src/policy/retryable.cpp
+    [[    if (is_abort && (own.is_permanent() || !wanted.value_or(false)))
+        return std::nullopt;
+]] [[]])
+
+fault(kind_of_an_abort_that_is_retried_is_permanent src/policy/retryable.cpp
+    [[is_none || (is_abort && what->kind == failure_kind::permanent) ?]] [[is_none ?]])
+
+fault(kind_of_what_the_policy_knows_is_unknown src/policy/retryable.cpp
+    [[        return is_known ? std::optional(what) : std::nullopt;]] [[        static_cast<void>(is_known);
+        return std::nullopt;]])
+
+fault(kind_depends_on_retry_sent src/policy/retry_machine.cpp
+    [[&failure != &own, is_wanted), now);]] [[&failure != &own, is_wanted && !is_final), now);]])
+
+fault(kind_of_a_time_limit_is_the_attempts src/policy/retry_machine.cpp
+    [[&failure != &own, is_wanted), now);]] [[false, is_wanted), now);]])
 
 # --- the start
 
@@ -133,7 +201,10 @@ fault(machine_is_healthy_without_a_mark include/asio_retry/retry_machine.hpp
 # --- the decision
 
 fault(machine_retries_what_is_permanent_within_another src/policy/retry_machine.cpp
-    [[            if (cancelled() || settings.is_nested) // the]] [[            if (cancelled()) // the]])
+    [[failure.is_permanent() && !policy_.settings().is_nested;]] [[failure.is_permanent();]])
+
+fault(machine_takes_the_mark_off_what_ends_it_within_another src/policy/retry_machine.cpp
+    [[        detail::mark_permanent(action.error, action.thrown); // the]] [[        static_cast<void>(action); // the]])
 
 fault(machine_makes_one_attempt_more src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[failures_ > *settings.max_attempts)]])
@@ -145,7 +216,7 @@ fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
     [[story_ ? counted_for_backoff() : failures_, &course_};]] [[attempts_, &course_};]])
 
 fault(machine_forgets_the_delay_before src/policy/retry_machine.cpp
-    [[        from.course->drew(delay);
+    [[    from.course->drew(delay);
 ]] [[]])
 
 fault(machine_keeps_the_base_of_another_outage include/asio_retry/detail/policy/jitter_course.hpp
@@ -176,19 +247,19 @@ fault(machine_leaves_a_quick_attempt_no_time src/policy/machine_times.cpp
     [[    return left - std::clamp(longest, left / 10, left / 2);]] [[    return left - std::min(longest, left / 2);]])
 
 fault(machine_tells_of_another_delay src/policy/retry_machine.cpp
-    [[            call_on_retry(failure, delay, now);]] [[            call_on_retry(failure, ceiling, now);]])
+    [[        call_on_retry(failure, delay, now);]] [[        call_on_retry(failure, ceiling, now);]])
 
 fault(machine_retries_when_a_hook_threw src/policy/retry_machine.cpp
-    [[        stage = error::hook_threw;
+    [[    stage = error::hook_threw;
 ]] [[]])
 
 fault(machine_mixes_up_what_threw src/policy/retry_machine.cpp
-    [[        stage = error::jitter_threw;
+    [[    stage = error::jitter_threw;
 ]] [[]])
 
 fault(machine_asks_for_no_lease src/policy/retry_machine.cpp
-    [[        if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
-            return end_for(stop_reason::budget);
+    [[    if (is_told_ && !take_lease(now) && !settings.wait_when_refused)
+        return stop_reason::budget;
 ]] [[]])
 
 fault(machine_keeps_the_lease_when_it_ends include/asio_retry/retry_machine.hpp
@@ -224,7 +295,22 @@ fault(machine_does_not_count_refusals src/policy/machine_times.cpp
     [[failures_ + story_->refusals;]] [[failures_;]])
 
 fault(machine_comes_earlier_than_it_was_told src/policy/machine_times.cpp
-    [[        if (shorter < least)]] [[        if (shorter < duration::zero())]])
+    [[        if (allowed < least)]] [[        if (allowed < duration::zero())]])
+
+fault(machine_comes_earlier_than_it_was_told_to_leave_time src/policy/machine_times.cpp
+    [[        delay = std::max(least, shorter);]] [[        delay = shorter;]])
+
+fault(machine_adds_its_own_delay_to_the_wish src/policy/machine_times.cpp
+    [[    duration wish = least;]] [[    duration wish = sum(least, delay);]])
+
+fault(machine_spreads_a_wish_beyond_its_limit src/policy/machine_times.cpp
+    [[        spread = std::min(spread, allowed - least);]] [[        spread = std::max(spread, duration());]])
+
+fault(machine_prefers_its_own_delay_to_a_wish_that_fits src/policy/machine_times.cpp
+    [[    if (wish > delay || only_wish_fits)]] [[    if (wish > delay)]])
+
+fault(machine_comes_at_once_where_its_own_delay_does_not_fit src/policy/machine_times.cpp
+    [[ && wish <= allowed && wish > duration::zero();]] [[ && wish <= allowed;]])
 
 fault(machine_waits_as_long_as_a_peer_likes src/policy/machine_times.cpp
     [[            return stop_reason::pushback;]] [[            break;]])
@@ -233,7 +319,7 @@ fault(machine_heeds_what_the_attempt_before_was_told src/policy/machine_story.cp
     [[        story_->heeded = pushback();]] [[]])
 
 fault(machine_keeps_never_to_itself src/policy/retry_machine.cpp
-    [[            settings.outer->forbidden = true;]] [[            settings.outer->forbidden = false;]])
+    [[        settings.outer->forbidden = true;]] [[        settings.outer->forbidden = false;]])
 
 fault(machine_prefers_the_limit_of_waits src/policy/machine_times.cpp
     [[elapsed_between(started_, now);
@@ -257,16 +343,6 @@ fault(machine_makes_an_attempt_after_its_deadline src/policy/retry_machine.cpp
 fault(machine_is_at_the_edge_although_the_wait_was_cut_short src/policy/retry_machine.cpp
     [[    at_edge_ = at_edge_ && now >= healthy_since_; // the]] [[    at_edge_ = at_edge_ || now > healthy_since_; // the]])
 
-fault(machine_lets_a_hook_throw_when_it_gives_up src/policy/machine_events.cpp
-    [[                action.error = error::hook_threw;
-]] [[]])
-
-fault(machine_loses_what_a_hook_threw src/policy/machine_events.cpp
-    [[                action.error = error::hook_threw;
-                action.thrown = std::current_exception();
-]] [[                action.error = error::hook_threw;
-]])
-
 fault(machine_retries_what_was_aborted src/policy/retryable.cpp
     [[!is_abortion(failure.error());]] [[failure.error() != boost::system::errc::timed_out;]])
 
@@ -285,47 +361,57 @@ fault(machine_lets_the_predicate_judge_a_rejected_result src/policy/retryable.cp
 
 fault(event_counts_from_the_last_outage src/policy/machine_events.cpp
     [[story_ ? std::min(story_->initiated, started_) : started_]] [[started_]])
+
 fault(event_has_a_wait_that_took_something src/policy/retry_machine.cpp
     [[    began_ = now;
     if (cancelled())]] [[    if (cancelled())]])
+
 fault(event_keeps_what_stopped_an_attempt_before src/policy/retry_machine.cpp
     [[    interrupted_by_ = interruption::none;
 ]] [[]])
+
 fault(event_does_not_know_what_stopped_the_attempt src/policy/retry_machine.cpp
     [[    interrupted_by_ = interrupted_by;
 ]] [[]])
+
 fault(attempts_have_sent_for_ever include/asio_retry/retry_machine.hpp
     [[        has_sent_ = false;
 ]] [[]])
+
 fault(attempts_that_cannot_say_so_have_not_sent src/policy/machine_events.cpp
     [[(has_sent_ || !attempts_speak_)]] [[has_sent_]])
+
 fault(sent_is_not_passed_on src/policy/retry_machine.cpp
     [[        policy_.settings().outer->sent = true;]] [[        policy_.settings().outer->sent = false;]])
+
 fault(sent_is_kept_to_itself src/policy/machine_story.cpp
     [[    has_sent_ = true;
     if (auto const& outer = policy_.settings().outer)
         outer->sent = true;]] [[    has_sent_ = true;]])
+
 fault(sent_is_not_said_by_those_that_cannot src/policy/machine_story.cpp
     [[outer && !attempts_speak_)]] [[outer && attempts_speak_ && !attempts_speak_)]])
+
 fault(sent_is_retried src/policy/retryable.cpp
-    [[return is_worth_it && (settings.retry_sent ||]] [[return is_worth_it && (true ||]])
+    [[return settings.retry_sent || effect_of]] [[return true || effect_of]])
+
 fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
     [[    if (failure.is_rejected())
         return failure.rejected_effect();]] [[    if (!failure.succeeded())
         return effect::possible;]])
+
 fault(predicate_of_a_type_is_asked_about_none src/policy/retryable.cpp
     [[            return *answer;]] [[            return *answer;
         else
             return false;]])
+
 fault(waits_are_not_added_up src/policy/machine_times.cpp
     [[        story_->waited = sum(story_->waited, delay);]] [[        story_->waited = delay;]])
+
 fault(waits_are_added_up_for_ever src/policy/retry_machine.cpp
     [[            story_->waited = duration::zero();
 ]] [[]])
-fault(success_hook_may_throw src/policy/machine_events.cpp
-    [[    call_at_end(policy_.settings().on_success, observer_, event, action);]] [[    retry_action ignored;
-    static_cast<void>(action);
-    call_at_end(policy_.settings().on_success, observer_, event, ignored);]])
+
 fault(success_has_no_time src/policy/machine_story.cpp
     [[ || settings.observer || settings.on_success);]] [[ || settings.observer);]])
 
@@ -335,29 +421,40 @@ fault(rules_count_all_failures src/policy/failure_rules.hpp
     [[        std::uint64_t const counted = own ? ++own->failures : failures;]] [[        if (own)
             ++own->failures;
         std::uint64_t const counted = failures;]])
+
 fault(rules_share_a_course src/policy/failure_rules.hpp
     [[own ? &own->course : from.course]] [[from.course]])
+
 fault(rules_of_the_last_count src/policy/failure_rules.hpp
     [[        if ((rule.backoff && is_found) || ]] [[        if (]])
+
 fault(rules_allow_one_attempt_more src/policy/failure_rules.hpp
     [[} else if (counted >= rule.max_attempts) {]] [[} else if (counted > rule.max_attempts) {]])
+
 fault(rules_have_one_limit src/policy/failure_rules.hpp
     [[            may_go_on = false;]] [[            may_go_on = is_found;]])
+
 fault(rules_are_not_reset src/policy/retry_machine.cpp
     [[            std::fill_n(story_->rules(), policy_.settings().rules.size(), detail::rule_state());
 ]] [[]])
+
 fault(rules_count_for_the_policys_backoff src/policy/machine_times.cpp
     [[            counted -= story_->rules()[i].failures;]] [[            counted -= 0;]])
+
 fault(rules_of_limits_count_for_no_backoff src/policy/machine_times.cpp
     [[        if (rules[i].backoff)
             counted]] [[            counted]])
+
 fault(rules_are_asked_about_ticks src/policy/retry_machine.cpp
     [[!settings.rules.empty() && makes_attempts_ &&]] [[!settings.rules.empty() &&]])
+
 fault(rules_are_told_no_times src/policy/retry_policy.cpp
     [[takes_event(retry_if) ||
            std::ranges::any_of(rules, takes_event, &rule::matches);]] [[takes_event(retry_if);]])
+
 fault(rules_of_a_type_match_others src/policy/retryable.cpp
     [[.value_or(false);]] [[.value_or(true);]])
+
 fault(rules_allow_no_attempt src/policy/retry_policy.cpp
     [[    if (count < 1)
         detail::refuse("max_attempts_when", ]] [[    if (count < 0)
@@ -384,7 +481,7 @@ fault(machine_reports_what_an_attempt_made_of_its_time_limit src/policy/retry_ma
     [[interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by,]] [[v, interrupted_by,]])
 
 fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/policy/retry_machine.cpp
-    [[    return retry_or_end(*timed_out, timed_out->error(), now, source);]] [[    return retry_or_end(v, timed_out->error(), now, source);]])
+    [[    return retry_or_end(*timed_out, v, now, source);]] [[    return retry_or_end(v, *timed_out, now, source);]])
 
 fault(report_keeps_an_old_exception src/policy/report_recorder.cpp
     [[        report_->last_exception = failure.exception();]] [[        if (failure.exception())
@@ -418,10 +515,10 @@ fault(report_names_another_interruption src/policy/interruption.cpp
 # --- a verdict
 
 fault(verdict_of_a_time_out_is_never_permanent src/policy/verdict.cpp
-    [[v.permanent_ = own.permanent_ && !detail::is_abortion(own.error_);]] [[v.permanent_ = false;]])
+    [[v.permanent_ = own.permanent_;]] [[v.permanent_ = false;]])
 
-fault(verdict_of_a_time_out_is_as_permanent_as_an_abort src/policy/verdict.cpp
-    [[v.permanent_ = own.permanent_ && !detail::is_abortion(own.error_);]] [[v.permanent_ = own.permanent_;]])
+fault(verdict_of_a_time_out_is_permanent_unless_it_is_the_abort src/policy/verdict.cpp
+    [[v.permanent_ = own.permanent_;]] [[v.permanent_ = own.permanent_ && own.error_ != aborted_error();]])
 
 fault(verdict_of_a_time_out_forgets_the_exception src/policy/verdict.cpp
     [[        v.exception_ = detail::exception_of(v.error_, own.exception_);]] [[        v.exception_ = nullptr;]])
@@ -457,17 +554,15 @@ fault(machine_prefers_the_sum_of_waits src/policy/machine_times.cpp
 fault(machine_waits_for_a_lease_as_for_the_gate src/policy/machine_times.cpp
     [[return is_refused_ && story_ ?]] [[return story_ ?]])
 
-fault(machine_lets_a_classifier_replace_what_was_thrown src/policy/machine_events.cpp
-    [[        if (!action.thrown) {
-            action.error = error::predicate_threw;]] [[        {
-            action.error = error::predicate_threw;]])
-
 fault(machine_remembers_a_failure_before_the_last src/policy/machine_story.cpp
     [[        story_->has_failure = false;
 ]] [[]])
 
-fault(machine_calls_what_took_too_long_permanent src/policy/machine_story.cpp
-    [[failure.is_permanent() && !timed_out ?]] [[failure.is_permanent() ?]])
+fault(machine_calls_what_took_too_long_by_its_own_name src/policy/retryable.cpp
+    [[    if (timed_out)
+        return failure_kind::timeout;
+]] [[    static_cast<void>(timed_out);
+]])
 
 fault(machine_takes_a_cancellation_back src/policy/retry_machine.cpp
     [[    if (stopping_ == stopping::no)

@@ -437,8 +437,6 @@ fault(date_has_a_leap_second_in_each_minute src/policy/pushback.cpp
 fault(date_begins_the_year_too_early_before_1970 src/policy/pushback.cpp
     [[std::chrono::floor<std::chrono::days>(now)]] [[std::chrono::time_point_cast<std::chrono::days>(now)]])
 
-# --- codes of TLS, HTTP and WebSocket
-
 fault(certificates_are_retried src/policy/retryable.cpp
     [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
         return false;
@@ -472,8 +470,6 @@ fault(lost_http_connection_is_permanent src/policy/protocol_codes.cpp
 fault(closed_websocket_is_permanent src/policy/protocol_codes.cpp
     [[return code.value() == 1 ? lost : hopeless;]] [[return hopeless;]])
 
-# --- what the reset of a rate limit is
-
 fault(reset_of_a_date_counts_from_now src/policy/pushback.cpp
     [[number->whole < first_date ?]] [[true ?]])
 
@@ -485,8 +481,6 @@ fault(fraction_is_rounded_down src/policy/pushback.cpp
 
 fault(fraction_may_be_empty src/policy/pushback.cpp
     [[    if (fraction.empty() || !std::ranges]] [[    if (!std::ranges]])
-
-# --- what an event says
 
 fault(event_says_what_a_limit_left_of_an_exception src/policy/retry_event.cpp
     [[    if (std::string text = limit_message(*this); !text.empty())

@@ -6,6 +6,7 @@ fault(operation_has_its_stream_when_it_needs_it src/operation/operation_core.cpp
     [[        if (retry_scheduler::any_seeded())
             scheduler();
 ]] [[]])
+
 fault(awaiting_has_its_stream_when_it_needs_it include/asio_retry/detail/operation/awaited_core.hpp
     [[        if (retry_scheduler::any_seeded())
             scheduler();
