@@ -44,7 +44,7 @@ struct retry_event {
                             ///< at the end of a wait do not; see `attempt::mark_sent`
     failure_kind kind{};    ///< what the error means, by the policy's `classify`; `timeout` after a limit; none
                             ///< of a success
-    pushback said;          ///< what the server said about trying again
+    pushback said{};        ///< what the server said about trying again
     int status = 0;         ///< of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};     ///< which one told the attempt to stop
     duration allowed{};     ///< how long that limit is; zero for a deadline

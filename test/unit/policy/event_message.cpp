@@ -118,7 +118,7 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
     script.start();
     script.limit(0s);
     script.machine.on_progress(script.begin + 1s);
-    script.machine.on_attempt_limit();
+    script.machine.on_attempt_limit(script.begin + 3s);
     script.fail(3s, aborted_error());
     EXPECT_EQ(script.retries.at(0).message(), "attempt was silent for 2 s");
 
@@ -126,7 +126,7 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
     script.limit(4s);
     for (auto const at : {5s, 7s, 9s, 11s, 13s})
         script.machine.on_progress(script.begin + at);
-    script.machine.on_attempt_limit();
+    script.machine.on_attempt_limit(script.begin + 14s);
     script.fail(14s, aborted_error());
     EXPECT_EQ(script.retries.at(1).message(), "attempt was not set up within 10 s");
 
@@ -134,7 +134,7 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
     script.limit(15s);
     script.machine.on_healthy(script.begin + 16s);
     script.machine.on_progress(script.begin + 74s);
-    script.machine.on_attempt_limit();
+    script.machine.on_attempt_limit(script.begin + 75s);
     script.fail(75s, aborted_error());
     EXPECT_EQ(script.retries.at(2).message(), "attempt timed out after 60 s");
 }

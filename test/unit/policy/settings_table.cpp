@@ -60,6 +60,7 @@ std::map<std::string, std::string> defaults() {
         {"total_timeout", presence(s.total_timeout)},
         {"deadline", presence(s.deadline)},
         {"clamp", flag(s.clamp)},
+        {"deliver_at_once", flag(s.deliver_at_once)},
         {"retry_if",
          retries_as_usual ? "all but `operation_aborted`, certificate and protocol failures" : "set"},
         {"when", presence(!s.rules.empty())},
