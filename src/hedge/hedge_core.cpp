@@ -81,7 +81,7 @@ void hedge_core::obey(scope_request request) {
     case scope_request::drain:
         return machine_.drain();
     case scope_request::cancel:
-        if (machine_.running() > 0 && !machine_.was_told())
+        if (machine_.running() > 0 && !machine_.is_cancelled())
             membership()->count_stopped_attempt();
         return machine_.cancel_by_scope();
     }

@@ -133,8 +133,8 @@ public:
     /// The attempts that run may go on; no further one begins.
     void drain() noexcept;
 
-    /// Whether all that run have been told.
-    bool was_told() const noexcept { return was_told_; }
+    /// Whether somebody has cancelled it.
+    bool is_cancelled() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// Whether `next` has to be told the time, also where no result is wanted.
     bool watches_deadline() const noexcept {

@@ -340,7 +340,7 @@ void hedge_machine::begin_now]] [[    stopping_ = stopping::drained;
 void hedge_machine::begin_now]])
 
 fault(hedge_counts_what_its_caller_has_told src/hedge/hedge_core.cpp
-    [[machine_.running() > 0 && !machine_.was_told())]] [[machine_.running() > 0)]])
+    [[machine_.running() > 0 && !machine_.is_cancelled())]] [[machine_.running() > 0)]])
 
 fault(hedge_has_no_time_for_its_losers src/hedge/hedge_core.cpp
     [[machine_.wants_results() || machine_.measures_successes() ||]] [[machine_.wants_results() ||]])

@@ -87,6 +87,19 @@ TEST_F(hedge_in_scope, a_drain_that_takes_too_long_cancels_and_counts_the_operat
     EXPECT_EQ(cancelled, 1u);
 }
 
+TEST_F(hedge_in_scope, a_drain_counts_an_operation_whose_deadline_was_not_heard) {
+    attempts.on_cancel = nullptr;
+    std::size_t cancelled = 0;
+    start(hedge_policy(1h).total_timeout(1s));
+    time.advance(2s);
+    scope.async_drain(1s, [&](error_code, std::size_t n) { cancelled = n; });
+    time.advance(1s);
+    attempts.complete(1, aborted());
+    time.run();
+    EXPECT_EQ(cancelled, 1u);
+    EXPECT_EQ(record.error, timed_out());
+}
+
 TEST_F(hedge_in_scope, a_drain_counts_no_operation_that_its_caller_had_told_already) {
     attempts.on_cancel = nullptr;
     asio::cancellation_signal signal;
