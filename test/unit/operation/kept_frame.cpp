@@ -67,7 +67,9 @@ TEST(kept_frame, is_what_an_attempt_has_freed_and_the_next_one_needs_on_whatever
         run_on_a_context([&] {
             kept.give_back();
             void* const next = allocate_frame();
-            EXPECT_EQ(next, first);
+            if (BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE != 0) { // sanitizers want Asio to keep none
+                EXPECT_EQ(next, first);
+            }
             free_frame(next);
         });
     }).join();
