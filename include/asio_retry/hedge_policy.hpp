@@ -47,7 +47,7 @@ class [[nodiscard("a policy is never changed: its setters return a changed copy"
 public:
     /// Another attempt begins each time that `delay` has passed since the last one began without a result. Of
     /// zero all attempts begin at once. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL explicit hedge_policy(duration delay);
+    ASIO_RETRY_DECL explicit hedge_policy(saturating_duration delay);
 
     /// What takes longer than the quantile is hedged, and the quantile learns from each operation: how long the
     /// attempt that won has taken, and how long those that lost, or that a limit of time ended, had run when
@@ -81,10 +81,10 @@ public:
 
     /// The operation ends with `timed_out` when this much time has passed since its initiation, unless an
     /// attempt succeeds all the same while it is being told to stop. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL hedge_policy total_timeout(duration greatest) const;
+    ASIO_RETRY_DECL hedge_policy total_timeout(saturating_duration greatest) const;
 
     /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
-    ASIO_RETRY_DECL hedge_policy deadline(time_point when) const;
+    ASIO_RETRY_DECL hedge_policy deadline(saturating_time_point when) const;
 
     /// The operation completes as soon as its result is known, also where that is `timed_out` or
     /// `operation_aborted`. Attempts that have been told to stop end later, unseen: this is for operations
@@ -105,7 +105,7 @@ public:
     /// How long a peer may ask to be left alone, by `attempt::heed` or the judgement of a predicate of
     /// `fail_if`: up to that no attempt begins earlier than it said. Where it asks for more, or for no retry at
     /// all, no further attempt begins. One minute by default. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL hedge_policy pushback_limit(duration greatest) const;
+    ASIO_RETRY_DECL hedge_policy pushback_limit(saturating_duration greatest) const;
 
     /// The policy for a hedge inside the attempt `outer` of a retry: it has no more time than that attempt's
     /// operation, and makes a single attempt unless that attempt is the first, so that the attempts of both are

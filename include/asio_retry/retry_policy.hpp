@@ -71,7 +71,7 @@ public:
     /// by `attempt::mark_healthy`. Any other counts as healthy from its beginning, unless attempt_timeout ends
     /// it. With zero every failure after `mark_healthy` counts as the first; an operation that cannot say so
     /// then never counts as healthy, because it would be tried for ever. It must not be negative.
-    ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
+    ASIO_RETRY_DECL retry_policy reset_after(saturating_duration stable_for) const;
     /// @}
 
     /// @name When to stop
@@ -85,31 +85,31 @@ public:
     /// No wait begins that would end later than this after the initiation: the operation then ends at once with
     /// its last error. A wait that would end exactly then does begin. A running attempt is not interrupted.
     /// Less than the first delay is accepted; there is then a retry only if the delay is drawn short enough.
-    ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy max_elapsed(saturating_duration greatest) const;
 
     /// Limits the sum of the waits, as long as they were to be: one that ends early counts in full. A wait that
     /// would exceed it does not begin: the operation then ends at once with its last error, reason `elapsed`.
-    ASIO_RETRY_DECL retry_policy max_waited(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy max_waited(saturating_duration greatest) const;
 
     /// Cancels an attempt that takes longer. Unless it succeeds all the same, it then counts as failed with
     /// `timed_out`, whatever its own error, and may be retried. An attempt that keeps its thread, as that of a
     /// plain function does, cannot be interrupted, nor may its limit be noticed: it counts with its own result.
-    ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy attempt_timeout(saturating_duration greatest) const;
 
     /// The same for an attempt that has not called `attempt::mark_healthy` by then.
-    ASIO_RETRY_DECL retry_policy set_up_within(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy set_up_within(saturating_duration greatest) const;
     /// The same for an attempt that is silent for so long, from its beginning or its last `attempt::progress`
     /// or `mark_healthy`. An operation that takes no `attempt` has neither this limit nor set_up_within.
-    ASIO_RETRY_DECL retry_policy idle_timeout(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy idle_timeout(saturating_duration greatest) const;
 
     /// Ends the operation when this much time has passed since its initiation: a running attempt is cancelled,
     /// and the operation completes with `timed_out`. A wait that would end later does not begin: the operation
     /// then ends at once with its last error. After a wait that ends later all the same, because the context
     /// was busy, no attempt begins: it ends with `timed_out`; but for the last one that `clamp` makes.
-    ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy total_timeout(saturating_duration greatest) const;
 
     /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
-    ASIO_RETRY_DECL retry_policy deadline(time_point when) const;
+    ASIO_RETRY_DECL retry_policy deadline(saturating_time_point when) const;
 
     /// Shortens a wait that would end after max_elapsed, total_timeout or the deadline, or exceed max_waited,
     /// so that one last attempt is made, even if that wait ends too late. With max_elapsed and max_waited,
@@ -229,7 +229,8 @@ public:
     /// asks for more, `then` says what to do. `over_limit::stop` ends the operation with its last error, reason
     /// `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
     /// std::invalid_argument if negative.
-    ASIO_RETRY_DECL retry_policy pushback_limit(duration greatest, over_limit then = over_limit::stop) const;
+    ASIO_RETRY_DECL retry_policy pushback_limit(saturating_duration greatest,
+                                                over_limit then = over_limit::stop) const;
 
     /// That share, of which a part is drawn: 0.1 by default. Throws std::invalid_argument unless in [0, 1].
     ASIO_RETRY_DECL retry_policy pushback_spread(double share) const;

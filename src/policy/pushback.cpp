@@ -166,7 +166,7 @@ duration until_date(whole_seconds then, std::chrono::system_clock::time_point no
 
 } // namespace
 
-pushback pushback::after(duration delay) {
+pushback pushback::after(saturating_duration delay) {
     return pushback(detail::non_negative("pushback.after", delay));
 }
 

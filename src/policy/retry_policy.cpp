@@ -51,7 +51,7 @@ retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
     return changed([&](retry_settings& s) { s.jitter = kind; });
 }
 
-retry_policy retry_policy::reset_after(duration stable_for) const {
+retry_policy retry_policy::reset_after(saturating_duration stable_for) const {
     detail::non_negative("reset_after", stable_for);
     return changed([&](retry_settings& s) { s.reset_after = stable_for; });
 }
@@ -66,40 +66,40 @@ retry_policy retry_policy::unlimited_attempts() const {
     return changed([](retry_settings& s) { s.max_attempts.reset(); });
 }
 
-retry_policy retry_policy::max_elapsed(duration greatest) const {
+retry_policy retry_policy::max_elapsed(saturating_duration greatest) const {
     detail::non_negative("max_elapsed", greatest);
     return changed([&](retry_settings& s) { s.max_elapsed = greatest; });
 }
 
-retry_policy retry_policy::max_waited(duration greatest) const {
+retry_policy retry_policy::max_waited(saturating_duration greatest) const {
     detail::non_negative("max_waited", greatest);
     return changed([&](retry_settings& s) { s.max_waited = greatest; });
 }
 
-retry_policy retry_policy::attempt_timeout(duration greatest) const {
+retry_policy retry_policy::attempt_timeout(saturating_duration greatest) const {
     if (greatest <= duration::zero())
         detail::refuse("attempt_timeout", greatest, "must be positive");
     return changed([&](retry_settings& s) { s.attempt_timeout = greatest; });
 }
 
-retry_policy retry_policy::set_up_within(duration greatest) const {
+retry_policy retry_policy::set_up_within(saturating_duration greatest) const {
     if (greatest <= duration::zero())
         detail::refuse("set_up_within", greatest, "must be positive");
     return changed([&](retry_settings& s) { s.set_up_within = greatest; });
 }
 
-retry_policy retry_policy::idle_timeout(duration greatest) const {
+retry_policy retry_policy::idle_timeout(saturating_duration greatest) const {
     if (greatest <= duration::zero())
         detail::refuse("idle_timeout", greatest, "must be positive");
     return changed([&](retry_settings& s) { s.idle_timeout = greatest; });
 }
 
-retry_policy retry_policy::total_timeout(duration greatest) const {
+retry_policy retry_policy::total_timeout(saturating_duration greatest) const {
     detail::non_negative("total_timeout", greatest);
     return changed([&](retry_settings& s) { s.total_timeout = greatest; });
 }
 
-retry_policy retry_policy::deadline(time_point when) const {
+retry_policy retry_policy::deadline(saturating_time_point when) const {
     return changed([&](retry_settings& s) { s.deadline = when; });
 }
 
@@ -142,7 +142,7 @@ retry_policy retry_policy::with_classifier(retry_settings::classifier classifier
     return changed([&](retry_settings& s) { s.classify = std::move(classifier); });
 }
 
-retry_policy retry_policy::pushback_limit(duration greatest, over_limit then) const {
+retry_policy retry_policy::pushback_limit(saturating_duration greatest, over_limit then) const {
     detail::non_negative("pushback_limit", greatest);
     return changed([&](retry_settings& s) {
         s.pushback_limit = greatest;
