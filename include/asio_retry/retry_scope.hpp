@@ -110,9 +110,12 @@ public:
     /// writes the answers an operation too, with a single attempt: a drain of its scope ends when they are
     /// written, and what it retries meanwhile, in a child of that scope, ends its waits at once.
     ///
-    /// Completion signature: void(error_code, std::size_t), with success and the number of operations that it
-    /// had to cancel. Executor: as `async_join`. Per-operation cancellation: all types; the drain then
-    /// completes with `operation_aborted`, nothing is cancelled, and still no attempt begins. Errors: throws
+    /// Completion signature: void(error_code, std::size_t), with success and a count. The count is how many
+    /// operations had an attempt running when the time was up, which the drain told to stop. It does not count
+    /// an operation whose wait the drain cut short, nor one whose last attempt failed within the time: both end
+    /// with `operation_aborted`. Nor does it count an attempt that somebody else had told to stop before.
+    /// Executor: as `async_join`. Per-operation cancellation: all types; the drain then completes with
+    /// `operation_aborted`, nothing is cancelled, and still no attempt begins. Errors: throws
     /// std::invalid_argument if `timeout` is negative.
     template <typename Token = boost::asio::deferred_t>
     auto async_drain(saturating_duration timeout, Token&& token = Token()) {
