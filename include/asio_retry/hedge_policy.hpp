@@ -66,17 +66,22 @@ public:
     ASIO_RETRY_DECL hedge_policy max_attempts(std::int64_t count) const;
 
     /// Asked for every attempt but the first whether it may be made, as a retry after a `transient` failure,
-    /// and for every attempt whether it may begin; null for none. Where it refuses, no further attempt of the
-    /// operation begins, and those that run go on. It is told that the attempt that won succeeded, that those
-    /// that lost were abandoned, and of the others how they failed.
+    /// and for every attempt whether it may begin; null takes the gate away. Where it refuses, no further
+    /// attempt of the operation begins, and those that run go on. It is told that the attempt that won
+    /// succeeded, that those that lost were abandoned, and of the others how they failed.
     ASIO_RETRY_DECL hedge_policy gate(std::shared_ptr<retry_gate> shared) const;
 
     /// As retry_policy::retry_if. What the predicate will not retry ends the operation; after what it retries
     /// the next attempt begins at once. A predicate of a retry_event is told the attempt's number, error and
     /// exception, no times, and of `sent` what the error says.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     hedge_policy retry_if(Predicate&& predicate) const {
         return with_common(settings().common.retry_if<E>(std::forward<Predicate>(predicate)));
+    }
+    /// The same for failures of these kinds.
+    hedge_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
+        return with_common(settings().common.retry_if(first, others...));
     }
 
     /// The operation ends with `timed_out` when this much time has passed since its initiation, unless an

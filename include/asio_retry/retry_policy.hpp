@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -139,12 +140,24 @@ public:
     /// `async_exec`: `retry_if(any_failure)` retries that as well. To cancel the operation or its scope ends it
     /// whatever the predicate says.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     retry_policy retry_if(Predicate&& predicate) const {
         static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "retry_if: the predicate must take an error_code, a std::exception_ptr or a "
                       "retry_event const&, or as retry_if<E> an E const&, and return bool");
         return with_retry_if(detail::failure_predicate<E>("retry_if", std::forward<Predicate>(predicate)));
     }
+
+    /// Only failures of these kinds are retried: `retry_if(failure_kind::timeout, failure_kind::overloaded)`. A
+    /// failure's kind is `timeout` if a time limit ended the attempt. The judgement of a predicate of `fail_if`
+    /// names the kind of a value. Of anything else `classify` says the kind, or the policy's own function.
+    /// Throws std::invalid_argument for `permanent`, which is never retried, and for `none`.
+    retry_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
+        failure_kind const kinds[] = {first, others...};
+        return retry_if(std::span<failure_kind const>(kinds));
+    }
+    /// The same for a list of at least one.
+    ASIO_RETRY_DECL retry_policy retry_if(std::span<failure_kind const> kinds) const;
 
     /// With false a failure is retried only while the attempt has sent nothing, whatever ended it: see
     /// `attempt::mark_sent`. A failure whose error says that the peer has done nothing, as `classify` has it,
@@ -176,6 +189,7 @@ public:
     /// each apart. For the counts an operation allocates at the first failure that matches; without memory for
     /// that all its failures count as if they did.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     retry_policy when(Predicate&& predicate, asio_retry::backoff other) const {
         static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "when: the predicate must take an error_code, a std::exception_ptr or a "
@@ -183,10 +197,15 @@ public:
         return with_rule(detail::failure_predicate<E>("when", std::forward<Predicate>(predicate)), other);
     }
 
+    /// The same after a failure of this kind, as of `retry_if`: `when(failure_kind::throttled,
+    /// exponential(1s))`.
+    ASIO_RETRY_DECL retry_policy when(failure_kind kind, asio_retry::backoff other) const;
+
     /// At most `count` attempts, at least 1, may fail so that `predicate`, as of `when`, says yes: the
     /// operation ends with the last of these failures, reason `attempts`. Of several every one holds that
     /// matches.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     retry_policy max_attempts_when(Predicate&& predicate, std::int64_t count) const {
         static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "max_attempts_when: the predicate must take an error_code, a std::exception_ptr "
@@ -194,15 +213,17 @@ public:
         return with_rule(detail::failure_predicate<E>("max_attempts_when", std::forward<Predicate>(predicate)),
                          count);
     }
+    /// The same for failures of this kind, as of `retry_if`.
+    ASIO_RETRY_DECL retry_policy max_attempts_when(failure_kind kind, std::int64_t count) const;
     /// @}
 
     /// @name What the peer says, and those who guard it
     /// @{
     /// The gate is asked before every attempt and every retry, and told how attempts end; `all_gates` makes one
-    /// of several, and null is none. If it grants no retry the operation ends with its last error, reason
-    /// `budget`. If it lets an attempt not begin the operation ends with reason `refused` and its last error,
-    /// or, before the first attempt and after a rejected value, with the code that the gate gives, which is
-    /// `condition::refused`.
+    /// of several. `gate(nullptr)` takes the policy's gate away, and so does `all_gates({})`, which is null. If
+    /// it grants no retry the operation ends with its last error, reason `budget`. If it lets an attempt not
+    /// begin the operation ends with reason `refused` and its last error, or, before the first attempt and
+    /// after a rejected value, with the code that the gate gives, which is `condition::refused`.
     ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
 
     /// If the gate refuses, the operation does not end: it waits and asks again, as often as it takes within
@@ -273,7 +294,8 @@ public:
         }
     }
 
-    /// Told what happens to the operations; null for none. It measures time.
+    /// Told what happens to the operations. `observe(nullptr)` takes the policy's observer away. It measures
+    /// time.
     ASIO_RETRY_DECL retry_policy observe(std::shared_ptr<retry_observer> shared) const;
     /// @}
 

@@ -36,8 +36,9 @@ retry_policy retry_policy::changed(Change change) const {
         s.needs_ = {.limits = s.limits_attempts(),
                     .time = s.measures_time(),
                     .story = s.gate || s.observer || s.on_success || s.outer,
-                    .facts =
-                        !s.retry_sent || std::holds_alternative<retry_settings::event_predicate>(s.retry_if),
+                    .facts = !s.retry_sent ||
+                             std::holds_alternative<retry_settings::event_predicate>(s.retry_if) ||
+                             std::holds_alternative<retry_settings::kind_predicate>(s.retry_if),
                     .wait_limits = s.max_elapsed || s.max_waited};
     });
     return result;
@@ -174,6 +175,18 @@ retry_policy retry_policy::with_rule(retry_settings::predicate matches, std::int
     return changed([&](retry_settings& s) {
         s.rules.push_back({std::move(matches), std::nullopt, static_cast<std::uint64_t>(count)});
     });
+}
+
+retry_policy retry_policy::retry_if(std::span<failure_kind const> kinds) const {
+    return with_retry_if(detail::kind_predicate("retry_if", kinds));
+}
+
+retry_policy retry_policy::when(failure_kind kind, asio_retry::backoff other) const {
+    return with_rule(detail::kind_predicate("when", {&kind, 1}), std::move(other));
+}
+
+retry_policy retry_policy::max_attempts_when(failure_kind kind, std::int64_t count) const {
+    return with_rule(detail::kind_predicate("max_attempts_when", {&kind, 1}), count);
 }
 
 retry_policy retry_policy::retry_sent(bool allowed) const {

@@ -308,7 +308,25 @@ fault(sent_is_kept_to_itself src/policy/machine_story.cpp
 fault(sent_is_not_said_by_those_that_cannot src/policy/machine_story.cpp
     [[outer && !attempts_speak_)]] [[outer && attempts_speak_ && !attempts_speak_)]])
 fault(sent_is_retried src/policy/retryable.cpp
-    [[return is_worth_it && (settings.retry_sent ||]] [[return is_worth_it && (true ||]])
+    [[           (settings.retry_sent || effect_of(]] [[           (true || effect_of(]])
+fault(kind_of_a_failure_ignores_the_limit src/policy/retryable.cpp
+    [[    if (facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline)
+        return failure_kind::timeout;
+]] [[]])
+fault(kind_of_a_failure_ignores_the_judgement src/policy/retryable.cpp
+    [[    if (failure.is_rejected())
+        return failure.rejected_as();
+    auto const& own]] [[    auto const& own]])
+fault(kind_of_a_failure_ignores_the_policy src/policy/retryable.cpp
+    [[failure_kind const kind = (own ? own(failure.error()) : classify(failure.error())).kind;]] [[failure_kind const kind = classify(failure.error()).kind;]])
+fault(kind_may_be_permanent src/policy/retryable.cpp
+    [[        if (kind == failure_kind::permanent)
+            refuse(field, "permanent", "is never retried");
+]] [[]])
+fault(kinds_are_the_last_one src/policy/retryable.cpp
+    [[chosen.kinds |= static_cast]] [[chosen.kinds = static_cast]])
+fault(kinds_are_asked_without_the_facts src/policy/retry_policy.cpp
+    [[std::holds_alternative<retry_settings::kind_predicate>(s.retry_if)]] [[false]])
 fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
     [[    if (failure.is_rejected())
         return failure.rejected_effect();]] [[    if (!failure.succeeded())
