@@ -172,6 +172,7 @@ using asio_retry::worth_retrying;
 
 export namespace asio_retry::profiles {
 using asio_retry::profiles::all;
+using asio_retry::profiles::aws_2026;
 using asio_retry::profiles::aws_decorrelated;
 using asio_retry::profiles::aws_decorrelated_in_range;
 using asio_retry::profiles::aws_equal_jitter;

@@ -144,6 +144,11 @@ ASIO_RETRY_DECL retry_policy go_backoff(go_backoff_options const& options = {});
 /// their retry quota, which is a gate.
 ASIO_RETRY_DECL retry_policy aws_sdk_standard();
 
+/// The standard mode of the AWS SDKs from 2026 on: uniform in [0, min(20 s, 50 ms * 2^n)], n from 0, and after
+/// a failure that is `throttled` 1 s in place of 50 ms; 3 attempts. n counts the failures of either sort apart.
+/// Without their retry quota, which is a gate: `aws_tokens()`.
+ASIO_RETRY_DECL retry_policy aws_2026();
+
 /// The example of gRFC A6: min(1 s, 0.1 s * 2^n) within 20 %, which may pass 1 s, 4 attempts.
 ASIO_RETRY_DECL retry_policy grpc();
 

@@ -216,6 +216,12 @@ retry_policy aws_sdk_standard() {
     return waiting(exponential(1s).cap(20s), full_jitter()).max_attempts(3);
 }
 
+retry_policy aws_2026() {
+    return waiting(exponential(50ms).cap(20s), full_jitter())
+        .max_attempts(3)
+        .when(failure_kind::throttled, exponential(1s).cap(20s));
+}
+
 retry_policy grpc() {
     return waiting(exponential(100ms).cap(1s), proportional_jitter(0.2).beyond_cap()).max_attempts(4);
 }

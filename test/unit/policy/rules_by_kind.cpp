@@ -1,5 +1,6 @@
 // Failures are told apart by their kind: `retry_if`, `when` and `max_attempts_when`.
 #include <asio_retry/hedge_policy.hpp>
+#include <asio_retry/profiles.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include "support/machine_script.hpp"
@@ -102,6 +103,16 @@ TEST(rules_by_kind, decision_50_what_is_never_retried_is_refused) {
                 refuses("retry_if", "{}", "must have at least one kind of failure"));
     EXPECT_THAT(calling([&] { return hedge_policy(1s).retry_if(failure_kind::permanent); }),
                 refuses("retry_if", "permanent", "is never retried"));
+}
+
+TEST(rules_by_kind, aws_2026_waits_longer_where_it_is_throttled) {
+    machine_script script(profiles::aws_2026().jitter(no_jitter()));
+    script.start();
+    EXPECT_THAT(script.fail({}, judged(failure_kind::throttled)), is_wait(1s));
+    script.wake();
+    EXPECT_THAT(script.fail(), is_wait(50ms));
+    script.wake();
+    EXPECT_THAT(script.fail(), is_completion(stop_reason::attempts, no_replacement));
 }
 
 } // namespace
