@@ -140,7 +140,10 @@ using asio_retry::retry_scope;
 using asio_retry::retry_settings;
 using asio_retry::retry_waits;
 using asio_retry::retrying;
+using asio_retry::saturating;
 using asio_retry::saturating_add;
+using asio_retry::saturating_duration;
+using asio_retry::saturating_time_point;
 using asio_retry::schedule;
 using asio_retry::scheduler;
 using asio_retry::share_budget;
@@ -171,6 +174,7 @@ using asio_retry::worth_retrying;
 
 export namespace asio_retry::profiles {
 using asio_retry::profiles::all;
+using asio_retry::profiles::aws_2026;
 using asio_retry::profiles::aws_decorrelated;
 using asio_retry::profiles::aws_decorrelated_in_range;
 using asio_retry::profiles::aws_equal_jitter;

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -18,7 +19,7 @@ class backoff;
 /// A user's own shape: the ceiling of the delay after that many consecutive failures.
 template <typename F>
 concept backoff_function =
-    !std::same_as<std::decay_t<F>, backoff> && std::is_invocable_r_v<duration, std::decay_t<F>&, std::uint64_t>;
+    !std::same_as<std::decay_t<F>, backoff> && detail::returns_duration<std::decay_t<F>&, std::uint64_t>;
 
 /// How the ceiling of the delay grows with the number of failures.
 ///
@@ -48,7 +49,7 @@ public:
 
     /// Bounds the ceiling. Throws std::invalid_argument if `greatest` is negative or below the base, which a
     /// callable has not.
-    ASIO_RETRY_DECL backoff cap(duration greatest) const;
+    ASIO_RETRY_DECL backoff cap(saturating_duration greatest) const;
 
     /// The ceiling of the delay after `failures` consecutive failures, the present one included; from 1.
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
@@ -72,50 +73,54 @@ private:
 };
 
 /// Always `value`. Throws std::invalid_argument if it is negative.
-ASIO_RETRY_DECL backoff constant(duration value);
+ASIO_RETRY_DECL backoff constant(saturating_duration value);
 
 /// `initial + step * (failures - 1)`. Throws std::invalid_argument if either is negative.
-ASIO_RETRY_DECL backoff linear(duration initial, duration step);
+ASIO_RETRY_DECL backoff linear(saturating_duration initial, saturating_duration step);
 
 /// `base * factor^(failures - 1)`, rounded to the nearest nanosecond after a relative error of at most failures
 /// / 2^63, and without that error for whole factors. Throws std::invalid_argument if the base is negative or
 /// the factor is not a finite number of at least 1.
-ASIO_RETRY_DECL backoff exponential(duration base, double factor = 2);
+ASIO_RETRY_DECL backoff exponential(saturating_duration base, double factor = 2);
 
 /// The same, but for `greatest` at the end, step by step: each ceiling is the one before times the factor,
 /// rounded down to a nanosecond, as the Go package backoff computes it. Computing one takes a step for each
 /// failure. Throws std::invalid_argument as `exponential` does, and if `greatest` is below the base.
-ASIO_RETRY_DECL backoff stepwise_exponential(duration base, double factor, duration greatest);
+ASIO_RETRY_DECL backoff stepwise_exponential(saturating_duration base, double factor,
+                                             saturating_duration greatest);
 
 /// `base * failures^exponent`. Throws std::invalid_argument if either is negative.
-ASIO_RETRY_DECL backoff polynomial(duration base, std::int64_t exponent);
+ASIO_RETRY_DECL backoff polynomial(saturating_duration base, std::int64_t exponent);
 
 /// `base` times 1, 1, 2, 3, 5, 8 ... Throws std::invalid_argument if the base is negative.
-ASIO_RETRY_DECL backoff fibonacci(duration base);
+ASIO_RETRY_DECL backoff fibonacci(saturating_duration base);
 
 /// Truncated binary exponential backoff by requirement: doubles for `growing_failures` failures and is
 /// `greatest` from then on, so `greatest / 2^(growing_failures - min(failures, growing_failures))`. Throws
 /// std::invalid_argument if growing_failures is below 1 or `greatest` is negative.
-ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, duration greatest);
+ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, saturating_duration greatest);
 
 /// `slot * (2^min(failures, greatest_exponent) - 1)`: with `full_jitter().unit(slot)` the backoff of Ethernet
 /// (IEEE 802.3, 4.2.3.2.5), whose slot is 512 bit times. Throws std::invalid_argument if the slot is not
 /// positive or the exponent below 1.
-ASIO_RETRY_DECL backoff slotted_binary(duration slot, std::int64_t greatest_exponent = 10);
+ASIO_RETRY_DECL backoff slotted_binary(saturating_duration slot, std::int64_t greatest_exponent = 10);
 
 /// These delays in their order, and the last one from then on. Throws std::invalid_argument if there is none or
 /// one is negative.
 ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);
 
+/// The same for durations of different units.
+ASIO_RETRY_DECL backoff schedule(std::initializer_list<saturating_duration> delays);
+
 /// The same for any range of durations.
 template <typename Range>
     requires requires(Range const& delays) {
-        { *std::begin(delays) } -> std::convertible_to<duration>;
+        { *std::begin(delays) } -> std::convertible_to<saturating_duration>;
         { std::begin(delays) != std::end(delays) } -> std::convertible_to<bool>;
     }
 backoff schedule(Range const& delays) {
     std::vector<duration> copied;
-    for (duration const d : delays)
+    for (saturating_duration const d : delays)
         copied.push_back(d);
     return schedule(std::move(copied));
 }

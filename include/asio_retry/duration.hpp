@@ -1,6 +1,12 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
+
 #include <chrono>
+#include <concepts>
+#include <ratio>
+#include <type_traits>
+#include <utility>
 
 namespace asio_retry {
 
@@ -10,15 +16,128 @@ using duration = std::chrono::nanoseconds;
 /// Every point in time is one of the steady clock; wall-clock jumps change nothing.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
+namespace detail {
+
+/// Throws std::invalid_argument.
+[[noreturn]] ASIO_RETRY_DECL void refuse_no_number();
+
+template <typename T>
+inline constexpr bool is_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+
+/// What a `Held` is made from: what std::chrono converts to it, and to nanoseconds floating-point ones too.
+template <typename Rep, typename Period, typename Held>
+inline constexpr bool is_holdable =
+    std::convertible_to<std::chrono::duration<Rep, Period>, Held> ||
+    (std::chrono::treat_as_floating_point_v<Rep> && std::same_as<Held, duration>);
+
+template <typename T>
+inline constexpr bool is_chrono_duration = false;
+template <typename Rep, typename Period>
+inline constexpr bool is_chrono_duration<std::chrono::duration<Rep, Period>> = true;
+
+/// std::chrono's conversion, but for what a `Held` cannot hold, and to the nearest nanosecond.
+template <typename Held, typename Rep, typename Period>
+constexpr Held held_in(std::chrono::duration<Rep, Period> const& value) {
+    using per = std::ratio_divide<Period, typename Held::period>;
+    using count = typename Held::rep;
+    constexpr count least = (Held::min)().count(), greatest = (Held::max)().count();
+    if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
+        using real = std::common_type_t<Rep, double>;
+        real const counted = std::chrono::duration<real, typename Held::period>(value).count();
+        if (counted != counted)
+            refuse_no_number();
+        if (counted >= -static_cast<real>(least)) // exactly one more than `greatest`, which `real` may lack
+            return (Held::max)();
+        if (counted <= static_cast<real>(least))
+            return (Held::min)();
+        return Held(static_cast<count>(counted < 0 ? counted - real(0.5) : counted + real(0.5)));
+    } else if constexpr (std::integral<Rep>) {
+        auto const counted = +value.count();
+        if (std::cmp_greater(counted, greatest / per::num))
+            return (Held::max)();
+        if (std::cmp_less(counted, least / per::num))
+            return (Held::min)();
+        return Held(static_cast<count>(counted) * per::num);
+    } else {
+        return value;
+    }
+}
+
+} // namespace detail
+
+/// A duration that somebody gives: any of std::chrono's, held at the first or the last that `Held` can tell.
+///
+/// std::chrono's own conversion wraps round: hours::max() would be -1h. What is floating-point is rounded to
+/// the nearest nanosecond; throws std::invalid_argument for what is no number. A duration that a program
+/// converts itself, before it gives it, is std::chrono's matter.
+template <typename Held>
+class saturating : public Held {
+public:
+    /// Zero.
+    constexpr saturating() noexcept
+        : Held(Held::zero()) {}
+
+    /// Of any unit that is no finer.
+    template <typename Rep, typename Period>
+        requires detail::is_holdable<Rep, Period, Held>
+    constexpr saturating(std::chrono::duration<Rep, Period> const& value)
+        : Held(detail::held_in<Held>(value)) {}
+
+    /// Of what converts to one by itself.
+    template <typename Other>
+        requires(!detail::is_number<Other> && !std::derived_from<Other, Held> &&
+                 !detail::is_chrono_duration<Other> && std::convertible_to<Other const&, Held>)
+    constexpr saturating(Other const& value)
+        : Held(value) {}
+
+    /// A number has no unit: says so.
+    template <typename Number>
+        requires detail::is_number<Number>
+    constexpr saturating(Number) {
+        static_assert(!detail::is_number<Number>,
+                      "a number alone is no duration, and needs a unit: 5s or 500ms, and not 5");
+    }
+};
+
+/// Of nanoseconds.
+using saturating_duration = saturating<duration>;
+
+/// The same for a point in time.
+class saturating_time_point : public time_point {
+public:
+    /// That where the clock begins.
+    constexpr saturating_time_point() noexcept = default;
+
+    /// Of any unit that is no finer.
+    template <typename Unit>
+        requires std::convertible_to<Unit, saturating_duration>
+    constexpr saturating_time_point(std::chrono::time_point<std::chrono::steady_clock, Unit> const& at)
+        : time_point(saturating_duration(at.time_since_epoch())) {}
+};
+
+namespace detail {
+
+template <typename T>
+inline constexpr bool is_duration = !is_number<T> && std::convertible_to<T, saturating_duration>;
+
+/// Whether it can be called, and returns a duration.
+template <typename F, typename... Args>
+inline constexpr bool returns_duration = false;
+template <typename F, typename... Args>
+    requires std::is_invocable_v<F, Args...>
+inline constexpr bool returns_duration<F, Args...> = is_duration<std::invoke_result_t<F, Args...>>;
+
+} // namespace detail
+
 /// `from + by`, held at the first or the last representable point instead of wrapping round.
-constexpr time_point saturating_add(time_point from, duration by) noexcept {
+constexpr time_point saturating_add(saturating_time_point from, saturating_duration by) noexcept {
     if (by < duration::zero())
         return from < (time_point::min)() - by ? (time_point::min)() : from + by;
     return from > (time_point::max)() - by ? (time_point::max)() : from + by;
 }
 
 /// `to - from`, at least zero and at most duration::max().
-constexpr duration elapsed_between(time_point from, time_point to) noexcept {
+constexpr duration elapsed_between(saturating_time_point from, saturating_time_point to) noexcept {
     if (to <= from)
         return duration::zero();
     if (from < time_point() && to > (time_point::max)() + from.time_since_epoch())

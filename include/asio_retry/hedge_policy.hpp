@@ -46,7 +46,7 @@ class [[nodiscard("a policy is never changed: its setters return a changed copy"
 public:
     /// Another attempt begins each time that `delay` has passed since the last one began without a result. Of
     /// zero all attempts begin at once. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL explicit hedge_policy(duration delay);
+    ASIO_RETRY_DECL explicit hedge_policy(saturating_duration delay);
 
     /// What takes longer than the quantile is hedged, and the quantile learns from each operation: how long the
     /// attempt that won has taken, and how long those that lost, or that a limit of time ended, had run when
@@ -65,25 +65,30 @@ public:
     ASIO_RETRY_DECL hedge_policy max_attempts(std::int64_t count) const;
 
     /// Asked for every attempt but the first whether it may be made, as a retry after a `transient` failure,
-    /// and for every attempt whether it may begin; null for none. Where it refuses, no further attempt of the
-    /// operation begins, and those that run go on. It is told that the attempt that won succeeded, that those
-    /// that lost were abandoned, and of the others how they failed.
+    /// and for every attempt whether it may begin; null takes the gate away. Where it refuses, no further
+    /// attempt of the operation begins, and those that run go on. It is told that the attempt that won
+    /// succeeded, that those that lost were abandoned, and of the others how they failed.
     ASIO_RETRY_DECL hedge_policy gate(std::shared_ptr<retry_gate> shared) const;
 
     /// As retry_policy::retry_if. What the predicate will not retry ends the operation; after what it retries
     /// the next attempt begins at once. A predicate of a retry_event is told the attempt's number, error and
     /// exception, no times, and of `sent` what the error says.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     hedge_policy retry_if(Predicate&& predicate) const {
         return with_common(settings().common.retry_if<E>(std::forward<Predicate>(predicate)));
+    }
+    /// The same for failures of these kinds.
+    hedge_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
+        return with_common(settings().common.retry_if(first, others...));
     }
 
     /// The operation ends with `timed_out` when this much time has passed since its initiation, unless an
     /// attempt succeeds all the same while it is being told to stop. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL hedge_policy total_timeout(duration greatest) const;
+    ASIO_RETRY_DECL hedge_policy total_timeout(saturating_duration greatest) const;
 
     /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
-    ASIO_RETRY_DECL hedge_policy deadline(time_point when) const;
+    ASIO_RETRY_DECL hedge_policy deadline(saturating_time_point when) const;
 
     /// The operation completes as soon as its result is known, also where that is `timed_out` or
     /// `operation_aborted`. Attempts that have been told to stop end later, unseen: this is for operations
@@ -104,7 +109,7 @@ public:
     /// How long a peer may ask to be left alone, by `attempt::heed` or the judgement of a predicate of
     /// `fail_if`: up to that no attempt begins earlier than it said. Where it asks for more, or for no retry at
     /// all, no further attempt begins. One minute by default. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL hedge_policy pushback_limit(duration greatest) const;
+    ASIO_RETRY_DECL hedge_policy pushback_limit(saturating_duration greatest) const;
 
     /// The policy for a hedge inside the attempt `outer` of a retry: it has no more time than that
     /// attempt, and makes a single attempt unless that attempt is the first, so that the attempts of both are

@@ -32,8 +32,8 @@ class jitter;
 
 /// A user's own jitter.
 template <typename F>
-concept jitter_function = !std::same_as<std::decay_t<F>, jitter> &&
-                          std::is_invocable_r_v<duration, std::decay_t<F>&, backoff_step, random&>;
+concept jitter_function =
+    !std::same_as<std::decay_t<F>, jitter> && detail::returns_duration<std::decay_t<F>&, backoff_step, random&>;
 
 /// How a delay is drawn under the ceiling.
 ///
@@ -64,11 +64,11 @@ public:
 
     /// Draws whole multiples of `step` only: seconds, or the slots of a network. What is to be drawn is rounded
     /// into its range, or below where the range has no multiple. Throws std::invalid_argument if not positive.
-    ASIO_RETRY_DECL jitter unit(duration step) const;
+    ASIO_RETRY_DECL jitter unit(saturating_duration step) const;
 
     /// Bounds the delay after it has been drawn: all that is drawn above it becomes the cap itself. For schemes
     /// that are so defined, together with a backoff without a cap. Throws std::invalid_argument if negative.
-    ASIO_RETRY_DECL jitter cap(duration greatest) const;
+    ASIO_RETRY_DECL jitter cap(saturating_duration greatest) const;
 
     /// The cap of the backoff bounds the ceiling alone: what is drawn may lie above.
     ASIO_RETRY_DECL jitter beyond_cap() const;
@@ -78,7 +78,7 @@ public:
     /// range to draw from begins there, so that no delay is likelier than others; where nothing is left of it,
     /// and where a jitter has no range, what is shorter becomes `least`, rounded up to a multiple of the unit.
     /// Throws std::invalid_argument if negative or above `cap`, which throws if it is given below.
-    ASIO_RETRY_DECL jitter at_least(duration least) const;
+    ASIO_RETRY_DECL jitter at_least(saturating_duration least) const;
 
     /// The delay to wait; at least 0, and at most step.cap unless this is a jitter `beyond_cap`. Precondition:
     /// 0 <= step.base, step.ceiling <= step.cap.
@@ -132,7 +132,7 @@ ASIO_RETRY_DECL jitter decorrelated_jitter();
 ASIO_RETRY_DECL jitter proportional_jitter(double fraction);
 
 /// Uniform in [ceiling, ceiling + greatest]. Throws std::invalid_argument if negative.
-ASIO_RETRY_DECL jitter additive_jitter(duration greatest);
+ASIO_RETRY_DECL jitter additive_jitter(saturating_duration greatest);
 
 /// Uniform in [ceiling * least, ceiling * greatest]. Throws std::invalid_argument unless 0 <= least <= greatest
 /// and both are finite.
@@ -140,16 +140,16 @@ ASIO_RETRY_DECL jitter multiplicative_jitter(double least, double greatest);
 
 /// Uniform in [ceiling - window, ceiling], so that something is left to draw at the cap; from 0 where the
 /// ceiling is lower than the window. Throws std::invalid_argument if negative.
-ASIO_RETRY_DECL jitter windowed_jitter(duration window);
+ASIO_RETRY_DECL jitter windowed_jitter(saturating_duration window);
 
 /// Uniform in [ceiling - window, ceiling + window]; from 0 where the ceiling is lower than the window. Throws
 /// std::invalid_argument if negative.
-ASIO_RETRY_DECL jitter symmetric_jitter(duration window);
+ASIO_RETRY_DECL jitter symmetric_jitter(saturating_duration window);
 
 /// Uniform in [least, ceiling]: a full jitter without the shortest delays. The ceiling itself where that is
 /// lower than `least`; `full_jitter().at_least(least)` waits for `least` there. Throws std::invalid_argument if
 /// negative.
-ASIO_RETRY_DECL jitter uniform_jitter(duration least);
+ASIO_RETRY_DECL jitter uniform_jitter(saturating_duration least);
 
 /// `ceiling * exp(sigma * n)`, n normal with mean 0 and variance 1, and never above the cap: the ceiling is the
 /// median. Throws std::invalid_argument unless sigma is finite and at least 0.

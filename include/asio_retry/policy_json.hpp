@@ -22,6 +22,11 @@ namespace asio_retry {
 //   {"exponential": {"base": "500ms", "factor": 1.5, "cap": "1min"}, "proportional_jitter": 0.5,
 //    "max_attempts": 10, "clamp": true, ...}
 //
+// A kind of failure is a string. Several rules of a name are an array:
+//
+//   {"retry_if": ["timeout", "overloaded"],
+//    "when": [{"kind": "throttled", "backoff": {"exponential": "1s"}}], ...}
+//
 // A json::value has each key once: of keys that stand twice in a text Boost.JSON keeps the last value, and says
 // nothing. Who wants to refuse them looks for them while the text is parsed, as asio-retry does.
 

@@ -36,52 +36,52 @@ ASIO_RETRY_DECL profile const* find(std::string_view name) noexcept;
 /// delay is uniform in [0, ceiling]. The sample's 32-bit shift overflows from 32 failures on: here it
 /// saturates.
 ASIO_RETRY_DECL retry_policy scala_timer(std::int64_t growing_failures = 10,
-                                         duration greatest = std::chrono::seconds(10));
+                                         saturating_duration greatest = std::chrono::seconds(10));
 
 /// @name M. Brooker, "Exponential Backoff And Jitter", 2015; n counts the failures from 0, t = min(cap, base *
 /// 2^n)
 /// @{
 /// t, which keeps clients that failed together together.
-ASIO_RETRY_DECL retry_policy aws_exponential(duration base = std::chrono::milliseconds(5),
-                                             duration cap = std::chrono::seconds(2));
+ASIO_RETRY_DECL retry_policy aws_exponential(saturating_duration base = std::chrono::milliseconds(5),
+                                             saturating_duration cap = std::chrono::seconds(2));
 /// Uniform in [0, t].
-ASIO_RETRY_DECL retry_policy aws_full_jitter(duration base = std::chrono::milliseconds(5),
-                                             duration cap = std::chrono::seconds(2));
+ASIO_RETRY_DECL retry_policy aws_full_jitter(saturating_duration base = std::chrono::milliseconds(5),
+                                             saturating_duration cap = std::chrono::seconds(2));
 /// Uniform in [t / 2, t].
-ASIO_RETRY_DECL retry_policy aws_equal_jitter(duration base = std::chrono::milliseconds(5),
-                                              duration cap = std::chrono::seconds(2));
+ASIO_RETRY_DECL retry_policy aws_equal_jitter(saturating_duration base = std::chrono::milliseconds(5),
+                                              saturating_duration cap = std::chrono::seconds(2));
 /// min(cap, uniform in [base, 3 * the delay before]): is the cap itself in up to two of three draws.
-ASIO_RETRY_DECL retry_policy aws_decorrelated(duration base = std::chrono::milliseconds(5),
-                                              duration cap = std::chrono::seconds(2));
+ASIO_RETRY_DECL retry_policy aws_decorrelated(saturating_duration base = std::chrono::milliseconds(5),
+                                              saturating_duration cap = std::chrono::seconds(2));
 /// The same without that flaw: uniform in [base, min(cap, 3 * the delay before)].
-ASIO_RETRY_DECL retry_policy aws_decorrelated_in_range(duration base = std::chrono::milliseconds(5),
-                                                       duration cap = std::chrono::seconds(2));
+ASIO_RETRY_DECL retry_policy aws_decorrelated_in_range(saturating_duration base = std::chrono::milliseconds(5),
+                                                       saturating_duration cap = std::chrono::seconds(2));
 /// @}
 
 /// Uniform in [t / 2, t], t as above. The Java sample waits once more after its last failure and then hides the
 /// error: not so here.
 ASIO_RETRY_DECL retry_policy java_equal_jitter(std::int64_t attempts = 3,
-                                               duration base = std::chrono::seconds(1),
-                                               duration cap = std::chrono::seconds(10));
+                                               saturating_duration base = std::chrono::seconds(1),
+                                               saturating_duration cap = std::chrono::seconds(10));
 
 /// @name Celery's automatic retries, counted by r from 0; a retry_backoff of 0 there is celery_fixed here.
 /// @{
 /// Uniform whole seconds in [0, min(maximum, factor * 2^r)]. Without `retry_jitter`: `.jitter(no_jitter())`.
-ASIO_RETRY_DECL retry_policy celery(std::chrono::seconds factor = std::chrono::seconds(1),
-                                    std::chrono::seconds maximum = std::chrono::seconds(600),
+ASIO_RETRY_DECL retry_policy celery(saturating<std::chrono::seconds> factor = std::chrono::seconds(1),
+                                    saturating<std::chrono::seconds> maximum = std::chrono::seconds(600),
                                     std::int64_t max_retries = 3);
 /// As in version 4.2: min(maximum, uniform whole seconds in [0, factor * 2^r]), which loses its jitter.
-ASIO_RETRY_DECL retry_policy celery_4_2(std::chrono::seconds factor = std::chrono::seconds(1),
-                                        std::chrono::seconds maximum = std::chrono::seconds(600),
+ASIO_RETRY_DECL retry_policy celery_4_2(saturating<std::chrono::seconds> factor = std::chrono::seconds(1),
+                                        saturating<std::chrono::seconds> maximum = std::chrono::seconds(600),
                                         std::int64_t max_retries = 3);
 /// Without backoff: always the same, so that tasks that failed together come back together.
-ASIO_RETRY_DECL retry_policy celery_fixed(std::chrono::seconds delay = std::chrono::seconds(180),
+ASIO_RETRY_DECL retry_policy celery_fixed(saturating<std::chrono::seconds> delay = std::chrono::seconds(180),
                                           std::int64_t max_retries = 3);
 /// @}
 
 /// IEEE 802.3, 4.2.3.2.5: as many slots as a whole number uniform in [0, 2^min(f, 10) - 1] after f failures. A
 /// slot is 512 bit times at 10 Mb/s. For the reading "16 retransmissions" say 17 attempts.
-ASIO_RETRY_DECL retry_policy ethernet(duration slot = std::chrono::nanoseconds(51'200),
+ASIO_RETRY_DECL retry_policy ethernet(saturating_duration slot = std::chrono::nanoseconds(51'200),
                                       std::int64_t attempts = 16);
 
 /// The connect loop after W. R. Stevens, S. Rago, "Advanced Programming in the UNIX Environment": 1, 2, 4, 8,
@@ -92,26 +92,26 @@ ASIO_RETRY_DECL retry_policy unix_connect(std::int64_t attempts = 7);
 /// @name The PHP package vkartaviy/retry. Values below 1 ms, or 1, are raised to it there and refused here.
 /// @{
 /// min(maximum, initial * multiplier^(f - 1)).
-ASIO_RETRY_DECL retry_policy php_retry(std::chrono::milliseconds initial = std::chrono::milliseconds(100),
-                                       double multiplier = 2,
-                                       std::chrono::milliseconds maximum = std::chrono::seconds(30),
-                                       std::int64_t attempts = 3);
-/// That times a number uniform in [1, multiplier], and so up to multiplier * maximum.
 ASIO_RETRY_DECL retry_policy
-php_retry_random(std::chrono::milliseconds initial = std::chrono::milliseconds(100), double multiplier = 2,
-                 std::chrono::milliseconds maximum = std::chrono::seconds(30), std::int64_t attempts = 3);
+php_retry(saturating<std::chrono::milliseconds> initial = std::chrono::milliseconds(100), double multiplier = 2,
+          saturating<std::chrono::milliseconds> maximum = std::chrono::seconds(30), std::int64_t attempts = 3);
+/// That times a number uniform in [1, multiplier], and so up to multiplier * maximum.
+ASIO_RETRY_DECL retry_policy php_retry_random(
+    saturating<std::chrono::milliseconds> initial = std::chrono::milliseconds(100), double multiplier = 2,
+    saturating<std::chrono::milliseconds> maximum = std::chrono::seconds(30), std::int64_t attempts = 3);
 /// min(maximum, initial + delta * (f - 1)).
-ASIO_RETRY_DECL retry_policy php_retry_linear(std::chrono::milliseconds initial = std::chrono::seconds(1),
-                                              std::chrono::milliseconds delta = std::chrono::seconds(1),
-                                              std::chrono::milliseconds maximum = std::chrono::seconds(30),
-                                              std::int64_t attempts = 3);
+ASIO_RETRY_DECL retry_policy php_retry_linear(
+    saturating<std::chrono::milliseconds> initial = std::chrono::seconds(1),
+    saturating<std::chrono::milliseconds> delta = std::chrono::seconds(1),
+    saturating<std::chrono::milliseconds> maximum = std::chrono::seconds(30), std::int64_t attempts = 3);
 /// Always `delay`.
-ASIO_RETRY_DECL retry_policy php_retry_fixed(std::chrono::milliseconds delay = std::chrono::seconds(1),
-                                             std::int64_t attempts = 3);
+ASIO_RETRY_DECL retry_policy php_retry_fixed(
+    saturating<std::chrono::milliseconds> delay = std::chrono::seconds(1), std::int64_t attempts = 3);
 /// Uniform whole milliseconds in [least, greatest].
-ASIO_RETRY_DECL retry_policy php_retry_uniform(
-    std::chrono::milliseconds least = std::chrono::milliseconds(500),
-    std::chrono::milliseconds greatest = std::chrono::milliseconds(1500), std::int64_t attempts = 3);
+ASIO_RETRY_DECL retry_policy
+php_retry_uniform(saturating<std::chrono::milliseconds> least = std::chrono::milliseconds(500),
+                  saturating<std::chrono::milliseconds> greatest = std::chrono::milliseconds(1500),
+                  std::int64_t attempts = 3);
 /// @}
 
 /// Google Cloud PHP, `ExponentialBackoff`: min(60 s, 2^r s + uniform whole microseconds in [0, 1 s]), r the
@@ -120,18 +120,20 @@ ASIO_RETRY_DECL retry_policy google_cloud_php(std::int64_t max_retries = 3);
 
 /// Google Cloud Memorystore, "Exponential backoff": min(maximum, 2^n s + uniform whole milliseconds in [0, 1
 /// s]); the maximum is 32 or 64 s. Has no jitter once 2^n s reach the maximum.
-ASIO_RETRY_DECL retry_policy memorystore(std::chrono::seconds maximum = std::chrono::seconds(32));
+ASIO_RETRY_DECL retry_policy memorystore(saturating<std::chrono::seconds> maximum = std::chrono::seconds(32));
 
 /// The same, but at the maximum uniform in [maximum - 1 s, maximum]; at least 2 s.
-ASIO_RETRY_DECL retry_policy memorystore_windowed(std::chrono::seconds maximum = std::chrono::seconds(32));
+ASIO_RETRY_DECL retry_policy
+memorystore_windowed(saturating<std::chrono::seconds> maximum = std::chrono::seconds(32));
 
 /// The fields of the Go package's ExponentialBackOff.
 struct go_backoff_options {
-    duration initial_interval = std::chrono::milliseconds(500); ///< the first ceiling, before its randomness
-    double randomization_factor = 0.5;                          ///< the share by which a delay differs
-    double multiplier = 1.5;                                    ///< from one interval to the next
-    duration max_interval = std::chrono::seconds(60);           ///< of the interval, not of the delay
-    duration max_elapsed_time = std::chrono::minutes(15);       ///< zero: for ever
+    saturating_duration initial_interval =
+        std::chrono::milliseconds(500);                          ///< the first ceiling, before its randomness
+    double randomization_factor = 0.5;                           ///< the share by which a delay differs
+    double multiplier = 1.5;                                     ///< from one interval to the next
+    saturating_duration max_interval = std::chrono::seconds(60); ///< of the interval, not of the delay
+    saturating_duration max_elapsed_time = std::chrono::minutes(15); ///< zero: for ever
 };
 
 /// The Go package cenkalti/backoff, version 4: within randomization_factor of the interval, which grows step by
@@ -142,11 +144,17 @@ ASIO_RETRY_DECL retry_policy go_backoff(go_backoff_options const& options = {});
 /// their retry quota, which is a gate.
 ASIO_RETRY_DECL retry_policy aws_sdk_standard();
 
+/// The standard mode of the AWS SDKs from 2026 on: uniform in [0, min(20 s, 50 ms * 2^n)], n from 0, and after
+/// a failure that is `throttled` 1 s in place of 50 ms; 3 attempts. n counts the failures of either sort apart.
+/// Without their retry quota, which is a gate: `aws_tokens()`.
+ASIO_RETRY_DECL retry_policy aws_2026();
+
 /// The example of gRFC A6: min(1 s, 0.1 s * 2^n) within 20 %, which may pass 1 s, 4 attempts.
 ASIO_RETRY_DECL retry_policy grpc();
 
 /// Polly's exponential backoff with jitter, which it calls decorrelated, version 2: `decorrelated_jitter_v2`.
-ASIO_RETRY_DECL retry_policy polly_v2(duration base = std::chrono::seconds(2), std::int64_t max_retries = 3);
+ASIO_RETRY_DECL retry_policy polly_v2(saturating_duration base = std::chrono::seconds(2),
+                                      std::int64_t max_retries = 3);
 
 /// The defaults of Polly 8, where jitter is not asked for: 2 s before each of 3 retries.
 ASIO_RETRY_DECL retry_policy polly_default();

@@ -15,7 +15,7 @@ public:
     constexpr pushback() noexcept = default;
 
     /// Not before `delay` has passed. Throws std::invalid_argument if it is negative.
-    ASIO_RETRY_DECL static pushback after(duration delay);
+    ASIO_RETRY_DECL static pushback after(saturating_duration delay);
 
     /// Not at all.
     static constexpr pushback never() noexcept { return pushback(duration(-2)); }

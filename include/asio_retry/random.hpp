@@ -34,7 +34,7 @@ public:
     ASIO_RETRY_DECL std::uint64_t uniform(std::uint64_t least, std::uint64_t greatest);
 
     /// The same for durations, at the resolution of a nanosecond.
-    ASIO_RETRY_DECL duration uniform(duration least, duration greatest);
+    ASIO_RETRY_DECL duration uniform(saturating_duration least, saturating_duration greatest);
 
 private:
     std::uint64_t state_;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -71,7 +72,7 @@ public:
     /// by `attempt::mark_healthy`. Any other counts as healthy from its beginning, unless attempt_timeout ends
     /// it. With zero every failure after `mark_healthy` counts as the first; an operation that cannot say so
     /// then never counts as healthy, because it would be tried for ever. It must not be negative.
-    ASIO_RETRY_DECL retry_policy reset_after(duration stable_for) const;
+    ASIO_RETRY_DECL retry_policy reset_after(saturating_duration stable_for) const;
     /// @}
 
     /// @name When to stop
@@ -85,31 +86,31 @@ public:
     /// No wait begins that would end later than this after the initiation: the operation then ends at once with
     /// its last error. A wait that would end exactly then does begin. A running attempt is not interrupted.
     /// Less than the first delay is accepted; there is then a retry only if the delay is drawn short enough.
-    ASIO_RETRY_DECL retry_policy max_elapsed(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy max_elapsed(saturating_duration greatest) const;
 
     /// Limits the sum of the waits, as long as they were to be: one that ends early counts in full. A wait that
     /// would exceed it does not begin: the operation then ends at once with its last error, reason `elapsed`.
-    ASIO_RETRY_DECL retry_policy max_waited(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy max_waited(saturating_duration greatest) const;
 
     /// Cancels an attempt that takes longer. Unless it succeeds all the same, it then counts as failed with
     /// `timed_out`, whatever its own error, and may be retried. An attempt that keeps its thread, as that of a
     /// plain function does, cannot be interrupted, nor may its limit be noticed: it counts with its own result.
-    ASIO_RETRY_DECL retry_policy attempt_timeout(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy attempt_timeout(saturating_duration greatest) const;
 
     /// The same for an attempt that has not called `attempt::mark_healthy` by then.
-    ASIO_RETRY_DECL retry_policy set_up_within(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy set_up_within(saturating_duration greatest) const;
     /// The same for an attempt that is silent for so long, from its beginning or its last `attempt::progress`
     /// or `mark_healthy`. An operation that takes no `attempt` has neither this limit nor set_up_within.
-    ASIO_RETRY_DECL retry_policy idle_timeout(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy idle_timeout(saturating_duration greatest) const;
 
     /// Ends the operation when this much time has passed since its initiation: a running attempt is cancelled,
     /// and the operation completes with `timed_out`. A wait that would end later does not begin: the operation
     /// then ends at once with its last error. After a wait that ends later all the same, because the context
     /// was busy, no attempt begins: it ends with `timed_out`; but for the last one that `clamp` makes.
-    ASIO_RETRY_DECL retry_policy total_timeout(duration greatest) const;
+    ASIO_RETRY_DECL retry_policy total_timeout(saturating_duration greatest) const;
 
     /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
-    ASIO_RETRY_DECL retry_policy deadline(time_point when) const;
+    ASIO_RETRY_DECL retry_policy deadline(saturating_time_point when) const;
 
     /// Shortens a wait that would end after max_elapsed, total_timeout or the deadline, or exceed max_waited,
     /// so that one last attempt is made, even if that wait ends too late. With max_elapsed and max_waited,
@@ -154,12 +155,24 @@ public:
     /// `operation_aborted`, such as Boost.Redis from `async_exec`. To cancel the operation or its scope ends it
     /// whatever the predicate says.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     retry_policy retry_if(Predicate&& predicate) const {
         static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "retry_if: the predicate must take an error_code, a std::exception_ptr or a "
                       "retry_event const&, or as retry_if<E> an E const&, and return bool");
         return with_retry_if(detail::failure_predicate<E>("retry_if", std::forward<Predicate>(predicate)));
     }
+
+    /// Only failures of these kinds are retried: `retry_if(failure_kind::timeout, failure_kind::overloaded)`. A
+    /// failure's kind is `timeout` if a time limit ended the attempt. The judgement of a predicate of `fail_if`
+    /// names the kind of a value. Of anything else `classify` says the kind, or the policy's own function.
+    /// Throws std::invalid_argument for `permanent`, which is never retried, and for `none`.
+    retry_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
+        failure_kind const kinds[] = {first, others...};
+        return retry_if(std::span<failure_kind const>(kinds));
+    }
+    /// The same for a list of at least one.
+    ASIO_RETRY_DECL retry_policy retry_if(std::span<failure_kind const> kinds) const;
 
     /// With false a failure is retried only while the attempt has sent nothing, whatever ended it: see
     /// `attempt::mark_sent`. A failure whose error says that the peer has done nothing, as `classify` has it,
@@ -191,6 +204,7 @@ public:
     /// each apart. For the counts an operation allocates at the first failure that matches; without memory for
     /// that all its failures count as if they did.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     retry_policy when(Predicate&& predicate, asio_retry::backoff other) const {
         static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "when: the predicate must take an error_code, a std::exception_ptr or a "
@@ -198,10 +212,15 @@ public:
         return with_rule(detail::failure_predicate<E>("when", std::forward<Predicate>(predicate)), other);
     }
 
+    /// The same after a failure of this kind, as of `retry_if`: `when(failure_kind::throttled,
+    /// exponential(1s))`.
+    ASIO_RETRY_DECL retry_policy when(failure_kind kind, asio_retry::backoff other) const;
+
     /// At most `count` attempts, at least 1, may fail so that `predicate`, as of `when`, says yes: the
     /// operation ends with the last of these failures, reason `attempts`. Of several every one holds that
     /// matches.
     template <typename E = void, typename Predicate>
+        requires(!detail::names_kinds<Predicate>)
     retry_policy max_attempts_when(Predicate&& predicate, std::int64_t count) const {
         static_assert(detail::judges_failures<E, Predicate> || detail::is_error_itself<E, Predicate>,
                       "max_attempts_when: the predicate must take an error_code, a std::exception_ptr "
@@ -209,15 +228,17 @@ public:
         return with_rule(detail::failure_predicate<E>("max_attempts_when", std::forward<Predicate>(predicate)),
                          count);
     }
+    /// The same for failures of this kind, as of `retry_if`.
+    ASIO_RETRY_DECL retry_policy max_attempts_when(failure_kind kind, std::int64_t count) const;
     /// @}
 
     /// @name What the peer says, and those who guard it
     /// @{
     /// The gate is asked before every attempt and every retry, and told how attempts end; `all_gates` makes one
-    /// of several, and null is none. If it grants no retry the operation ends with its last error, reason
-    /// `budget`. If it lets an attempt not begin the operation ends with reason `refused` and its last error,
-    /// or, before the first attempt and after a rejected value, with the code that the gate gives, which is
-    /// `condition::refused`.
+    /// of several. `gate(nullptr)` takes the policy's gate away, and so does `all_gates({})`, which is null. If
+    /// it grants no retry the operation ends with its last error, reason `budget`. If it lets an attempt not
+    /// begin the operation ends with reason `refused` and its last error, or, before the first attempt and
+    /// after a rejected value, with the code that the gate gives, which is `condition::refused`.
     ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
 
     /// If the gate refuses, the operation does not end: it waits and asks again, as often as it takes within
@@ -248,7 +269,8 @@ public:
     /// than `greatest`, `then` says what to do. `over_limit::stop` ends the operation with its last error,
     /// reason `pushback`; so does a peer that wants no retry at all. By default one minute, and to stop. Throws
     /// std::invalid_argument if negative.
-    ASIO_RETRY_DECL retry_policy pushback_limit(duration greatest, over_limit then = over_limit::stop) const;
+    ASIO_RETRY_DECL retry_policy pushback_limit(saturating_duration greatest,
+                                                over_limit then = over_limit::stop) const;
 
     /// That share, of which a part is drawn: 0.1 by default. Throws std::invalid_argument unless in [0, 1].
     ASIO_RETRY_DECL retry_policy pushback_spread(double share) const;
@@ -295,7 +317,8 @@ public:
         }
     }
 
-    /// Told what happens to the operations; null for none. It measures time.
+    /// Told what happens to the operations. `observe(nullptr)` takes the policy's observer away. It measures
+    /// time.
     ASIO_RETRY_DECL retry_policy observe(std::shared_ptr<retry_observer> shared) const;
     /// @}
 

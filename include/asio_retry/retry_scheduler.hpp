@@ -34,7 +34,7 @@ public:
     /// How much later than asked a wait may end, so that wake-ups can be shared; zero is as exact as a timer.
     /// While no more than 16 waits are pending there is nothing to share, and they are exact too. The default
     /// is 1 ms. Throws std::invalid_argument if negative.
-    retry_scheduler& slack(duration greatest);
+    retry_scheduler& slack(saturating_duration greatest);
     /// What was set, 1 ms at first.
     duration slack() const noexcept;
 

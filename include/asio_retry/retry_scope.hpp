@@ -33,17 +33,17 @@ public:
 
     /// Its operations have no time beyond `deadline`, as by `retry_policy::deadline`. Throws
     /// std::invalid_argument if the executor is empty.
-    explicit retry_scope(executor_type executor, time_point deadline = (time_point::max)())
+    explicit retry_scope(executor_type executor, saturating_time_point deadline = (time_point::max)())
         : retry_scope(std::move(executor), {}, deadline) {}
 
     /// The same on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
-    explicit retry_scope(Context& context, time_point deadline = (time_point::max)())
+    explicit retry_scope(Context& context, saturating_time_point deadline = (time_point::max)())
         : retry_scope(executor_type(context.get_executor()), deadline) {}
 
     /// A child: cancelled, drained and sent to retry with its parent, counted and waited for by its parent, and
     /// without more time.
-    explicit retry_scope(retry_scope& parent, time_point deadline = (time_point::max)())
+    explicit retry_scope(retry_scope& parent, saturating_time_point deadline = (time_point::max)())
         : retry_scope(parent.get_executor(), parent.state_, deadline) {}
 
     ~retry_scope() {
@@ -110,12 +110,15 @@ public:
     /// writes the answers an operation too, with a single attempt: a drain of its scope ends when they are
     /// written, and what it retries meanwhile, in a child of that scope, ends its waits at once.
     ///
-    /// Completion signature: void(error_code, std::size_t), with success and the number of operations that it
-    /// had to cancel. Executor: as `async_join`. Per-operation cancellation: all types; the drain then
-    /// completes with `operation_aborted`, nothing is cancelled, and still no attempt begins. Errors: throws
+    /// Completion signature: void(error_code, std::size_t), with success and a count. The count is how many
+    /// operations had an attempt running when the time was up, which the drain told to stop. It does not count
+    /// an operation whose wait the drain cut short, nor one whose last attempt failed within the time: both end
+    /// with `operation_aborted`. Nor does it count an attempt that somebody else had told to stop before.
+    /// Executor: as `async_join`. Per-operation cancellation: all types; the drain then completes with
+    /// `operation_aborted`, nothing is cancelled, and still no attempt begins. Errors: throws
     /// std::invalid_argument if `timeout` is negative.
     template <typename Token = boost::asio::deferred_t>
-    auto async_drain(duration timeout, Token&& token = Token()) {
+    auto async_drain(saturating_duration timeout, Token&& token = Token()) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
             initiate_drain{{state_}, detail::non_negative("async_drain", timeout)}, token);
     }

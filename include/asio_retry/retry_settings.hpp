@@ -43,9 +43,18 @@ struct retry_settings {
     using event_predicate = detail::shared_function<bool(retry_event const&)>;
     /// Of exceptions of one type: none for any other failure.
     using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
+    /// Failures of some kinds.
+    struct kind_predicate {
+        std::uint8_t kinds = 0; ///< a bit of each
+
+        /// Whether it is one of them.
+        constexpr bool has(failure_kind kind) const noexcept {
+            return (kinds >> static_cast<unsigned>(kind) & 1u) != 0;
+        }
+    };
     /// What `retry_if` was given; nothing: what is retried by default.
     using predicate = std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t,
-                                   event_predicate, typed_predicate>;
+                                   event_predicate, typed_predicate, kind_predicate>;
     /// What hooks are.
     using hook = detail::shared_function<void(retry_event const&)>;
     /// What `retry_policy::classify` was given.

@@ -33,12 +33,12 @@ public:
 
     /// Moves the clock on by `by`, running what becomes due in order. Throws std::invalid_argument if `by` is
     /// negative. Returns the number of handlers run.
-    std::size_t advance(duration by);
+    std::size_t advance(saturating_duration by);
 
     /// Sets the clock forward or back at once, as a machine does that was suspended, and only then runs what is
     /// due: each wait ends once, late. A wait that was not due before a jump back lasts longer. The clock stops
     /// at the first and the last point that it can tell. Returns the number of handlers run.
-    std::size_t jump(duration by);
+    std::size_t jump(saturating_duration by);
 
     /// Runs the context until nothing is ready and no wait remains that can end, jumping to the next expiry
     /// when idle, or until somebody stops it. Returns the number of handlers run.

@@ -58,7 +58,7 @@ duration backoff::cap_after(std::uint64_t failures) const noexcept {
     return chain ? std::min(cap_, chain->cap_after(std::max<std::uint64_t>(failures, 1))) : cap_;
 }
 
-backoff backoff::cap(duration greatest) const {
+backoff backoff::cap(saturating_duration greatest) const {
     detail::non_negative("cap", greatest);
     if (!calls_user(shape_) && greatest < uncapped_ceiling(shape_, 1))
         detail::refuse("cap", greatest, "must not be below the base", uncapped_ceiling(shape_, 1));
@@ -67,21 +67,21 @@ backoff backoff::cap(duration greatest) const {
     return changed;
 }
 
-backoff constant(duration value) {
+backoff constant(saturating_duration value) {
     return backoff(detail::constant_shape{detail::non_negative("constant", value)});
 }
 
-backoff linear(duration initial, duration step) {
+backoff linear(saturating_duration initial, saturating_duration step) {
     return backoff(detail::linear_shape{detail::non_negative("linear.initial", initial),
                                         detail::non_negative("linear.step", step)});
 }
 
-backoff exponential(duration base, double factor) {
+backoff exponential(saturating_duration base, double factor) {
     return backoff(detail::exponential_shape(detail::non_negative("exponential.base", base),
                                              growing("exponential.factor", factor)));
 }
 
-backoff stepwise_exponential(duration base, double factor, duration greatest) {
+backoff stepwise_exponential(saturating_duration base, double factor, saturating_duration greatest) {
     detail::non_negative("stepwise_exponential.base", base);
     growing("stepwise_exponential.factor", factor);
     if (greatest < base)
@@ -89,22 +89,22 @@ backoff stepwise_exponential(duration base, double factor, duration greatest) {
     return backoff(detail::stepwise_exponential_shape{base, factor, greatest});
 }
 
-backoff polynomial(duration base, std::int64_t exponent) {
+backoff polynomial(saturating_duration base, std::int64_t exponent) {
     return backoff(detail::polynomial_shape{detail::non_negative("polynomial.base", base),
                                             at_least(0, "polynomial.exponent", exponent)});
 }
 
-backoff fibonacci(duration base) {
+backoff fibonacci(saturating_duration base) {
     return backoff(detail::fibonacci_shape{detail::non_negative("fibonacci.base", base)});
 }
 
-backoff truncated_binary(std::int64_t growing_failures, duration greatest) {
+backoff truncated_binary(std::int64_t growing_failures, saturating_duration greatest) {
     return backoff(
         detail::truncated_binary_shape{at_least(1, "truncated_binary.growing_failures", growing_failures),
                                        detail::non_negative("truncated_binary.greatest", greatest)});
 }
 
-backoff slotted_binary(duration slot, std::int64_t greatest_exponent) {
+backoff slotted_binary(saturating_duration slot, std::int64_t greatest_exponent) {
     if (slot <= duration::zero())
         detail::refuse("slotted_binary.slot", slot, "must be positive");
     return backoff(
@@ -117,6 +117,10 @@ backoff schedule(std::vector<duration> delays) {
     for (duration const d : delays)
         detail::non_negative("schedule", d);
     return backoff(detail::schedule_shape{std::make_shared<std::vector<duration> const>(std::move(delays))});
+}
+
+backoff schedule(std::initializer_list<saturating_duration> delays) {
+    return schedule(std::vector<duration>(delays.begin(), delays.end()));
 }
 
 backoff chained(backoff first, std::int64_t failures, backoff then) {

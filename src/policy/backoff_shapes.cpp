@@ -88,7 +88,7 @@ duration chained_shape::cap_after(std::uint64_t count) const noexcept {
 }
 
 duration custom_shape::ceiling(std::uint64_t failures) const {
-    return std::max(function(failures), duration::zero());
+    return std::max<duration>(function(failures), duration::zero());
 }
 
 } // namespace asio_retry::detail

@@ -28,7 +28,7 @@ jitter::jitter(jitter const& other)
 jitter& jitter::operator=(jitter const&) = default;
 jitter::~jitter() = default;
 
-jitter jitter::unit(duration step) const {
+jitter jitter::unit(saturating_duration step) const {
     if (step <= duration::zero())
         detail::refuse("jitter.unit", step, "must be positive");
     jitter changed(*this);
@@ -36,7 +36,7 @@ jitter jitter::unit(duration step) const {
     return changed;
 }
 
-jitter jitter::cap(duration greatest) const {
+jitter jitter::cap(saturating_duration greatest) const {
     jitter changed(*this);
     changed.cap_ = detail::non_negative("jitter.cap", greatest);
     if (greatest < least_)
@@ -44,7 +44,7 @@ jitter jitter::cap(duration greatest) const {
     return changed;
 }
 
-jitter jitter::at_least(duration least) const {
+jitter jitter::at_least(saturating_duration least) const {
     jitter changed(*this);
     changed.least_ = detail::non_negative("jitter.at_least", least);
     if (least > cap_)
@@ -128,7 +128,7 @@ jitter proportional_jitter(double fraction) {
     return jitter(detail::proportional_jitter_kind{fraction + 0.0});
 }
 
-jitter additive_jitter(duration greatest) {
+jitter additive_jitter(saturating_duration greatest) {
     return jitter(detail::additive_jitter_kind{detail::non_negative("additive_jitter.greatest", greatest)});
 }
 
@@ -141,15 +141,15 @@ jitter multiplicative_jitter(double least, double greatest) {
     return jitter(detail::multiplicative_jitter_kind{least + 0.0, greatest + 0.0});
 }
 
-jitter windowed_jitter(duration window) {
+jitter windowed_jitter(saturating_duration window) {
     return jitter(detail::windowed_jitter_kind{detail::non_negative("windowed_jitter.window", window)});
 }
 
-jitter symmetric_jitter(duration window) {
+jitter symmetric_jitter(saturating_duration window) {
     return jitter(detail::symmetric_jitter_kind{detail::non_negative("symmetric_jitter.window", window)});
 }
 
-jitter uniform_jitter(duration least) {
+jitter uniform_jitter(saturating_duration least) {
     return jitter(detail::uniform_jitter_kind{detail::non_negative("uniform_jitter.least", least)});
 }
 

@@ -81,59 +81,59 @@ backoff php_exponential(std::string_view of, milliseconds initial, double multip
 
 } // namespace
 
-retry_policy scala_timer(std::int64_t growing_failures, duration greatest) {
+retry_policy scala_timer(std::int64_t growing_failures, saturating_duration greatest) {
     if (growing_failures < 1)
         detail::refuse("scala_timer.growing_failures", std::to_string(growing_failures), "must be at least 1");
     detail::non_negative("scala_timer.greatest", greatest);
     return waiting(truncated_binary(growing_failures, greatest), full_jitter()).unlimited_attempts();
 }
 
-retry_policy aws_exponential(duration base, duration cap) {
+retry_policy aws_exponential(saturating_duration base, saturating_duration cap) {
     return waiting(doubling("aws_exponential", base, cap), no_jitter()).unlimited_attempts();
 }
 
-retry_policy aws_full_jitter(duration base, duration cap) {
+retry_policy aws_full_jitter(saturating_duration base, saturating_duration cap) {
     return waiting(doubling("aws_full_jitter", base, cap), full_jitter()).unlimited_attempts();
 }
 
-retry_policy aws_equal_jitter(duration base, duration cap) {
+retry_policy aws_equal_jitter(saturating_duration base, saturating_duration cap) {
     return waiting(doubling("aws_equal_jitter", base, cap), equal_jitter()).unlimited_attempts();
 }
 
-retry_policy aws_decorrelated(duration base, duration cap) {
+retry_policy aws_decorrelated(saturating_duration base, saturating_duration cap) {
     // The range that capped the delay would have no cap: this one only refuses what makes no sense.
     static_cast<void>(doubling("aws_decorrelated", base, cap));
     return waiting(exponential(base), decorrelated_jitter().cap(cap)).unlimited_attempts();
 }
 
-retry_policy aws_decorrelated_in_range(duration base, duration cap) {
+retry_policy aws_decorrelated_in_range(saturating_duration base, saturating_duration cap) {
     return waiting(doubling("aws_decorrelated_in_range", base, cap), decorrelated_jitter())
         .unlimited_attempts();
 }
 
-retry_policy java_equal_jitter(std::int64_t attempts, duration base, duration cap) {
+retry_policy java_equal_jitter(std::int64_t attempts, saturating_duration base, saturating_duration cap) {
     return waiting(doubling("java_equal_jitter", base, cap), equal_jitter())
         .max_attempts(at_least_one_of("java_equal_jitter", attempts));
 }
 
-retry_policy celery(seconds factor, seconds maximum, std::int64_t max_retries) {
+retry_policy celery(saturating<seconds> factor, saturating<seconds> maximum, std::int64_t max_retries) {
     return waiting(growing(whole("celery.factor", factor, 0s), 2, whole("celery.maximum", maximum, 0s)),
                    full_jitter().unit(1s))
         .max_attempts(attempts_with("celery", max_retries));
 }
 
-retry_policy celery_4_2(seconds factor, seconds maximum, std::int64_t max_retries) {
+retry_policy celery_4_2(saturating<seconds> factor, saturating<seconds> maximum, std::int64_t max_retries) {
     return waiting(exponential(whole("celery_4_2.factor", factor, 0s)),
                    full_jitter().unit(1s).cap(whole("celery_4_2.maximum", maximum, 0s)))
         .max_attempts(attempts_with("celery_4_2", max_retries));
 }
 
-retry_policy celery_fixed(seconds delay, std::int64_t max_retries) {
+retry_policy celery_fixed(saturating<seconds> delay, std::int64_t max_retries) {
     return waiting(constant(whole("celery_fixed.delay", delay, 0s)), no_jitter())
         .max_attempts(attempts_with("celery_fixed", max_retries));
 }
 
-retry_policy ethernet(duration slot, std::int64_t attempts) {
+retry_policy ethernet(saturating_duration slot, std::int64_t attempts) {
     if (slot <= duration::zero())
         detail::refuse("ethernet.slot", slot, "must be positive");
     backoff shape = slotted_binary(slot);
@@ -146,32 +146,34 @@ retry_policy unix_connect(std::int64_t attempts) {
         .max_attempts(at_least_one_of("unix_connect", attempts));
 }
 
-retry_policy php_retry(milliseconds initial, double multiplier, milliseconds maximum, std::int64_t attempts) {
+retry_policy php_retry(saturating<milliseconds> initial, double multiplier, saturating<milliseconds> maximum,
+                       std::int64_t attempts) {
     return waiting(php_exponential("php_retry", initial, multiplier, maximum), no_jitter())
         .max_attempts(at_least_one_of("php_retry", attempts));
 }
 
-retry_policy php_retry_random(milliseconds initial, double multiplier, milliseconds maximum,
-                              std::int64_t attempts) {
+retry_policy php_retry_random(saturating<milliseconds> initial, double multiplier,
+                              saturating<milliseconds> maximum, std::int64_t attempts) {
     backoff shape = php_exponential("php_retry_random", initial, multiplier, maximum);
     return waiting(std::move(shape), multiplicative_jitter(1, multiplier).beyond_cap())
         .max_attempts(at_least_one_of("php_retry_random", attempts));
 }
 
-retry_policy php_retry_linear(milliseconds initial, milliseconds delta, milliseconds maximum,
-                              std::int64_t attempts) {
+retry_policy php_retry_linear(saturating<milliseconds> initial, saturating<milliseconds> delta,
+                              saturating<milliseconds> maximum, std::int64_t attempts) {
     duration const greatest = whole("php_retry_linear.maximum", maximum, 1ms);
     duration const first = std::min(whole("php_retry_linear.initial", initial, 1ms), greatest);
     return waiting(linear(first, whole("php_retry_linear.delta", delta, 1ms)).cap(greatest), no_jitter())
         .max_attempts(at_least_one_of("php_retry_linear", attempts));
 }
 
-retry_policy php_retry_fixed(milliseconds delay, std::int64_t attempts) {
+retry_policy php_retry_fixed(saturating<milliseconds> delay, std::int64_t attempts) {
     return waiting(constant(whole("php_retry_fixed.delay", delay, 1ms)), no_jitter())
         .max_attempts(at_least_one_of("php_retry_fixed", attempts));
 }
 
-retry_policy php_retry_uniform(milliseconds least, milliseconds greatest, std::int64_t attempts) {
+retry_policy php_retry_uniform(saturating<milliseconds> least, saturating<milliseconds> greatest,
+                               std::int64_t attempts) {
     duration const from = whole("php_retry_uniform.least", least, 1ms);
     duration const to = whole("php_retry_uniform.greatest", greatest, from);
     return waiting(constant(from), additive_jitter(to - from).unit(1ms))
@@ -183,13 +185,13 @@ retry_policy google_cloud_php(std::int64_t max_retries) {
         .max_attempts(attempts_with("google_cloud_php", max_retries));
 }
 
-retry_policy memorystore(seconds maximum) {
+retry_policy memorystore(saturating<seconds> maximum) {
     return waiting(exponential(1s),
                    additive_jitter(1s).unit(1ms).cap(whole("memorystore.maximum", maximum, 1s)))
         .unlimited_attempts();
 }
 
-retry_policy memorystore_windowed(seconds maximum) {
+retry_policy memorystore_windowed(saturating<seconds> maximum) {
     duration const cap = whole("memorystore_windowed.maximum", maximum, 2s) - 1s;
     return waiting(exponential(1s).cap(cap), additive_jitter(1s).unit(1ms).beyond_cap()).unlimited_attempts();
 }
@@ -214,11 +216,17 @@ retry_policy aws_sdk_standard() {
     return waiting(exponential(1s).cap(20s), full_jitter()).max_attempts(3);
 }
 
+retry_policy aws_2026() {
+    return waiting(exponential(50ms).cap(20s), full_jitter())
+        .max_attempts(3)
+        .when(failure_kind::throttled, exponential(1s).cap(20s));
+}
+
 retry_policy grpc() {
     return waiting(exponential(100ms).cap(1s), proportional_jitter(0.2).beyond_cap()).max_attempts(4);
 }
 
-retry_policy polly_v2(duration base, std::int64_t max_retries) {
+retry_policy polly_v2(saturating_duration base, std::int64_t max_retries) {
     return waiting(exponential(detail::non_negative("polly_v2.base", base)), decorrelated_jitter_v2())
         .max_attempts(attempts_with("polly_v2", max_retries));
 }

@@ -226,7 +226,7 @@ duration until_second(decimal_number const& then, std::chrono::system_clock::tim
 
 } // namespace
 
-pushback pushback::after(duration delay) {
+pushback pushback::after(saturating_duration delay) {
     return pushback(detail::non_negative("pushback.after", delay));
 }
 

@@ -48,7 +48,7 @@ std::uint64_t random::uniform(std::uint64_t least, std::uint64_t greatest) {
     return least + drawn;
 }
 
-duration random::uniform(duration least, duration greatest) {
+duration random::uniform(saturating_duration least, saturating_duration greatest) {
     if (least > greatest)
         refuse_range(detail::to_text(least), detail::to_text(greatest));
     // Two's complement: the difference of the unsigned images is right for every pair with least <= greatest.

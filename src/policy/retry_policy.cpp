@@ -36,8 +36,9 @@ retry_policy retry_policy::changed(Change change) const {
         s.needs_ = {.limits = s.limits_attempts(),
                     .time = s.measures_time(),
                     .story = s.gate || s.observer || s.on_success || s.outer,
-                    .facts =
-                        !s.retry_sent || std::holds_alternative<retry_settings::event_predicate>(s.retry_if),
+                    .facts = !s.retry_sent ||
+                             std::holds_alternative<retry_settings::event_predicate>(s.retry_if) ||
+                             std::holds_alternative<retry_settings::kind_predicate>(s.retry_if),
                     .wait_limits = s.max_elapsed || s.max_waited};
     });
     return result;
@@ -51,7 +52,7 @@ retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
     return changed([&](retry_settings& s) { s.jitter = kind; });
 }
 
-retry_policy retry_policy::reset_after(duration stable_for) const {
+retry_policy retry_policy::reset_after(saturating_duration stable_for) const {
     detail::non_negative("reset_after", stable_for);
     return changed([&](retry_settings& s) { s.reset_after = stable_for; });
 }
@@ -66,40 +67,40 @@ retry_policy retry_policy::unlimited_attempts() const {
     return changed([](retry_settings& s) { s.max_attempts.reset(); });
 }
 
-retry_policy retry_policy::max_elapsed(duration greatest) const {
+retry_policy retry_policy::max_elapsed(saturating_duration greatest) const {
     detail::non_negative("max_elapsed", greatest);
     return changed([&](retry_settings& s) { s.max_elapsed = greatest; });
 }
 
-retry_policy retry_policy::max_waited(duration greatest) const {
+retry_policy retry_policy::max_waited(saturating_duration greatest) const {
     detail::non_negative("max_waited", greatest);
     return changed([&](retry_settings& s) { s.max_waited = greatest; });
 }
 
-retry_policy retry_policy::attempt_timeout(duration greatest) const {
+retry_policy retry_policy::attempt_timeout(saturating_duration greatest) const {
     if (greatest <= duration::zero())
         detail::refuse("attempt_timeout", greatest, "must be positive");
     return changed([&](retry_settings& s) { s.attempt_timeout = greatest; });
 }
 
-retry_policy retry_policy::set_up_within(duration greatest) const {
+retry_policy retry_policy::set_up_within(saturating_duration greatest) const {
     if (greatest <= duration::zero())
         detail::refuse("set_up_within", greatest, "must be positive");
     return changed([&](retry_settings& s) { s.set_up_within = greatest; });
 }
 
-retry_policy retry_policy::idle_timeout(duration greatest) const {
+retry_policy retry_policy::idle_timeout(saturating_duration greatest) const {
     if (greatest <= duration::zero())
         detail::refuse("idle_timeout", greatest, "must be positive");
     return changed([&](retry_settings& s) { s.idle_timeout = greatest; });
 }
 
-retry_policy retry_policy::total_timeout(duration greatest) const {
+retry_policy retry_policy::total_timeout(saturating_duration greatest) const {
     detail::non_negative("total_timeout", greatest);
     return changed([&](retry_settings& s) { s.total_timeout = greatest; });
 }
 
-retry_policy retry_policy::deadline(time_point when) const {
+retry_policy retry_policy::deadline(saturating_time_point when) const {
     return changed([&](retry_settings& s) { s.deadline = when; });
 }
 
@@ -146,7 +147,7 @@ retry_policy retry_policy::with_classifier(retry_settings::classifier classifier
     return changed([&](retry_settings& s) { s.classify = std::move(classifier); });
 }
 
-retry_policy retry_policy::pushback_limit(duration greatest, over_limit then) const {
+retry_policy retry_policy::pushback_limit(saturating_duration greatest, over_limit then) const {
     detail::non_negative("pushback_limit", greatest);
     return changed([&](retry_settings& s) {
         s.pushback_limit = greatest;
@@ -178,6 +179,18 @@ retry_policy retry_policy::with_rule(retry_settings::predicate matches, std::int
     return changed([&](retry_settings& s) {
         s.rules.push_back({std::move(matches), std::nullopt, static_cast<std::uint64_t>(count)});
     });
+}
+
+retry_policy retry_policy::retry_if(std::span<failure_kind const> kinds) const {
+    return with_retry_if(detail::kind_predicate("retry_if", kinds));
+}
+
+retry_policy retry_policy::when(failure_kind kind, asio_retry::backoff other) const {
+    return with_rule(detail::kind_predicate("when", {&kind, 1}), std::move(other));
+}
+
+retry_policy retry_policy::max_attempts_when(failure_kind kind, std::int64_t count) const {
+    return with_rule(detail::kind_predicate("max_attempts_when", {&kind, 1}), count);
 }
 
 retry_policy retry_policy::retry_sent(bool allowed) const {

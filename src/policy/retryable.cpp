@@ -1,5 +1,7 @@
 #include <asio_retry/detail/policy/retryable.hpp>
 
+#include <asio_retry/detail/policy/failure_predicate.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 
@@ -59,7 +61,27 @@ std::optional<failure_kind> kind_by(Classified classified, verdict const& own, b
                                                                           : what->kind;
 }
 
+/// What a failure says about the peer.
+failure_kind kind_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
+    auto const& own = settings.classify;
+    return kind_of(failure, facts, own ? own(failure.error()) : classify(failure.error()));
+}
+
 } // namespace
+
+retry_settings::predicate kind_predicate(std::string_view field, std::span<failure_kind const> kinds) {
+    retry_settings::kind_predicate chosen;
+    if (kinds.empty())
+        refuse(field, "{}", "must have at least one kind of failure");
+    for (failure_kind const kind : kinds) {
+        if (kind == failure_kind::permanent)
+            refuse(field, "permanent", "is never retried");
+        if (kind == failure_kind::none || kind > failure_kind::overloaded)
+            refuse(field, "none", "must be a kind of failure");
+        chosen.kinds |= static_cast<std::uint8_t>(1u << static_cast<unsigned>(kind));
+    }
+    return chosen;
+}
 
 retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept {
     retry_event event;
@@ -106,6 +128,8 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
 }
 
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
+    if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&settings.retry_if))
+        return by_kind->has(kind_of(settings, failure, facts));
     auto const* const by_event = std::get_if<retry_settings::event_predicate>(&settings.retry_if);
     return by_event && !failure.is_rejected() ? (*by_event)(event_of(settings, failure, facts))
                                               : is_retryable(settings, failure);
@@ -142,6 +166,8 @@ bool matches(retry_settings const& settings, retry_settings::predicate const& pr
         return (*by_event)(event_of(settings, failure, facts));
     if (auto const* by_type = std::get_if<retry_settings::typed_predicate>(&predicate))
         return failure.exception() && (*by_type)(failure.exception()).value_or(false);
+    if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&predicate))
+        return by_kind->has(kind_of(settings, failure, facts));
     return std::holds_alternative<any_failure_t>(predicate);
 }
 

@@ -1,5 +1,6 @@
 #include "text/arguments.hpp"
 
+#include "text/failure_kinds.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 
@@ -18,6 +19,8 @@ std::string_view name_of(parameter_kind kind) {
         return "a whole number";
     case parameter_kind::a_flag:
         return "true or false";
+    case parameter_kind::a_failure_kind:
+        return "a kind of failure such as timeout";
     case parameter_kind::a_backoff:
         break;
     }
@@ -33,6 +36,8 @@ bool is_of(parameter_kind kind, argument const& a) {
         return std::holds_alternative<number_word>(a.value);
     case parameter_kind::a_flag:
         return std::holds_alternative<bool>(a.value);
+    case parameter_kind::a_failure_kind:
+        return std::holds_alternative<failure_kind>(a.value);
     case parameter_kind::a_backoff:
         break;
     }
@@ -50,6 +55,17 @@ std::string const& digits_in(argument const& a) {
     return std::get<number_word>(a.value).digits;
 }
 
+/// What somebody may have meant who gave this.
+std::string hint_for(parameter_kind kind, argument const& a) {
+    if (kind == parameter_kind::a_duration && std::holds_alternative<number_word>(a.value)) {
+        std::string const quotation = a.at.offset == std::string_view::npos ? "\"" : "";
+        return "; did you mean " + quotation + digits_in(a) + 's' + quotation + '?';
+    }
+    if (kind == parameter_kind::a_failure_kind && !a.quoted.empty())
+        return did_you_mean(a.quoted, failure_kind_names);
+    return is_quoted(kind, a) ? "; it stands without quotation marks" : "";
+}
+
 } // namespace
 
 bound_arguments::bound_arguments(term const& from, std::span<parameter const> own,
@@ -61,7 +77,7 @@ bound_arguments::bound_arguments(term const& from, std::span<parameter const> ow
         else if (!named_.empty())
             fail_expecting(a.at, "an argument with a name, as the one before", a.word);
         else if (is_list)
-            list_.push_back(std::get<duration>(checked(parameter{"each delay"}, a).value));
+            bind_in_list(a, own);
         else
             bind_next(a, own);
     }
@@ -76,6 +92,13 @@ double bound_arguments::number(std::string_view name) const {
 
 std::int64_t bound_arguments::whole(std::string_view name) const {
     return *read_whole(digits_in(*find(name)));
+}
+
+void bound_arguments::bind_in_list(argument const& a, std::span<parameter const> own) {
+    if (!own.empty() && own.front().kind == parameter_kind::a_failure_kind)
+        kinds_.push_back(std::get<failure_kind>(checked(own.front(), a).value));
+    else
+        list_.push_back(std::get<duration>(checked(parameter{"each delay"}, a).value));
 }
 
 void bound_arguments::bind_next(argument const& a, std::span<parameter const> own) {
@@ -111,8 +134,7 @@ argument const& bound_arguments::checked(parameter const& p, argument const& a) 
     if (!is_of(p.kind, a)) {
         if (p.kind == parameter_kind::a_duration && !a.quoted.empty())
             read_duration(a.quoted, a.at); // says what is wrong with it
-        fail_expecting(a.at, description(p), a.word,
-                       is_quoted(p.kind, a) ? "; it stands without quotation marks" : "");
+        fail_expecting(a.at, description(p), a.word, hint_for(p.kind, a));
     }
     if (p.kind == parameter_kind::a_number && !read_number(digits_in(a)))
         fail_expecting(a.at, description(p) + " in the range of double", a.word);

@@ -13,7 +13,7 @@
 
 namespace asio_retry::detail {
 
-enum class parameter_kind { a_duration, a_number, a_whole_number, a_flag, a_backoff };
+enum class parameter_kind { a_duration, a_number, a_whole_number, a_flag, a_backoff, a_failure_kind };
 
 struct parameter {
     std::string_view name; ///< empty: none
@@ -25,8 +25,8 @@ struct parameter {
 class ASIO_RETRY_DECL bound_arguments {
 public:
     /// The arguments of a C++ function in their order, its `own`, and then by name those and the `common` ones;
-    /// of a list, any number of durations and then those. Throws policy_syntax_error if one is of another kind,
-    /// unknown, given twice, surplus or missing.
+    /// of a list, any number of durations, or of what the first of its `own` is, and then those. Throws
+    /// policy_syntax_error if one is of another kind, unknown, given twice, surplus or missing.
     bound_arguments(term const& from, std::span<parameter const> own, std::span<parameter const> common,
                     bool is_list);
 
@@ -38,8 +38,10 @@ public:
     std::int64_t whole(std::string_view name) const;
     bool flag(std::string_view name) const { return std::get<bool>(find(name)->value); }
     term const& inner(std::string_view name) const { return std::get<term>(find(name)->value); }
+    failure_kind kind(std::string_view name) const { return std::get<failure_kind>(find(name)->value); }
 
     std::vector<duration> const& list() const { return list_; }
+    std::vector<failure_kind> const& kinds() const { return kinds_; }
 
 private:
     struct binding {
@@ -47,6 +49,7 @@ private:
         argument const* value;
     };
 
+    void bind_in_list(argument const& a, std::span<parameter const> own);
     void bind_next(argument const& a, std::span<parameter const> own);
     void bind_named(argument const& a, std::span<parameter const> own, std::span<parameter const> common);
     argument const& checked(parameter const& p, argument const& a) const;
@@ -56,6 +59,7 @@ private:
     term const& term_;
     std::vector<binding> in_order_, named_;
     std::vector<duration> list_;
+    std::vector<failure_kind> kinds_;
 };
 
 } // namespace asio_retry::detail

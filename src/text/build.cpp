@@ -28,7 +28,6 @@ using backoff_form = item_form<backoff (*)(bound_arguments const&)>;
 using jitter_form = item_form<jitter (*)(bound_arguments const&)>;
 
 using enum parameter_kind;
-backoff build_backoff(term const& from);
 
 using args = bound_arguments;
 
@@ -171,13 +170,8 @@ jitter make_item(jitter_form const& form, term const& from) {
     });
 }
 
-backoff build_backoff(term const& from) {
-    refuse_unreadable(from);
-    auto const* form = find_item(backoff_forms, from.name);
-    if (!form)
-        fail_unknown(from.at, from.name, did_you_mean(from.name, backoff_forms),
-                     names_of("a backoff", backoff_forms));
-    return make_item(*form, from);
+bool is_item(std::string_view name) {
+    return find_item(backoff_forms, name) || find_item(jitter_forms, name) || find_item(setting_forms, name);
 }
 
 class policy_builder {
@@ -191,7 +185,8 @@ public:
             once("jitter", item);
             policy_ = policy_.jitter(make_item(*some_jitter, item));
         } else if (auto const* setting = find_item(setting_forms, item.name)) {
-            once(item.name == "unlimited_attempts" ? "max_attempts" : setting->name, item);
+            if (!setting->may_be_repeated)
+                once(kind_of_setting(setting->name), item);
             bound_arguments const a(item, setting->parameters, {}, setting->is_list);
             policy_ = made_from(item, [&] { return setting->make(policy_, a); });
         } else {
@@ -205,14 +200,17 @@ private:
     void add_profile(term const& item, bool is_first) {
         std::optional<retry_policy> const profile = profile_named(item.name);
         if (!profile)
-            fail_unknown(item.at, item.name,
-                         did_you_mean(item.name, backoff_forms, jitter_forms, setting_forms, profiles::all()),
-                         names_of("a backoff", backoff_forms) + ", " + names_of("a jitter", jitter_forms) +
-                             ", " + names_of("a setting", setting_forms) + " or a profile");
+            fail_unknown(item.at, item.name, similar_name(item.name),
+                         "the name of a backoff, a jitter, a setting or a profile");
         if (!is_first)
             fail(item.at, item.name + " is a profile, which must be the first item");
         bound_arguments(item, {}, {}, false);
         policy_ = *profile;
+    }
+
+    /// What may be said once.
+    static std::string_view kind_of_setting(std::string_view name) {
+        return name == "unlimited_attempts" ? "max_attempts" : name == "any_failure" ? "retry_if" : name;
     }
 
     /// Of a kind there may be one.
@@ -227,6 +225,19 @@ private:
 };
 
 } // namespace
+
+std::string similar_name(std::string_view name) {
+    return is_item(name) ? std::string()
+                         : did_you_mean(name, backoff_forms, jitter_forms, setting_forms, profiles::all());
+}
+
+backoff build_backoff(term const& from) {
+    refuse_unreadable(from);
+    auto const* form = find_item(backoff_forms, from.name);
+    if (!form)
+        fail_unknown(from.at, from.name, did_you_mean(from.name, backoff_forms), "the name of a backoff");
+    return make_item(*form, from);
+}
 
 retry_policy build_policy(std::vector<term> const& terms) {
     policy_builder builder;

@@ -8,6 +8,7 @@
 #include <asio_retry/retry_policy.hpp>
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,11 @@ ASIO_RETRY_DECL void refuse_unreadable(term const& t);
 /// The terms that name a policy, and its parts.
 ASIO_RETRY_DECL std::vector<term> terms_of(retry_policy const& policy);
 term term_of(backoff const& shape);
+ASIO_RETRY_DECL backoff build_backoff(term const& from);
 term term_of(jitter const& kind);
+
+/// "; did you mean exponential?": of all names of items and profiles, for one that is none of them.
+std::string similar_name(std::string_view name);
 
 /// The profile of that name.
 ASIO_RETRY_DECL std::optional<retry_policy> profile_named(std::string_view name);

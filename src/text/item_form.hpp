@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <string>
 #include <string_view>
 
 namespace asio_retry::detail {
@@ -17,6 +16,7 @@ struct item_form {
     std::array<parameter, 3> parameters; ///< those without a name are none
     Make make;
     bool is_list = false;
+    bool may_be_repeated = false;
 };
 
 template <typename Items>
@@ -24,17 +24,6 @@ auto find_item(Items const& items, std::string_view name) -> decltype(std::begin
     auto const found =
         std::find_if(std::begin(items), std::end(items), [&](auto const& item) { return item.name == name; });
     return found == std::end(items) ? nullptr : found;
-}
-
-template <typename Items>
-std::string names_of(std::string_view kind, Items const& items) {
-    std::string names(kind);
-    char const* separator = " (";
-    for (auto const& item : items) {
-        names.append(separator).append(item.name);
-        separator = ", ";
-    }
-    return names + ')';
 }
 
 } // namespace asio_retry::detail

@@ -1,4 +1,7 @@
 #include "policy/duration_units.hpp"
+#include "text/build.hpp"
+#include "text/failure_kinds.hpp"
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/shown_text.hpp"
 #include "text/term.hpp"
@@ -12,7 +15,7 @@ namespace {
 
 /// policy: (item (white-space item)*)?
 /// item: name ( (argument (, argument)*)? )
-/// argument: (name =)? (number | duration | true | false | item | <word>)
+/// argument: (name =)? (number | duration | true | false | kind of failure | item | <word>)
 class policy_parser {
 public:
     explicit policy_parser(std::string_view text)
@@ -41,7 +44,7 @@ private:
             expect(expected);
         skip_space();
         if (peek() != '(')
-            expect("'('", hint_for_parentheses(name));
+            expect("'('", hint_behind_name(name));
         return arguments_of(name, at);
     }
 
@@ -92,10 +95,12 @@ private:
         argument made{"", false, "", {begin}, {begin}};
         if (name == "true" || name == "false") {
             made.value = name == "true";
+        } else if (auto const kind = failure_kind_named(name)) {
+            made.value = *kind;
         } else if (!name.empty()) {
             skip_space();
             if (peek() != '(')
-                fail_expecting(made.at, "a value", name);
+                fail_expecting(made.at, "a value", name, did_you_mean(name, failure_kind_names));
             made.value = arguments_of(name, made.at);
             made.word = name;
             return made;
@@ -206,6 +211,11 @@ private:
                (is_one_of(letters, text_[end]) || is_one_of(digits, text_[end]) || is_one_of(".-", text_[end])))
             ++end;
         return shown(text_.substr(begin, end - begin));
+    }
+
+    std::string hint_behind_name(std::string_view name) const {
+        std::string hint = hint_for_parentheses(name);
+        return hint.empty() ? similar_name(name) : hint;
     }
 
     /// For who writes name=value.

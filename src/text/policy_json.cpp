@@ -1,6 +1,7 @@
 #include <asio_retry/policy_json.hpp>
 
 #include "text/build.hpp"
+#include "text/failure_kinds.hpp"
 #include "text/grpc_status_codes.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
@@ -53,11 +54,15 @@ text_position within(text_position const& at, std::size_t index) {
     fail_expecting(at, expected, shown_json(found), question);
 }
 
-/// Reads it as a duration, if it is one.
+/// Reads it as a kind of failure or a duration, if it is one.
 void read_string(argument& to, std::string_view text) {
     to.value = stand_in();
     if (text.starts_with('<'))
         return;
+    if (auto const kind = failure_kind_named(text)) {
+        to.value = *kind;
+        return;
+    }
     try {
         to.value = read_duration(text, to.at);
     } catch (policy_syntax_error const&) { // what is wrong depends on what it is to be
@@ -128,11 +133,24 @@ term term_from(std::string_view name, json::value const& from, text_position con
     return read;
 }
 
+/// Rules of that name, and not the arguments of one.
+bool are_several(std::string_view name, json::value const& from) {
+    auto const* const setting = find_item(setting_forms, name);
+    auto const* const all = from.if_array();
+    return setting && setting->may_be_repeated && all && (all->empty() || !all->front().is_string());
+}
+
 /// With the profile first: the keys of an object have no order.
 std::vector<term> terms_from(json::object const& items) {
     std::vector<term> profiles, others;
     for (auto const& [key, value] : items) {
-        term read = term_from(view_of(key), value, within({}, view_of(key)), 1);
+        text_position const at = within({}, view_of(key));
+        if (are_several(view_of(key), value)) {
+            for (std::size_t i = 0; i != value.get_array().size(); ++i)
+                others.push_back(term_from(view_of(key), value.get_array()[i], within(at, i), 1));
+            continue;
+        }
+        term read = term_from(view_of(key), value, at, 1);
         bool const is_profile = profile_named(read.name).has_value();
         if (is_profile && !profiles.empty())
             fail_expecting(read.at, "no second profile", read.name);
@@ -157,6 +175,8 @@ json::value to_json(argument const& written) {
                 return value;
             } else if constexpr (std::is_same_v<Value, stand_in>) {
                 return json::string('<' + value.of + '>');
+            } else if constexpr (std::is_same_v<Value, failure_kind>) {
+                return json::string(text_of(value));
             } else {
                 json::object inner;
                 inner.emplace(value.name, to_json(value));

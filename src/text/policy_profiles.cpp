@@ -1,7 +1,5 @@
 #include "text/build.hpp"
 
-#include "text/nearest.hpp"
-
 #include <asio_retry/profiles.hpp>
 
 #include <algorithm>
@@ -19,8 +17,9 @@ std::optional<retry_policy> bare_profile(std::string_view text) {
     std::string_view const name = text.substr(begin, text.find_last_not_of(white_space) + 1 - begin);
     if (std::optional<retry_policy> const profile = profile_named(name))
         return profile;
-    bool const is_one_word = name.find('(') == name.npos && name.find_first_of(white_space) == name.npos;
-    if (std::string const question = did_you_mean(name, profiles::all()); is_one_word && !question.empty())
+    bool const is_one_word =
+        name.find_first_of("(=:") == name.npos && name.find_first_of(white_space) == name.npos;
+    if (std::string const question = similar_name(name); is_one_word && !question.empty())
         fail_expecting({begin}, "the name of a profile, or items such as max_attempts(10)", name, question);
     return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include <asio_retry/policy_text.hpp>
 
 #include "text/build.hpp"
+#include "text/failure_kinds.hpp"
 #include "text/number.hpp"
 #include "text/shown_text.hpp"
 #include "text/term.hpp"
@@ -22,6 +23,8 @@ std::string text_of_value(argument const& written) {
                 return value ? "true" : "false";
             else if constexpr (std::is_same_v<Value, stand_in>)
                 return '<' + value.of + '>';
+            else if constexpr (std::is_same_v<Value, failure_kind>)
+                return std::string(text_of(value));
             else
                 return to_text(value);
         },
@@ -48,8 +51,8 @@ void fail_expecting(text_position const& at, std::string_view expected, std::str
 
 void fail_unknown(text_position const& at, std::string_view found, std::string_view question,
                   std::string_view expected) {
-    std::string const between = question.empty() ? "; expected " : std::string(question) + " Expected ";
-    fail(at, ("unknown name '" + shown(found) + "'" + between).append(expected));
+    std::string const unknown = "unknown name '" + shown(found) + "'";
+    fail(at, question.empty() ? (unknown + "; expected ").append(expected) : unknown + std::string(question));
 }
 
 void check_depth(int depth, text_position const& at) {

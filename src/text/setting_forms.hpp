@@ -1,9 +1,12 @@
 #pragma once
 
+#include "text/build.hpp"
 #include "text/item_form.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/retry_policy.hpp>
+
+#include <span>
 
 namespace asio_retry::detail {
 
@@ -41,6 +44,26 @@ inline constexpr setting_form setting_forms[] = {
      {{{"stable_for", parameter_kind::a_duration}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.reset_after(a.time("stable_for")); }},
     {"any_failure", {}, [](retry_policy const& p, bound_arguments const&) { return p.retry_if(any_failure); }},
+    {"retry_if",
+     {{{"each kind", parameter_kind::a_failure_kind, true}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         return p.retry_if(std::span<failure_kind const>(a.kinds()));
+     },
+     true},
+    {"when",
+     {{{"kind", parameter_kind::a_failure_kind}, {"backoff", parameter_kind::a_backoff}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         return p.when(a.kind("kind"), build_backoff(a.inner("backoff")));
+     },
+     false,
+     true},
+    {"max_attempts_when",
+     {{{"kind", parameter_kind::a_failure_kind}, {"count", parameter_kind::a_whole_number}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         return p.max_attempts_when(a.kind("kind"), a.whole("count"));
+     },
+     false,
+     true},
     {"retry_sent",
      {{{"allowed", parameter_kind::a_flag}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.retry_sent(a.flag("allowed")); }},

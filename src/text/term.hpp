@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/backoff_shapes.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/failure_class.hpp>
 
 #include <cstddef>
 #include <string>
@@ -50,7 +51,7 @@ struct stand_in {
 
 struct argument {
     std::string name; ///< empty if it is one in its order
-    std::variant<number_word, duration, bool, stand_in, term> value;
+    std::variant<number_word, duration, bool, stand_in, term, failure_kind> value;
     std::string word = {};      ///< the value as found, for messages
     text_position at = {};      ///< of the value
     text_position name_at = {}; ///< of the value if there is no name
@@ -62,7 +63,7 @@ struct argument {
 [[noreturn]] ASIO_RETRY_DECL void fail_expecting(text_position const& at, std::string_view expected,
                                                  std::string_view found, std::string_view question = {});
 
-/// The same, where the names that may stand there are many.
+/// The same, where the names that may stand there are many: asks the question, or says what was expected.
 [[noreturn]] void fail_unknown(text_position const& at, std::string_view found, std::string_view question,
                                std::string_view expected);
 

@@ -93,12 +93,32 @@ term pushback_limit_of(retry_settings const& s) {
     return written;
 }
 
+std::vector<failure_kind> kinds_of(retry_settings::kind_predicate const& chosen) {
+    std::vector<failure_kind> kinds;
+    for (failure_kind kind = failure_kind::none; kind <= failure_kind::overloaded;
+         kind = static_cast<failure_kind>(static_cast<unsigned>(kind) + 1))
+        if (chosen.has(kind))
+            kinds.push_back(kind);
+    return kinds;
+}
+
+term retry_if_of(retry_settings::kind_predicate const& chosen) {
+    term written{"retry_if", {}};
+    argument_writer const write{written};
+    for (failure_kind const kind : kinds_of(chosen))
+        write.add("", kind);
+    return written;
+}
+
 term term_of(retry_settings::rule const& rule) {
     term written{rule.backoff ? "when" : "max_attempts_when", {}};
     written.is_led_by_value = true;
     written.may_be_repeated = true;
     argument_writer const write{written};
-    write.add("predicate", stand_in{"callable"});
+    if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&rule.matches))
+        write.add("kind", kinds_of(*by_kind).front());
+    else
+        write.add("predicate", stand_in{"callable"});
     if (rule.backoff)
         write.add("backoff", asio_retry::detail::term_of(*rule.backoff));
     else
@@ -162,12 +182,15 @@ std::vector<term> terms_of(retry_policy const& policy) {
         list.add("pushback_spread", number_word{to_text(s.pushback_spread)});
     list.add_stand_in_if(s.is_nested, "nested_in", "attempt");
     bool const any = std::holds_alternative<any_failure_t>(s.retry_if);
+    auto const* const by_kind = std::get_if<retry_settings::kind_predicate>(&s.retry_if);
     list.add_if(any, "any_failure");
+    if (by_kind)
+        list.add(retry_if_of(*by_kind));
     if (!s.retry_sent)
         list.add("retry_sent", false);
     for (retry_settings::rule const& rule : s.rules)
         list.add(term_of(rule));
-    list.add_stand_in_if(s.retry_if.index() != 0 && !any, "retry_if");
+    list.add_stand_in_if(s.retry_if.index() != 0 && !any && !by_kind, "retry_if");
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
     list.add_stand_in_if(static_cast<bool>(s.on_success), "on_success");

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace asio_retry::detail {
 namespace {
@@ -26,11 +27,19 @@ constexpr unreadable_item unreadable_items[] = {{"custom_backoff", "a callable"}
                                                 {"classify", "a callable"},
                                                 {"observe", "an observer"}};
 
+/// Of kinds of failures.
+bool may_be_readable(std::string_view name) {
+    return name == "retry_if" || name == "when" || name == "max_attempts_when";
+}
+
 } // namespace
 
 void refuse_unreadable(term const& t) {
     auto const item = std::ranges::find(unreadable_items, t.name, &unreadable_item::name);
-    if (item != std::end(unreadable_items))
+    bool const stands_in = std::ranges::any_of(t.arguments, [](argument const& a) {
+        return a.quoted.empty() && std::holds_alternative<stand_in>(a.value);
+    });
+    if (item != std::end(unreadable_items) && (stands_in || !may_be_readable(t.name)))
         fail(t.at, t.name + " stands for " + std::string(item->kind) + ", and " + std::string(item->kind) +
                        " cannot be read from text");
 }

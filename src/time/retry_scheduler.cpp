@@ -54,7 +54,7 @@ retry_scheduler::~retry_scheduler() {
     destroyed_schedulers.fetch_add(1, std::memory_order_relaxed);
 }
 
-retry_scheduler& retry_scheduler::slack(duration greatest) {
+retry_scheduler& retry_scheduler::slack(saturating_duration greatest) {
     impl_->waits.set_slack(detail::non_negative("slack", greatest));
     return *this;
 }

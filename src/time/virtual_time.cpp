@@ -21,14 +21,14 @@ time_point virtual_time::now() const noexcept {
     return scheduler_.now();
 }
 
-std::size_t virtual_time::advance(duration by) {
+std::size_t virtual_time::advance(saturating_duration by) {
     time_point const target = saturating_add(now(), detail::non_negative("advance", by));
     std::size_t const handlers = run_until(target);
     scheduler_.advance_clock(target);
     return handlers;
 }
 
-std::size_t virtual_time::jump(duration by) {
+std::size_t virtual_time::jump(saturating_duration by) {
     scheduler_.set_clock(saturating_add(now(), by));
     return run_until(now());
 }

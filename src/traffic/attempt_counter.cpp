@@ -6,7 +6,7 @@
 
 namespace asio_retry {
 
-attempt_counter::attempt_counter(duration window)
+attempt_counter::attempt_counter(saturating_duration window)
     : window_(detail::positive("attempt_counter.window", window)) {}
 
 attempt_histogram attempt_counter::recent(time_point now) const noexcept {

@@ -138,7 +138,7 @@ void circuit_breaker::on_probe_end(bool failed, time_point now) noexcept {
         double const longer = static_cast<double>(open_length_.count()) * options_.growth;
         open_length_ = longer < static_cast<double>(options_.open_cap.count())
                            ? duration(static_cast<duration::rep>(longer))
-                           : options_.open_cap;
+                           : duration(options_.open_cap);
         open(now);
     } else if (++succeeded_ >= options_.probes) {
         close();

@@ -41,7 +41,7 @@ aimd::aimd(aimd_options const& options)
     : options_(checked(options))
     , limit_(options.initial) {}
 
-void aimd::update(duration rtt, std::uint32_t in_flight, bool dropped) noexcept {
+void aimd::update(saturating_duration rtt, std::uint32_t in_flight, bool dropped) noexcept {
     if (dropped || rtt > options_.timeout)
         limit_ = static_cast<std::uint32_t>(limit_ * options_.backoff_ratio);
     else if (std::uint64_t(in_flight) * 2 >= limit_ && limit_ < options_.greatest)
@@ -65,7 +65,7 @@ double gradient::usual_after(double rtt) noexcept {
     return usual_;
 }
 
-void gradient::update(duration took, std::uint32_t in_flight, bool) noexcept {
+void gradient::update(saturating_duration took, std::uint32_t in_flight, bool) noexcept {
     auto const rtt = std::max(static_cast<double>(took.count()), 1.0);
     double const usual = usual_after(rtt);
     if (usual / rtt > 2)

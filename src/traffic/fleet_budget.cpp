@@ -99,7 +99,8 @@ void fleet_budget::on_granted(std::uint32_t tokens, time_point now) noexcept {
     held_ += std::min(tokens, under_way_->wanted);
     empty_ = tokens == 0;
     bool const may_double = interval_ <= options_.greatest_interval / 2;
-    interval_ = !empty_ ? options_.interval : may_double ? interval_ * 2 : options_.greatest_interval;
+    duration const longer = may_double ? interval_ * 2 : duration(options_.greatest_interval);
+    interval_ = empty_ ? longer : duration(options_.interval);
     end_question(now);
 }
 

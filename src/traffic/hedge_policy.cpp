@@ -20,7 +20,7 @@ detail::shared_value<hedge_settings> settings_with(Change change) {
 
 } // namespace
 
-hedge_policy::hedge_policy(duration delay)
+hedge_policy::hedge_policy(saturating_duration delay)
     : settings_(settings_with([delay = detail::non_negative("hedge_policy.delay", delay)](hedge_settings& s) {
         s.delay = delay;
     })) {}
@@ -53,11 +53,11 @@ hedge_policy hedge_policy::gate(std::shared_ptr<retry_gate> shared) const {
     return with_common(settings().common.gate(std::move(shared)));
 }
 
-hedge_policy hedge_policy::total_timeout(duration greatest) const {
+hedge_policy hedge_policy::total_timeout(saturating_duration greatest) const {
     return with_common(settings().common.total_timeout(greatest));
 }
 
-hedge_policy hedge_policy::deadline(time_point when) const {
+hedge_policy hedge_policy::deadline(saturating_time_point when) const {
     return with_common(settings().common.deadline(when));
 }
 
@@ -65,7 +65,7 @@ hedge_policy hedge_policy::deliver_at_once() const {
     return changed([](hedge_settings& s) { s.deliver_at_once = true; });
 }
 
-hedge_policy hedge_policy::pushback_limit(duration greatest) const {
+hedge_policy hedge_policy::pushback_limit(saturating_duration greatest) const {
     return with_common(settings().common.pushback_limit(greatest));
 }
 

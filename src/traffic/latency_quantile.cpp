@@ -33,7 +33,7 @@ static_assert(greatest_in(59, 15) == duration::max());
 
 } // namespace
 
-latency_quantile::latency_quantile(double q, duration initial, std::uint32_t min_samples)
+latency_quantile::latency_quantile(double q, saturating_duration initial, std::uint32_t min_samples)
     : q_(q)
     , initial_(detail::non_negative("latency_quantile.initial", initial))
     , min_samples_(min_samples) {
@@ -41,7 +41,7 @@ latency_quantile::latency_quantile(double q, duration initial, std::uint32_t min
     detail::demand(min_samples > 0, "latency_quantile.min_samples", min_samples, "must be at least 1");
 }
 
-void latency_quantile::record(duration took) noexcept {
+void latency_quantile::record(saturating_duration took) noexcept {
     auto const [octave, step] = place_of(took);
     in_octave_[octave].fetch_add(1, std::memory_order_relaxed);
     in_step_[octave * steps + step].fetch_add(1, std::memory_order_release);

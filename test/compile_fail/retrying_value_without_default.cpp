@@ -1,5 +1,6 @@
 // expected alone: retrying: what the operation completes with must have a default constructor, for where it
-// fails; a std::optional of it has one
+// fails; a std::optional of it has one, and an acceptor takes the socket: async_accept(socket,
+// retrying(policy))
 #include <asio_retry/retrying.hpp>
 
 #include <boost/asio/async_result.hpp>

@@ -256,6 +256,7 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("explain celry", "policy: at byte 0: expected the name of a profile, or items such as "
                                         "max_attempts(10), found 'celry'; did you mean celery?");
     expect_usage_error("simulate rounds Celery", "did you mean celery?");
+    expect_usage_error("explain exponental", "did you mean exponential?");
     expect_usage_error("explain go_backoff --failures 0", "--failures 0: must be a whole number of at least 1");
     expect_usage_error("explain go_backoff --failures=-1", "at least 1");
     expect_usage_error("explain go_backoff --draws many", "--draws many");

@@ -12,10 +12,10 @@ namespace asio_retry {
 
 /// The options of an `adaptive_throttle`.
 struct adaptive_throttle_options {
-    double k = 2;                               ///< requests per accepted one that are let through, at least 1
-    duration window = std::chrono::seconds(20); ///< what is remembered, at least 1 s
-    double max_rejection = 0.9;                 ///< the greatest share that is refused, in (0, 1)
-    std::uint64_t seed = 0;                     ///< of the draws; 0: a random one
+    double k = 2; ///< requests per accepted one that are let through, at least 1
+    saturating_duration window = std::chrono::seconds(20); ///< what is remembered, at least 1 s
+    double max_rejection = 0.9;                            ///< the greatest share that is refused, in (0, 1)
+    std::uint64_t seed = 0;                                ///< of the draws; 0: a random one
 };
 
 /// Refuses attempts at random, the more of them the fewer the peer accepts, so that a peer that has too much to

@@ -22,7 +22,7 @@ namespace asio_retry {
 class ASIO_RETRY_DECL attempt_counter final : public retry_gate {
 public:
     /// Throws std::invalid_argument unless the window is positive.
-    explicit attempt_counter(duration window = std::chrono::seconds(60));
+    explicit attempt_counter(saturating_duration window = std::chrono::seconds(60));
 
     /// What began within the window.
     attempt_histogram recent(time_point now) const noexcept;

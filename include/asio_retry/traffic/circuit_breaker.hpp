@@ -16,18 +16,18 @@ namespace asio_retry {
 
 /// The options of a `circuit_breaker`.
 struct circuit_breaker_options {
-    double failure_rate = 0.5;                  ///< failures per attempt that open it, in (0, 1]
-    std::uint32_t min_attempts = 20;            ///< fewer say nothing; `last` if that is set and less
-    duration window = std::chrono::seconds(10); ///< the attempts that count: those that ended within it, in ten
-                                                ///< slots
-    std::uint32_t last = 0;                     ///< or, if not 0, this many that ended last; at most a million
-    std::uint32_t consecutive = 0;              ///< so many failures in a row open it too; 0: off
-    double slow_rate = 0; ///< slow attempts per attempt that open it too, in [0, 1]; 0: off
-    duration slow{};      ///< slow is what took longer
-    duration open_for = std::chrono::seconds(5); ///< how long it stays open at first
+    double failure_rate = 0.5;       ///< failures per attempt that open it, in (0, 1]
+    std::uint32_t min_attempts = 20; ///< fewer say nothing; `last` if that is set and less
+    saturating_duration window = std::chrono::seconds(10); ///< the attempts that count: those that ended within
+                                                           ///< it, in ten slots
+    std::uint32_t last = 0;        ///< or, if not 0, this many that ended last; at most a million
+    std::uint32_t consecutive = 0; ///< so many failures in a row open it too; 0: off
+    double slow_rate = 0;          ///< slow attempts per attempt that open it too, in [0, 1]; 0: off
+    saturating_duration slow{};    ///< slow is what took longer
+    saturating_duration open_for = std::chrono::seconds(5); ///< how long it stays open at first
     double growth = 2; ///< and how many times as long after each failed probe, at least 1
-    duration open_cap = std::chrono::seconds(60); ///< up to this
-    std::uint32_t probes = 3;                     ///< attempts that have to succeed before it closes, 1 to 1000
+    saturating_duration open_cap = std::chrono::seconds(60); ///< up to this
+    std::uint32_t probes = 3; ///< attempts that have to succeed before it closes, 1 to 1000
 };
 
 /// What a `circuit_breaker` lets through.

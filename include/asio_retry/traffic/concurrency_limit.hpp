@@ -12,11 +12,11 @@ namespace asio_retry {
 
 /// The options of an `aimd`.
 struct aimd_options {
-    std::uint32_t initial = 20;                 ///< the limit at first
-    std::uint32_t least = 1;                    ///< of the limit
-    std::uint32_t greatest = 200;               ///< of the limit
-    double backoff_ratio = 0.9;                 ///< what is left of the limit after a drop, in (0, 1)
-    duration timeout = std::chrono::seconds(5); ///< what takes longer is a drop too
+    std::uint32_t initial = 20;   ///< the limit at first
+    std::uint32_t least = 1;      ///< of the limit
+    std::uint32_t greatest = 200; ///< of the limit
+    double backoff_ratio = 0.9;   ///< what is left of the limit after a drop, in (0, 1)
+    saturating_duration timeout = std::chrono::seconds(5); ///< what takes longer is a drop too
 };
 
 /// Additive increase, multiplicative decrease, as TCP has it: AIMDLimit of Netflix's concurrency-limits.
@@ -33,7 +33,7 @@ public:
     std::uint32_t limit() const noexcept { return limit_; }
 
     /// An attempt took `rtt`, and `in_flight` of them ran when it ended, itself included.
-    void update(duration rtt, std::uint32_t in_flight, bool dropped) noexcept;
+    void update(saturating_duration rtt, std::uint32_t in_flight, bool dropped) noexcept;
 
 private:
     aimd_options options_;
@@ -69,7 +69,7 @@ public:
     std::uint32_t limit() const noexcept { return static_cast<std::uint32_t>(limit_); }
 
     /// An attempt took `rtt`, and `in_flight` of them ran when it ended, itself included.
-    void update(duration rtt, std::uint32_t in_flight, bool dropped) noexcept;
+    void update(saturating_duration rtt, std::uint32_t in_flight, bool dropped) noexcept;
 
 private:
     double usual_after(double rtt) noexcept;

@@ -9,7 +9,8 @@ namespace asio_retry {
 
 /// The options of a `cooldown`.
 struct cooldown_options {
-    duration greatest = std::chrono::seconds(60); ///< of a pause: a peer that asks for more gets this; positive
+    saturating_duration greatest =
+        std::chrono::seconds(60); ///< of a pause: a peer that asks for more gets this; positive
 };
 
 /// Refuses all attempts, with error::cooling_down, while a peer has asked to be left alone: one gate per peer.

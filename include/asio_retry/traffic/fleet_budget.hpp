@@ -15,12 +15,12 @@ namespace asio_retry {
 
 /// The options of a `fleet_budget`.
 struct fleet_budget_options {
-    std::uint32_t batch = 5;                               ///< asks for this many where it needs one; positive
-    duration interval = std::chrono::seconds(1);           ///< from an answer to the next question; positive
-    duration greatest_interval = std::chrono::seconds(16); ///< up to which an empty store doubles it
-    duration lease = std::chrono::seconds(10);             ///< for how long tokens wait for a use; positive
+    std::uint32_t batch = 5;                                ///< asks for this many where it needs one; positive
+    saturating_duration interval = std::chrono::seconds(1); ///< from an answer to the next question; positive
+    saturating_duration greatest_interval = std::chrono::seconds(16); ///< up to which an empty store doubles it
+    saturating_duration lease = std::chrono::seconds(10);  ///< for how long tokens wait for a use; positive
     double ratio = 0.1;                                    ///< what a success earns, in (0, 1]: a retry costs 1
-    duration window = std::chrono::seconds(10);            ///< the time constant by which what was earned fades
+    saturating_duration window = std::chrono::seconds(10); ///< the time constant by which what was earned fades
     double capacity = 100; ///< of the store, at least 1; the same in all processes
     double per_second = 0; ///< what the store gets besides; the same in all processes
 };

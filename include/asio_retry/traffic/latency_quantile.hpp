@@ -23,13 +23,13 @@ namespace asio_retry {
 class ASIO_RETRY_DECL latency_quantile {
 public:
     /// Throws std::invalid_argument unless 0 < q < 1, `initial` is not negative and `min_samples` at least 1.
-    explicit latency_quantile(double q = 0.95, duration initial = std::chrono::milliseconds(100),
+    explicit latency_quantile(double q = 0.95, saturating_duration initial = std::chrono::milliseconds(100),
                               std::uint32_t min_samples = 20);
     latency_quantile(latency_quantile const&) = delete;
     latency_quantile& operator=(latency_quantile const&) = delete;
 
     /// An attempt took that long; a negative duration counts as zero.
-    void record(duration took) noexcept;
+    void record(saturating_duration took) noexcept;
 
     /// The quantile; `initial` until `min_samples` have been recorded.
     duration value() const noexcept;

@@ -13,7 +13,8 @@ namespace asio_retry {
 struct overload_advisor_options {
     double retry_share = 0.05;        ///< retries per request from which on nobody shall retry, in (0, 1]
     std::uint64_t min_requests = 100; ///< fewer say nothing; at least 1
-    duration window = std::chrono::seconds(10); ///< the requests that count: those that came within it
+    saturating_duration window =
+        std::chrono::seconds(10); ///< the requests that count: those that came within it
 };
 
 /// What a server that has to reject a request had better say.

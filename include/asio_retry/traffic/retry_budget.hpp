@@ -11,10 +11,11 @@ namespace asio_retry {
 
 /// The options of a `retry_budget`.
 struct retry_budget_options {
-    double ratio = 0.1;                         ///< what a success earns, in (0, 1]: a retry costs 1
-    duration window = std::chrono::seconds(10); ///< the time constant by which what is above `keep` fades
-    double keep = 1;                            ///< what does not fade, so that a quiet client may retry at all
-    double initial = 1;                         ///< what there is at first
+    double ratio = 0.1; ///< what a success earns, in (0, 1]: a retry costs 1
+    saturating_duration window =
+        std::chrono::seconds(10); ///< the time constant by which what is above `keep` fades
+    double keep = 1;              ///< what does not fade, so that a quiet client may retry at all
+    double initial = 1;           ///< what there is at first
     double per_second = 0;        ///< although too little is left, one retry in each 1/per_second s
     bool earn_by_request = false; ///< first attempts earn when they end, unless abandoned, and not
                                   ///< successes

@@ -12,8 +12,9 @@ namespace asio_retry {
 
 /// The options of a `window_budget`.
 struct window_budget_options {
-    double ratio = 0.2;                ///< retries per request, in [0, 1000]
-    std::chrono::seconds ttl{10};      ///< for how long a request and a retry count, 1 to 60 s, where there is
+    double ratio = 0.2; ///< retries per request, in [0, 1000]
+    saturating<std::chrono::seconds> ttl =
+        std::chrono::seconds(10);      ///< for how long a request and a retry count, 1 to 60 s, where there is
                                        ///< always something to do
     std::uint32_t min_per_second = 10; ///< retries that are granted even without requests
 };

@@ -395,6 +395,31 @@ fault(sent_is_not_said_by_those_that_cannot src/policy/machine_story.cpp
 fault(sent_is_retried src/policy/retryable.cpp
     [[return settings.retry_sent || effect_of]] [[return true || effect_of]])
 
+fault(kind_of_a_failure_ignores_the_limit src/policy/retryable.cpp
+    [[    if (is_late)
+        return failure_kind::timeout;
+]] [[    (void)is_late;
+]])
+
+fault(kind_of_a_failure_ignores_the_judgement src/policy/retryable.cpp
+    [[    if (failure.is_rejected())
+        return failure.rejected_as();
+    return classified.kind]] [[    return classified.kind]])
+
+fault(kind_of_a_failure_ignores_the_policy src/policy/retryable.cpp
+    [[kind_of(failure, facts, own ? own(failure.error()) : classify(failure.error()));]] [[kind_of(failure, facts, own && false ? own(failure.error()) : classify(failure.error()));]])
+
+fault(kind_may_be_permanent src/policy/retryable.cpp
+    [[        if (kind == failure_kind::permanent)
+            refuse(field, "permanent", "is never retried");
+]] [[]])
+
+fault(kinds_are_the_last_one src/policy/retryable.cpp
+    [[chosen.kinds |= static_cast]] [[chosen.kinds = static_cast]])
+
+fault(kinds_are_asked_without_the_facts src/policy/retry_policy.cpp
+    [[std::holds_alternative<retry_settings::kind_predicate>(s.retry_if)]] [[false]])
+
 fault(sent_ignores_what_the_error_says src/policy/retryable.cpp
     [[    if (failure.is_rejected())
         return failure.rejected_effect();]] [[    if (!failure.succeeded())

@@ -89,7 +89,7 @@ fault(chain_goes_on_counting src/policy/backoff_shapes.cpp
     [[then->ceiling(count - failures);]] [[then->ceiling(count);]])
 
 fault(shape_of_the_user_may_be_negative src/policy/backoff_shapes.cpp
-    [[return std::max(function(failures), duration::zero());]] [[return function(failures);]])
+    [[return std::max<duration>(function(failures), duration::zero());]] [[return function(failures);]])
 
 # --- wide numbers
 
@@ -436,6 +436,31 @@ fault(date_has_a_leap_second_in_each_minute src/policy/pushback.cpp
 
 fault(date_begins_the_year_too_early_before_1970 src/policy/pushback.cpp
     [[std::chrono::floor<std::chrono::days>(now)]] [[std::chrono::time_point_cast<std::chrono::days>(now)]])
+
+fault(duration_wraps_round_at_the_greatest include/asio_retry/duration.hpp
+    [[if (std::cmp_greater(counted, greatest / per::num))]] [[if (std::cmp_greater(counted, greatest))]])
+
+fault(duration_wraps_round_at_the_least include/asio_retry/duration.hpp
+    [[if (std::cmp_less(counted, least / per::num))]] [[if (std::cmp_less(counted, least))]])
+
+fault(duration_is_no_number include/asio_retry/duration.hpp
+    [[        if (counted != counted)
+            refuse_no_number();
+]] [[]])
+
+fault(duration_of_a_fraction_is_cut include/asio_retry/duration.hpp
+    [[counted < 0 ? counted - real(0.5) : counted + real(0.5)]] [[counted]])
+
+fault(duration_of_a_fraction_wraps_round include/asio_retry/duration.hpp
+    [[        if (counted >= -static_cast<real>(least)) // exactly one more than `greatest`, which `real` may lack
+            return (Held::max)();
+]] [[]])
+
+fault(schedule_wraps_round include/asio_retry/backoff.hpp
+    [[for (saturating_duration const d : delays)]] [[for (duration const d : delays)]])
+
+fault(backoff_of_a_callable_wraps_round include/asio_retry/detail/policy/backoff_shapes.hpp
+    [[shared_function<saturating_duration(std::uint64_t)> function;]] [[shared_function<duration(std::uint64_t)> function;]])
 
 fault(certificates_are_retried src/policy/retryable.cpp
     [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))

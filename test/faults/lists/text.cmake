@@ -12,8 +12,8 @@ fault(text_does_not_mention_an_observer src/text/terms.cpp
 fault(text_has_no_space_before_the_arguments_of_an_argument src/text/parse.cpp
     [[            skip_space();
             if (peek() != '(')
-                fail_expecting(made.at, "a value", name);]] [[            if (peek() != '(')
-                fail_expecting(made.at, "a value", name);]])
+                fail_expecting(made.at, "a value", name, did]] [[            if (peek() != '(')
+                fail_expecting(made.at, "a value", name, did]])
 
 # --- numbers
 
@@ -74,8 +74,31 @@ fault(arguments_are_of_any_type src/text/arguments.cpp
 # --- the items
 
 fault(builder_reads_stand_ins src/text/unreadable.cpp
-    [[    if (item != std::end(unreadable_items))]]
-    [[    if (item != std::end(unreadable_items) && item != std::begin(unreadable_items))]])
+    [[    if (item != std::end(unreadable_items) &&]]
+    [[    if (item != std::end(unreadable_items) && item != std::begin(unreadable_items) &&]])
+
+fault(builder_takes_a_slip_for_a_stand_in src/text/unreadable.cpp
+    [[return a.quoted.empty() && std::holds]] [[return std::holds]])
+
+fault(builder_takes_one_rule_of_a_name src/text/build.cpp
+    [[            if (!setting->may_be_repeated)
+]] [[]])
+
+fault(builder_takes_any_failure_and_kinds src/text/build.cpp
+    [[name == "any_failure" ? "retry_if" : name;]] [[name;]])
+
+fault(json_takes_one_rule_of_a_name src/text/policy_json.cpp
+    [[return setting && setting->may_be_repeated && all]] [[return setting && setting->is_list && all]])
+
+fault(json_takes_the_arguments_of_a_rule_for_rules src/text/policy_json.cpp
+    [[(all->empty() || !all->front().is_string())]] [[(all->empty() || all)]])
+
+fault(text_suggests_no_unit src/text/arguments.cpp
+    [[    if (kind == parameter_kind::a_duration && std::holds_alternative<number_word>(a.value)) {]]
+    [[    if (kind == parameter_kind::a_number && std::holds_alternative<number_word>(a.value)) {]])
+
+fault(text_suggests_no_name_without_parentheses src/text/policy_profiles.cpp
+    [[question = similar_name(name); is_one_word]] [[question = ""; is_one_word]])
 
 fault(builder_forgets_the_cap_of_a_jitter src/text/build.cpp
     [[        if (a.has("cap"))
@@ -88,7 +111,7 @@ fault(builder_makes_a_flag_of_false src/text/build.cpp
     [[a.has("beyond_cap") && a.flag("beyond_cap") ?]] [[a.has("beyond_cap") ?]])
 
 fault(builder_takes_two_limits_of_attempts src/text/build.cpp
-    [[once(item.name == "unlimited_attempts" ? "max_attempts" : setting->name, item);]] [[once(setting->name, item);]])
+    [[return name == "unlimited_attempts" ? "max_attempts" :]] [[return]])
 
 fault(builder_takes_a_profile_anywhere src/text/build.cpp
     [[        if (!is_first)

@@ -292,7 +292,7 @@ fault(breaker_stays_open_as_long_as_before src/traffic/circuit_breaker.cpp
     [[static_cast<double>(open_length_.count()) * options_.growth;]] [[static_cast<double>(open_length_.count());]])
 
 fault(breaker_stays_open_for_ever_longer src/traffic/circuit_breaker.cpp
-    [[                           : options_.open_cap;]] [[                           : duration(static_cast<duration::rep>(longer));]])
+    [[                           : duration(options_.open_cap);]] [[                           : duration(static_cast<duration::rep>(longer));]])
 
 fault(breaker_remembers_how_long_it_was_open src/traffic/circuit_breaker.cpp
     [[    failures_in_row_ = 0;
@@ -415,7 +415,7 @@ fault(fleet_budget_doubles_past_the_greatest_interval src/traffic/fleet_budget.c
     [[bool const may_double = interval_ <= options_.greatest_interval / 2;]] [[bool const may_double = interval_ < options_.greatest_interval;]])
 
 fault(fleet_budget_goes_on_asking_seldom src/traffic/fleet_budget.cpp
-    [[interval_ = !empty_ ? options_.interval : may_double]] [[interval_ = !empty_ ? interval_ : may_double]])
+    [[interval_ = empty_ ? longer : duration(options_.interval);]] [[interval_ = empty_ ? longer : interval_;]])
 
 fault(fleet_budget_reserves_from_an_empty_store src/traffic/fleet_budget.cpp
     [[empty_ = tokens == 0;]] [[empty_ = false;]])

@@ -59,6 +59,7 @@ std::vector<profile_numbers> const published_profiles = {
     {"memorystore_windowed", unlimited, {{1s, 2s}, {2s, 3s}}, {31s, 32s}},
     {"go_backoff", unlimited, {{250ms, 750ms}, {375ms, 1125ms}}, {30s, 90s}},
     {"aws_sdk_standard", 3, {{0s, 1s}, {0s, 2s}, {0s, 4s}}, {0s, 20s}},
+    {"aws_2026", 3, {{0s, 50ms}, {0s, 100ms}, {0s, 200ms}}, {0s, 20s}},
     {"grpc", 4, {{80ms, 120ms}, {160ms, 240ms}, {320ms, 480ms}}, {800ms, 1200ms}},
     {"polly_v2", 4, {}, {}}, // not uniform: see below
     {"polly_default", 4, {{2s, 2s}}, {2s, 2s}},

@@ -146,6 +146,32 @@ TEST(policy_text, rules_of_failures_are_written_and_cannot_be_read) {
               "0: max_attempts_when stands for a callable, and a callable cannot be read from text");
 }
 
+TEST(policy_text, decision_50_rules_of_kinds_are_written_and_read) {
+    retry_policy const policy = retry_policy()
+                                    .retry_if(failure_kind::overloaded, failure_kind::timeout)
+                                    .when(failure_kind::timeout, constant(1s))
+                                    .max_attempts_when(failure_kind::overloaded, 2)
+                                    .when(failure_kind::throttled, exponential(1s).cap(20s));
+    std::string const rules = " retry_if(timeout, overloaded) when(timeout, backoff=constant(value=1s)) "
+                              "max_attempts_when(overloaded, count=2) when(throttled, "
+                              "backoff=exponential(base=1s, factor=2, cap=20s))";
+    EXPECT_EQ(to_string(policy), std::string(default_policy) + rules);
+    EXPECT_EQ(to_string(parse_policy(to_string(policy))), to_string(policy));
+    EXPECT_EQ(to_string(parse_policy("when( timeout , backoff = constant(1s) )")),
+              std::string(default_policy) + " when(timeout, backoff=constant(value=1s))");
+    EXPECT_EQ(fault_in("retry_if(timout)"), "9: expected a value, found 'timout'; did you mean timeout?");
+    EXPECT_EQ(fault_in("retry_if(5s)"),
+              "9: expected a kind of failure such as timeout for each kind of retry_if, found '5s'");
+    EXPECT_EQ(fault_in("retry_if()"), "0: retry_if = {}: must have at least one kind of failure");
+    EXPECT_EQ(fault_in("when(timeout)"), "12: expected a backoff for backoff of when, found none");
+    EXPECT_EQ(fault_in("retry_if(timeout) any_failure()"),
+              "18: expected no second retry_if, found 'any_failure'");
+    EXPECT_EQ(fault_in("retry_if(timeout) retry_if(timeout)"),
+              "18: expected no second retry_if, found 'retry_if'");
+    EXPECT_EQ(fault_in("constant(timeout)"),
+              "9: expected a duration such as 500ms for value of constant, found 'timeout'");
+}
+
 TEST(policy_text, every_setting_is_written_and_read) {
     retry_policy const policy = retry_policy()
                                     .unlimited_attempts()
@@ -418,8 +444,7 @@ TEST(policy_text, a_profile_stands_first_and_takes_no_argument) {
     EXPECT_EQ(fault_in("celery() celery()"), "9: celery is a profile, which must be the first item");
     EXPECT_EQ(fault_in("celery(3)"), "7: expected no further argument of celery, found '3'");
     EXPECT_EQ(fault_in("celery(factor=1s)"), "7: expected no argument of celery, found 'factor'");
-    EXPECT_THAT(fault_in("first_at_once(celery())"),
-                StartsWith("14: unknown name 'celery'; expected a backoff (constant, "));
+    EXPECT_EQ(fault_in("first_at_once(celery())"), "14: unknown name 'celery'; expected the name of a backoff");
 }
 
 TEST(policy_text, callables_have_a_stand_in) {
@@ -449,7 +474,7 @@ TEST(policy_text, callables_cannot_be_read) {
     std::string const no_callable = " stands for a callable, and a callable cannot be read from text";
     for (std::string const name :
          {"custom_backoff()", "custom_jitter(<callable>)", "retry_if(<callable>)", "on_retry(<callable>)",
-          "on_give_up(<callable>)", "retry_if()", "custom_backoff(<callable>, cap=1s)"})
+          "on_give_up(<callable>)", "on_retry()", "custom_backoff(<callable>, cap=1s)"})
         EXPECT_EQ(fault_in("clamp() " + name), "8: " + name.substr(0, name.find('(')) + no_callable);
     EXPECT_EQ(fault_in("first_at_once(custom_backoff())"), "14: custom_backoff" + no_callable);
     EXPECT_EQ(fault_in("gate(<gate>)"), "0: gate stands for a gate, and a gate cannot be read from text");
@@ -522,18 +547,13 @@ TEST(policy_text, no_space_stands_between_a_number_and_its_unit) {
     EXPECT_EQ(fault_in("exponential(1s s)"), "15: expected ',' or ')', found 's'");
 }
 
-TEST(policy_text, unknown_names_are_refused_with_those_there_are) {
-    EXPECT_THAT(fault_in("clamp() exponentail(1s)"),
-                AllOf(StartsWith("8: unknown name 'exponentail'; did you mean exponential? Expected a backoff "
-                                 "(constant, linear, "),
-                      HasSubstr("), a jitter (no_jitter, full_jitter, "),
-                      HasSubstr("), a setting (max_attempts, unlimited_attempts, "),
-                      HasSubstr("retry_when_nested)"), testing::EndsWith(" or a profile")));
-    EXPECT_THAT(fault_in("first_at_once(full_jitter())"),
-                AllOf(StartsWith("14: unknown name 'full_jitter'; expected a backoff (constant, "),
-                      testing::EndsWith("first_at_once)")));
-    EXPECT_THAT(fault_in("Constant(1s)"),
-                StartsWith("0: unknown name 'Constant'; did you mean constant? Expected a backoff"));
+TEST(policy_text, unknown_names_are_refused_with_a_similar_one) {
+    EXPECT_EQ(fault_in("clamp() exponentail(1s)"), "8: unknown name 'exponentail'; did you mean exponential?");
+    EXPECT_EQ(fault_in("clamp() patience(1s)"),
+              "8: unknown name 'patience'; expected the name of a backoff, a jitter, a setting or a profile");
+    EXPECT_EQ(fault_in("first_at_once(full_jitter())"),
+              "14: unknown name 'full_jitter'; expected the name of a backoff");
+    EXPECT_EQ(fault_in("Constant(1s)"), "0: unknown name 'Constant'; did you mean constant?");
     EXPECT_EQ(fault_in("exponential(bse=1s)"),
               "12: expected a parameter of exponential (base, factor, cap), found 'bse'; did you mean base?");
     EXPECT_EQ(fault_in("schedule(delays=1s)"), "9: expected a parameter of schedule (cap), found 'delays'");
@@ -571,7 +591,10 @@ TEST(policy_text, missing_and_surplus_arguments_are_refused) {
 
 TEST(policy_text, arguments_of_another_kind_are_refused) {
     EXPECT_EQ(fault_in("constant(500)"),
-              "9: expected a duration such as 500ms for value of constant, found '500'");
+              "9: expected a duration such as 500ms for value of constant, found '500'; did you mean 500s?");
+    EXPECT_EQ(
+        fault_in("attempt_timeout(5)"),
+        "16: expected a duration such as 500ms for greatest of attempt_timeout, found '5'; did you mean 5s?");
     EXPECT_EQ(fault_in("exponential(1s, factor=2s)"),
               "23: expected a number for factor of exponential, found '2s'");
     EXPECT_EQ(fault_in("max_attempts(true)"),
@@ -582,7 +605,7 @@ TEST(policy_text, arguments_of_another_kind_are_refused) {
     EXPECT_EQ(fault_in("constant(linear(1s, 1s))"),
               "9: expected a duration such as 500ms for value of constant, found 'linear'");
     EXPECT_EQ(fault_in("schedule(1s, 2)"),
-              "13: expected a duration such as 500ms for each delay of schedule, found '2'");
+              "13: expected a duration such as 500ms for each delay of schedule, found '2'; did you mean 2s?");
 }
 
 TEST(policy_text, what_cpp_refuses_is_refused_at_the_item) {
@@ -620,7 +643,7 @@ TEST(policy_text, sixteen_backoffs_may_stand_inside_one_another) {
 
 TEST(policy_text, long_words_are_shown_in_part) {
     std::string expected = "0: unknown name '";
-    expected.append(40, 'x').append("...'; expected a backoff (");
+    expected.append(40, 'x').append("...'; expected the name of ");
     EXPECT_THAT(fault_in(std::string(100'000, 'x') + "()"), StartsWith(expected));
 }
 

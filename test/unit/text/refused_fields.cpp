@@ -104,6 +104,13 @@ refused_field const refused_fields[] = {
      "set_up_within = 0s: must be positive"},
     {[] { return retry_policy().idle_timeout(0s); }, "idle_timeout(0s)", R"({"idle_timeout": "0s"})",
      "idle_timeout = 0s: must be positive"},
+    {[] { return retry_policy().max_attempts_when(failure_kind::timeout, 0); }, "max_attempts_when(timeout, 0)",
+     R"({"max_attempts_when": ["timeout", 0]})", "max_attempts_when = 0: must be at least 1"},
+    {[] { return retry_policy().when(failure_kind::permanent, constant(1s)); }, "when(permanent, constant(1s))",
+     R"({"when": {"kind": "permanent", "backoff": {"constant": "1s"}}})", "when = permanent: is never retried"},
+    {[] { return retry_policy().retry_if(failure_kind::timeout, failure_kind::none); },
+     "retry_if(timeout, none)", R"({"retry_if": ["timeout", "none"]})",
+     "retry_if = none: must be a kind of failure"},
     {[] { return retry_policy().max_attempts_when(any_failure, 0); }, nullptr, nullptr,
      "max_attempts_when = 0: must be at least 1"},
     {[] { return stepwise_exponential(-1s, 2, 1s); }, "stepwise_exponential(-1s, 2, 1s)",
@@ -159,10 +166,9 @@ TEST(refused_fields, decision_04_what_cannot_be_read_is_named_by_its_parameter) 
     };
     EXPECT_EQ(from_json(R"({"exponential": {"base": 5, "cap": "1min"}})"),
               "asio_retry: at /exponential/base: expected a duration such as 500ms for base of exponential, "
-              "found '5'");
-    EXPECT_THAT(from_json(R"({"max_atempts": 3})"),
-                testing::StartsWith("asio_retry: at /max_atempts: unknown name 'max_atempts'; did you mean "
-                                    "max_attempts? Expected a backoff ("));
+              "found '5'; did you mean \"5s\"?");
+    EXPECT_EQ(from_json(R"({"max_atempts": 3})"),
+              "asio_retry: at /max_atempts: unknown name 'max_atempts'; did you mean max_attempts?");
     EXPECT_EQ(
         refusal_by([] { return grpc_retry_policy_from_json(boost::json::parse(R"({"maxAttempts": 1})")); }),
         "asio_retry: at /maxAttempts: expected a whole number of at least 2, found '1'");

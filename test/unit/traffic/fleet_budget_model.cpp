@@ -39,7 +39,8 @@ public:
         look(now);
         held += tokens;
         is_empty = tokens == 0;
-        interval = is_empty ? std::min(interval * 2, options.greatest_interval) : options.interval;
+        interval =
+            is_empty ? std::min<duration>(interval * 2, options.greatest_interval) : duration(options.interval);
         end(now);
     }
 

@@ -50,7 +50,7 @@ void refuses_as_number(std::optional<double> Options::* field, std::string const
 }
 
 template <typename Gate, typename Options>
-void refuses_as_duration(duration Options::* field, std::string const& name) {
+void refuses_as_duration(saturating_duration Options::* field, std::string const& name) {
     for (duration const value : {duration(-1), duration::min()}) {
         Options options;
         options.*field = value;

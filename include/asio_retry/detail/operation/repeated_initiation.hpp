@@ -92,8 +92,8 @@ template <typename Signature>
 inline constexpr bool is_inner_token<default_token, Signature> = true;
 
 /// Says what makes an operation unusable; but not that its values have no default, or that they are not those
-/// of the handler inside, as of the overloads of async_accept and async_connect that nobody has meant: the
-/// compiler tries them all.
+/// of the handler inside: the compiler asks for the type of all overloads of async_accept and async_connect,
+/// also of those that nobody has meant.
 template <typename Token, typename... Signatures>
 struct retryable_signature {
     static constexpr bool has_defaults = true;
@@ -184,15 +184,14 @@ public:
 
     /// For what is unusable. Who only asks for its type is told nothing.
     template <typename Initiation, typename... Args>
-        requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>) &&
-                (retryable::has_defaults ||
-                 !std::is_same_v<std::decay_t<Initiation>, asio::detail::initiation_archetype<Signatures...>>)
+        requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>)
     static auto initiate(Initiation&&, retrying_token token, Args&&...)
         -> decltype(asio_retry::detail::start_nothing<Signatures...>(token.token)) {
         static_assert(
             retryable::has_defaults,
             "retrying: what the operation completes with must have a default constructor, for where it fails; "
-            "a std::optional of it has one");
+            "a std::optional of it has one, and an acceptor takes the socket: async_accept(socket, "
+            "retrying(policy))");
         static_assert(!retryable::has_defaults || retryable::has_handler,
                       "retrying: the handler inside must be callable with what the operation completes with");
         static_assert(

@@ -107,7 +107,7 @@ struct chained_shape {
 
 struct custom_shape {
     static constexpr std::string_view name = "custom_backoff";
-    shared_function<duration(std::uint64_t)> function;
+    shared_function<saturating_duration(std::uint64_t)> function;
 
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
 };

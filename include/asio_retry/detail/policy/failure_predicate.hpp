@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/policy/thrown_predicate.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_settings.hpp>
 
@@ -9,6 +10,7 @@
 
 #include <concepts>
 #include <exception>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -25,6 +27,11 @@ template <typename E, typename Predicate>
 inline constexpr bool judges_failures = std::predicate<std::decay_t<Predicate>&, E const&>;
 template <typename Predicate>
 inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::decay_t<Predicate>>;
+
+/// A kind of failure, or a list of them.
+template <typename T>
+inline constexpr bool names_kinds = std::is_convertible_v<T, std::span<failure_kind const>> ||
+                                    std::is_same_v<std::remove_cvref_t<T>, failure_kind>;
 
 /// An error in place of a predicate of errors.
 template <typename E, typename Predicate>
@@ -55,5 +62,10 @@ retry_settings::predicate failure_predicate(std::string_view field, Predicate&& 
     else
         return retry_settings::event_predicate(field, std::forward<Predicate>(predicate));
 }
+
+/// Of failures of these kinds. Throws std::invalid_argument, naming `field`, if there is none, and for a kind
+/// after which there is never a retry.
+ASIO_RETRY_DECL retry_settings::predicate kind_predicate(std::string_view field,
+                                                         std::span<failure_kind const> kinds);
 
 } // namespace asio_retry::detail

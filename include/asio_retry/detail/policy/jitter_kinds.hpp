@@ -93,7 +93,7 @@ struct decorrelated_jitter_v2_kind {
 
 struct custom_jitter_kind {
     static constexpr std::string_view name = "custom_jitter";
-    shared_function<duration(backoff_step, random&)> function;
+    shared_function<saturating_duration(backoff_step, random&)> function;
 
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 };

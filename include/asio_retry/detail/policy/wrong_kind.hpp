@@ -14,12 +14,6 @@ inline constexpr bool is_maker_of = false;
 template <typename Made, typename... Args>
 inline constexpr bool is_maker_of<Made (*)(Args...), Made> = true;
 
-template <typename T>
-inline constexpr bool is_duration = std::convertible_to<T, duration>;
-
-template <typename T>
-inline constexpr bool is_plain_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
-
 /// What is wrong with what was given for a backoff. (A function that returns no `auto` is looked at too late to
 /// complain first.)
 template <typename Other>
@@ -28,12 +22,12 @@ auto explain_backoff() {
     static_assert(!is_maker, "backoff: this is a function that makes one: call it, as in exponential(100ms)");
     static_assert(!is_duration<Other>,
                   "backoff: a duration alone has no shape: constant(100ms) or exponential(100ms)");
-    static_assert(!is_plain_number<Other>,
+    static_assert(!is_number<Other>,
                   "backoff: a number is no delay, and needs a unit and a shape: constant(100ms) or "
                   "exponential(100ms)");
     static_assert(!std::same_as<std::remove_cvref_t<Other>, jitter>,
                   "backoff: this is a jitter, which is set by jitter(...)");
-    static_assert(is_maker || is_duration<Other> || is_plain_number<Other> ||
+    static_assert(is_maker || is_duration<Other> || is_number<Other> ||
                       std::same_as<std::remove_cvref_t<Other>, jitter>,
                   "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
 }
@@ -45,12 +39,11 @@ auto explain_jitter() {
     static_assert(!is_maker, "jitter: this is a function that makes one: call it, as in equal_jitter()");
     static_assert(!is_duration<Other>,
                   "jitter: a duration alone says no jitter: additive_jitter(100ms) or symmetric_jitter(100ms)");
-    static_assert(!is_plain_number<Other>, "jitter: a number alone says no jitter: proportional_jitter(0.1)");
+    static_assert(!is_number<Other>, "jitter: a number alone says no jitter: proportional_jitter(0.1)");
     static_assert(!std::same_as<std::remove_cvref_t<Other>, backoff>,
                   "jitter: this is a backoff, which is set by backoff(...)");
     static_assert(
-        is_maker || is_duration<Other> || is_plain_number<Other> ||
-            std::same_as<std::remove_cvref_t<Other>, backoff>,
+        is_maker || is_duration<Other> || is_number<Other> || std::same_as<std::remove_cvref_t<Other>, backoff>,
         "jitter: it must be called, as an lvalue, with a backoff_step and a random& and return a duration");
 }
 

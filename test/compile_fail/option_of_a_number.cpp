@@ -1,0 +1,10 @@
+// expected alone: a number alone is no duration, and needs a unit: 5s or 500ms, and not 5
+#include <asio_retry/traffic/circuit_breaker.hpp>
+
+asio_retry::circuit_breaker_options make() {
+#ifdef FAULT_REMOVED
+    return {.open_for = std::chrono::seconds(5)};
+#else
+    return {.open_for = 5};
+#endif
+}
