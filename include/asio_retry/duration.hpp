@@ -37,13 +37,13 @@ inline constexpr bool is_chrono_duration<std::chrono::duration<Rep, Period>> = t
 
 /// std::chrono's conversion, but for what a `Held` cannot hold, and to the nearest nanosecond.
 template <typename Held, typename Rep, typename Period>
-constexpr Held held_in(std::chrono::duration<Rep, Period> const& value) {
+constexpr Held held_in(std::chrono::duration<Rep, Period> const& given) {
     using per = std::ratio_divide<Period, typename Held::period>;
     using count = typename Held::rep;
     constexpr count least = (Held::min)().count(), greatest = (Held::max)().count();
     if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
         using real = std::common_type_t<Rep, double>;
-        real const counted = std::chrono::duration<real, typename Held::period>(value).count();
+        real const counted = std::chrono::duration<real, typename Held::period>(given).count();
         if (counted != counted)
             refuse_no_number();
         if (counted >= -static_cast<real>(least)) // exactly one more than `greatest`, which `real` may lack
@@ -52,14 +52,14 @@ constexpr Held held_in(std::chrono::duration<Rep, Period> const& value) {
             return (Held::min)();
         return Held(static_cast<count>(counted < 0 ? counted - real(0.5) : counted + real(0.5)));
     } else if constexpr (std::integral<Rep>) {
-        auto const counted = +value.count();
+        auto const counted = +given.count();
         if (std::cmp_greater(counted, greatest / per::num))
             return (Held::max)();
         if (std::cmp_less(counted, least / per::num))
             return (Held::min)();
         return Held(static_cast<count>(counted) * per::num);
     } else {
-        return value;
+        return given;
     }
 }
 
@@ -80,15 +80,15 @@ public:
     /// Of any unit that is no finer.
     template <typename Rep, typename Period>
         requires detail::is_holdable<Rep, Period, Held>
-    constexpr saturating(std::chrono::duration<Rep, Period> const& value)
-        : Held(detail::held_in<Held>(value)) {}
+    constexpr saturating(std::chrono::duration<Rep, Period> const& given)
+        : Held(detail::held_in<Held>(given)) {}
 
     /// Of what converts to one by itself.
     template <typename Other>
         requires(!detail::is_number<Other> && !std::derived_from<Other, Held> &&
                  !detail::is_chrono_duration<Other> && std::convertible_to<Other const&, Held>)
-    constexpr saturating(Other const& value)
-        : Held(value) {}
+    constexpr saturating(Other const& given)
+        : Held(given) {}
 
     /// A number has no unit: says so.
     template <typename Number>

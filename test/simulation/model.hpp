@@ -63,18 +63,21 @@ public:
     /// The attempt was sent a cancellation.
     void told(asio::cancellation_type_t type, duration now) {
         demand(phase_ == phase::running, "an attempt that does not run is told to stop");
-        bool const limit = now == limit_ && type == asio::cancellation_type::terminal;
+        bool const limit = is_limit(now) && type == asio::cancellation_type::terminal;
         bool const forwarded = now == told_at_ && (type & told_) != asio::cancellation_type::none;
         bool const drained = type == asio::cancellation_type::terminal &&
                              std::find(drain_ends_.begin(), drain_ends_.end(), now) != drain_ends_.end();
         demand(limit || forwarded || drained, "an attempt is told to stop for no reason");
         told_of_limit_ = told_of_limit_ || limit;
+        told_of_deadline_ = told_of_deadline_ || (limit && now >= deadline_);
     }
 
     void ended(attempt_end how, error_code const& error, bool hears, duration now) {
         demand(phase_ == phase::running, "an attempt ends that does not run");
         demand(!hears || now <= limit_ || told_of_limit_, "an attempt beyond its limit was not told to stop");
-        if (now == limit_)
+        demand(!hears || now <= deadline_ || told_of_deadline_,
+               "an attempt beyond the deadline was not told to stop, or not again");
+        if (now == limit_ || now == deadline_)
             lenient_ = true; // which of the two came first is anybody's guess
         phase_ = phase::ended;
         ended_at_ = now;
@@ -82,10 +85,11 @@ public:
         how_ = how;
         error_ = error;
         expired_ = now > limit_;
+        limited_by_deadline_ = limited_by_deadline_ || now > deadline_;
         if (expired_ && how != attempt_end::success)
             error_ = asio::error::timed_out;
         judged_ = how == attempt_end::rejected && !expired_;
-        told_of_limit_ = false;
+        told_of_limit_ = told_of_deadline_ = false;
     }
 
     void dropped() { phase_ = phase::dropped; }
@@ -298,6 +302,12 @@ private:
         }
     }
 
+    /// Of the attempt that runs, or one of the deadlines after it: each tells the attempt.
+    bool is_limit(duration now) const {
+        bool const is_total = plan_.total_timeout && now == started_ + *plan_.total_timeout;
+        return now == limit_ || (now >= limit_ && (is_total || now == plan_.deadline));
+    }
+
     void check_reason(stop_reason reason, duration now) {
         if (lenient_)
             return;
@@ -371,7 +381,8 @@ private:
     answer cancelled_ = answer::no;
     std::optional<stop_reason> given_up_;
     std::optional<error> thrown_;
-    bool limited_by_deadline_ = false, told_of_limit_ = false, expired_ = false, judged_ = false;
+    bool limited_by_deadline_ = false, told_of_limit_ = false, told_of_deadline_ = false;
+    bool expired_ = false, judged_ = false;
     bool predicate_asked_ = false, retryable_ = false, leased_ = false, refused_ = false;
     answer clamped_ = answer::no; // whether the wait was cut short, so that the retry is the last
     bool lenient_ = false, unborn_ = false;
