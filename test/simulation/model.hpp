@@ -302,10 +302,11 @@ private:
         }
     }
 
-    /// Of the attempt that runs, or one of the deadlines after it: each tells the attempt.
+    /// Of the attempt that runs: the first or a later one, each of which tells the attempt.
     bool is_limit(duration now) const {
+        bool const is_own = plan_.attempt_timeout && now == began_at_ + *plan_.attempt_timeout;
         bool const is_total = plan_.total_timeout && now == started_ + *plan_.total_timeout;
-        return now == limit_ || (now >= limit_ && (is_total || now == plan_.deadline));
+        return now == limit_ || (now >= limit_ && (is_own || is_total || now == plan_.deadline));
     }
 
     void check_reason(stop_reason reason, duration now) {

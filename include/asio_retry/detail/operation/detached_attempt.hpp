@@ -27,7 +27,7 @@ public:
     using operation_type = operation_core;
 
     /// What the operation tells its running attempt comes here. If this throws, nothing happened.
-    explicit detached_attempt(operation_core& operation);
+    explicit detached_attempt(operation_core& given_operation);
     detached_attempt(detached_attempt const&) = delete;
     detached_attempt& operator=(detached_attempt const&) = delete;
 
@@ -90,15 +90,15 @@ private:
 template <typename Operation>
 class attempt_link {
 public:
-    explicit attempt_link(Operation* operation) noexcept
-        : to_(reinterpret_cast<std::uintptr_t>(operation)) {}
+    explicit attempt_link(Operation* given_operation) noexcept
+        : to_(reinterpret_cast<std::uintptr_t>(given_operation)) {}
 
     explicit attempt_link(std::nullptr_t) noexcept
         : to_(0) {}
 
     /// Takes it over.
-    explicit attempt_link(detached_attempt* attempt) noexcept
-        : to_(reinterpret_cast<std::uintptr_t>(attempt) | is_detached) {}
+    explicit attempt_link(detached_attempt* given_attempt) noexcept
+        : to_(reinterpret_cast<std::uintptr_t>(given_attempt) | is_detached) {}
 
     explicit operator bool() const noexcept { return to_ != 0; }
     attempt_link* operator->() noexcept { return this; }
