@@ -41,8 +41,8 @@ namespace asio_retry {
 /// Lifetimes: operation and policy are moved or copied. The operation stays at one address until the last
 /// attempt has ended. What it refers to, such as buffers, must live as long.
 /// - By default the completion comes when all attempts have ended, so until the completion is long enough. An
-///   attempt that ignores that it is told to stop delays the completion. The caller, each deadline, the scope and
-///   a drain of it tell it again.
+///   attempt that ignores that it is told to stop delays the completion. The caller, each deadline, the scope
+///   and a drain of it tell it again.
 /// - With `deliver_at_once` the completion comes first, and some attempts may end after it. The library then
 ///   takes its own memory and not that of the handler's allocator, which may go with the handler.
 ///

@@ -79,9 +79,9 @@ class hedge_policy;
 /// Per-operation cancellation: `terminal` and `partial` end a wait at once, are forwarded to a running attempt
 /// as they are, and let no further attempt begin. `total` does the same until the first attempt has failed.
 /// Afterwards it is ignored, unless the policy has `allow_total_cancellation()`, because a failed attempt may
-/// have had side effects. Each request is forwarded, and each time limit tells the attempt, whatever it was told
-/// before. The operation waits for the attempt, unless the policy has `deliver_at_once()`. A success wins over a cancellation; otherwise a cancelled operation completes with
-/// `operation_aborted`.
+/// have had side effects. Each request is forwarded, and each time limit tells the attempt, whatever it was
+/// told before. The operation waits for the attempt, unless the policy has `deliver_at_once()`. A success wins
+/// over a cancellation; otherwise a cancelled operation completes with `operation_aborted`.
 ///
 /// No attempt is made in a scope that was cancelled before the start, nor in a coroutine that was, where the
 /// default token, `use_awaitable` or `as_tuple` of that awaits an awaitable operation, unless this gets a

@@ -27,12 +27,12 @@ namespace asio_retry {
 //   setting   max_attempts(10), unlimited_attempts(), max_elapsed(15min), max_waited(5min),
 //             attempt_timeout(5s), set_up_within(10s), idle_timeout(30s), total_timeout(1min),
 //             reset_after(30s), clamp(), deliver_at_once(), allow_total_cancellation(),
-//             retry_when_nested(), retry_sent(false), any_failure() for retry_if(any_failure), retry_if(timeout, overloaded), which takes any number of
-//             kinds of failure (transient, timeout, throttled, overloaded), when(throttled, exponential(1s))
-//             and max_attempts_when(timeout, 2), which may be repeated, wait_when_refused(),
-//             pushback_limit(30s), which takes
-//             `clamp=true` or `ignore=true`, pushback_spread(0.2), and deadline(3h): the time since the epoch
-//             of the steady clock, which means something in this process only
+//             retry_when_nested(), retry_sent(false), any_failure() for retry_if(any_failure),
+//             retry_if(timeout, overloaded), which takes any number of kinds of failure (transient, timeout,
+//             throttled, overloaded), when(throttled, exponential(1s)) and max_attempts_when(timeout, 2), which
+//             may be repeated, wait_when_refused(), pushback_limit(30s), which takes `clamp=true` or
+//             `ignore=true`, pushback_spread(0.2), and deadline(3h): the time since the epoch of the steady
+//             clock, which means something in this process only
 //   profile   the name of one, such as celery(), as the first item; later items change it
 //
 // A text that is nothing but the name of a profile, such as celery, is that profile.

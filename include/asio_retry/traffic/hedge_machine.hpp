@@ -137,9 +137,7 @@ public:
     bool is_cancelled() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// Whether `next` has to be told the time, also where no result is wanted.
-    bool watches_deadline() const noexcept {
-        return running_ > 0 && tells_at_ != (time_point::max)();
-    }
+    bool watches_deadline() const noexcept { return running_ > 0 && tells_at_ != (time_point::max)(); }
 
     /// Ends a wait during which nothing runs.
     void begin_now(time_point now) noexcept;
@@ -234,7 +232,7 @@ private:
     bool is_ready_ = false;  // the next attempt is admitted
     bool has_lease_ = false; // for the next attempt
     bool has_to_stop_ = false;
-    bool was_told_ = false;      // to stop, with terminal
+    bool was_told_ = false; // to stop, with terminal
     bool is_lost_ = false;
     bool has_marked_ = false; // an attempt has failed with a permanent error
 };
