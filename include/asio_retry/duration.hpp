@@ -1,10 +1,9 @@
 #pragma once
 
-#include <asio_retry/detail/policy/config.hpp>
-
 #include <chrono>
 #include <concepts>
 #include <ratio>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -19,7 +18,9 @@ using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 namespace detail {
 
 /// Throws std::invalid_argument.
-[[noreturn]] ASIO_RETRY_DECL void refuse_no_number();
+[[noreturn]] inline void refuse_no_number() {
+    throw std::invalid_argument("asio_retry: duration = nan: must be a number");
+}
 
 template <typename T>
 inline constexpr bool is_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;

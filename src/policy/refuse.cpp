@@ -52,10 +52,6 @@ duration non_negative(std::string_view field, duration value) {
     return value;
 }
 
-void refuse_no_number() {
-    refuse("duration", "nan", "must be a number");
-}
-
 void refuse_empty(std::string_view field) {
     refuse(field, "empty", "must be something that can be called");
 }
