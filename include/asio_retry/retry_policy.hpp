@@ -123,6 +123,7 @@ public:
     /// Waits for no attempt that has been told to stop, by a time limit, the caller or a scope. The attempt
     /// counts as ended then, with `operation_aborted`: the operation completes, or the next attempt follows.
     /// The attempt that was left behind runs on until it obeys. Nobody sees its result, so a success is lost.
+    /// It may still send its request, so it counts as having sent, for `retry_sent` and `retry_event::sent`.
     ///
     /// Preconditions: an attempt owns its buffers, or they outlive it, because attempts may overlap. Lifetimes:
     /// the operation's callable lives until the last attempt has ended, and a join of its scope waits for that.

@@ -430,3 +430,7 @@ fault(an_attempt_without_memory_is_waited_for include/asio_retry/detail/operatio
     }
 
     /// For the handler]])
+
+fault(what_is_left_behind_has_surely_not_sent include/asio_retry/detail/operation/operation_shell.hpp
+    [[        this->machine().on_sent(); // it still may
+]] [[]])

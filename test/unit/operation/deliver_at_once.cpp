@@ -107,21 +107,31 @@ TEST_F(deliver_at_once, decision_57_an_attempt_that_was_left_behind_is_not_the_n
 }
 
 TEST_F(deliver_at_once, decision_57_what_it_says_then_is_nobodys_business) {
-    auto const policy = every_100ms(3).attempt_timeout(1s).deliver_at_once().retry_sent(false).on_retry(
-        [](retry_event const& e) { EXPECT_EQ(e.sent, effect::none); });
-    async_retry(io, operation(), policy, handler());
+    async_retry(io, operation(), every_100ms(3).attempt_timeout(1s).deliver_at_once(), handler());
     time.advance(1100ms);
-    attempts.marks[0].mark_sent();
     attempts.marks[0].heed(pushback::never());
     attempts.marks[0].mark_healthy();
     attempts.marks[0].progress();
     attempts.complete[1](refused(), {});
     time.advance(100ms);
-    EXPECT_THAT(attempts.numbers, ElementsAre(1, 2, 3)) << "the second has sent nothing, and heard of nothing";
-    attempts.marks[2].mark_sent();
-    attempts.complete[2](asio::error::connection_reset, {});
+    EXPECT_THAT(attempts.numbers, ElementsAre(1, 2, 3)) << "the second has heard of nothing";
+    attempts.complete[2](refused(), {});
     poll();
     EXPECT_EQ(completions, 1);
+    attempts.complete[0]({}, {});
+}
+
+// It may send its request when the next attempt has sent the same.
+TEST_F(deliver_at_once, decision_57_what_is_left_behind_counts_as_sent) {
+    effect sent{};
+    auto const policy = every_100ms(3).attempt_timeout(1s).deliver_at_once().retry_sent(false).on_give_up(
+        [&](retry_event const& e) { sent = e.sent; });
+    async_retry(io, operation(), policy, handler());
+    time.run();
+    EXPECT_EQ(completions, 1);
+    EXPECT_EQ(error, timed_out());
+    EXPECT_THAT(attempts.numbers, ElementsAre(1));
+    EXPECT_EQ(sent, effect::possible);
     attempts.complete[0]({}, {});
 }
 

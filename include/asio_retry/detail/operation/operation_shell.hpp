@@ -103,6 +103,7 @@ private:
     void drop_result() noexcept final { result_.reset(); }
 
     void on_attempt_left() final {
+        this->machine().on_sent(); // it still may
         try {
             result_.emplace(completion::failed(aborted_error(), nullptr));
         } catch (...) { // there are no values to complete with
