@@ -90,6 +90,8 @@ hedge_action hedge_machine::next(time_point now) {
     if (phase_ == phase::over)
         return just(kind::done);
     phase_ = phase::over;
+    if (running_ > 0)
+        on_sent(); // those that are left behind still may
     return delivery();
 }
 

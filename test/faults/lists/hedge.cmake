@@ -411,3 +411,8 @@ fault(hedge_waits_for_attempts_that_were_dropped src/hedge/hedge_events.cpp
             machine_.on_dropped(number);
         }]] [[            on_attempt_over(slot(number));
         }]])
+
+fault(hedge_leaves_behind_who_has_surely_not_sent src/traffic/hedge_machine.cpp
+    [[        on_sent(); // those that are left behind still may
+]] [[        {}
+]])

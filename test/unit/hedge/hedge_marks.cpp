@@ -15,8 +15,10 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 // What a hedge says to the retry that it is nested in, and to its gate.
 
@@ -68,6 +70,28 @@ TEST_F(nested_hedge, says_that_something_was_sent) {
                   co_await async_hedge(outer, marking, once(), asio::use_awaitable);
               }),
               1);
+}
+
+// A loser that is left behind may send when the outer retry has sent the same again.
+TEST_F(nested_hedge, decision_57_what_is_left_behind_counts_as_sent) {
+    std::vector<std::function<void()>> ends;
+    auto const deaf = [&](attempt, auto token) {
+        ++attempts;
+        return asio::async_initiate<decltype(token), void(error_code)>(
+            [&ends](auto handler) {
+                auto const shared = std::make_shared<decltype(handler)>(std::move(handler));
+                ends.push_back([shared] { std::move (*shared)(error_code()); });
+            },
+            token);
+    };
+    EXPECT_EQ(attempts_of([&](attempt outer) -> asio::awaitable<void> {
+                  co_await async_hedge(outer, deaf, once().total_timeout(1s).deliver_at_once(),
+                                       asio::use_awaitable);
+              }),
+              1);
+    for (auto const& end : ends)
+        end();
+    time.run();
 }
 
 TEST_F(nested_hedge, has_sent_from_the_beginning_where_no_attempt_says_so) {
