@@ -44,7 +44,9 @@ TEST(kept_frame, is_none_where_asio_keeps_none) {
         free_frame(first);
         kept.take();
         void* const next = allocate_frame();
-        EXPECT_EQ(next, first);
+        if (BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE != 0) { // sanitizers want Asio to keep none
+            EXPECT_EQ(next, first);
+        }
         free_frame(next);
     });
 }
