@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace asio_retry::detail {
@@ -20,8 +21,8 @@ public:
     explicit pending_waits(time_point reached) noexcept
         : wheel_(reached) {}
 
-    /// Returns true if it is time to admit those that have arrived.
-    bool arrive(wait_node& node, time_point expiry) noexcept {
+    /// Returns how many have arrived and are to be admitted.
+    unsigned arrive(wait_node& node, time_point expiry) noexcept {
         assert(!node.is_linked());
         timing_wheel::set_expiry(node, expiry);
         return arrivals_.add(node);
@@ -34,6 +35,7 @@ public:
 
     bool empty() const noexcept { return wheel_.empty(); }
     std::size_t size() const noexcept { return wheel_.size(); }
+    std::uint64_t moved() const noexcept { return wheel_.moved(); }
     bool any_ended_early() const noexcept { return !ended_early_.empty(); }
 
     void insert(wait_node& node, time_point expiry) noexcept {
@@ -60,9 +62,16 @@ public:
         ended_early_.push_back(node);
     }
 
-    wait_node* take_due(time_point limit, duration slack) noexcept {
+    /// `moves`: see timing_wheel.
+    wait_node* take_due(time_point limit, duration slack, unsigned& moves) noexcept {
         wait_node* const ended = take_ended_early();
-        return ended ? ended : wheel_.take_due(limit, slack);
+        return ended ? ended : wheel_.take_due(limit, slack, moves);
+    }
+    void prepare(time_point now, duration slack, unsigned& moves) noexcept {
+        wheel_.prepare(now, slack, moves);
+    }
+    std::optional<time_point> next_preparation(duration slack) const noexcept {
+        return wheel_.next_preparation(slack);
     }
 
     wait_node* take_any() noexcept {

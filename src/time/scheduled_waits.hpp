@@ -16,6 +16,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -43,6 +45,18 @@ public:
         return waits_.size();
     }
 
+    /// How many waits have been moved within the wheel, ever.
+    std::uint64_t moved() noexcept {
+        std::lock_guard const lock(mutex_);
+        return waits_.moved();
+    }
+
+    /// @name The most that is done between two handlers of the context
+    /// @{
+    static constexpr unsigned waits_per_turn = 64;
+    static constexpr unsigned moves_per_turn = 128; // from one level of the wheel to another
+    /// @}
+
     bool schedule(wait_node& node, time_point expiry) {
         if (!has_one_thread_ && timer_.fires_by(expiry)) {
             arrive(node, expiry);
@@ -58,6 +72,8 @@ public:
             waits_.erase(node);
             throw;
         }
+        if (++begun_ % portion == 0)
+            follow_clock();
         return true;
     }
 
@@ -88,7 +104,8 @@ public:
 
     /// Ends the first wait that is over at `limit`. Without memory to end it, it goes on.
     due end_due(time_point limit) {
-        wait_node* const node = take_due(limit);
+        unsigned moves = any_number;
+        wait_node* const node = take_due(limit, moves);
         return node ? end(*node) : due::none;
     }
 
@@ -145,8 +162,10 @@ public:
 
 private:
     static constexpr time_point at_once{};
-    static constexpr std::size_t few = 16;    // to share their wake-ups saves nothing
-    static constexpr int waits_per_turn = 64; // other handlers of the context run in between
+    static constexpr unsigned any_number = std::numeric_limits<unsigned>::max();
+    static constexpr std::size_t few = 16;         // to share their wake-ups saves nothing
+    static constexpr unsigned portion = 64;        // of waits that begin
+    static constexpr unsigned most_arrivals = 256; // before a thread waits for the mutex to admit them
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
     static constexpr duration hand_over = std::chrono::milliseconds(1); // of a turn that takes longer
 
@@ -162,14 +181,19 @@ private:
 
     /// Precondition: the timer fires early enough.
     void arrive(wait_node& node, time_point expiry) {
-        bool const are_many = waits_.arrive(node, expiry);
+        unsigned const arrived = waits_.arrive(node, expiry);
         if (!timer_.fires_by(expiry)) { // any more
             auto const in = enter();
             if (!waits_.empty())
                 arm_for(wake_up_for(expiry));
-        } else if (are_many) {
-            if (std::unique_lock const lock(mutex_, std::try_to_lock); lock)
-                waits_.admit();
+        } else if (arrived % portion == 0) {
+            std::unique_lock lock(mutex_, std::defer_lock);
+            if (arrived >= most_arrivals)
+                lock.lock();
+            if (!lock && !lock.try_lock())
+                return;
+            waits_.admit(); // while they are still in a cache
+            follow_clock();
         }
     }
 
@@ -180,9 +204,9 @@ private:
         return waits_.take_any();
     }
 
-    wait_node* take_due(time_point limit) noexcept {
+    wait_node* take_due(time_point limit, unsigned& moves) noexcept {
         std::lock_guard const lock(mutex_);
-        return waits_.take_due(limit, tolerance());
+        return waits_.take_due(limit, tolerance(), moves);
     }
 
     due end(wait_node& node) {
@@ -210,19 +234,40 @@ private:
 
     time_point wake_up_for(time_point expiry) const noexcept { return saturating_add(expiry, tolerance()); }
 
-    /// Makes the timer fire in time for the first wait.
+    /// Makes the timer fire in time for the first wait, or for the preparation of many.
     void arm() {
         if (auto const expiry = waits_.next_expiry(few))
-            arm_for(wake_up_for(*expiry));
+            arm_for(std::min(wake_up_for(*expiry), next_preparation()));
+    }
+
+    /// Of many waits; a few are moved when their time comes. By then all slots that are not to be moved, for
+    /// the sake of the slack, and that begin before, are over.
+    time_point next_preparation() const noexcept {
+        if (manual_now_ || waits_.size() <= portion)
+            return time_point::max();
+        auto const next = waits_.next_preparation(tolerance());
+        return next ? wake_up_for(*next) : time_point::max();
+    }
+
+    /// Many waits may begin before the timer fires: each portion finds the wheel where the clock is.
+    void follow_clock() noexcept {
+        if (manual_now_)
+            return;
+        unsigned moves = portion;
+        waits_.prepare(now(), tolerance(), moves);
+        arm_for(next_preparation());
     }
 
     /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, a little later.
     /// That is so chosen that it seldom has to be armed again when all that has run.
     void arm_ahead(time_point begin) {
-        if (auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(few))
-            arm_for(*expiry <= begin
-                        ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, hand_over / 2, hand_over))
-                        : wake_up_for(*expiry));
+        auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(few);
+        if (!expiry)
+            return;
+        time_point const preparation = next_preparation();
+        arm_for(std::min(*expiry, preparation) <= begin
+                    ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, hand_over / 2, hand_over))
+                    : std::min(wake_up_for(*expiry), preparation));
     }
 
     void arm_for(time_point wake_up) {
@@ -242,27 +287,40 @@ private:
     template <typename Note>
     void take_turn(Note note_why) {
         time_point const begin = now();
-        wait_node* node = begin_turn(begin, note_why);
-        for (int ended = 1; node; ++ended) {
+        unsigned moves = manual_now_ ? any_number : moves_per_turn;
+        wait_node* node = begin_turn(begin, moves, note_why);
+        for (unsigned ended = 1; node; ++ended) {
             if (end(*node) == due::no_memory)
                 return pause();
             if (ended == waits_per_turn && !manual_now_)
-                return continue_turn(begin); // when others have had their turn
-            node = take_due(begin);
+                break;
+            node = take_due(begin, moves);
         }
-        auto const in = enter();
-        arm_for_rest();
+        end_turn(begin, moves, node != nullptr);
     }
 
     template <typename Note>
-    wait_node* begin_turn(time_point begin, Note note_why) {
+    wait_node* begin_turn(time_point begin, unsigned& moves, Note note_why) {
         std::lock_guard const lock(mutex_);
         note_why();
         waits_.admit(); // those that came before that
         bool const may_end = !timer_.is_held(begin) && !turn_.is_posted();
-        wait_node* const first = may_end ? waits_.take_due(begin, tolerance()) : nullptr;
+        wait_node* const first = may_end ? waits_.take_due(begin, tolerance(), moves) : nullptr;
         arm_ahead(begin);
         return first;
+    }
+
+    void end_turn(time_point begin, unsigned moves, bool has_more) {
+        auto const in = enter();
+        if (!manual_now_)
+            waits_.prepare(begin, tolerance(), moves);
+        bool const is_behind = has_more || moves == 0 || next_preparation() <= begin;
+        if (is_behind && (!waits_.empty() || waits_.any_ended_early())) {
+            if (!turn_.post()) // it goes on when others have had their turn
+                arm_for(begin);
+        } else {
+            arm_for_rest();
+        }
     }
 
     void arm_for_rest() {
@@ -281,13 +339,8 @@ private:
         arm_for_rest();
     }
 
-    void continue_turn(time_point at) {
-        auto const in = enter();
-        if ((!waits_.empty() || waits_.any_ended_early()) && !turn_.post())
-            arm_for(at);
-    }
-
     bool const has_one_thread_;
+    unsigned begun_ = 0;
     brief_mutex mutex_;
     pending_waits waits_;
     wake_up_timer<scheduled_waits> timer_;

@@ -23,10 +23,14 @@ namespace asio_retry::detail {
 /// Waits, by expiry: a hierarchical timing wheel (Varghese and Lauck, 1987) whose ticks are nanoseconds, so
 /// that it is exact to the end, and whose upper levels are left only as far as the slack of its user demands.
 ///
-/// A level has slots, each as long as all of the level below. A wait is in the slot of the highest digit in
-/// which its expiry differs from the time that the wheel has reached; so no slot is ever wrapped around, the
-/// first occupied slot of the lowest occupied level has the first wait, and equal expiries keep their order. To
-/// insert and to erase takes one step, however many waits there are.
+/// A level has slots, each as long as half of the level below, so that a slot can be emptied before its time
+/// comes. A wait is in the slot of the highest digit in which its expiry differs from the time that the wheel
+/// has reached; but if that slot is the next one and empty, it is in a lower level. Time never enters a slot
+/// above the lowest level that has waits. So waits move down before they are needed, some at a time, and equal
+/// expiries keep their order. To insert and to erase takes one step, however many waits there are.
+///
+/// `moves` is how many waits a function may still move to a lower level. Where it comes down to zero there may
+/// be more to do.
 class timing_wheel {
 public:
     explicit timing_wheel(time_point reached) noexcept
@@ -34,6 +38,9 @@ public:
 
     bool empty() const noexcept { return size_ == 0; }
     std::size_t size() const noexcept { return size_; }
+
+    /// How many waits have been moved to a lower level, ever.
+    std::uint64_t moved() const noexcept { return moved_; }
 
     /// The wait has been taken back, to end early.
     static void set_early(wait_node& node) noexcept { node.expiry_ = wait_node::early; }
@@ -60,43 +67,49 @@ public:
             slot::erase(node);
             return;
         }
-        if (slot::erase(node))
-            set_vacant(position_of(node));
+        if (slot const* const emptied = slot::erase(node))
+            set_vacant(position_of(*emptied));
     }
 
     /// The next wait that is over at `now`, or null. One that may still be late, being of a slot no longer than
     /// `slack` that has not ended yet, is left for later.
-    wait_node* take_due(time_point now, duration slack) noexcept {
-        tick const limit = tick_of(now);
-        auto const longest = static_cast<tick>(std::max(slack, duration(1)).count());
-        for (;;) {
-            auto const first = first_occupied();
-            if (!first) {
-                reached_ = std::max(reached_, limit);
-                return nullptr;
-            }
-            tick const start = start_of(*first);
-            tick const length = length_of(first->level);
-            bool const is_short = length <= longest;
-            if (start > limit || (is_short && length - 1 > limit - start)) {
-                reached_ = std::max(reached_, std::min(limit, start - 1));
-                return nullptr;
-            }
-            if (is_short)
-                return take_front(*first);
-            reached_ = start;
-            spread(*first);
+    wait_node* take_due(time_point now, duration slack, unsigned& moves) noexcept {
+        auto const first = reach(tick_of(now), slack, moves);
+        return first ? take_front(*first) : nullptr;
+    }
+
+    /// Goes on to `now`, or to the first wait that is over before, and empties the next slots of upper levels,
+    /// before they are entered.
+    void prepare(time_point now, duration slack, unsigned& moves) noexcept {
+        reach(tick_of(now), slack, moves);
+        for (unsigned level = levels::first_prepared; moves != 0 && level != levels::count; ++level) {
+            position const next{level, (index_of(level, reached_) + 1) & last_slot(level)};
+            if (is_prepared(level, slack) && occupied_[level].contains(next.index))
+                spread(next, moves);
         }
     }
 
-    /// No wait is over before this; the first is at this time, if the slot that has it has at most `looks`
-    /// waits.
+    /// When `prepare` has something to do, unless the waits that end before have it done.
+    std::optional<time_point> next_preparation(duration slack) const noexcept {
+        std::optional<time_point> first;
+        for (unsigned level = levels::first_prepared; level != levels::count; ++level) {
+            if (occupied_[level].empty() || !is_prepared(level, slack))
+                continue;
+            time_point const entered_before = time_of(start_of(first_of(level)) - length_of(level));
+            first = first ? std::min(*first, entered_before) : entered_before;
+        }
+        return first;
+    }
+
+    /// No wait is over before this. The first is at this time, if the slot that has it has at most `looks`
+    /// waits, and is not being emptied.
     std::optional<time_point> next_expiry(std::size_t looks) const noexcept {
         auto const first = first_occupied();
         if (!first)
             return std::nullopt;
         tick const start = start_of(*first);
-        if (first->level == 0)
+        bool const is_being_emptied = first->level != lowest_occupied_level();
+        if (first->level == 0 || is_being_emptied)
             return time_of(start);
         tick least = std::numeric_limits<tick>::max();
         slot const& nodes = slot_at(*first);
@@ -128,7 +141,8 @@ public:
         occupied_ = {};
         occupied_levels_ = 0;
         reached_ = tick_of(reached);
-        relink(all);
+        while (!all.empty())
+            link(pop_front(all));
     }
 
 private:
@@ -155,34 +169,80 @@ private:
 
     static tick length_of(unsigned level) noexcept { return tick(1) << levels::first_bits[level]; }
 
-    position position_of(wait_node const& node) const noexcept {
-        tick const when = std::max(tick_of(node.expiry()), reached_);
-        wheel_digit const digit =
-            wheel_digit_of_bit[static_cast<unsigned>(std::bit_width((when ^ reached_) | 1) - 1)];
-        return {digit.level, static_cast<unsigned>(when >> digit.first_bit) & digit.last_slot};
+    static unsigned last_slot(unsigned level) noexcept { return levels::slots(level) - 1; }
+    static unsigned index_of(unsigned level, tick when) noexcept {
+        return static_cast<unsigned>(when >> levels::first_bits[level]) & last_slot(level);
+    }
+
+    static bool is_prepared(unsigned level, duration slack) noexcept {
+        return length_of(level) > static_cast<tick>(slack.count());
     }
 
     slot& slot_at(position at) noexcept { return slots_[first_slot_of_wheel_level[at.level] + at.index]; }
     slot const& slot_at(position at) const noexcept {
         return slots_[first_slot_of_wheel_level[at.level] + at.index];
     }
+    position position_of(slot const& nodes) const noexcept {
+        auto const index = static_cast<unsigned>(&nodes - slots_.data());
+        unsigned const level = level_of_wheel_block[index / wheel_block];
+        return {level, index - first_slot_of_wheel_level[level]};
+    }
 
+    position place_of(tick when) const noexcept {
+        return place_from(level_of_wheel_bit[static_cast<unsigned>(std::bit_width((when ^ reached_) | 1) - 1)],
+                          when);
+    }
+
+    /// At this level or below. Precondition: the time is in the same slot of the level above that the wheel has
+    /// reached, or in the next one.
+    position place_from(unsigned level, tick when) const noexcept {
+        for (;; --level) {
+            position const at{level, index_of(level, when)};
+            bool const is_next = ((at.index - index_of(level, reached_)) & last_slot(level)) == 1;
+            if (level == 0 || !is_next || occupied_[level].contains(at.index))
+                return at;
+        }
+    }
+
+    unsigned lowest_occupied_level() const noexcept {
+        return static_cast<unsigned>(std::countr_zero(occupied_levels_));
+    }
+
+    position first_of(unsigned level) const noexcept {
+        return {level, occupied_[level].first_from(index_of(level, reached_))};
+    }
+
+    /// Of those that begin at the same time the one of the highest level, which is to be emptied first.
     std::optional<position> first_occupied() const noexcept {
-        if (occupied_levels_ == 0)
-            return std::nullopt;
-        auto const level = static_cast<unsigned>(std::countr_zero(occupied_levels_));
-        return position{level, occupied_[level].first()};
+        std::optional<position> first;
+        tick earliest = 0;
+        for (std::uint32_t rest = occupied_levels_; rest != 0; rest &= rest - 1) {
+            position const at = first_of(static_cast<unsigned>(std::countr_zero(rest)));
+            tick const start = start_of(at);
+            if (!first || start <= earliest) {
+                first = at;
+                earliest = start;
+            }
+            if (at.level + 1 == levels::count ||
+                index_of(at.level + 1, start) == index_of(at.level + 1, reached_))
+                break; // what begins in other slots of the levels above comes later
+        }
+        return first;
     }
 
     tick start_of(position at) const noexcept {
-        tick const above = at.level + 1 == levels::count ? 0 : reached_ & ~(length_of(at.level + 1) - 1);
-        return above | (tick(at.index) << levels::first_bits[at.level]);
+        unsigned const first_bit = levels::first_bits[at.level];
+        unsigned const ahead = (at.index - index_of(at.level, reached_)) & last_slot(at.level);
+        return ((reached_ >> first_bit) + ahead) << first_bit;
     }
 
     void link(wait_node& node) noexcept {
         if (never_ends(node))
             return endless_.push_back(node);
-        position const at = position_of(node);
+        link_at(node, place_of(std::max(tick_of(node.expiry()), reached_)));
+    }
+
+    void link_at(wait_node& node, position at) noexcept {
         slot_at(at).push_back(node);
         occupied_[at.level].insert(at.index);
         occupied_levels_ |= 1u << at.level;
@@ -192,6 +252,31 @@ private:
         occupied_[at.level].erase(at.index);
         if (occupied_[at.level].empty())
             occupied_levels_ &= ~(1u << at.level);
+    }
+
+    /// Goes on to `limit`, or up to the first slot whose waits are over, and returns that.
+    std::optional<position> reach(tick limit, duration slack, unsigned& moves) noexcept {
+        auto const longest = static_cast<tick>(std::max(slack, duration(1)).count());
+        for (;;) {
+            auto const first = first_occupied();
+            if (!first) {
+                reached_ = std::max(reached_, limit);
+                return std::nullopt;
+            }
+            tick const start = start_of(*first);
+            tick const length = length_of(first->level);
+            bool const is_short = length <= longest;
+            if (start > limit || (is_short && length - 1 > limit - start)) {
+                reached_ = std::max(reached_, std::min(limit, start - 1));
+                return std::nullopt;
+            }
+            if (is_short)
+                return first;
+            if (moves == 0)
+                return std::nullopt;
+            reached_ = std::max(reached_, start - 1);
+            spread(*first, moves);
+        }
     }
 
     wait_node* take_front(position at) noexcept {
@@ -220,21 +305,25 @@ private:
 #endif
     }
 
-    /// Over the levels below, now that the slot has been reached.
-    void spread(position at) noexcept {
-        slot nodes(std::move(slot_at(at)));
-        set_vacant(at);
-        relink(nodes);
+    /// Empties the slot into the levels below, unless that takes too many moves. Precondition: it is the next
+    /// of its level.
+    void spread(position at, unsigned& moves) noexcept {
+        slot& nodes = slot_at(at);
+        for (; moves != 0 && !nodes.empty(); --moves) {
+            ++moved_;
+            wait_node& node = pop_front(nodes);
+            link_at(node, place_from(at.level - 1, tick_of(node.expiry())));
+        }
+        if (nodes.empty())
+            set_vacant(at);
     }
 
-    void relink(slot& nodes) noexcept {
-        while (!nodes.empty()) {
-            wait_node& node = nodes.front();
-            nodes.pop_front();
-            if (!nodes.empty())
-                prefetch_second(nodes);
-            link(node);
-        }
+    static wait_node& pop_front(slot& nodes) noexcept {
+        wait_node& node = nodes.front();
+        nodes.pop_front();
+        if (!nodes.empty())
+            prefetch_second(nodes);
+        return node;
     }
 
     std::array<slot, first_slot_of_wheel_level[levels::count]> slots_;
@@ -243,6 +332,7 @@ private:
     tick reached_;
     slot endless_;
     std::size_t size_ = 0;
+    std::uint64_t moved_ = 0;
 };
 
 } // namespace asio_retry::detail

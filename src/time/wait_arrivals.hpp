@@ -18,15 +18,15 @@ public:
 
     bool empty() const noexcept { return latest_.load() == nullptr; }
 
-    /// Returns true now and then: they should be taken while they are still in a cache. Another thread may have
-    /// taken this one already, and its wait be over. Precondition: the wait is nowhere.
-    bool add(wait_node& wait) noexcept {
+    /// Returns how many there are now, about. Another thread may have taken this one already, and its wait be
+    /// over. Precondition: the wait is nowhere.
+    unsigned add(wait_node& wait) noexcept {
         list_node* const node = wait_node::node_of(wait);
         list_node* before = latest_.load(std::memory_order_relaxed);
         do
             node->next_node = before ? before : &first_;
         while (!latest_.compare_exchange_weak(before, node));
-        return count_.fetch_add(1, std::memory_order_relaxed) % many == many - 1;
+        return count_.fetch_add(1, std::memory_order_relaxed) + 1;
     }
 
     /// Hands over all of them in the order in which they were added. They are nowhere by then.
@@ -35,6 +35,7 @@ public:
         if (empty())
             return;
         list_node* earliest = in_order(latest_.exchange(nullptr));
+        count_.store(0, std::memory_order_relaxed); // those that are being added will be counted or not
         while (earliest != &first_) {
             list_node* const node = earliest;
             earliest = node->next_node;
@@ -44,8 +45,6 @@ public:
     }
 
 private:
-    static constexpr unsigned many = 64;
-
     list_node* in_order(list_node* latest) noexcept {
         list_node* earliest = &first_;
         while (latest != &first_) {

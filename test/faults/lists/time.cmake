@@ -185,7 +185,24 @@ fault(scheduler_ends_all_in_one_turn src/time/scheduled_waits.hpp
     [[            if (ended == waits_per_turn && !manual_now_)]] [[            if (ended == 1000 * waits_per_turn && !manual_now_)]])
 
 fault(scheduler_ends_waits_ahead_of_time src/time/scheduled_waits.hpp
-    [[            node = take_due(begin);]] [[            node = take_due(saturating_add(begin, std::chrono::seconds(1)));]])
+    [[            node = take_due(begin, moves);]] [[            node = take_due(saturating_add(begin, std::chrono::seconds(1)), moves);]])
+
+fault(scheduler_moves_any_number_in_a_turn src/time/scheduled_waits.hpp
+    [[unsigned moves = manual_now_ ? any_number : moves_per_turn;]] [[unsigned moves = any_number;]])
+
+fault(scheduler_moves_nothing_ahead src/time/scheduled_waits.hpp
+    [[            waits_.prepare(begin, tolerance(), moves);]] [[            (void)0;]])
+
+fault(scheduler_has_no_turn_to_move_ahead src/time/scheduled_waits.hpp
+    [[arm_for(std::min(wake_up_for(*expiry), next_preparation()));]] [[arm_for(wake_up_for(*expiry));]])
+
+fault(scheduler_does_not_go_on_moving src/time/scheduled_waits.hpp
+    [[has_more || moves == 0 || next_preparation() <= begin;]] [[has_more;]])
+
+fault(scheduler_does_not_follow_the_clock src/time/scheduled_waits.hpp
+    [[        if (++begun_ % portion == 0)
+            follow_clock();
+]] [[]])
 
 fault(scheduler_does_not_arm_ahead src/time/scheduled_waits.hpp
     [[        arm_ahead(begin);
@@ -255,13 +272,14 @@ fault(arrivals_stay_linked src/time/wait_arrivals.hpp
     [[            node->next_node = nullptr;
 ]] [[]])
 
-fault(arrivals_are_never_many src/time/wait_arrivals.hpp
-    [[% many == many - 1;]] [[% many == many;]])
+fault(arrivals_are_counted_for_ever src/time/wait_arrivals.hpp
+    [[        count_.store(0, std::memory_order_relaxed); // those that are being added will be counted or not
+]] [[]])
 
 # --- the timing wheel
 
 fault(wheel_begins_waits_in_the_past src/time/timing_wheel.hpp
-    [[std::max(tick_of(node.expiry()), reached_);]] [[tick_of(node.expiry());]])
+    [[std::max(tick_of(node.expiry()), reached_)]] [[tick_of(node.expiry())]])
 
 fault(wheel_ends_what_never_ends src/time/timing_wheel.hpp
     [[return node.expiry() == time_point::max();]] [[return node.expiry() > time_point::max();]])
@@ -298,11 +316,49 @@ fault(wheel_gives_away_only_what_ends src/time/timing_wheel.hpp
 
 fault(wheel_forgets_where_waits_are_when_the_clock_is_set src/time/timing_wheel.hpp
     [[        reached_ = tick_of(reached);
-        relink(all);]] [[        relink(all);]])
+        while]] [[        while]])
 
 fault(wheel_keeps_slots_that_were_spread src/time/timing_wheel.hpp
-    [[        slot nodes(std::move(slot_at(at)));
-        set_vacant(at);]] [[        slot nodes(std::move(slot_at(at)));]])
+    [[        if (nodes.empty())
+            set_vacant(at);
+    }]] [[    }]])
+
+fault(wheel_moves_a_slot_whole src/time/timing_wheel.hpp
+    [[        for (; moves != 0 && !nodes.empty(); --moves) {]] [[        for (; !nodes.empty(); moves -= moves != 0) {]])
+
+fault(wheel_moves_a_slot_without_counting src/time/timing_wheel.hpp
+    [[        for (; moves != 0 && !nodes.empty(); --moves) {]] [[        for (; moves != 0 && !nodes.empty();) {]])
+
+fault(wheel_enters_a_slot_that_has_waits src/time/timing_wheel.hpp
+    [[            if (moves == 0)
+                return std::nullopt;
+            reached_]] [[            if (moves == 0) {
+                reached_ = std::max(reached_, limit);
+                return std::nullopt;
+            }
+            reached_]])
+
+fault(wheel_prepares_nothing src/time/timing_wheel.hpp
+    [[            if (is_prepared(level, slack) && occupied_[level].contains(next.index))]] [[            if (false)]])
+
+fault(wheel_prepares_the_slot_after_the_next src/time/timing_wheel.hpp
+    [[(index_of(level, reached_) + 1) & last_slot(level)};]] [[(index_of(level, reached_) + 2) & last_slot(level)};]])
+
+fault(wheel_puts_waits_below_a_slot_that_has_some src/time/timing_wheel.hpp
+    [[!is_next || occupied_[level].contains(at.index))]] [[!is_next)]])
+
+fault(wheel_never_puts_waits_below_the_next_slot src/time/timing_wheel.hpp
+    [[if (level == 0 || !is_next || occupied_[level].contains(at.index))]] [[if (true)]])
+
+fault(wheel_empties_the_lower_of_two_slots_first src/time/timing_wheel.hpp
+    [[if (!first || start <= earliest) {]] [[if (!first || start < earliest) {]])
+
+fault(wheel_ends_waits_before_a_slot_is_empty src/time/timing_wheel.hpp
+    [[                break; // what begins in other slots]] [[                break;
+            break; // what begins in other slots]])
+
+fault(wheel_says_too_much_of_a_slot_that_is_being_emptied src/time/timing_wheel.hpp
+    [[if (first->level == 0 || is_being_emptied)]] [[if (first->level == 0)]])
 
 fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
     [[        slot_at(at).push_back(node);]] [[        slot first;
@@ -311,13 +367,19 @@ fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
         slot_at(at).append(first);]])
 
 fault(wheel_keeps_a_slot_that_was_taken_back src/time/timing_wheel.hpp
-    [[        if (slot::erase(node))]] [[        if (!slot::erase(node))]])
+    [[        if (slot const* const emptied = slot::erase(node))]] [[        if (slot const* const emptied = slot::erase(node); false)]])
 
 fault(wheel_is_slack_by_twice_as_much src/time/timing_wheel.hpp
     [[bool const is_short = length <= longest;]] [[bool const is_short = length <= 64 * longest;]])
 
 fault(wheel_puts_a_wait_a_level_too_high src/time/wheel_levels.hpp
     [[bit != wheel_levels::first_bits[level + 1]; ++bit)]] [[bit + 1 != wheel_levels::first_bits[level + 1]; ++bit)]])
+
+fault(slots_begin_again_one_too_late src/time/slot_set.hpp
+    [[(~word(0) << (slot % word_bits))]] [[(~word(0) << (slot % word_bits) << 1)]])
+
+fault(slots_are_not_a_ring src/time/slot_set.hpp
+    [[behind ? behind : words_with_slots_]] [[words_with_slots_]])
 
 fault(slots_are_all_vacant_when_one_is src/time/slot_set.hpp
     [[        if (changed == 0)

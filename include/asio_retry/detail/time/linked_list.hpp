@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cassert>
+#include <type_traits>
 
 namespace asio_retry::detail {
 
@@ -80,15 +81,16 @@ public:
 
     void pop_front() noexcept { erase(front()); }
 
-    /// Precondition: it is in some list. Returns whether it was the last one there.
-    static bool erase(T& value) noexcept {
+    /// Precondition: it is in some list. Returns the list if that is empty now, otherwise null.
+    static linked_list* erase(T& value) noexcept {
         list_node* const node = hook::node_of(value);
         assert(node->next_node);
-        node->previous_node->next_node = node->next_node;
-        node->next_node->previous_node = node->previous_node;
-        bool const was_last = node->next_node == node->previous_node; // the root
+        list_node* const next = node->next_node;
+        node->previous_node->next_node = next;
+        next->previous_node = node->previous_node;
         node->next_node = nullptr;
-        return was_last;
+        static_assert(std::is_standard_layout_v<linked_list>); // so the root is where the list is
+        return next == node->previous_node ? reinterpret_cast<linked_list*>(next) : nullptr;
     }
 
     /// All that another list holds, which is empty then.
