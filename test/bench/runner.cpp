@@ -55,7 +55,7 @@ rows run(workload const& which, progress& shown) {
         for (auto const& [name, values] : samples[i])
             measured.values[name] = median(values);
         if (one.record)
-            measured.values.merge(shown.step(which.name + ": " + one.name + " (lateness)", one.record));
+            measured.values.merge(shown.step(which.name + ": " + one.name + " (apart)", one.record));
         result.push_back(measured);
     }
     return result;

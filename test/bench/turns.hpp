@@ -1,0 +1,148 @@
+#pragma once
+
+// How long waits keep a context from its other handlers.
+
+#include "contenders.hpp"
+#include "meter.hpp"
+#include "plan.hpp"
+#include "result.hpp"
+#include "storm_run.hpp"
+#include "tally.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace asio_retry::bench {
+
+struct turn_shape {
+    std::size_t waits;
+    duration lead; ///< the first wait ends so long after the first operation has begun
+    duration over; ///< from the end of the first wait to the end of the last one, evenly spread
+    std::optional<duration> slack = {};
+    duration idle = {}; ///< before, while only one long wait is pending
+    /// The first wait ends when the clock reads a multiple of this. At a multiple of 2^34 ns, which comes every
+    /// 17 s, slots of several levels of a timing wheel begin at once, and all waits may be in one of them.
+    duration boundary = duration(std::int64_t(1) << 34);
+};
+
+/// Turns by the CPU time of the thread, so that it does not matter what else the machine does.
+class longest_turns {
+public:
+    void begin() noexcept { began_ns_ = thread_cpu_ns(); }
+    void end() noexcept {
+        double const turn_ns = thread_cpu_ns() - began_ns_;
+        if (turn_ns <= longest_ns_.back())
+            return;
+        longest_ns_.back() = turn_ns;
+        for (std::size_t i = longest_ns_.size() - 1; i != 0 && longest_ns_[i - 1] < longest_ns_[i]; --i)
+            std::swap(longest_ns_[i - 1], longest_ns_[i]);
+    }
+
+    double first_us() const noexcept { return longest_ns_.front() / 1'000; }
+    double tenth_us() const noexcept { return longest_ns_.back() / 1'000; }
+
+private:
+    double began_ns_ = 0;
+    std::array<double, 10> longest_ns_{}; ///< the longest one first
+};
+
+/// Operations that fail once and wait, while a handler posts itself: a turn is what the context does between
+/// two of its runs. It begins the operations too, some in each run, which is no part of a turn.
+template <typename Contender>
+class turn_run {
+public:
+    explicit turn_run(turn_shape const& shape)
+        : shape_(shape) {}
+
+    /// How late the waits ended, too.
+    figures lateness_and_turns() {
+        figures result = turns();
+        std::sort(late_us_.begin(), late_us_.end());
+        result.merge(percentiles(late_us_));
+        return result;
+    }
+
+    figures turns() {
+        trim_heap();
+        late_us_.reserve(shape_.waits);
+        own_.resize(shape_.waits);
+        asio::io_context io(1);
+        asio::steady_timer const makes_the_reactor(io);
+        if (shape_.slack)
+            scheduler(io).slack(*shape_.slack);
+        io_ = &io;
+        auto const soonest = std::chrono::steady_clock::now().time_since_epoch() + shape_.idle + shape_.lead;
+        first_end_ = time_point((soonest / shape_.boundary + 1) * shape_.boundary);
+        if (shape_.idle != duration::zero()) {
+            begin_wait(first_end_ + shape_.over);
+            io.run_until(first_end_ - shape_.lead);
+        } else {
+            std::this_thread::sleep_until(first_end_ - shape_.lead);
+        }
+        asio::post(io, [this] { beat(); });
+        beginning_.begin();
+        io.run();
+        ended_.expect(shape_.waits, 0);
+        if (late_us_.size() != shape_.waits || ending_.first_us() <= 0)
+            throw std::logic_error("some waits or turns were not recorded");
+        return {{"turn_max_us", ending_.first_us()},
+                {"turn_10th_us", ending_.tenth_us()},
+                {"begin_turn_max_us", beginning_.first_us()}};
+    }
+
+private:
+    struct own_record {
+        late_record late;
+        plan how;
+    };
+
+    void beat() {
+        turns_of_now().end();
+        constexpr std::size_t portion = 64;
+        for (std::size_t i = 0; i != portion && begun_ != shape_.waits; ++i) {
+            duration const since_first =
+                shape_.over * static_cast<std::int64_t>(begun_) / static_cast<std::int64_t>(shape_.waits);
+            begin_wait(first_end_ + since_first);
+        }
+        if (ended_.succeeded + ended_.failed != shape_.waits)
+            asio::post(*io_, [this] { beat(); });
+        turns_of_now().begin();
+    }
+
+    longest_turns& turns_of_now() noexcept { return begun_ == shape_.waits ? ending_ : beginning_; }
+
+    void begin_wait(time_point end) {
+        duration const delay = std::max<duration>(end - std::chrono::steady_clock::now(), duration(1));
+        own_record& own = own_[begun_++];
+        own.how = {1, delay, delay, spread::none};
+        own.late.late_us = &late_us_;
+        if constexpr (!retries_by_hand<Contender>)
+            own.late.policy = own.how.policy().on_retry([late = &own.late](retry_event const& failed) {
+                late->due = std::chrono::steady_clock::now() + failed.delay;
+            });
+        Contender::start(*io_, own.how, own.late.policy, late_observer{&own.late}, count_end<tally<>>{&ended_});
+    }
+
+    turn_shape shape_;
+    asio::io_context* io_ = nullptr;
+    std::vector<own_record> own_;
+    std::vector<float> late_us_;
+    std::size_t begun_ = 0;
+    time_point first_end_{};
+    tally<> ended_;
+    longest_turns beginning_; ///< while not all have begun
+    longest_turns ending_;
+};
+
+} // namespace asio_retry::bench
