@@ -69,21 +69,14 @@ row const* find(rows const& all, std::string const& workload, std::string const&
 }
 
 std::vector<workload> all_workloads(scale size) {
-    return {first_try(size),
-            gateway_requests(size),
-            zero_delay_1(size),
-            zero_delay_64(size),
-            storm_1k(size),
-            storm_10k(size),
-            storm_100k(size),
-            storm_1m(size),
-            one_wait(size),
-            cancel_100k(size),
-            cancel_1m(size),
-            two_threads(size),
-            cancel_two_threads(size),
-            gates(size),
-            lateness(size)};
+    return {first_try(size),          gateway_requests(size),
+            zero_delay_1(size),       zero_delay_64(size),
+            storm_1k(size),           storm_10k(size),
+            storm_100k(size),         storm_1m(size),
+            one_wait(size),           cancel_100k(size),
+            cancel_1m(size),          two_threads(size),
+            cancel_two_threads(size), gates(size),
+            lateness(size),           longest_turn(size)};
 }
 
 } // namespace asio_retry::bench
