@@ -76,7 +76,7 @@ public:
     figures turns() {
         trim_heap();
         late_us_.reserve(shape_.waits);
-        own_.resize(shape_.waits);
+        prepare();
         asio::io_context io(1);
         asio::steady_timer const makes_the_reactor(io);
         if (shape_.slack)
@@ -105,32 +105,55 @@ private:
     struct own_record {
         late_record late;
         plan how;
+        time_point end{};
+
+        duration delay() const {
+            return std::max<duration>(end - std::chrono::steady_clock::now(), duration(1));
+        }
     };
+
+    /// What would take long while operations begin: then the first waits would end before the last begin.
+    void prepare() {
+        own_.resize(shape_.waits);
+        for (own_record& own : own_) {
+            own.late.late_us = &late_us_;
+            if constexpr (!retries_by_hand<Contender>)
+                own.late.policy =
+                    retry_policy().max_attempts(2).jitter(no_jitter()).backoff([&own](std::uint64_t) {
+                        duration const delay = own.delay();
+                        own.late.due = std::chrono::steady_clock::now() + delay;
+                        return delay;
+                    });
+        }
+    }
 
     void beat() {
         turns_of_now().end();
         constexpr std::size_t portion = 64;
         for (std::size_t i = 0; i != portion && begun_ != shape_.waits; ++i) {
-            duration const since_first =
-                shape_.over * static_cast<std::int64_t>(begun_) / static_cast<std::int64_t>(shape_.waits);
-            begin_wait(first_end_ + since_first);
+            begin_wait(first_end_ + end_of(begun_));
         }
         if (ended_.succeeded + ended_.failed != shape_.waits)
             asio::post(*io_, [this] { beat(); });
         turns_of_now().begin();
     }
 
+    /// Those that follow one another in memory end far apart, as in a program that has run for long. Powers of
+    /// ten and the step have no common factor, so that each part of the time has its wait.
+    duration end_of(std::size_t wait) const {
+        constexpr std::size_t step = 618'033;
+        std::size_t const place = wait * step % shape_.waits;
+        return shape_.over * static_cast<std::int64_t>(place) / static_cast<std::int64_t>(shape_.waits);
+    }
+
     longest_turns& turns_of_now() noexcept { return begun_ == shape_.waits ? ending_ : beginning_; }
 
     void begin_wait(time_point end) {
-        duration const delay = std::max<duration>(end - std::chrono::steady_clock::now(), duration(1));
         own_record& own = own_[begun_++];
-        own.how = {1, delay, delay, spread::none};
-        own.late.late_us = &late_us_;
-        if constexpr (!retries_by_hand<Contender>)
-            own.late.policy = own.how.policy().on_retry([late = &own.late](retry_event const& failed) {
-                late->due = std::chrono::steady_clock::now() + failed.delay;
-            });
+        own.end = end;
+        own.late.due = time_point(); // a policy asks its backoff when it is made, too
+        duration const by_hand = own.delay();
+        own.how = {1, by_hand, by_hand, spread::none};
         Contender::start(*io_, own.how, own.late.policy, late_observer{&own.late}, count_end<tally<>>{&ended_});
     }
 
