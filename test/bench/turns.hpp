@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -106,6 +107,7 @@ private:
         late_record late;
         plan how;
         time_point end{};
+        std::unique_ptr<std::byte[]> buffer{}; ///< such as a request has beside its operation
 
         duration delay() const {
             return std::max<duration>(end - std::chrono::steady_clock::now(), duration(1));
@@ -151,6 +153,7 @@ private:
     void begin_wait(time_point end) {
         own_record& own = own_[begun_++];
         own.end = end;
+        own.buffer = std::make_unique<std::byte[]>(512);
         own.late.due = time_point(); // a policy asks its backoff when it is made, too
         duration const by_hand = own.delay();
         own.how = {1, by_hand, by_hand, spread::none};
