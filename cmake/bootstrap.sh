@@ -12,7 +12,8 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   test [CTEST-OPTION]  build everything in debug mode and run the tests
   services [PRESET]    build and run only the tests with servers that others have written, with `asan` or `tsan`
                        under that sanitizer
-  bench [OPTIONS]      build the benchmarks in release mode and run them: minutes, for all of them half an hour
+  bench [OPTIONS]      build the benchmarks in release mode and run them: three quarters of an hour for all of them,
+                       thirteen minutes of it for longest_turn
     --quick            only small ones: a minute, and another one for the peers
     --only REGEX       only the workloads with such a name; --list shows them
     --contenders REGEX only the contenders with such a name

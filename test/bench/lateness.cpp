@@ -1,6 +1,7 @@
 // How late waits end that are spread evenly over a second. They begin a second before, so that the attempts
 // before them keep none waiting.
 #include "storm_run.hpp"
+#include "turns.hpp"
 #include "workload.hpp"
 
 #include <array>
@@ -43,7 +44,9 @@ figures histogram(std::vector<float> const& late_us) {
 
 template <typename Contender>
 contender with_histogram(storm_shape const& shape, std::string const& suffix = "") {
-    return {Contender::name + suffix, [shape] { return histogram(record_lateness<Contender>(shape)); }};
+    turn_shape const even{shape.operations, 1s, 1s, shape.slack};
+    return {Contender::name + suffix, [shape] { return histogram(record_lateness<Contender>(shape)); },
+            [even] { return turn_run<Contender>(even).turns(); }};
 }
 
 } // namespace
@@ -52,7 +55,8 @@ workload lateness(scale) {
     storm_shape const usual{100'000, {1, 2s, 2s, spread::half}};
     storm_shape const exact{100'000, {1, 2s, 2s, spread::half}, 0s};
     return {"lateness",
-            "100000 waits, evenly spread over a second; how late the next attempt begins",
+            "100000 waits, evenly spread over a second; how late the next attempt begins, and in a run apart "
+            "the longest turns, as in longest_turn",
             1,
             {with_histogram<hand_as_tuple>(usual), with_histogram<hand_callbacks>(usual),
              with_histogram<retry_callback_io>(usual), with_histogram<retry_callback_io>(exact, ", slack 0"),

@@ -68,6 +68,15 @@ void free(void* memory) noexcept {
 } // extern "C"
 
 namespace asio_retry::bench {
+namespace {
+
+double nanoseconds_of(::clockid_t clock) noexcept {
+    std::timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+} // namespace
 
 void add_thread_to_total() noexcept {
     allocations_of_ended_threads += own_allocations;
@@ -80,11 +89,13 @@ std::int64_t live_bytes() noexcept {
     return own_live_bytes + bytes_of_ended_threads.load();
 }
 
+double thread_cpu_ns() noexcept {
+    return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 usage used_so_far() noexcept {
-    std::timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return {static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec),
-            own_allocations + allocations_of_ended_threads.load(), live_bytes()};
+    return {nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID), own_allocations + allocations_of_ended_threads.load(),
+            live_bytes()};
 }
 
 void trim_heap() noexcept {

@@ -14,6 +14,9 @@ struct usage {
 
 usage used_so_far() noexcept;
 
+/// The CPU time of the calling thread, in user mode and in the kernel.
+double thread_cpu_ns() noexcept;
+
 std::int64_t live_bytes() noexcept;
 
 /// Those of the calling thread; in reach of the attempts themselves.

@@ -7,7 +7,8 @@
 namespace asio_retry::bench {
 
 /// What was measured, by name: cpu_ns, allocations, post_allocations, bytes, left_bytes, late_p50_us,
-/// late_p99_us, late_max_us, and the buckets of a histogram, which begin with `bucket_prefix`.
+/// late_p99_us, late_p999_us, late_max_us, turn_max_us, turn_10th_us, begin_turn_max_us, and the buckets of a
+/// histogram, which begin with `bucket_prefix`.
 using figures = std::map<std::string, double>;
 
 inline constexpr char const* bucket_prefix = "percent late by ms ";

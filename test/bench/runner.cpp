@@ -55,7 +55,7 @@ rows run(workload const& which, progress& shown) {
         for (auto const& [name, values] : samples[i])
             measured.values[name] = median(values);
         if (one.record)
-            measured.values.merge(shown.step(which.name + ": " + one.name + " (lateness)", one.record));
+            measured.values.merge(shown.step(which.name + ": " + one.name + " (apart)", one.record));
         result.push_back(measured);
     }
     return result;
@@ -69,21 +69,14 @@ row const* find(rows const& all, std::string const& workload, std::string const&
 }
 
 std::vector<workload> all_workloads(scale size) {
-    return {first_try(size),
-            gateway_requests(size),
-            zero_delay_1(size),
-            zero_delay_64(size),
-            storm_1k(size),
-            storm_10k(size),
-            storm_100k(size),
-            storm_1m(size),
-            one_wait(size),
-            cancel_100k(size),
-            cancel_1m(size),
-            two_threads(size),
-            cancel_two_threads(size),
-            gates(size),
-            lateness(size)};
+    return {first_try(size),          gateway_requests(size),
+            zero_delay_1(size),       zero_delay_64(size),
+            storm_1k(size),           storm_10k(size),
+            storm_100k(size),         storm_1m(size),
+            one_wait(size),           cancel_100k(size),
+            cancel_1m(size),          two_threads(size),
+            cancel_two_threads(size), gates(size),
+            lateness(size),           longest_turn(size)};
 }
 
 } // namespace asio_retry::bench

@@ -55,7 +55,11 @@ constexpr column columns[] = {{"cpu_ns", "CPU ns", nanoseconds},
                               {"left_bytes", "left bytes", whole},
                               {"late_p50_us", "late p50 us", whole},
                               {"late_p99_us", "p99 us", whole},
-                              {"late_max_us", "max us", whole}};
+                              {"late_p999_us", "p99.9 us", whole},
+                              {"late_max_us", "max us", whole},
+                              {"turn_max_us", "longest turn us", whole},
+                              {"turn_10th_us", "tenth turn us", whole},
+                              {"begin_turn_max_us", "longest while waits begin us", whole}};
 
 /// What the CPU time of all is divided by.
 struct reference {

@@ -1,6 +1,7 @@
 // What the library wants to reach: mostly a part of what the usual hand-written loop costs in the same run.
 #include "targets.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -139,6 +140,30 @@ target gateway(std::string what, std::string with, std::string refusals, double 
             }};
 }
 
+target punctual(std::string what, std::string contender, double limit_us) {
+    return {"lateness: " + what + ", p99", "us", limit_us,
+            [=](measured const& m) { return m.value("late_p99_us", "lateness", contender); }};
+}
+
+/// From the first wait that begins to the last one that ends.
+std::vector<target> turns() {
+    std::vector<target> result;
+    auto const add = [&](std::string const& what, std::string const& contender, std::string const& shape) {
+        std::string const name = contender + ", " + shape;
+        result.push_back({"longest_turn: " + what + ", " + shape, "us", 500, [=](measured const& m) {
+                              return std::max(m.value("turn_max_us", "longest_turn", name),
+                                              m.value("begin_turn_max_us", "longest_turn", name));
+                          }});
+    };
+    for (std::string const waits : {"100000", "1000000"}) {
+        for (char const* const over : {" over 1 s", " over 8 s", " over 60 s", " over 8 s, after 60 s idle"})
+            add("callback", callback, waits + over);
+        for (char const* const over : {" over 1 s", " over 8 s"})
+            add("callback, slack 0", callback + ", slack 0", waits + over);
+    }
+    return result;
+}
+
 target growth(std::string what, std::string contender) {
     return {"storm_1m: " + what + ", CPU time per wait of that in storm_10k", "x", 1.5,
             [=](measured const& m) { return m.cpu("storm_1m", contender) / m.cpu("storm_10k", contender); }};
@@ -185,8 +210,13 @@ std::vector<target> all_targets() {
         second_thread("awaitable", awaitable),
         of("two_threads", "callback", callback, "callbacks by hand", hand_callbacks, 0.9),
         ratio("two_threads", "awaitable", awaitable, 0.7),
+        punctual("callback", callback, 1'300),
+        punctual("callback, slack 0", callback + ", slack 0", 300),
+        punctual("awaitable", awaitable, 1'300),
     };
     result.insert(result.end(), others.begin(), others.end());
+    std::vector<target> const of_turns = turns();
+    result.insert(result.end(), of_turns.begin(), of_turns.end());
     return result;
 }
 

@@ -41,6 +41,7 @@ workload two_threads(scale);
 workload cancel_two_threads(scale);
 workload gates(scale);
 workload lateness(scale);
+workload longest_turn(scale);
 
 std::vector<workload> all_workloads(scale);
 
