@@ -42,8 +42,9 @@ struct retry_event {
     effect sent{};          ///< `none` if the peer has surely done nothing: the attempt has not said that it
                             ///< sent anything, or the error above says so, as operation_aborted and timed_out
                             ///< at the end of a wait do not; see `attempt::mark_sent`
-    failure_kind kind{};    ///< what the error means, by the policy's `classify`; `timeout` after a limit; none
-                            ///< of a success
+    failure_kind kind{};    ///< what a gate hears: see attempt_end::kind; `permanent` of an abandoned attempt,
+                            ///< none of a success. To `retry_if` it is what `classify` says of the error,
+                            ///< `timeout` after a limit
     pushback said{};        ///< what the server said about trying again
     int status = 0;         ///< of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};     ///< which one told the attempt to stop

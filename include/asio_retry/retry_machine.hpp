@@ -23,6 +23,7 @@ namespace asio_retry::detail {
 struct attempt_facts;
 struct attempt_pulse;
 struct operation_story;
+enum class retry_wish : unsigned char;
 } // namespace asio_retry::detail
 
 namespace asio_retry {
@@ -205,13 +206,12 @@ private:
     ASIO_RETRY_DECL retry_action end_wait(time_point now, random* source);
     ASIO_RETRY_DECL bool start_clock(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
-    // `own` is what an attempt made of it that its limit stopped, and `failure` is timed_out then; else both
-    // are the same object.
-    retry_action retry_or_end(verdict const& failure, verdict const& own, time_point now, random& source);
-    std::optional<stop_reason> judge(verdict const& failure, verdict const& own, time_point now);
+    // `failure` is verdict::timed_out if is_out_of_time().
+    retry_action retry_or_end(verdict const& failure, time_point now, random& source);
+    std::optional<stop_reason> judge(verdict const& failure, time_point now);
     std::optional<stop_reason> plan_retry(verdict const& failure, duration& delay, error& stage, time_point now,
                                           random& source);
-    retry_action end_after(stop_reason reason, verdict const& failure, bool timed_out, time_point now);
+    retry_action end_after(stop_reason reason, verdict const& failure, time_point now);
     retry_action answer_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
@@ -221,6 +221,9 @@ private:
             tell_attempt_begun(now);
     }
     void count_failure(time_point now, interruption interrupted_by) noexcept;
+    bool is_out_of_time() const noexcept {
+        return interrupted_by_ == interruption::attempt_timeout || interrupted_by_ == interruption::deadline;
+    }
     bool stops_attempt() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 
     /// How long a wait may be, and why not longer; negative when the limit has passed.
@@ -258,7 +261,7 @@ private:
     ASIO_RETRY_DECL void end_story() noexcept;
     void tell_start(time_point now) noexcept;
     void tell_failure(verdict const& failure, std::optional<failure_kind> kind, time_point now) noexcept;
-    void tell_unjudged(verdict const& failure, verdict const& own, bool timed_out, time_point now) noexcept;
+    void tell_unjudged(verdict const& failure, time_point now) noexcept;
     void tell_abandoned(time_point now) noexcept;
     void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
     void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
@@ -307,6 +310,7 @@ private:
     bool attempts_speak_ : 1 = false;
     bool names_rejected_ : 1 = false; // by an error of its own
     bool has_hooks_ : 1 = false;      // an observer has
+    detail::retry_wish wish_ : 3 {};  // about the last failure
     unsigned char : 0;
     bool has_sent_ = false;                            // the attempt, as it says itself
     interruption interrupted_by_ = interruption::none; // the last attempt

@@ -84,6 +84,9 @@ public:
     /// The attempt failed with a permanent error, of which `error` and `exception` are what is inside.
     bool is_permanent() const noexcept { return permanent_; }
 
+    /// Of `timed_out`: the attempt came to operation_aborted, as it does when it is merely told to stop.
+    bool was_aborted() const noexcept { return aborted_; }
+
     /// The failure's code; for an exception the one that `code_of` finds in it.
     error_code const& error() const noexcept { return error_; }
 
@@ -94,7 +97,8 @@ private:
     verdict() noexcept {}
 
     bool failed_ = false;
-    bool permanent_ = false;
+    bool permanent_ : 1 = false;
+    bool aborted_ : 1 = false;
     failure_kind rejected_ = failure_kind::none;
     asio_retry::effect rejected_effect_ = asio_retry::effect::possible;
     int status_ = 0;

@@ -4,8 +4,6 @@
 #include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/retry_event.hpp>
 
-#include "policy/abortion.hpp"
-
 #include <algorithm>
 #include <exception>
 #include <tuple>
@@ -51,6 +49,7 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
     }
     if (story_ && story_->marks && story_->marks->sent)
         known.may_have_sent = true;
+    known.wish = wish_;
     std::tie(known.limit, known.allowed) = reached_limit();
     if (story_) {
         known.heeded = story_->heeded;
@@ -62,8 +61,6 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
 void retry_machine::call_on_retry(verdict const& failure, duration delay, time_point now) const {
     retry_event event = detail::event_of(policy_.settings(), failure, facts(now));
     event.delay = delay;
-    if (detail::is_abortion(event.error)) // which is retried all the same
-        event.kind = failure_kind::transient;
     try {
         if (policy_.settings().on_retry)
             policy_.settings().on_retry(event);

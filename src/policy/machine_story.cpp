@@ -164,13 +164,13 @@ void retry_machine::tell_failure(verdict const& failure, std::optional<failure_k
 }
 
 /// Of a failure about which `retry_if` was not asked, or could not answer.
-void retry_machine::tell_unjudged(verdict const& failure, verdict const& own, bool timed_out,
-                                  time_point now) noexcept {
+void retry_machine::tell_unjudged(verdict const& failure, time_point now) noexcept {
+    wish_ = detail::retry_wish::unasked;
     std::optional<failure_kind> kind;
     try {
-        kind = detail::heard_kind(policy_.settings(), own, timed_out, std::nullopt);
+        kind = detail::heard_kind(policy_.settings(), failure, is_out_of_time(), wish_);
     } catch (...) {
-        kind = detail::heard_kind(own, timed_out, std::nullopt);
+        kind = detail::heard_kind(failure, is_out_of_time(), wish_);
     }
     tell_failure(failure, kind, now);
 }

@@ -47,6 +47,7 @@ retry_action retry_machine::refuse(error_code const& code, time_point now) {
 
 retry_action retry_machine::end_without_attempt(stop_reason reason, error_code const& code, time_point now) {
     interrupted_by_ = interruption::none;
+    wish_ = detail::retry_wish::unasked;
     return give_up(reason, verdict::failure(code), code, now);
 }
 
@@ -58,7 +59,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     count_failure(now, interruption::none);
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_failure, v, interruption::none, now);
-    return retry_or_end(v, v, now, source);
+    return retry_or_end(v, now, source);
 }
 
 /// A failure of an attempt that its limit stopped, or after which the operation is cancelled.
@@ -73,16 +74,14 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
         interrupted_by = limited_by_deadline_ ? interruption::deadline : interruption::attempt_timeout;
 
     count_failure(now, interrupted_by);
-    bool const out_of_time =
-        interrupted_by == interruption::attempt_timeout || interrupted_by == interruption::deadline;
     std::optional<verdict> timed_out;
-    if (out_of_time)
+    if (is_out_of_time())
         timed_out = verdict::timed_out(v);
     if (is_admitted_) {
         if (interrupted_by == interruption::cancellation)
             tell_abandoned(now);
         else if (is_cancelled || interrupted_by == interruption::deadline)
-            tell_unjudged(out_of_time ? *timed_out : v, v, out_of_time, now);
+            tell_unjudged(timed_out ? *timed_out : v, now);
     }
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_failure,
@@ -91,7 +90,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
         return give_up(stop_reason::cancelled, v, aborted_error(), now);
     if (interrupted_by == interruption::deadline)
         return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
-    return retry_or_end(*timed_out, v, now, source);
+    return retry_or_end(*timed_out, now, source);
 }
 
 /// Counts it; after enough health (reset_after) the counts begin anew first, with this one. What hung until its
@@ -115,42 +114,46 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
     }
     ++failures_;
     interrupted_by_ = interrupted_by;
+    wish_ = detail::retry_wish::unasked;
     if (story_ && story_->marks && story_->marks->sent && policy_.settings().outer)
         policy_.settings().outer->sent = true;
 }
 
-retry_action retry_machine::retry_or_end(verdict const& failure, verdict const& own, time_point now,
-                                         random& source) {
-    bool const timed_out = &failure != &own;
+retry_action retry_machine::retry_or_end(verdict const& failure, time_point now, random& source) {
     error stage = error::predicate_threw;
     try {
-        if (auto const reason = judge(failure, own, now))
-            return end_after(*reason, failure, timed_out, now);
+        if (auto const reason = judge(failure, now))
+            return end_after(*reason, failure, now);
         duration delay{};
         if (auto const reason = plan_retry(failure, delay, stage, now, source))
-            return end_after(*reason, failure, timed_out, now);
+            return end_after(*reason, failure, now);
         return wait_for(delay);
     } catch (...) {
         if (is_admitted_)
-            tell_unjudged(failure, own, timed_out, now);
+            tell_unjudged(failure, now);
         return give_up(stop_reason::not_retryable, failure, stage, now, std::current_exception());
     }
 }
 
 /// Tells gates and observers how the attempt ended. Returns why no retry may follow, whatever the time is.
-std::optional<stop_reason> retry_machine::judge(verdict const& failure, verdict const& own, time_point now) {
+std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_point now) {
     retry_settings const& settings = policy_.settings();
-    bool const is_wanted =
-        !failure.is_permanent() && (settings.needs_.facts ? detail::is_retryable(settings, failure, facts(now))
-                                                          : detail::is_retryable(settings, failure));
-    bool const is_final =
-        !is_wanted || (settings.needs_.facts && !detail::may_repeat(settings, failure, facts(now)));
+    bool is_wanted = !failure.is_permanent(), may_repeat = true;
+    if (is_wanted && settings.needs_.facts) {
+        detail::attempt_facts known = facts(now);
+        known.wish = detail::retry_wish::asked;
+        is_wanted = detail::is_retryable(settings, failure, known);
+        may_repeat = is_wanted && detail::may_repeat(settings, failure, known);
+    } else if (is_wanted) {
+        is_wanted = detail::is_retryable(settings, failure);
+    }
+    wish_ = is_wanted ? detail::retry_wish::wanted : detail::retry_wish::refused;
     pushback const said = story_ ? said_with(failure) : failure.said();
     if (is_admitted_)
-        tell_failure(failure, detail::heard_kind(settings, own, &failure != &own, is_wanted), now);
+        tell_failure(failure, detail::heard_kind(settings, failure, is_out_of_time(), wish_), now);
     if (said.forbids() && settings.outer)
         settings.outer->forbidden = true;
-    if (is_final)
+    if (!is_wanted || !may_repeat)
         return stop_reason::not_retryable;
     if (said.forbids())
         return stop_reason::pushback;
@@ -200,18 +203,19 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
 
 /// Delivers what the attempt came to, unless a limit had told it to stop, or the error that it marked as
 /// permanent.
-retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, bool timed_out,
-                                      time_point now) {
+retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, time_point now) {
     if (cancelled())
         return give_up(stop_reason::cancelled, failure, aborted_error(), now);
     bool const is_unmarked = failure.is_permanent() && !policy_.settings().is_nested;
-    if (!timed_out && !is_unmarked)
+    if (!is_out_of_time() && !is_unmarked)
         return give_up(reason, failure, error_code(), now);
     return give_up(reason, failure, failure.error(), now, failure.exception());
 }
 
 retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown, time_point now) {
     verdict const failure = verdict::failure(code);
+    interrupted_by_ = interruption::none;
+    wish_ = detail::retry_wish::undecidable;
     if (is_admitted_ && code == error::predicate_threw) // the attempt has a result, on which nobody can decide
         tell_failure(failure, failure_kind::permanent, now);
     return give_up(stop_reason::not_retryable, failure, code, now, std::move(thrown));

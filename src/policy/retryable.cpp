@@ -15,20 +15,6 @@
 namespace asio_retry::detail {
 namespace {
 
-/// The kind of a failure where `classified` says what its code means.
-failure_kind kind_of(verdict const& failure, attempt_facts const& facts,
-                     failure_class const& classified) noexcept {
-    bool const is_late =
-        facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline;
-    if (failure.is_permanent())
-        return failure_kind::permanent;
-    if (is_late)
-        return failure_kind::timeout;
-    if (failure.is_rejected())
-        return failure.rejected_as();
-    return classified.kind == failure_kind::none ? failure_kind::transient : classified.kind;
-}
-
 /// What the attempt may have done at the peer: nothing if it says so, or if its error does. The policy's own
 /// function is asked where the answer decides.
 effect effect_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
@@ -42,29 +28,39 @@ effect effect_of(retry_settings const& settings, verdict const& failure, attempt
 
 /// The same as heard_kind; `classified` answers what the failure's code means, and nothing if nobody knows it.
 template <typename Classified>
-std::optional<failure_kind> kind_by(Classified classified, verdict const& own, bool timed_out,
-                                    std::optional<bool> wanted) {
-    bool const is_abort = !own.is_rejected() && is_abortion(own.error());
-    if (own.is_permanent() && !is_abort)
+std::optional<failure_kind> kind_by(Classified classified, verdict const& failure, bool timed_out,
+                                    retry_wish wish) {
+    bool const is_abort = failure.was_aborted() || (!failure.is_rejected() && is_abortion(failure.error()));
+    if (failure.is_permanent() && !is_abort)
         return failure_kind::permanent;
     if (timed_out)
         return failure_kind::timeout;
-    if (own.is_rejected())
-        return own.rejected_as();
-    if (is_abort && (own.is_permanent() || !wanted.value_or(false)))
+    if (failure.is_rejected())
+        return failure.rejected_as();
+    bool const is_wanted = wish == retry_wish::wanted;
+    if (is_abort && (failure.is_permanent() || !(is_wanted || wish == retry_wish::asked)))
         return std::nullopt;
-    std::optional<failure_class> const what = classified(own.error());
-    if (!what && !wanted.value_or(true))
+    std::optional<failure_class> const what = classified(failure.error());
+    if (!what && wish == retry_wish::refused)
         return failure_kind::permanent;
     bool const is_none = !what || what->kind == failure_kind::none;
-    return is_none || (is_abort && what->kind == failure_kind::permanent) ? failure_kind::transient
-                                                                          : what->kind;
+    return is_none || (is_abort && is_wanted && what->kind == failure_kind::permanent) ? failure_kind::transient
+                                                                                       : what->kind;
 }
 
-/// What a failure says about the peer.
-failure_kind kind_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
-    auto const& own = settings.classify;
-    return kind_of(failure, facts, own ? own(failure.error()) : classify(failure.error()));
+bool is_out_of_time(attempt_facts const& facts) noexcept {
+    return facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline;
+}
+
+/// The kind that everybody but a gate is told, where a gate hears `heard`.
+failure_kind told_kind(attempt_facts const& facts, std::optional<failure_kind> heard) noexcept {
+    if (facts.stopped == interruption::cancellation || facts.wish == retry_wish::undecidable)
+        return failure_kind::permanent;
+    return heard.value_or(failure_kind::permanent);
+}
+
+failure_kind told_kind(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
+    return told_kind(facts, heard_kind(settings, failure, is_out_of_time(facts), facts.wish));
 }
 
 } // namespace
@@ -92,7 +88,7 @@ retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcep
     event.took = facts.took;
     event.stopped = facts.stopped;
     event.sent = effect::possible;
-    event.kind = kind_of(failure, facts, classify(failure.error()));
+    event.kind = told_kind(facts, heard_kind(failure, is_out_of_time(facts), facts.wish));
     event.said = failure.said() ? failure.said() : facts.heeded;
     if (facts.is_forbidden)
         event.said = pushback::never();
@@ -106,7 +102,7 @@ retry_event event_of(retry_settings const& settings, verdict const& failure, att
     retry_event event = event_of(failure, facts);
     event.sent = effect_of(settings, failure, facts);
     if (settings.classify && !failure.is_rejected())
-        event.kind = kind_of(failure, facts, settings.classify(failure.error()));
+        event.kind = told_kind(settings, failure, facts);
     return event;
 }
 
@@ -129,7 +125,7 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
 
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&settings.retry_if))
-        return by_kind->has(kind_of(settings, failure, facts));
+        return by_kind->has(told_kind(settings, failure, facts));
     auto const* const by_event = std::get_if<retry_settings::event_predicate>(&settings.retry_if);
     return by_event && !failure.is_rejected() ? (*by_event)(event_of(settings, failure, facts))
                                               : is_retryable(settings, failure);
@@ -139,21 +135,20 @@ bool may_repeat(retry_settings const& settings, verdict const& failure, attempt_
     return settings.retry_sent || effect_of(settings, failure, facts) == effect::none;
 }
 
-std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& own, bool timed_out,
-                                       std::optional<bool> wanted) {
+std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& failure, bool timed_out,
+                                       retry_wish wish) {
     if (!settings.classify)
-        return heard_kind(own, timed_out, wanted);
+        return heard_kind(failure, timed_out, wish);
     auto const classified = [&](error_code const& code) {
         failure_class const what = settings.classify(code);
         bool const is_known = code != error::operation_threw || what.kind != failure_kind::transient;
         return is_known ? std::optional(what) : std::nullopt;
     };
-    return kind_by(classified, own, timed_out, wanted);
+    return kind_by(classified, failure, timed_out, wish);
 }
 
-std::optional<failure_kind> heard_kind(verdict const& own, bool timed_out,
-                                       std::optional<bool> wanted) noexcept {
-    return kind_by(known_class, own, timed_out, wanted);
+std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out, retry_wish wish) noexcept {
+    return kind_by(known_class, failure, timed_out, wish);
 }
 
 bool matches(retry_settings const& settings, retry_settings::predicate const& predicate, verdict const& failure,
@@ -167,7 +162,7 @@ bool matches(retry_settings const& settings, retry_settings::predicate const& pr
     if (auto const* by_type = std::get_if<retry_settings::typed_predicate>(&predicate))
         return failure.exception() && (*by_type)(failure.exception()).value_or(false);
     if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&predicate))
-        return by_kind->has(kind_of(settings, failure, facts));
+        return by_kind->has(told_kind(settings, failure, facts));
     return std::holds_alternative<any_failure_t>(predicate);
 }
 

@@ -150,7 +150,10 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
 pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
                                    std::optional<bool> wanted, time_point now) noexcept {
     pushback const said = said_with(number, failure);
-    if (auto const kind = detail::heard_kind(failure, timed_out, wanted))
+    auto wish = detail::retry_wish::unasked;
+    if (wanted)
+        wish = *wanted ? detail::retry_wish::wanted : detail::retry_wish::refused;
+    if (auto const kind = detail::heard_kind(failure, timed_out, wish))
         end_attempt(number, attempt_end::how::failed, *kind, said, now);
     else
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);

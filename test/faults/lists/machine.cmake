@@ -56,10 +56,10 @@ fault(attempt_tells_its_server_of_its_own_time_alone src/policy/machine_times.cp
     [[return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));]] [[return after(began_, policy_.settings().attempt_timeout);]])
 
 fault(kind_of_what_is_refused_is_permanent src/policy/retryable.cpp
-    [[    if (!what && !wanted.value_or(true))]] [[    if (!wanted.value_or(true))]])
+    [[    if (!what && wish == retry_wish::refused)]] [[    if (wish == retry_wish::refused)]])
 
 fault(kind_of_what_nobody_knows_is_transient src/policy/retryable.cpp
-    [[    if (!what && !wanted.value_or(true))
+    [[    if (!what && wish == retry_wish::refused)
         return failure_kind::permanent;
 ]] [[]])
 
@@ -76,25 +76,51 @@ fault(kind_of_eof_is_unknown src/policy/failure_class.cpp
     [[category == "system" || category.starts_with("asio.");]] [[category == "system";]])
 
 fault(kind_of_a_marked_abort_is_permanent src/policy/retryable.cpp
-    [[    if (own.is_permanent() && !is_abort)]] [[    if (own.is_permanent())]])
+    [[    if (failure.is_permanent() && !is_abort)]] [[    if (failure.is_permanent())]])
 
 fault(kind_of_an_abort_is_permanent src/policy/retryable.cpp
-    [[    if (is_abort && (own.is_permanent() || !wanted.value_or(false)))
+    [[    if (is_abort && (failure.is_permanent() || !(is_wanted || wish == retry_wish::asked)))
         return std::nullopt;
 ]] [[]])
 
 fault(kind_of_an_abort_that_is_retried_is_permanent src/policy/retryable.cpp
-    [[is_none || (is_abort && what->kind == failure_kind::permanent) ?]] [[is_none ?]])
+    [[is_none || (is_abort && is_wanted && what->kind == failure_kind::permanent) ?]] [[is_none ?]])
 
 fault(kind_of_what_the_policy_knows_is_unknown src/policy/retryable.cpp
     [[        return is_known ? std::optional(what) : std::nullopt;]] [[        static_cast<void>(is_known);
         return std::nullopt;]])
 
 fault(kind_depends_on_retry_sent src/policy/retry_machine.cpp
-    [[&failure != &own, is_wanted), now);]] [[&failure != &own, is_wanted && !is_final), now);]])
+    [[    wish_ = is_wanted ? detail::retry_wish::wanted]] [[    wish_ = is_wanted && may_repeat ? detail::retry_wish::wanted]])
 
 fault(kind_of_a_time_limit_is_the_attempts src/policy/retry_machine.cpp
-    [[&failure != &own, is_wanted), now);]] [[false, is_wanted), now);]])
+    [[heard_kind(settings, failure, is_out_of_time(), wish_), now);]] [[heard_kind(settings, failure, false, wish_), now);]])
+
+fault(kind_of_a_marked_abort_is_forgotten_after_a_limit src/policy/verdict.cpp
+    [[    v.aborted_ = detail::is_abortion(own.error_);
+]] [[]])
+
+fault(hooks_are_told_of_an_abort_what_is_asked_about src/policy/machine_events.cpp
+    [[    known.wish = wish_;
+]] [[]])
+
+fault(hooks_are_told_that_a_cancelled_attempt_failed src/policy/retryable.cpp
+    [[    if (facts.stopped == interruption::cancellation || facts.wish]] [[    if (facts.wish]])
+
+fault(hooks_are_told_what_classify_says_of_no_failure src/policy/retryable.cpp
+    [[facts.stopped == interruption::cancellation || facts.wish == retry_wish::undecidable)]] [[facts.stopped == interruption::cancellation)]])
+
+fault(hooks_are_told_that_the_limit_before_stopped_it src/policy/retry_machine.cpp
+    [[    interrupted_by_ = interruption::none;
+    wish_ = detail::retry_wish::undecidable;]] [[    wish_ = detail::retry_wish::undecidable;]])
+
+fault(hooks_are_told_the_last_kind_at_the_end_of_a_wait src/policy/retry_machine.cpp
+    [[    wish_ = detail::retry_wish::unasked;
+    return give_up(]] [[    return give_up(]])
+
+fault(retry_if_is_asked_about_what_is_not_decided src/policy/retry_machine.cpp
+    [[        known.wish = detail::retry_wish::asked;
+]] [[]])
 
 # --- the start
 
@@ -368,7 +394,7 @@ fault(event_has_a_wait_that_took_something src/policy/retry_machine.cpp
 
 fault(event_keeps_what_stopped_an_attempt_before src/policy/retry_machine.cpp
     [[    interrupted_by_ = interruption::none;
-]] [[]])
+    wish_ = detail::retry_wish::unasked;]] [[    wish_ = detail::retry_wish::unasked;]])
 
 fault(event_does_not_know_what_stopped_the_attempt src/policy/retry_machine.cpp
     [[    interrupted_by_ = interrupted_by;
@@ -396,18 +422,15 @@ fault(sent_is_retried src/policy/retryable.cpp
     [[return settings.retry_sent || effect_of]] [[return true || effect_of]])
 
 fault(kind_of_a_failure_ignores_the_limit src/policy/retryable.cpp
-    [[    if (is_late)
-        return failure_kind::timeout;
-]] [[    (void)is_late;
-]])
+    [[    return facts.stopped == interruption::attempt_timeout || facts.stopped]] [[    return facts.stopped]])
 
 fault(kind_of_a_failure_ignores_the_judgement src/policy/retryable.cpp
     [[    if (failure.is_rejected())
         return failure.rejected_as();
-    return classified.kind]] [[    return classified.kind]])
+    bool const is_wanted]] [[    bool const is_wanted]])
 
 fault(kind_of_a_failure_ignores_the_policy src/policy/retryable.cpp
-    [[kind_of(failure, facts, own ? own(failure.error()) : classify(failure.error()));]] [[kind_of(failure, facts, own && false ? own(failure.error()) : classify(failure.error()));]])
+    [[told_kind(facts, heard_kind(settings, failure, is_out_of_time(facts), facts.wish));]] [[settings.classify && false ? failure_kind::none : told_kind(facts, heard_kind(failure, is_out_of_time(facts), facts.wish));]])
 
 fault(kind_may_be_permanent src/policy/retryable.cpp
     [[        if (kind == failure_kind::permanent)
@@ -506,7 +529,7 @@ fault(machine_reports_what_an_attempt_made_of_its_time_limit src/policy/retry_ma
     [[interrupted_by == interruption::attempt_timeout ? *timed_out : v, interrupted_by,]] [[v, interrupted_by,]])
 
 fault(machine_lets_an_attempt_decide_that_ran_out_of_time src/policy/retry_machine.cpp
-    [[    return retry_or_end(*timed_out, v, now, source);]] [[    return retry_or_end(v, *timed_out, now, source);]])
+    [[    return retry_or_end(*timed_out, now, source);]] [[    return retry_or_end(v, now, source);]])
 
 fault(report_keeps_an_old_exception src/policy/report_recorder.cpp
     [[        report_->last_exception = failure.exception();]] [[        if (failure.exception())

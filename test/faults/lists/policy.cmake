@@ -525,7 +525,7 @@ fault(event_forgets_what_the_attempt_heeded src/policy/retryable.cpp
     [[    event.said = failure.said() ? failure.said() : facts.heeded;]] [[    event.said = failure.said();]])
 
 fault(event_has_the_librarys_kind src/policy/retryable.cpp
-    [[        event.kind = kind_of(failure, facts, settings.classify(failure.error()));]] [[        settings.classify(failure.error());]])
+    [[        event.kind = told_kind(settings, failure, facts);]] [[        settings.classify(failure.error());]])
 
 fault(event_blames_the_attempt_timeout_for_silence src/policy/machine_times.cpp
     [[            first = {time_limit::idle_timeout, *settings.idle_timeout};

@@ -9,6 +9,7 @@
 #include "support/hedge_script.hpp"
 #include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
+#include "support/recording_observer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@
 #include <string>
 #include <vector>
 
-// What gates hear of a failure: each kind of failure, for each reason not to retry it, at each gate.
+// What gates hear of a failure: each kind of failure, for each reason not to retry it, at each gate. Hooks,
+// rules and observers are told the same.
 
 namespace asio_retry::test {
 namespace {
@@ -171,6 +173,159 @@ TEST(kinds_of_failures, decision_47_a_gate_hears_the_same_whatever_keeps_it_from
         EXPECT_EQ(word_for(end.kind), word_for(kind.value_or(failure_kind::none)));
     });
 }
+
+// --- what everybody else is told
+
+/// Plays with a machine of a policy what one attempt comes to, and compares what is told of it.
+template <typename Play>
+void expect_one_kind(retry_policy const& policy, Play const& play_attempt) {
+    auto const gate = std::make_shared<recording_gate>();
+    auto const observer = std::make_shared<recording_observer>();
+    std::vector<failure_kind> with_gate, alone;
+    auto const told_to = [&](std::vector<failure_kind>& kinds) {
+        auto const hook = [&kinds](retry_event const& event) { kinds.push_back(event.kind); };
+        return policy.on_retry(hook).on_give_up(hook);
+    };
+    play_attempt(told_to(with_gate).gate(gate).observe(observer));
+    play_attempt(told_to(alone));
+    ASSERT_EQ(gate->ends.size(), 1u);
+    bool const is_abandoned = gate->ends[0].outcome == attempt_end::how::abandoned;
+    std::string const kind(word_for(is_abandoned ? failure_kind::permanent : gate->ends[0].kind));
+    for (std::vector<failure_kind> const& kinds : {with_gate, alone}) {
+        ASSERT_EQ(kinds.size(), 1u);
+        EXPECT_EQ(word_for(kinds[0]), kind) << "a hook";
+    }
+    for (observation const& each : observer->events) {
+        bool const has_kind =
+            each.what == observation::kind::attempt_ended || each.what == observation::kind::retry_decided;
+        EXPECT_TRUE(!has_kind || word_for(each.failure) == kind) << "an observer";
+    }
+}
+
+TEST(kinds_of_failures, decision_47_hooks_and_observers_are_told_what_a_gate_hears) {
+    for_each_case([](failure_case const& failure, reason_case const& reason, heard const&) {
+        expect_one_kind(endless_every_100ms(), [&](retry_policy const& policy) {
+            auto const gate = policy.settings().gate;
+            if (auto const recording = std::dynamic_pointer_cast<recording_gate>(gate))
+                recording->grants.assign(reason.has_no_lease, false);
+            play(failure, reason, gate, policy);
+        });
+    });
+}
+
+// Whoever ends it, while the attempt runs or as it is judged.
+TEST(kinds_of_failures, decision_47_hooks_are_told_it_where_nobody_asks_whether_to_retry) {
+    for (failure_case const& failure : failure_cases()) {
+        SCOPED_TRACE(failure.name);
+        auto const stop = [&](void (*tell)(machine_script&)) {
+            return [&failure, tell](retry_policy const& policy) {
+                machine_script script(policy);
+                script.start();
+                tell(script);
+                script.fail(1s, failure.own);
+            };
+        };
+        auto const cancel = [](machine_script& script) { script.machine.cancel(); };
+        auto const drain = [](machine_script& script) { script.machine.drain(); };
+        auto const expire = [](machine_script& script) {
+            script.machine.on_attempt_limit(script.machine.attempt_limit(script.begin));
+        };
+        auto const limit_and_cancel = [](machine_script& script) {
+            script.machine.on_attempt_limit(script.machine.attempt_limit(script.begin));
+            script.machine.cancel();
+        };
+        auto const every = endless_every_100ms().retry_if(any_failure);
+        expect_one_kind(every.attempt_timeout(1h), stop(cancel));
+        expect_one_kind(every, stop(drain));
+        expect_one_kind(every.total_timeout(1s), stop(expire));
+        expect_one_kind(every.attempt_timeout(1s), stop(limit_and_cancel));
+        expect_one_kind(endless_every_100ms().retry_if([](error_code) -> bool { throw 1; }),
+                        [&](retry_policy const& policy) {
+                            play(failure, reason_cases()[0], policy.settings().gate, policy);
+                        });
+        expect_one_kind(endless_every_100ms().classify([](error_code const&) -> failure_class { throw 1; }),
+                        [&](retry_policy const& policy) {
+                            play(failure, reason_cases()[2], policy.settings().gate, policy);
+                        });
+    }
+}
+
+// An answer on which nobody can decide, or none; whatever the attempt before came to.
+TEST(kinds_of_failures, decision_47_hooks_are_told_it_where_there_is_no_failure_to_ask_about) {
+    for (error_code const& code : {error_code(error::predicate_threw), no_memory_error()}) {
+        auto const policy = endless_every_100ms().classify(
+            [](error_code const&) { return failure_class{failure_kind::overloaded, effect::none}; });
+        expect_one_kind(policy, [&](retry_policy const& told) {
+            machine_script script(told);
+            script.start();
+            script.machine.on_exception(code, nullptr, script.begin + 1s);
+        });
+        machine_script script(policy.attempt_timeout(1s));
+        script.start();
+        EXPECT_THAT(script.expire(0s, 1s), is_wait(100ms));
+        EXPECT_THAT(script.wake(2s), is_attempt());
+        script.machine.on_exception(code, nullptr, script.begin + 3s);
+        EXPECT_EQ(script.give_ups.at(0).kind, failure_kind::permanent);
+        EXPECT_EQ(script.give_ups.at(0).stopped, interruption::none) << "that was the attempt before";
+        EXPECT_EQ(script.give_ups.at(0).limit, time_limit::none);
+    }
+}
+
+// What ends an operation in a wait is no failure of an attempt.
+TEST(kinds_of_failures, decision_47_a_wait_that_is_cancelled_does_not_repeat_the_kind_of_the_last_failure) {
+    machine_script script(endless_every_100ms().retry_if(any_failure));
+    script.start();
+    EXPECT_THAT(script.fail(1s, aborted_error()), is_wait(100ms));
+    script.machine.cancel();
+    script.wake(1050ms);
+    EXPECT_EQ(script.retries.at(0).kind, failure_kind::transient);
+    EXPECT_EQ(script.give_ups.at(0).kind, failure_kind::permanent);
+}
+
+// After a decision to retry rules ask for the same kind.
+TEST(kinds_of_failures, decision_50_rules_are_of_the_kind_that_a_gate_hears) {
+    int waits = 0;
+    for_each_case([&](failure_case const& failure, reason_case const& reason, heard const& kind) {
+        if (kind.value_or(failure_kind::permanent) == failure_kind::permanent)
+            return; // for which there is no rule
+        auto const is_of_kind = [&](retry_event const& event) { return event.kind == kind; };
+        for (retry_policy const& policy : {endless_every_100ms().when(*kind, constant(7s)),
+                                           endless_every_100ms().when(is_of_kind, constant(7s))}) {
+            retry_action const action = play(failure, reason, nullptr, policy);
+            waits += action.what == retry_action::kind::wait;
+            EXPECT_EQ(action.delay, action.what == retry_action::kind::wait ? duration(7s) : duration());
+        }
+    });
+    EXPECT_GT(waits, 50);
+}
+
+// Until `retry_if` has answered, the kind is what the policy says of the code.
+TEST(kinds_of_failures, decision_50_retry_if_is_told_what_classify_says) {
+    std::vector<failure_kind> asked;
+    auto const asks = endless_every_100ms().retry_if([&](retry_event const& event) {
+        asked.push_back(event.kind);
+        return false;
+    });
+    auto const aborts_are_lost = [](error_code const& code) {
+        return code == aborted_error() ? failure_class{failure_kind::transient, effect::possible}
+                                       : classify(code);
+    };
+    auto const fail = [](retry_policy const& policy, error_code const& code) {
+        machine_script script(policy);
+        script.start();
+        return script.fail(1s, code).what;
+    };
+    fail(asks, aborted_error());
+    fail(asks, unheard_of());
+    fail(asks.classify(aborts_are_lost), aborted_error());
+    using enum failure_kind;
+    EXPECT_EQ(asked, (std::vector{permanent, transient, transient}));
+    auto const lost = endless_every_100ms().retry_if(failure_kind::transient);
+    EXPECT_EQ(fail(lost, aborted_error()), retry_action::kind::complete);
+    EXPECT_EQ(fail(lost.classify(aborts_are_lost), aborted_error()), retry_action::kind::wait);
+}
+
+// --- gates
 
 // A gate of the library's own that is told by a machine, and its twin that is told what is right.
 template <typename Gate, typename State>
