@@ -166,6 +166,7 @@ TEST_F(retry_now_within, decision_62_reaches_children_and_later_waits_are_their_
     start(late, 1h); // which was not there
     time.advance(10s);
     EXPECT_EQ(began.size(), 200u);
+    EXPECT_EQ(std::count(began.begin(), began.end(), 0s), 0) << "not at once, here and there";
 }
 
 TEST_F(retry_now_within, decision_62_retry_now_ends_at_once_what_waits_for_its_time) {
@@ -295,15 +296,15 @@ TEST(retry_now_on_a_steady_clock, decision_62_ends_waits_of_an_hour) {
     asio::io_context io{1};
     retry_scope scope(io);
     int ended = 0;
-    for (int i = 0; i != 100; ++i)
+    for (int i = 0; i != 10; ++i)
         async_retry(
             scope, [n = 0]() mutable { return n++ == 0 ? refused() : error_code(); },
             retry_policy().backoff(constant(1h)).jitter(no_jitter()), [&](error_code) { ++ended; });
     while (io.poll() != 0) {
     }
     scope.retry_now(10ms);
-    io.run_for(1min); // ends much earlier
-    EXPECT_EQ(ended, 100);
+    io.run_for(10s); // ends much earlier
+    EXPECT_EQ(ended, 10);
 }
 
 } // namespace
