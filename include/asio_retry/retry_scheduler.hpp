@@ -42,7 +42,8 @@ public:
     /// their initiation, so that a run can be repeated. Precondition: nothing is being initiated meanwhile.
     retry_scheduler& seed(std::uint64_t value) noexcept;
 
-    /// How many waits, time limits and joins of scopes are pending.
+    /// How many waits, time limits and joins of scopes are pending, and trees of scopes that still tell a
+    /// request.
     std::size_t pending() const noexcept;
 
     /// The steady clock, or the manual clock of a `virtual_time`.
@@ -60,6 +61,10 @@ public:
     /// Makes the wait end in the next turn on `here`, which is the scheduler's context. Waits that are ended
     /// early together share the turn. Returns false if the expiry is being or has been reported.
     bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
+
+    /// Makes a pending wait end no later than `latest`. Returns false if the expiry is being or has been
+    /// reported.
+    bool end_by(detail::wait_node& node, time_point latest) noexcept;
 
     /// Says that this is the scheduler's context, which an execution_context does not tell: turns that follow
     /// one another are posted then, and need no timer.

@@ -25,7 +25,9 @@ namespace asio_retry {
 /// and detaches, so a scope may be destroyed before its operations have ended, but not after the execution
 /// context of its executor; parent and child may be destroyed in either order. Thread safety: scopes may be
 /// made, used and destroyed on any thread, whatever others do with their parents and children; one tree has one
-/// mutex, and nothing of the user's runs under it. Trees may be of any depth.
+/// mutex, and nothing of the user's runs under it. Trees may be of any depth and size: of more than 64
+/// operations and children a call tells the first, and turns of the scope's context, which has to run, tell the
+/// rest.
 class retry_scope {
 public:
     /// Of any kind.
@@ -63,8 +65,9 @@ public:
 
     /// Ends every wait now with `operation_aborted`, tells every attempt to stop (`terminal`), and lets no
     /// further attempt begin, in this scope and its children. Each operation is told in a turn on its executor,
-    /// so nothing may have ended yet when this returns. For good: what is started in it later makes no attempt.
-    /// To cancel again tells the attempts that still run again. The destructor cancels, and repeats nothing.
+    /// so nothing may have ended yet when this returns. Of more than 64 operations and children the rest is
+    /// told by turns of the scope's context. For good: what is started in it later makes no attempt. To cancel
+    /// again tells the attempts that still run again. The destructor cancels, and repeats nothing.
     void cancel() { state_->request(detail::scope_request::cancel, true); }
 
     /// Whether `cancel` was called, here or of a parent, or the time of a drain was over before its operations.
@@ -72,8 +75,17 @@ public:
 
     /// Ends every wait now with another attempt: the network is back, say, or the configuration has changed. A
     /// running attempt goes on. Limits and counts stay as they are. Where no attempt begins any more it does
-    /// nothing.
+    /// nothing. Of more than 64 operations and children the rest is told by turns of the scope's context.
     void retry_now() { state_->request(detail::scope_request::retry_now); }
+
+    /// The same within `spread`, so that the operations do not ask their server all at once. Each wait ends at
+    /// a time drawn uniformly from [now, now + spread), or at its own time if that is earlier. `retry_now()`
+    /// and `cancel()` end it at once all the same. Throws std::invalid_argument if `spread` is negative.
+    void retry_now(saturating_duration spread) {
+        bool const is_at_once = detail::non_negative("retry_now", spread) == duration::zero();
+        state_->request(is_at_once ? detail::scope_request::retry_now : detail::scope_request::retry_within,
+                        false, spread);
+    }
 
     /// How many operations have been started here or in a child and have not ended.
     std::size_t pending() const { return state_->pending(); }

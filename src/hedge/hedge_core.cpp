@@ -76,8 +76,10 @@ void hedge_core::obey(scope_request request) {
     switch (request) {
     case scope_request::none:
         return;
+    case scope_request::retry_within:
+        return machine_.begin_by(time_within(membership()->spread(), now(), scheduler_.get_random()));
     case scope_request::retry_now:
-        return machine_.begin_now(now());
+        return machine_.begin_by(now());
     case scope_request::drain:
         return machine_.drain();
     case scope_request::cancel:

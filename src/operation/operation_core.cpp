@@ -208,6 +208,12 @@ void operation_core::cut_wait_short() {
     }
 }
 
+/// At a time drawn from so long, or at its own if that is earlier.
+void operation_core::end_wait_within(duration spread) {
+    if (state_.is(operation_stage::waiting))
+        scheduler().end_by(*this, time_within(spread, now(), get_random()));
+}
+
 // --- the end
 
 void operation_core::complete(retry_action const& action) {

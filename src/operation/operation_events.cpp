@@ -127,6 +127,8 @@ void operation_core::see_to(operation_event events) {
             membership()->count_stopped_attempt();
         machine_.cancel();
         tell([this] { pass_on(asio::cancellation_type::terminal); });
+    } else if (request == scope_request::retry_within) {
+        end_wait_within(membership()->spread());
     } else if (request != scope_request::none) {
         if (request == scope_request::drain)
             machine_.drain();

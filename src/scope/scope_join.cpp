@@ -12,7 +12,7 @@ namespace asio_retry::detail {
 scope_join::scope_join(scope_handle scope)
     : scope_(std::move(scope))
     , scheduler_(scope_->scheduler())
-    , mutex_(scope_->mutex_) {}
+    , tree_(scope_->tree_) {}
 
 scope_join::~scope_join() = default;
 
@@ -28,7 +28,7 @@ void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
     if (type == boost::asio::cancellation_type::none)
         return;
     {
-        std::lock_guard const lock(*mutex_);
+        std::lock_guard const lock(*tree_);
         if (has_ended_ || !scope_->end_join(*this, aborted_error()))
             return;
     }
@@ -52,14 +52,14 @@ void scope_join::finish() noexcept {
 
 bool scope_join::on_expiry() {
     if (auto const scope = scope_) {
-        std::unique_lock lock(*mutex_);
+        std::unique_lock lock(*tree_);
         if (!has_ended_) {                          // the time for a drain is up
             bool const is_first = !stopped_before_; // or there was no memory to tell some of them
             if (is_first)
                 stopped_before_ = scope->stopped_attempts_;
             lock.unlock();
             try {
-                scope->request(scope_request::cancel, is_first);
+                scope->request(scope_request::cancel, is_first, {}, scope_tree::steps_of_turn);
             } catch (std::bad_alloc const&) {
                 return false;
             } catch (...) { // those that could not be told begin no attempt all the same
@@ -81,7 +81,7 @@ bool scope_join::on_expiry() {
 
 void scope_join::on_shutdown() noexcept {
     if (auto const scope = scope_) {
-        std::lock_guard const lock(*mutex_);
+        std::lock_guard const lock(*tree_);
         if (!std::exchange(has_ended_, true))
             scope->joins_.erase(*this);
     }

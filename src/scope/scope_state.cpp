@@ -27,13 +27,12 @@ scope_state::scope_state(asio::any_io_executor executor, scope_state* parent, ti
     , context_(asio::query(executor_, asio::execution::context))
     , parent_(parent)
     , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
-    , mutex_(parent_ ? parent_->mutex_ : std::make_shared<brief_mutex>()) {
+    , tree_(parent_ ? parent_->tree_ : std::make_shared<scope_tree>()) {
     if (!parent_)
         return;
     parent_->keep();
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     parent_->children_.push_back(*this);
-    standing_.store(parent_->standing_.load());
 }
 
 /// The context of the executor may be destroyed from now on.
@@ -47,9 +46,12 @@ void scope_state::lose_handles() noexcept {
 void scope_state::release(scope_state* scope) noexcept {
     while (scope && scope->give_back()) {
         scope_state* const parent = scope->parent_;
-        if (parent) {
-            std::lock_guard const lock(*scope->mutex_);
-            parent->children_.erase(*scope);
+        {
+            std::lock_guard const lock(*scope->tree_);
+            if (parent)
+                linked_list<scope_state>::erase(*scope);
+            if (scope->is_asked()) // and has nobody to tell any more
+                linked_list<scope_state, scope_tree>::erase(*scope);
         }
         delete scope;
         scope = parent;
@@ -61,25 +63,43 @@ retry_scheduler& scope_state::scheduler() const {
 }
 
 std::size_t scope_state::pending() const {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     return pending_;
 }
 
 void scope_state::limit_pending(std::size_t greatest) noexcept {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     max_pending_ = greatest;
 }
 
-void scope_state::request(scope_request what, bool again) {
+void scope_state::request(scope_request what, bool again, duration spread, int steps) {
+    std::shared_ptr<scope_tree> const tree = tree_; // who is told may be the last that needs this scope
+    asio::execution_context& context = context_;
+    members to_tell;
+    bool is_left = false;
+    {
+        std::lock_guard const lock(*tree);
+        if (!again && has_heard(what))
+            return;
+        ask(what, again, spread);
+        is_left = tree->begin(*this, steps, to_tell);
+    }
     std::exception_ptr failure;
-    tell_all(mark(what, again), failure);
-    if (!failure)
-        return;
-    tell_all(mark_owed(), failure);
-    std::rethrow_exception(failure);
+    tell_all(to_tell, failure);
+    if (failure) { // somebody else may have relied on what could not be told
+        {
+            std::lock_guard const lock(*tree);
+            tree->take_steps(steps, to_tell);
+        }
+        tell_all(to_tell, failure);
+    }
+    if (is_left || failure)
+        scope_tree::leave_to_teller(tree, context);
+    if (failure)
+        std::rethrow_exception(failure);
 }
 
-void scope_state::tell_all(members to_tell, std::exception_ptr& failure) {
+void scope_state::tell_all(members& to_tell, std::exception_ptr& failure) {
     while (!to_tell.empty()) { // each stays, and its scope, until it has been told
         scope_member& member = to_tell.front();
         to_tell.pop_front();
@@ -100,70 +120,81 @@ void scope_state::tell(scope_member& member) {
     }
 }
 
-/// All at once, while nobody makes or destroys a scope. Returns the members that have to be told.
-scope_state::members scope_state::mark(scope_request what, bool again) noexcept {
-    members to_tell;
-    std::lock_guard const lock(*mutex_);
-    for (scope_state* scope = this; scope;) {
-        bool const heard = !again && scope->has_heard(what);
-        if (!heard)
-            scope->mark_own(what, to_tell);
-        scope = scope->next_below(*this, heard);
-    }
-    return to_tell;
-}
-
-/// Those whom somebody else has asked for more meanwhile, who relied on what could not be told.
-scope_state::members scope_state::mark_owed() noexcept {
-    members to_tell;
-    std::lock_guard const lock(*mutex_);
-    for (scope_state* scope = this; scope; scope = scope->next_below(*this, false))
-        if (std::exchange(scope->owes_more_, false))
-            scope->mark_own(scope->standing_.load(), to_tell);
-    return to_tell;
+bool scope_state::stands_for(scope_request what) const noexcept {
+    scope_state const* scope = this;
+    while (scope && scope->standing_.load(std::memory_order_acquire) < what)
+        scope = scope->parent_;
+    return scope != nullptr;
 }
 
 // Precondition for the next three: the mutex is held.
 
-/// Whether all members, here and below, have been told, or have nothing to do.
+/// Whether all members, here and below, have been told or will be, or have nothing to do.
 bool scope_state::has_heard(scope_request what) const noexcept {
-    return what == scope_request::retry_now ? stopped() : standing_.load() >= what && !missed_;
+    return what <= scope_request::retry_now ? stopped() : standing_.load() >= what && !missed_;
 }
 
-void scope_state::mark_own(scope_request what, members& to_tell) noexcept {
-    if (what != scope_request::retry_now) {
+void scope_state::ask(scope_request what, bool again, duration spread) noexcept {
+    if (what > scope_request::retry_now) {
         standing_.store(std::max(standing_.load(), what), std::memory_order_release);
         missed_ = false;
+    } else {
+        spread_.store(spread, std::memory_order_relaxed);
     }
-    members_.for_each([what](scope_member& member) { member.request_ = what; });
-    to_tell.append(members_);
+    asking_ = std::max(asking_, what);
+    asks_again_ = asks_again_ || again;
+    to_tell_.append(members_);
+    asked_children_.append(children_);
 }
 
-/// The scope after this one in the tree below `top`; null after the last.
-scope_state* scope_state::next_below(scope_state const& top, bool skips_children) noexcept {
-    if (!skips_children && !children_.empty())
-        return &children_.front();
-    for (scope_state* scope = this; scope != &top; scope = scope->parent_) {
-        if (scope_state* const sibling = scope->parent_->children_.after(*scope))
-            return sibling;
+/// Asks one child, or finds one member to be told: those of a scope first, and then child after child with all
+/// that is below it. Precondition: it is the first in this list.
+void scope_state::take_step(linked_list<scope_state, scope_tree>& asked, members& to_tell) noexcept {
+    if (to_tell_.empty() && std::exchange(owes_more_, false)) {
+        asking_ = std::max(asking_, standing_.load());
+        to_tell_.append(members_);
     }
-    return nullptr;
+    scope_state* child = nullptr;
+    if (!to_tell_.empty()) {
+        scope_member& member = to_tell_.front();
+        to_tell_.pop_front();
+        member.request_ = asking_;
+        to_tell.push_back(member);
+    } else if (!asked_children_.empty()) {
+        child = &asked_children_.front();
+        asked_children_.pop_front();
+        children_.push_back(*child);
+        if (!asks_again_ && child->has_heard(asking_))
+            child = nullptr;
+        else
+            child->ask(asking_, asks_again_, spread());
+    }
+    if (to_tell_.empty() && asked_children_.empty() && !owes_more_) {
+        asked.pop_front();
+        asking_ = scope_request::none;
+        asks_again_ = false;
+    }
+    if (child) {
+        if (child->is_asked())
+            asked.erase(*child);
+        asked.push_front(*child);
+    }
 }
 
 void scope_state::link(scope_member& member) {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     if (!stopped())
         members_.push_back(member);
 }
 
 bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     if (member.request_ != scope_request::none) {
         member.waits_to_leave_ = waits;
         return false;
     }
     if (member.is_linked())
-        members_.erase(member);
+        members::erase(member);
     for (scope_state* scope = makes_room ? this : nullptr; scope; scope = scope->parent_)
         ++scope->without_need_;
     return true;
@@ -171,21 +202,31 @@ bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noex
 
 /// What the scope has been asked for good since then is in it.
 scope_request scope_state::take_request(scope_member& member) noexcept {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     auto const request = std::exchange(member.request_, scope_request::none);
     if (request == scope_request::none)
         return request;
     member.waits_to_leave_ = false;
+    member.is_told_later_ = false;
     members_.push_back(member);
     return std::max(request, standing_.load());
 }
 
 bool scope_state::miss_request(scope_member& member) noexcept {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     auto const missed = std::exchange(member.request_, scope_request::none);
+    bool const is_told_later = std::exchange(member.is_told_later_, false);
     if (std::exchange(member.waits_to_leave_, false))
         return true; // and is a member no more
+    if (is_told_later) {
+        asking_ = std::max({asking_, missed, standing_.load()});
+        to_tell_.push_back(member);
+        tree_->add(*this);
+        return false;
+    }
     owes_more_ = owes_more_ || standing_.load() > missed;
+    if (owes_more_)
+        tree_->add(*this);
     members_.push_back(member);
     for (scope_state* scope = this; scope; scope = scope->parent_)
         scope->missed_ = true;
@@ -194,7 +235,7 @@ bool scope_state::miss_request(scope_member& member) noexcept {
 
 /// It takes room everywhere or nowhere.
 bool scope_state::enter(scope_member* member) {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     if (member && !stopped())
         members_.push_back(*member);
     bool has_room = true;
@@ -213,7 +254,7 @@ void scope_state::uncount(scope_room room) noexcept {
 
 linked_list<scope_join> scope_state::leave(scope_room room) noexcept {
     linked_list<scope_join> ended;
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     for (scope_state* scope = this; scope; scope = scope->parent_) {
         scope->uncount(room);
         if (scope->pending_ + scope->without_room_ != 0)
@@ -228,7 +269,7 @@ linked_list<scope_join> scope_state::leave(scope_room room) noexcept {
 }
 
 bool scope_state::leave_unjoined(scope_room room) noexcept {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     for (scope_state* scope = this; scope; scope = scope->parent_)
         if (!scope->joins_.empty())
             return false;
@@ -238,7 +279,7 @@ bool scope_state::leave_unjoined(scope_room room) noexcept {
 }
 
 void scope_state::count_stopped_attempt() noexcept {
-    std::lock_guard const lock(*mutex_);
+    std::lock_guard const lock(*tree_);
     for (scope_state* scope = this; scope; scope = scope->parent_)
         ++scope->stopped_attempts_;
 }
@@ -274,7 +315,7 @@ void scope_state::finish(linked_list<scope_join>& ended) noexcept {
 void scope_state::begin_join(scope_join& join, duration timeout) {
     retry_scheduler& scheduler = join.scheduler_;
     {
-        std::unique_lock lock(*mutex_);
+        std::unique_lock lock(*tree_);
         if (pending_ + without_room_ != 0) {
             if (scheduler.schedule(join, saturating_add(scheduler.now(), timeout))) {
                 joins_.push_back(join);

@@ -88,6 +88,10 @@ bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context
     return impl_->waits.end_early(node, here);
 }
 
+bool retry_scheduler::end_by(detail::wait_node& node, time_point latest) noexcept {
+    return impl_->waits.end_by(node, latest);
+}
+
 void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
     impl_->waits.go_on_in(own);
 }

@@ -97,6 +97,19 @@ public:
         return true;
     }
 
+    /// One that ends earlier, or has been ended early, stays as it is.
+    bool end_by(wait_node& node, time_point latest) noexcept {
+        auto const in = enter();
+        if (!node.is_linked())
+            return false;
+        if (node.expiry() > latest) { // an early end has the earliest
+            waits_.erase(node);
+            waits_.insert(node, latest);
+            arm_for(wake_up_for(latest));
+        }
+        return true;
+    }
+
     /// Turns may be posted: this is the context of these waits. Thread safety: needs no mutex.
     void go_on_in(boost::asio::io_context& own) noexcept { turn_.go_on_in(own); }
 

@@ -232,9 +232,9 @@ void hedge_machine::drain() noexcept {
         stopping_ = stopping::drained;
 }
 
-void hedge_machine::begin_now(time_point now) noexcept {
+void hedge_machine::begin_by(time_point latest) noexcept {
     if (phase_ == phase::open && running_ == 0 && begun_ > 0)
-        next_at_ = now;
+        next_at_ = std::min(next_at_, latest);
 }
 
 } // namespace asio_retry

@@ -1,5 +1,6 @@
 #include "exhaustion/scenarios.hpp"
 
+#include <deque>
 #include <optional>
 
 namespace asio_retry::test {
@@ -10,6 +11,36 @@ using scope_holder = std::optional<retry_scope>;
 scope_holder& new_scope(trial& t) {
     return keep<scope_holder>(t, std::in_place, t.io.get_executor());
 }
+
+/// Hears of a request without any memory.
+class content_member final : public detail::scope_member {
+public:
+    explicit content_member(detail::scope_state& in) noexcept
+        : in_(in) {
+        in_.link(*this);
+    }
+    ~content_member() { in_.unlink(*this); }
+
+private:
+    void on_scope_notice() override { in_.take_request(*this); }
+    void on_notice_failed() override {}
+
+    detail::scope_state& in_;
+};
+
+/// So many that the call tells nobody else, and turns tell the rest.
+class members_of_a_call {
+public:
+    explicit members_of_a_call(retry_scope& scope)
+        : scope_(state_of(scope)) {
+        for (int i = 0; i != detail::scope_tree::steps_of_call; ++i)
+            members_.emplace_back(*scope_);
+    }
+
+private:
+    detail::scope_handle scope_;
+    std::deque<content_member> members_;
+};
 
 } // namespace
 
@@ -90,6 +121,27 @@ std::vector<scenario> scopes() {
                               hangs_in(t, *scope);
                           t.advance(50ms);
                           t.cancel(*scope);
+                      }),
+        make_scenario("scope_cancelled_in_turns",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          keep<members_of_a_call>(t, *scope);
+                          for (int i = 0; i < 3; ++i) {
+                              fails_in(t, *scope, aborted());
+                              hangs_in(t, *scope);
+                          }
+                          t.advance(50ms);
+                          t.cancel(*scope);
+                      }),
+        make_scenario("scope_sent_to_retry_in_turns",
+                      [=](auto& t) {
+                          scope_holder& scope = new_scope(t);
+                          keep<members_of_a_call>(t, *scope);
+                          for (int i = 0; i < 3; ++i)
+                              fails_in(t, *scope, refused());
+                          t.advance(10ms);
+                          t.step([&] { scope->retry_now(); });
+                          t.step([&] { scope->retry_now(1s); });
                       }),
         make_scenario("scope_destroyed",
                       [=](auto& t) {

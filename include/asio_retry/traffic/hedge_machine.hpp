@@ -139,8 +139,10 @@ public:
     /// Whether `next` has to be told the time, also where no result is wanted.
     bool watches_deadline() const noexcept { return running_ > 0 && tells_at_ != (time_point::max)(); }
 
-    /// Ends a wait during which nothing runs.
-    void begin_now(time_point now) noexcept;
+    /// Ends a wait during which nothing runs, no later than `latest`.
+    void begin_by(time_point latest) noexcept;
+    /// The same at once.
+    void begin_now(time_point now) noexcept { begin_by(now); }
     /// @}
 
     /// @name The attempts

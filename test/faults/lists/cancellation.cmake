@@ -78,7 +78,8 @@ fault(scope_does_not_tell_its_members src/scope/scope_state.cpp
     [[            tell(member);]] [[            member.request_ = scope_request::none;]])
 
 fault(scope_does_not_tell_its_children src/scope/scope_state.cpp
-    [[scope = scope->next_below(*this, heard);]] [[scope = scope->next_below(*this, true);]])
+    [[    asked_children_.append(children_);
+]] [[]])
 
 fault(scope_forgets_that_it_is_cancelled src/scope/scope_state.cpp
     [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
@@ -154,16 +155,16 @@ fault(machine_tells_of_one_deadline src/policy/machine_times.cpp
     [[    if (deadline_ < earliest) { // of which]] [[    if (false) { // of which]])
 
 fault(scope_is_cancelled_once src/scope/scope_state.cpp
-    [[!again && scope->has_heard(what)]] [[scope->has_heard(what)]])
+    [[!again && has_heard(what)]] [[has_heard(what)]])
 
 fault(scope_goes_and_tells_again include/asio_retry/retry_scope.hpp
     [[            state_->request(detail::scope_request::cancel);]] [[            state_->request(detail::scope_request::cancel, true);]])
 
 fault(drain_that_tries_again_tells_all_again src/scope/scope_join.cpp
-    [[scope->request(scope_request::cancel, is_first);]] [[scope->request(scope_request::cancel, true);]])
+    [[scope->request(scope_request::cancel, is_first, {}, scope_tree::steps_of_turn);]] [[scope->request(scope_request::cancel, true);]])
 
 fault(drain_tells_only_who_was_not_told src/scope/scope_join.cpp
-    [[scope->request(scope_request::cancel, is_first);]] [[scope->request(scope_request::cancel);]])
+    [[scope->request(scope_request::cancel, is_first, {}, scope_tree::steps_of_turn);]] [[scope->request(scope_request::cancel);]])
 
 fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/detail/operation/attempt_runner.hpp
     [[return !std::exchange(stops_at_begin_, false) && !is_cancelled();]] [[return true;]])

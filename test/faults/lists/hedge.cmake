@@ -334,10 +334,10 @@ fault(hedge_takes_a_cancellation_back src/traffic/hedge_attempts.cpp
         stopping_ = stopping::drained;
 }
 
-void hedge_machine::begin_now]] [[    stopping_ = stopping::drained;
+void hedge_machine::begin_by]] [[    stopping_ = stopping::drained;
 }
 
-void hedge_machine::begin_now]])
+void hedge_machine::begin_by]])
 
 fault(hedge_counts_what_its_caller_has_told src/hedge/hedge_core.cpp
     [[machine_.running() > 0 && !machine_.is_cancelled())]] [[machine_.running() > 0)]])

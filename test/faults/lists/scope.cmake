@@ -9,9 +9,10 @@ fault(scope_takes_an_empty_executor src/scope/scope_state.cpp
     [[    refuse_if_empty_executor("retry_scope.executor", executor);
 ]] [[]])
 
-fault(scope_begins_in_a_stopped_parent src/scope/scope_state.cpp
-    [[    standing_.store(parent_->standing_.load());
-]] [[]])
+fault(scope_does_not_look_at_those_above_it src/scope/scope_state.cpp
+    [[        scope = scope->parent_;
+    return scope != nullptr;]] [[        scope = nullptr;
+    return scope != nullptr;]])
 
 fault(scope_replaces_a_greater_request src/scope/scope_state.cpp
     [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
@@ -27,8 +28,9 @@ fault(scope_tells_a_member_of_less_than_stands src/scope/scope_state.cpp
     [[    return std::max(request, standing_.load());]] [[    return request;]])
 
 fault(scope_tells_its_first_child_only src/scope/scope_state.cpp
-    [[        if (scope_state* const sibling = scope->parent_->children_.after(*scope))]]
-    [[        if (scope_state* const sibling = nullptr)]])
+    [[        children_.push_back(*child);]]
+    [[        children_.push_back(*child);
+        children_.append(asked_children_);]])
 
 fault(scope_counts_one_more_than_its_ceiling src/scope/scope_state.cpp
     [[scope->without_need_ < scope->max_pending_;]] [[scope->without_need_ <= scope->max_pending_;]])
@@ -62,7 +64,7 @@ fault(drain_counts_from_its_second_expiry src/scope/scope_join.cpp
                 stopped_before_]] [[                stopped_before_]])
 
 fault(drain_does_not_cancel src/scope/scope_join.cpp
-    [[scope->request(scope_request::cancel, is_first);]] [[scope->request(scope_request::drain);]])
+    [[scope->request(scope_request::cancel, is_first, {}, scope_tree::steps_of_turn);]] [[scope->request(scope_request::drain);]])
 
 fault(drain_ends_before_its_operations src/scope/scope_join.cpp
     [[        if (!has_ended_) {
@@ -118,7 +120,7 @@ fault(join_stays_when_its_context_is_destroyed src/scope/scope_state.cpp
 
 fault(scope_tells_again_what_it_has_made_up_for src/scope/scope_state.cpp
     [[        missed_ = false;
-    }]] [[    }]])
+    } else {]] [[    } else {]])
 
 fault(operation_counts_what_its_caller_has_told src/operation/operation_events.cpp
     [[state_.is(operation_stage::attempting) && !machine_.tells_attempt())]]
@@ -154,3 +156,98 @@ fault(scope_owes_no_more_than_the_last_has_missed src/scope/scope_state.cpp
 fault(join_is_destroyed_under_the_mutex src/scope/scope_state.cpp
     [[            lock.unlock();
             return join.dissolve();]] [[            return join.dissolve();]])
+
+# --- requests in portions
+
+fault(scope_tells_all_in_the_call include/asio_retry/detail/scope/scope_tree.hpp
+    [[steps_of_call = 64;]] [[steps_of_call = 1'000'000;]])
+
+fault(teller_tells_too_many_in_a_turn include/asio_retry/detail/scope/scope_tree.hpp
+    [[steps_of_turn = 4;]] [[steps_of_turn = 64;]])
+
+fault(teller_makes_one_turn_of_all src/scope/scope_tree.cpp
+    [[        if (!asked_.empty() && schedule(*scheduler_, expiry()))
+            return;
+]] [[]])
+
+fault(teller_does_not_tell_later src/scope/scope_tree.cpp
+    [[                    member.is_told_later_ = true;]] [[                    static_cast<void>(member);]])
+
+fault(teller_tells_nobody_when_its_context_ends src/scope/scope_tree.cpp
+    [[        keeps = std::move(teller_);
+    }
+    tell_rest();
+}
+
+} // namespace]] [[        keeps = std::move(teller_);
+    }
+}
+
+} // namespace]])
+
+fault(teller_is_needed_where_it_cannot_be src/scope/scope_tree.cpp
+    [[            return;
+        }
+    }
+    tree->tell_rest();]] [[            return;
+        }
+    }]])
+
+fault(scope_leaves_the_rest_to_nobody src/scope/scope_tree.cpp
+    [[    bool const is_left = !own.empty();]] [[    static_cast<void>(own);
+    bool const is_left = false;]])
+
+fault(scope_asks_its_children_once src/scope/scope_state.cpp
+    [[!asks_again_ && child->has_heard(asking_)]] [[child->has_heard(asking_)]])
+
+fault(scope_asks_its_children_again src/scope/scope_state.cpp
+    [[!asks_again_ && child->has_heard(asking_)]] [[false]])
+
+fault(scope_asks_again_for_ever src/scope/scope_state.cpp
+    [[        asks_again_ = false;
+]] [[]])
+
+fault(scope_asks_for_what_was_asked_last src/scope/scope_state.cpp
+    [[    asking_ = std::max(asking_, what);]] [[    asking_ = what;]])
+
+fault(scope_asks_its_children_one_after_the_other_and_not_what_is_below src/scope/scope_state.cpp
+    [[        asked.push_front(*child);]] [[        asked.push_back(*child);]])
+
+fault(scope_owes_and_does_not_pay src/scope/scope_state.cpp
+    [[    if (owes_more_)
+        tree_->add(*this);
+]] [[]])
+
+# --- waits that end within a time
+
+fault(spread_ends_all_at_its_end include/asio_retry/detail/scope/scope_state.hpp
+    [[    return saturating_add(now, source.uniform(]] [[    return saturating_add(now + spread, source.uniform(]])
+
+fault(spread_lasts_half_as_long include/asio_retry/detail/scope/scope_state.hpp
+    [[std::max(spread, duration(1)) - duration(1)]] [[std::max(spread / 2, duration(1)) - duration(1)]])
+
+fault(spread_puts_off_what_ends_earlier src/time/scheduled_waits.hpp
+    [[        if (node.expiry() > latest) { // an early end has the earliest]] [[        {]])
+
+fault(spread_does_not_arm src/time/scheduled_waits.hpp
+    [[            waits_.insert(node, latest);
+            arm_for(wake_up_for(latest));]] [[            waits_.insert(node, latest);]])
+
+fault(spread_of_children_is_none src/scope/scope_state.cpp
+    [[child->ask(asking_, asks_again_, spread());]] [[child->ask(asking_, asks_again_, duration::zero());]])
+
+fault(spread_may_be_negative include/asio_retry/retry_scope.hpp
+    [[detail::non_negative("retry_now", spread) == duration::zero();]] [[spread == duration::zero();]])
+
+fault(spread_ends_a_wait_of_a_coroutine_at_once include/asio_retry/detail/operation/awaited_core.hpp
+    [[        if (request == scope_request::retry_within)
+            return end_wait_within(membership_.spread());
+]] [[]])
+
+fault(spread_ends_a_wait_at_once src/operation/operation_events.cpp
+    [[    } else if (request == scope_request::retry_within) {
+        end_wait_within(membership()->spread());
+]] [[]])
+
+fault(spread_of_a_hedge_is_none src/hedge/hedge_core.cpp
+    [[time_within(membership()->spread(), now()]] [[time_within(duration::zero(), now()]])

@@ -38,6 +38,16 @@ TEST_F(linked_list_test, keeps_the_order_and_knows_what_comes_after) {
     EXPECT_EQ(list.after(all[3]), nullptr);
 }
 
+TEST_F(linked_list_test, takes_one_before_all_others) {
+    list.push_front(all[0]);
+    list.push_front(all[1]);
+    list.push_back(all[2]);
+    list.push_front(all[3]);
+    EXPECT_THAT(in(list), testing::ElementsAre(&all[3], &all[1], &all[0], &all[2]));
+    items::erase(all[3]);
+    EXPECT_EQ(&list.front(), &all[1]);
+}
+
 TEST_F(linked_list_test, forgets_from_both_ends_and_the_middle) {
     for (item& one : all)
         list.push_back(one);

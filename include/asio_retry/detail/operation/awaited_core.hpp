@@ -71,6 +71,8 @@ public:
         scope_request const request = membership_.take_request();
         if (awaits_scope_notice_)
             return wait_.resume();
+        if (request == scope_request::retry_within)
+            return end_wait_within(membership_.spread());
         if (request == scope_request::drain)
             machine_.drain();
         if (request != scope_request::cancel)
@@ -269,6 +271,12 @@ private:
         }
         return (type & asio::cancellation_type::total) != asio::cancellation_type::none &&
                machine_.cancel_total();
+    }
+
+    /// At a time drawn from so long, or at its own if that is earlier.
+    void end_wait_within(duration spread) {
+        if (!is_attempting_)
+            wait_.end_by(time_within(spread, now(), get_random()));
     }
 
     void stop(asio::cancellation_type_t type) {

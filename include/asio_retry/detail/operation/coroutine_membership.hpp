@@ -102,6 +102,7 @@ public:
     bool leave_or_wait() noexcept { return leave(true); }
 
     scope_request take_request() noexcept { return scope().take_request(*this); }
+    duration spread() const noexcept { return scope().spread(); }
     void count_stopped_attempt() noexcept { scope().count_stopped_attempt(); }
 
 private:

@@ -97,6 +97,12 @@ public:
             resume_later();
     }
 
+    /// Does nothing unless it waits, and would end later.
+    void end_by(time_point latest) noexcept {
+        if (scheduler_)
+            scheduler_->end_by(*this, latest);
+    }
+
     /// Why it was not possible to wait: for want of memory, or because the executor threw.
     std::exception_ptr const& failure() const noexcept { return failure_; }
 

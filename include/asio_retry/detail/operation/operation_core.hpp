@@ -196,6 +196,7 @@ private:
     void succeed_unwatched();
     void begin_wait(time_point now, duration delay);
     void cut_wait_short();
+    void end_wait_within(duration spread);
 
     void leave();
     void see_to(operation_event events);

@@ -32,6 +32,7 @@ public:
     }
 
     scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
+    duration spread() const noexcept { return presence_.scope().spread(); }
     void miss_request() noexcept { presence_.scope().miss_request(*this); }
     void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 

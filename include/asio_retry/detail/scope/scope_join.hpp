@@ -2,7 +2,7 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/counted_handle.hpp>
-#include <asio_retry/detail/time/brief_mutex.hpp>
+#include <asio_retry/detail/scope/scope_tree.hpp>
 #include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/error.hpp>
@@ -64,11 +64,11 @@ private:
 
     void finish() noexcept;
 
-    scope_handle scope_;                       // until its turn is about to be queued
-    retry_scheduler& scheduler_;               // of the scope
-    std::shared_ptr<brief_mutex> const mutex_; // of the scope
+    scope_handle scope_;                     // until its turn is about to be queued
+    retry_scheduler& scheduler_;             // of the scope
+    std::shared_ptr<scope_tree> const tree_; // of the scope
 
-    // Guarded by it.
+    // Guarded by its mutex.
     bool has_ended_ = false;
     error_code error_;
     std::optional<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel

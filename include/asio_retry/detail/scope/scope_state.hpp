@@ -3,14 +3,16 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/counted_handle.hpp>
 #include <asio_retry/detail/scope/scope_join.hpp>
-#include <asio_retry/detail/time/brief_mutex.hpp>
+#include <asio_retry/detail/scope/scope_tree.hpp>
 #include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/random.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -22,10 +24,16 @@ namespace asio_retry::detail {
 /// What a scope may ask of its operations; each asks for more than the one before it.
 enum class scope_request : unsigned char {
     none,
-    retry_now, ///< end the wait
-    drain,     ///< end the wait and begin no attempt
-    cancel,    ///< the same, and stop the attempt
+    retry_within, ///< end the wait within a time
+    retry_now,    ///< end the wait
+    drain,        ///< end the wait and begin no attempt
+    cancel,       ///< the same, and stop the attempt
 };
+
+/// When a wait ends that is to end within `spread`.
+inline time_point time_within(duration spread, time_point now, random& source) {
+    return saturating_add(now, source.uniform(duration::zero(), std::max(spread, duration(1)) - duration(1)));
+}
 
 /// Of an operation: `made` for others, when it has ended and is still counted.
 enum class scope_room : unsigned char { none, taken, made };
@@ -40,6 +48,7 @@ protected:
 
 private:
     friend class scope_state;
+    friend class scope_tree;
 
     /// There is a request to take. Called without a lock, on any thread; the member stays until it has taken
     /// it. If it throws, `on_notice_failed` follows.
@@ -50,6 +59,7 @@ private:
 
     scope_request request_ = scope_request::none;
     bool waits_to_leave_ = false; // until it has been told
+    bool is_told_later_ = false;  // by the teller, for want of memory
 };
 
 /// What a retry_scope shares with the operations started in it, which may outlive it, and its context.
@@ -57,7 +67,7 @@ private:
 /// Handles keep the executor too, which goes with the last of them. A scope owns its parent and knows its
 /// children, as long as they exist. One mutex guards a whole tree; under it nothing is given back, no executor
 /// destroyed and nothing called that is the user's.
-class ASIO_RETRY_DECL scope_state : public list_hook<scope_state> {
+class ASIO_RETRY_DECL scope_state : public list_hook<scope_state>, public list_hook<scope_tree> {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
                                time_point deadline);
@@ -72,18 +82,19 @@ public:
 
     time_point deadline() const noexcept { return deadline_; }
 
-    /// Whether no attempt begins any more.
-    bool stopped() const noexcept { return standing_.load(std::memory_order_acquire) >= scope_request::drain; }
-    bool cancelled() const noexcept {
-        return standing_.load(std::memory_order_acquire) == scope_request::cancel;
-    }
+    /// Whether no attempt begins any more. This and the next are known here as soon as they were asked for
+    /// above.
+    bool stopped() const noexcept { return stands_for(scope_request::drain); }
+    bool cancelled() const noexcept { return stands_for(scope_request::cancel); }
 
     std::size_t pending() const;
     void limit_pending(std::size_t greatest) noexcept;
 
-    /// Asks it of all members, here and in the children. `again`: also of those that have been asked before.
+    /// Asks it of all members, here and in the children: of the first in so many steps, and of the rest in
+    /// turns of the scheduler. `again`: also of those that have been asked before. `spread`: of a retry_within.
     /// If this throws, some could not be told; they will be by the next call.
-    void request(scope_request what, bool again = false);
+    void request(scope_request what, bool again = false, duration spread = duration::zero(),
+                 int steps = scope_tree::steps_of_call);
 
     /// @name For the members
     /// @{
@@ -94,6 +105,9 @@ public:
     bool unlink(scope_member& member, bool waits = false, bool makes_room = false) noexcept;
 
     scope_request take_request(scope_member& member) noexcept;
+
+    /// Within which time the latest retry_within, or retry_now, wants waits to end.
+    duration spread() const noexcept { return spread_.load(std::memory_order_relaxed); }
 
     /// The member cannot take the request; it will be told again by the next one. Returns whether it does
     /// nothing but wait for that.
@@ -122,7 +136,8 @@ public:
 private:
     friend class scope_join;
     friend class scope_presence;
-    using members = linked_list<scope_member>;
+    friend class scope_tree;
+    using members = scope_tree::members;
 
     friend void add_owner(scope_state* scope) noexcept {
         scope->handles_.fetch_add(1, std::memory_order_relaxed);
@@ -140,12 +155,12 @@ private:
     void lose_handles() noexcept;
     static void release(scope_state* scope) noexcept;
 
-    members mark(scope_request what, bool again) noexcept;
-    members mark_owed() noexcept;
+    bool stands_for(scope_request what) const noexcept;
+    bool is_asked() const noexcept { return list_hook<scope_tree>::is_linked(); }
     bool has_heard(scope_request what) const noexcept;
-    void mark_own(scope_request what, members& to_tell) noexcept;
-    scope_state* next_below(scope_state const& top, bool skips_children) noexcept;
-    static void tell_all(members to_tell, std::exception_ptr& failure);
+    void ask(scope_request what, bool again, duration spread) noexcept;
+    void take_step(linked_list<scope_state, scope_tree>& asked, members& to_tell) noexcept;
+    static void tell_all(members& to_tell, std::exception_ptr& failure);
     static void tell(scope_member& member);
     bool end_join(scope_join& join, error_code const& error) noexcept;
     void uncount(scope_room room) noexcept;
@@ -156,10 +171,18 @@ private:
     boost::asio::execution_context& context_;
     scope_state* const parent_;
     time_point const deadline_;
-    std::shared_ptr<brief_mutex> const mutex_;                  // of the tree
-    std::atomic<scope_request> standing_ = scope_request::none; // for good: drain or cancel
-    members members_;                                           // without a request
+    std::shared_ptr<scope_tree> const tree_;
+    std::atomic<scope_request> standing_ = scope_request::none; // for good, of this scope: drain or cancel
+    std::atomic<duration> spread_ = duration::zero();
+    members members_; // without a request
     linked_list<scope_state> children_;
+
+    // What it has been asked for, and who has yet to be asked. It is in the list of its tree meanwhile.
+    scope_request asking_ = scope_request::none;
+    bool asks_again_ = false;
+    members to_tell_;
+    linked_list<scope_state> asked_children_;
+
     linked_list<scope_join> joins_;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
@@ -167,7 +190,7 @@ private:
     std::size_t without_room_ = 0; // and about to end
     std::size_t stopped_attempts_ = 0;
     bool missed_ = false;    // a member here or below has missed a request
-    bool owes_more_ = false; // and one here less than the scope stands for
+    bool owes_more_ = false; // and one here less than the scope stands for, which is to be asked of all
 };
 
 /// Keeps an operation counted in its scope, which it owns without its executor.

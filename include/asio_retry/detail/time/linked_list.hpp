@@ -79,6 +79,16 @@ public:
         root_.previous_node = node;
     }
 
+    /// Precondition: it is in no list.
+    void push_front(T& value) noexcept {
+        list_node* const node = hook::node_of(value);
+        assert(!node->next_node);
+        node->next_node = root_.next_node;
+        node->previous_node = &root_;
+        root_.next_node->previous_node = node;
+        root_.next_node = node;
+    }
+
     void pop_front() noexcept { erase(front()); }
 
     /// Precondition: it is in some list. Returns the list if that is empty now, otherwise null.
