@@ -325,7 +325,7 @@ private:
 
     void end_turn(time_point begin, unsigned moves, bool has_more) {
         auto const in = enter();
-        if (!manual_now_)
+        if (!manual_now_ && waits_.size() > portion)
             waits_.prepare(begin, tolerance(), moves);
         bool const is_behind = has_more || moves == 0 || next_preparation() <= begin;
         if (is_behind && (!waits_.empty() || waits_.any_ended_early())) {

@@ -82,20 +82,22 @@ public:
     /// before they are entered.
     void prepare(time_point now, duration slack, unsigned& moves) noexcept {
         reach(tick_of(now), slack, moves);
-        for (unsigned level = levels::first_prepared; moves != 0 && level != levels::count; ++level) {
-            position const next{level, (index_of(level, reached_) + 1) & last_slot(level)};
-            if (is_prepared(level, slack) && occupied_[level].contains(next.index))
-                spread(next, moves);
+        for (unsigned number = levels::first_prepared; moves != 0 && number != levels::count; ++number) {
+            wheel_level const& level = wheel_level_table[number];
+            unsigned const next = (index_of(level, reached_) + 1) & level.last_slot;
+            if (is_prepared(level, slack) && occupied_[number].contains(next))
+                spread({number, next}, moves);
         }
     }
 
     /// When `prepare` has something to do, unless the waits that end before have it done.
     std::optional<time_point> next_preparation(duration slack) const noexcept {
         std::optional<time_point> first;
-        for (unsigned level = levels::first_prepared; level != levels::count; ++level) {
-            if (occupied_[level].empty() || !is_prepared(level, slack))
+        for (unsigned number = levels::first_prepared; number != levels::count; ++number) {
+            wheel_level const& level = wheel_level_table[number];
+            if (occupied_[number].empty() || !is_prepared(level, slack))
                 continue;
-            time_point const entered_before = time_of(start_of(first_of(level)) - length_of(level));
+            time_point const entered_before = time_of(first_of(level).start - length_of(level));
             first = first ? std::min(*first, entered_before) : entered_before;
         }
         return first;
@@ -104,15 +106,14 @@ public:
     /// No wait is over before this. The first is at this time, if the slot that has it has at most `looks`
     /// waits, and is not being emptied.
     std::optional<time_point> next_expiry(std::size_t looks) const noexcept {
-        auto const first = first_occupied();
-        if (!first)
+        if (occupied_levels_ == 0)
             return std::nullopt;
-        tick const start = start_of(*first);
-        bool const is_being_emptied = first->level != lowest_occupied_level();
-        if (first->level == 0 || is_being_emptied)
+        auto const [at, start] = first_occupied();
+        bool const is_being_emptied = at.level != lowest_occupied_level();
+        if (at.level == 0 || is_being_emptied)
             return time_of(start);
         tick least = std::numeric_limits<tick>::max();
-        slot const& nodes = slot_at(*first);
+        slot const& nodes = slots_[number_of(at)];
         for (wait_node* node = &nodes.front(); node; node = nodes.after(*node)) {
             if (looks-- == 0)
                 return time_of(start);
@@ -123,8 +124,8 @@ public:
 
     /// Any wait, or null.
     wait_node* take_any() noexcept {
-        if (auto const first = first_occupied())
-            return take_front(*first);
+        if (occupied_levels_ != 0)
+            return take_front(first_occupied().at);
         if (endless_.empty())
             return nullptr;
         wait_node& node = endless_.front();
@@ -167,25 +168,28 @@ private:
         return time_point(duration(static_cast<duration::rep>(t ^ bias)));
     }
 
-    static tick length_of(unsigned level) noexcept { return tick(1) << levels::first_bits[level]; }
+    struct beginning {
+        position at;
+        tick start;
+    };
 
-    static unsigned last_slot(unsigned level) noexcept { return levels::slots(level) - 1; }
-    static unsigned index_of(unsigned level, tick when) noexcept {
-        return static_cast<unsigned>(when >> levels::first_bits[level]) & last_slot(level);
+    static tick length_of(wheel_level const& level) noexcept { return tick(1) << level.first_bit; }
+
+    static unsigned index_of(wheel_level const& level, tick when) noexcept {
+        return static_cast<unsigned>(when >> level.first_bit) & level.last_slot;
     }
 
-    static bool is_prepared(unsigned level, duration slack) noexcept {
+    static bool is_prepared(wheel_level const& level, duration slack) noexcept {
         return length_of(level) > static_cast<tick>(slack.count());
     }
 
-    slot& slot_at(position at) noexcept { return slots_[first_slot_of_wheel_level[at.level] + at.index]; }
-    slot const& slot_at(position at) const noexcept {
-        return slots_[first_slot_of_wheel_level[at.level] + at.index];
+    static unsigned number_of(position at) noexcept {
+        return wheel_level_table[at.level].first_slot + at.index;
     }
     position position_of(slot const& nodes) const noexcept {
-        auto const index = static_cast<unsigned>(&nodes - slots_.data());
-        unsigned const level = level_of_wheel_block[index / wheel_block];
-        return {level, index - first_slot_of_wheel_level[level]};
+        auto const number = static_cast<unsigned>(&nodes - slots_.data());
+        unsigned const level = level_of_wheel_block[number / wheel_block];
+        return {level, number - wheel_level_table[level].first_slot};
     }
 
     position place_of(tick when) const noexcept {
@@ -195,11 +199,12 @@ private:
 
     /// At this level or below. Precondition: the time is in the same slot of the level above that the wheel has
     /// reached, or in the next one.
-    position place_from(unsigned level, tick when) const noexcept {
-        for (;; --level) {
-            position const at{level, index_of(level, when)};
-            bool const is_next = ((at.index - index_of(level, reached_)) & last_slot(level)) == 1;
-            if (level == 0 || !is_next || occupied_[level].contains(at.index))
+    position place_from(unsigned number, tick when) const noexcept {
+        for (;; --number) {
+            wheel_level const& level = wheel_level_table[number];
+            position const at{number, index_of(level, when)};
+            bool const is_next = (when >> level.first_bit) - (reached_ >> level.first_bit) == 1;
+            if (!is_next || number == 0 || occupied_[number].contains(at.index))
                 return at;
         }
     }
@@ -208,32 +213,30 @@ private:
         return static_cast<unsigned>(std::countr_zero(occupied_levels_));
     }
 
-    position first_of(unsigned level) const noexcept {
-        return {level, occupied_[level].first_from(index_of(level, reached_))};
+    /// Precondition: the level has waits.
+    beginning first_of(wheel_level const& level) const noexcept {
+        tick const here = reached_ >> level.first_bit;
+        unsigned const index =
+            occupied_[level.number].first_from(static_cast<unsigned>(here) & level.last_slot);
+        tick const ahead = (index - here) & level.last_slot;
+        return {{level.number, index}, (here + ahead) << level.first_bit};
     }
 
     /// Of those that begin at the same time the one of the highest level, which is to be emptied first.
-    std::optional<position> first_occupied() const noexcept {
-        std::optional<position> first;
-        tick earliest = 0;
-        for (std::uint32_t rest = occupied_levels_; rest != 0; rest &= rest - 1) {
-            position const at = first_of(static_cast<unsigned>(std::countr_zero(rest)));
-            tick const start = start_of(at);
-            if (!first || start <= earliest) {
-                first = at;
-                earliest = start;
-            }
-            if (at.level + 1 == levels::count ||
-                index_of(at.level + 1, start) == index_of(at.level + 1, reached_))
+    /// Precondition: some level has waits.
+    beginning first_occupied() const noexcept {
+        std::uint32_t rest = occupied_levels_;
+        beginning first{{}, std::numeric_limits<tick>::max()};
+        do {
+            wheel_level const& level = wheel_level_table[static_cast<unsigned>(std::countr_zero(rest))];
+            beginning const its_first = first_of(level);
+            if (its_first.start <= first.start)
+                first = its_first;
+            if (((its_first.start ^ reached_) & level.other_slots_above) == 0)
                 break; // what begins in other slots of the levels above comes later
-        }
+            rest &= rest - 1;
+        } while (rest != 0);
         return first;
-    }
-
-    tick start_of(position at) const noexcept {
-        unsigned const first_bit = levels::first_bits[at.level];
-        unsigned const ahead = (at.index - index_of(at.level, reached_)) & last_slot(at.level);
-        return ((reached_ >> first_bit) + ahead) << first_bit;
     }
 
     void link(wait_node& node) noexcept {
@@ -243,7 +246,7 @@ private:
     }
 
     void link_at(wait_node& node, position at) noexcept {
-        slot_at(at).push_back(node);
+        slots_[number_of(at)].push_back(node);
         occupied_[at.level].insert(at.index);
         occupied_levels_ |= 1u << at.level;
     }
@@ -257,30 +260,37 @@ private:
     /// Goes on to `limit`, or up to the first slot whose waits are over, and returns that.
     std::optional<position> reach(tick limit, duration slack, unsigned& moves) noexcept {
         auto const longest = static_cast<tick>(std::max(slack, duration(1)).count());
-        for (;;) {
-            auto const first = first_occupied();
-            if (!first) {
-                reached_ = std::max(reached_, limit);
-                return std::nullopt;
-            }
-            tick const start = start_of(*first);
-            tick const length = length_of(first->level);
+        while (occupied_levels_ != 0) {
+            auto const [at, start] = first_occupied();
+            tick const length = length_of(wheel_level_table[at.level]);
             bool const is_short = length <= longest;
             if (start > limit || (is_short && length - 1 > limit - start)) {
                 reached_ = std::max(reached_, std::min(limit, start - 1));
                 return std::nullopt;
             }
             if (is_short)
-                return first;
+                return at;
+            reached_ = std::max(reached_, start - 1);
+            if (has_only_one_until(at, limit)) // which need not be moved
+                return at;
             if (moves == 0)
                 return std::nullopt;
-            reached_ = std::max(reached_, start - 1);
-            spread(*first, moves);
+            spread(at, moves);
         }
+        reached_ = std::max(reached_, limit);
+        return std::nullopt;
+    }
+
+    /// Whether there is no other wait, in the slot or among those that have left it, and this one is over.
+    /// Precondition: the slot is the first that has waits.
+    bool has_only_one_until(position at, tick limit) const noexcept {
+        slot const& nodes = slots_[number_of(at)];
+        bool const is_being_emptied = at.level != lowest_occupied_level();
+        return !is_being_emptied && !nodes.after(nodes.front()) && tick_of(nodes.front().expiry()) <= limit;
     }
 
     wait_node* take_front(position at) noexcept {
-        slot& nodes = slot_at(at);
+        slot& nodes = slots_[number_of(at)];
         wait_node& node = nodes.front();
         nodes.pop_front();
         if (nodes.empty())
@@ -308,7 +318,7 @@ private:
     /// Empties the slot into the levels below, unless that takes too many moves. Precondition: it is the next
     /// of its level.
     void spread(position at, unsigned& moves) noexcept {
-        slot& nodes = slot_at(at);
+        slot& nodes = slots_[number_of(at)];
         for (; moves != 0 && !nodes.empty(); --moves) {
             ++moved_;
             wait_node& node = pop_front(nodes);
@@ -326,7 +336,7 @@ private:
         return node;
     }
 
-    std::array<slot, first_slot_of_wheel_level[levels::count]> slots_;
+    std::array<slot, wheel_slots> slots_;
     std::array<slot_set, levels::count> occupied_;
     std::uint32_t occupied_levels_ = 0; // a bit each
     tick reached_;

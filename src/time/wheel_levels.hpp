@@ -23,6 +23,27 @@ struct wheel_levels {
     }
 };
 
+/// What a level does with a time.
+struct wheel_level {
+    std::uint64_t other_slots_above; ///< the bits that say which slot of the level above
+    std::uint32_t last_slot;
+    std::uint32_t first_slot; ///< in a row of the slots of all levels, one level after the other
+    std::uint32_t first_bit;
+    std::uint32_t number;
+};
+
+inline constexpr auto wheel_level_table = [] {
+    std::array<wheel_level, wheel_levels::count> table{};
+    std::uint32_t first_slot = 0;
+    for (unsigned level = 0; level != wheel_levels::count; ++level) {
+        unsigned const end = wheel_levels::first_bits[level + 1];
+        table[level] = {end == 64 ? 0 : ~std::uint64_t(0) << end, wheel_levels::slots(level) - 1, first_slot,
+                        wheel_levels::first_bits[level], level};
+        first_slot += wheel_levels::slots(level);
+    }
+    return table;
+}();
+
 inline constexpr auto level_of_wheel_bit = [] {
     std::array<std::uint8_t, 64> level_of{};
     for (unsigned level = 0; level != wheel_levels::count; ++level)
@@ -31,22 +52,16 @@ inline constexpr auto level_of_wheel_bit = [] {
     return level_of;
 }();
 
-/// In a row of the slots of all levels, one level after the other.
-inline constexpr auto first_slot_of_wheel_level = [] {
-    std::array<unsigned, wheel_levels::count + 1> first{};
-    for (unsigned level = 0; level != wheel_levels::count; ++level)
-        first[level + 1] = first[level] + wheel_levels::slots(level);
-    return first;
-}();
+inline constexpr unsigned wheel_slots =
+    wheel_level_table.back().first_slot + wheel_level_table.back().last_slot + 1;
 
 /// Of each block of slots in that row: the size of every level is a multiple of it.
 inline constexpr unsigned wheel_block = 128;
 inline constexpr auto level_of_wheel_block = [] {
-    std::array<std::uint8_t, first_slot_of_wheel_level[wheel_levels::count] / wheel_block> level_of{};
-    for (unsigned level = 0; level != wheel_levels::count; ++level)
-        for (unsigned slot = 0; slot != wheel_levels::slots(level); slot += wheel_block)
-            level_of[(first_slot_of_wheel_level[level] + slot) / wheel_block] =
-                static_cast<std::uint8_t>(level);
+    std::array<std::uint8_t, wheel_slots / wheel_block> level_of{};
+    for (wheel_level const& level : wheel_level_table)
+        for (unsigned slot = 0; slot <= level.last_slot; slot += wheel_block)
+            level_of[(level.first_slot + slot) / wheel_block] = static_cast<std::uint8_t>(level.number);
     return level_of;
 }();
 

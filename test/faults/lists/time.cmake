@@ -332,39 +332,45 @@ fault(wheel_moves_a_slot_without_counting src/time/timing_wheel.hpp
 fault(wheel_enters_a_slot_that_has_waits src/time/timing_wheel.hpp
     [[            if (moves == 0)
                 return std::nullopt;
-            reached_]] [[            if (moves == 0) {
+            spread(at, moves);]] [[            if (moves == 0) {
                 reached_ = std::max(reached_, limit);
                 return std::nullopt;
             }
-            reached_]])
+            spread(at, moves);]])
+
+fault(wheel_takes_the_only_wait_too_early src/time/timing_wheel.hpp
+    [[ && tick_of(nodes.front().expiry()) <= limit;]] [[;]])
+
+fault(wheel_takes_the_first_of_several_waits_of_a_slot src/time/timing_wheel.hpp
+    [[return !is_being_emptied && !nodes.after(nodes.front()) &&]] [[return !is_being_emptied &&]])
+
+fault(wheel_takes_the_last_wait_of_a_slot_before_others src/time/timing_wheel.hpp
+    [[return !is_being_emptied && !nodes.after(nodes.front()) &&]] [[return !nodes.after(nodes.front()) &&]])
 
 fault(wheel_prepares_nothing src/time/timing_wheel.hpp
-    [[            if (is_prepared(level, slack) && occupied_[level].contains(next.index))]] [[            if (false)]])
+    [[            if (is_prepared(level, slack) && occupied_[number].contains(next))]] [[            if (false)]])
 
 fault(wheel_prepares_the_slot_after_the_next src/time/timing_wheel.hpp
-    [[(index_of(level, reached_) + 1) & last_slot(level)};]] [[(index_of(level, reached_) + 2) & last_slot(level)};]])
+    [[(index_of(level, reached_) + 1) & level.last_slot;]] [[(index_of(level, reached_) + 2) & level.last_slot;]])
 
 fault(wheel_puts_waits_below_a_slot_that_has_some src/time/timing_wheel.hpp
-    [[!is_next || occupied_[level].contains(at.index))]] [[!is_next)]])
+    [[if (!is_next || number == 0 || occupied_[number].contains(at.index))]] [[if (!is_next || number == 0)]])
 
 fault(wheel_never_puts_waits_below_the_next_slot src/time/timing_wheel.hpp
-    [[if (level == 0 || !is_next || occupied_[level].contains(at.index))]] [[if (true)]])
+    [[if (!is_next || number == 0 || occupied_[number].contains(at.index))]] [[if (true)]])
 
 fault(wheel_empties_the_lower_of_two_slots_first src/time/timing_wheel.hpp
-    [[if (!first || start <= earliest) {]] [[if (!first || start < earliest) {]])
+    [[if (its_first.start <= first.start)]] [[if (its_first.start < first.start)]])
 
 fault(wheel_ends_waits_before_a_slot_is_empty src/time/timing_wheel.hpp
     [[                break; // what begins in other slots]] [[                break;
             break; // what begins in other slots]])
 
 fault(wheel_says_too_much_of_a_slot_that_is_being_emptied src/time/timing_wheel.hpp
-    [[if (first->level == 0 || is_being_emptied)]] [[if (first->level == 0)]])
+    [[if (at.level == 0 || is_being_emptied)]] [[if (at.level == 0)]])
 
 fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
-    [[        slot_at(at).push_back(node);]] [[        slot first;
-        first.push_back(node);
-        first.append(slot_at(at));
-        slot_at(at).append(first);]])
+    [[        slots_[number_of(at)].push_back(node);]] [[        slots_[number_of(at)].push_front(node);]])
 
 fault(wheel_keeps_a_slot_that_was_taken_back src/time/timing_wheel.hpp
     [[        if (slot const* const emptied = slot::erase(node))]] [[        if (slot const* const emptied = slot::erase(node); false)]])
