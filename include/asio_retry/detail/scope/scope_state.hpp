@@ -32,7 +32,7 @@ enum class scope_request : unsigned char {
 
 /// When a wait ends that is to end within `spread`.
 inline time_point time_within(duration spread, time_point now, random& source) {
-    return saturating_add(now, source.uniform(duration::zero(), std::max(spread, duration(1)) - duration(1)));
+    return saturating_add(now, source.uniform(duration::zero(), (std::max)(spread, duration(1)) - duration(1)));
 }
 
 /// Of an operation: `made` for others, when it has ended and is still counted.
