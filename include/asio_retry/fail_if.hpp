@@ -78,9 +78,9 @@ private:
 
 /// Makes `predicate(values...) == true` a failure of the operation, which is then retried like any other.
 ///
-/// The predicate may return a `judgement` instead, as `judge_http` does: it says what the failure means, and
-/// what the peer said about trying again. One that is `permanent` is delivered at once; one that failed with
-/// the kind `none` has not failed; `true` is `transient`.
+/// The predicate may return a `judgement` instead, such as `judge_http(status, retry_after)` gives. A judgement
+/// says what the failure means, and what the server said about trying again. One that is `permanent` is
+/// delivered at once; one that failed with the kind `none` has not failed; `true` is `transient`.
 ///
 /// `operation` is of any form that `async_retry` takes. The predicate is given the values of its successful
 /// completion. A rejected value is retried whatever `retry_if` says, unless it is permanent or

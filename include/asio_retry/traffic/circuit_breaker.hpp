@@ -46,13 +46,13 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 /// Refuses all attempts for a while when too many have failed, with error::circuit_open: they fail at once
 /// instead of after a timeout, and the peer has a pause.
 ///
-/// Failures are transient ones, timeouts and those of an overloaded peer; permanent and throttled ones are
-/// answers, and abandoned attempts are nothing. When an attempt ends, it opens if the rules of the options say
-/// so. While it is open it says until when. Then it is half-open: at most `probes` attempts run or have
-/// succeeded; when so many have succeeded it closes and forgets what was, and one failure opens it again, for
-/// longer, also one that is not retried. A probe that is abandoned frees its place, and one that has not ended
-/// after `open_cap` does too. An attempt that began before the breaker was half-open does not count any more,
-/// however it ends.
+/// Failures are transient ones, timeouts and those of an overloaded peer, whether they are retried or not;
+/// permanent and throttled ones are answers, and abandoned attempts are nothing. When an attempt ends, it opens
+/// if the rules of the options say so. While it is open it says until when. Then it is half-open: at most
+/// `probes` attempts run or have succeeded; when so many have succeeded it closes and forgets what was, and one
+/// failure opens it again, for longer, also one that is not retried. A probe that is abandoned frees its place,
+/// and one that has not ended after `open_cap` does too. An attempt that began before the breaker was half-open
+/// does not count any more, however it ends.
 ///
 /// One breaker per peer, in `keyed_gates` if there are many: one for all would keep everybody from all of them
 /// because of one. It is not a budget: put one before it, with `all_gates`.
