@@ -42,8 +42,7 @@ public:
     /// their initiation, so that a run can be repeated. Precondition: nothing is being initiated meanwhile.
     retry_scheduler& seed(std::uint64_t value) noexcept;
 
-    /// How many waits, time limits and joins of scopes are pending, and trees of scopes that still tell a
-    /// request.
+    /// How many waits, time limits and joins of scopes are pending.
     std::size_t pending() const noexcept;
 
     /// The steady clock, or the manual clock of a `virtual_time`.
@@ -61,6 +60,10 @@ public:
     /// Makes the wait end in the next turn on `here`, which is the scheduler's context. Waits that are ended
     /// early together share the turn. Returns false if the expiry is being or has been reported.
     bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
+
+    /// The same of a wait that is over when it begins. Returns false, and does nothing, when the context is
+    /// being destroyed. Precondition: the node is not scheduled.
+    bool schedule_early(detail::wait_node& node);
 
     /// Makes a pending wait end no later than `latest`. Returns false if the expiry is being or has been
     /// reported.

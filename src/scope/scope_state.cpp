@@ -79,7 +79,8 @@ void scope_state::request(scope_request what, bool again, duration spread, int s
     bool is_left = false;
     {
         std::lock_guard const lock(*tree);
-        if (!again && has_heard(what))
+        bool const ends_waits_only = what <= scope_request::retry_now;
+        if ((ends_waits_only && stopped()) || (!again && has_heard(what)))
             return;
         ask(what, again, spread);
         is_left = tree->begin(*this, steps, to_tell);
@@ -131,7 +132,8 @@ bool scope_state::stands_for(scope_request what) const noexcept {
 
 /// Whether all members, here and below, have been told or will be, or have nothing to do.
 bool scope_state::has_heard(scope_request what) const noexcept {
-    return what <= scope_request::retry_now ? stopped() : standing_.load() >= what && !missed_;
+    return what <= scope_request::retry_now ? standing_.load() >= scope_request::drain
+                                            : standing_.load() >= what && !missed_;
 }
 
 void scope_state::ask(scope_request what, bool again, duration spread) noexcept {
@@ -139,7 +141,8 @@ void scope_state::ask(scope_request what, bool again, duration spread) noexcept 
         standing_.store(std::max(standing_.load(), what), std::memory_order_release);
         missed_ = false;
     } else {
-        spread_.store(spread, std::memory_order_relaxed);
+        bool const is_first = asking_ != scope_request::retry_within && told_within_ == 0;
+        spread_.store(is_first ? spread : std::min(spread, this->spread()), std::memory_order_relaxed);
     }
     asking_ = std::max(asking_, what);
     asks_again_ = asks_again_ || again;
@@ -159,6 +162,7 @@ void scope_state::take_step(linked_list<scope_state, scope_tree>& asked, members
         scope_member& member = to_tell_.front();
         to_tell_.pop_front();
         member.request_ = asking_;
+        told_within_ += asking_ == scope_request::retry_within;
         to_tell.push_back(member);
     } else if (!asked_children_.empty()) {
         child = &asked_children_.front();
@@ -206,6 +210,7 @@ scope_request scope_state::take_request(scope_member& member) noexcept {
     auto const request = std::exchange(member.request_, scope_request::none);
     if (request == scope_request::none)
         return request;
+    told_within_ -= request == scope_request::retry_within;
     member.waits_to_leave_ = false;
     member.is_told_later_ = false;
     members_.push_back(member);
@@ -215,6 +220,7 @@ scope_request scope_state::take_request(scope_member& member) noexcept {
 bool scope_state::miss_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
     auto const missed = std::exchange(member.request_, scope_request::none);
+    told_within_ -= missed == scope_request::retry_within;
     bool const is_told_later = std::exchange(member.is_told_later_, false);
     if (std::exchange(member.waits_to_leave_, false))
         return true; // and is a member no more

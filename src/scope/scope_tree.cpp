@@ -57,7 +57,7 @@ void scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& tree,
         std::lock_guard const lock(*tree);
         if (!tree->has_work_for_teller())
             return;
-        if (found && tree->schedule(*found, std::min(found->now(), time_point()))) { // which is over
+        if (found && tree->schedule(*found)) {
             tree->teller_ = tree;
             return;
         }
@@ -66,10 +66,10 @@ void scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& tree,
 }
 
 /// Precondition: the mutex is held, without which the teller does not begin.
-bool scope_tree::schedule(retry_scheduler& scheduler, time_point expiry) noexcept {
+bool scope_tree::schedule(retry_scheduler& scheduler) noexcept {
     scheduler_ = &scheduler;
     try {
-        return scheduler.schedule(*this, expiry);
+        return scheduler.schedule_early(*this);
     } catch (...) {
         return false;
     }
@@ -95,7 +95,7 @@ bool scope_tree::on_expiry() {
 void scope_tree::go_on(std::shared_ptr<scope_tree>& keeps) noexcept {
     {
         std::lock_guard const lock(*this);
-        if (!asked_.empty() && schedule(*scheduler_, expiry()))
+        if (!asked_.empty() && schedule(*scheduler_))
             return;
         keeps = std::move(teller_);
     }

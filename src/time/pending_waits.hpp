@@ -28,9 +28,14 @@ public:
         return arrivals_.add(node);
     }
 
-    /// Puts those that have arrived into the wheel, which all that follows is about.
-    void admit() noexcept {
-        arrivals_.take_all([this](wait_node& node) { wheel_.insert(node); });
+    /// Puts those that have arrived into the wheel, which all that follows is about. Returns how many.
+    unsigned admit() noexcept {
+        unsigned count = 0;
+        arrivals_.take_all([&](wait_node& node) {
+            wheel_.insert(node);
+            ++count;
+        });
+        return count;
     }
 
     bool empty() const noexcept { return wheel_.empty(); }
@@ -62,10 +67,14 @@ public:
         ended_early_.push_back(node);
     }
 
-    /// `moves`: see timing_wheel.
+    /// Those that are over and those that were ended early by turns: neither has to wait for many of the
+    /// others. `moves`: see timing_wheel.
     wait_node* take_due(time_point limit, duration slack, unsigned& moves) noexcept {
-        wait_node* const ended = take_ended_early();
-        return ended ? ended : wheel_.take_due(limit, slack, moves);
+        takes_early_ = !takes_early_;
+        if (takes_early_ && any_ended_early())
+            return take_ended_early();
+        wait_node* const due = wheel_.take_due(limit, slack, moves);
+        return due ? due : take_ended_early();
     }
     void prepare(time_point now, duration slack, unsigned& moves) noexcept {
         wheel_.prepare(now, slack, moves);
@@ -96,6 +105,7 @@ private:
     wait_arrivals arrivals_;
     timing_wheel wheel_;
     linked_list<wait_node> ended_early_;
+    bool takes_early_ = false;
 };
 
 } // namespace asio_retry::detail

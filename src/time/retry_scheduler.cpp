@@ -92,6 +92,10 @@ bool retry_scheduler::end_by(detail::wait_node& node, time_point latest) noexcep
     return impl_->waits.end_by(node, latest);
 }
 
+bool retry_scheduler::schedule_early(detail::wait_node& node) {
+    return impl_->waits.schedule_early(node);
+}
+
 void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
     impl_->waits.go_on_in(own);
 }

@@ -72,8 +72,7 @@ public:
             waits_.erase(node);
             throw;
         }
-        if (++begun_ % portion == 0)
-            follow_clock();
+        count_begun(1);
         return true;
     }
 
@@ -94,6 +93,22 @@ public:
         go_on_in(here);
         if (!turn_.post())
             arm_for(at_once);
+        return true;
+    }
+
+    /// It is over already, and ends in the next turns, among those that were ended early.
+    bool schedule_early(wait_node& node) {
+        auto const in = enter();
+        if (shut_down_)
+            return false;
+        waits_.end_early(node);
+        try {
+            if (!turn_.post())
+                arm_for(at_once);
+        } catch (...) {
+            waits_.erase(node);
+            throw;
+        }
         return true;
     }
 
@@ -186,7 +201,7 @@ private:
     struct [[nodiscard]] entered {
         explicit entered(scheduled_waits& in)
             : lock(in.mutex_) {
-            in.waits_.admit();
+            in.count_begun(in.waits_.admit());
         }
         std::lock_guard<brief_mutex> const lock;
     };
@@ -205,8 +220,7 @@ private:
                 lock.lock();
             if (!lock && !lock.try_lock())
                 return;
-            waits_.admit(); // while they are still in a cache
-            follow_clock();
+            count_begun(waits_.admit()); // while they are still in a cache
         }
     }
 
@@ -263,9 +277,11 @@ private:
     }
 
     /// Many waits may begin before the timer fires: each portion finds the wheel where the clock is.
-    void follow_clock() noexcept {
-        if (manual_now_)
+    void count_begun(unsigned count) noexcept {
+        begun_ += count;
+        if (begun_ < portion || manual_now_)
             return;
+        begun_ = 0;
         unsigned moves = portion;
         waits_.prepare(now(), tolerance(), moves);
         arm_for(next_preparation());
@@ -327,7 +343,8 @@ private:
         auto const in = enter();
         if (!manual_now_ && waits_.size() > portion)
             waits_.prepare(begin, tolerance(), moves);
-        bool const is_behind = has_more || moves == 0 || next_preparation() <= begin;
+        bool const is_behind =
+            !timer_.is_held(begin) && (has_more || moves == 0 || next_preparation() <= begin);
         if (is_behind && (!waits_.empty() || waits_.any_ended_early())) {
             if (!turn_.post()) // it goes on when others have had their turn
                 arm_for(begin);

@@ -109,8 +109,7 @@ public:
         if (occupied_levels_ == 0)
             return std::nullopt;
         auto const [at, start] = first_occupied();
-        bool const is_being_emptied = at.level != lowest_occupied_level();
-        if (at.level == 0 || is_being_emptied)
+        if (at.level == 0 || is_being_emptied(at))
             return time_of(start);
         tick least = std::numeric_limits<tick>::max();
         slot const& nodes = slots_[number_of(at)];
@@ -209,8 +208,9 @@ private:
         }
     }
 
-    unsigned lowest_occupied_level() const noexcept {
-        return static_cast<unsigned>(std::countr_zero(occupied_levels_));
+    /// Of the first slot that has waits: some have left it, for levels below.
+    bool is_being_emptied(position at) const noexcept {
+        return at.level != static_cast<unsigned>(std::countr_zero(occupied_levels_));
     }
 
     /// Precondition: the level has waits.
@@ -263,7 +263,7 @@ private:
         while (occupied_levels_ != 0) {
             auto const [at, start] = first_occupied();
             tick const length = length_of(wheel_level_table[at.level]);
-            bool const is_short = length <= longest;
+            bool const is_short = length <= longest && !is_being_emptied(at);
             if (start > limit || (is_short && length - 1 > limit - start)) {
                 reached_ = std::max(reached_, std::min(limit, start - 1));
                 return std::nullopt;
@@ -285,8 +285,7 @@ private:
     /// Precondition: the slot is the first that has waits.
     bool has_only_one_until(position at, tick limit) const noexcept {
         slot const& nodes = slots_[number_of(at)];
-        bool const is_being_emptied = at.level != lowest_occupied_level();
-        return !is_being_emptied && !nodes.after(nodes.front()) && tick_of(nodes.front().expiry()) <= limit;
+        return !is_being_emptied(at) && !nodes.after(nodes.front()) && tick_of(nodes.front().expiry()) <= limit;
     }
 
     wait_node* take_front(position at) noexcept {

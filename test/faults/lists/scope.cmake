@@ -166,7 +166,7 @@ fault(teller_tells_too_many_in_a_turn include/asio_retry/detail/scope/scope_tree
     [[steps_of_turn = 4;]] [[steps_of_turn = 64;]])
 
 fault(teller_makes_one_turn_of_all src/scope/scope_tree.cpp
-    [[        if (!asked_.empty() && schedule(*scheduler_, expiry()))
+    [[        if (!asked_.empty() && schedule(*scheduler_))
             return;
 ]] [[]])
 
@@ -224,7 +224,13 @@ fault(spread_ends_all_at_its_end include/asio_retry/detail/scope/scope_state.hpp
     [[    return saturating_add(now, source.uniform(]] [[    return saturating_add(now + spread, source.uniform(]])
 
 fault(spread_lasts_half_as_long include/asio_retry/detail/scope/scope_state.hpp
-    [[std::max(spread, duration(1)) - duration(1)]] [[std::max(spread / 2, duration(1)) - duration(1)]])
+    [[(std::max)(spread, duration(1)) - duration(1)]] [[(std::max)(spread / 2, duration(1)) - duration(1)]])
+
+fault(spread_is_that_of_the_latest_call src/scope/scope_state.cpp
+    [[is_first ? spread : std::min(spread, this->spread())]] [[spread]])
+
+fault(spread_stays_as_short_as_it_was src/scope/scope_state.cpp
+    [[is_first ? spread : std::min(spread, this->spread())]] [[std::min(spread, this->spread())]])
 
 fault(spread_puts_off_what_ends_earlier src/time/scheduled_waits.hpp
     [[        if (node.expiry() > latest) { // an early end has the earliest]] [[        {]])

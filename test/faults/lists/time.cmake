@@ -44,7 +44,14 @@ fault(scheduler_takes_a_wait_of_the_beginning_for_an_early_end src/time/pending_
 
 fault(scheduler_takes_waits_during_the_shutdown src/time/scheduled_waits.hpp
     [[        if (shut_down_)
-            return false;]] [[]])
+            return false;
+        waits_.insert]] [[        waits_.insert]])
+
+fault(scheduler_ends_all_that_were_ended_early_first src/time/pending_waits.hpp
+    [[        takes_early_ = !takes_early_;]] [[        takes_early_ = true;]])
+
+fault(scheduler_ends_all_that_are_over_first src/time/pending_waits.hpp
+    [[        takes_early_ = !takes_early_;]] [[        takes_early_ = false;]])
 
 fault(scheduler_arms_for_the_first_wait_only src/time/scheduled_waits.hpp
     [[            arm_for(wake_up_for(expiry));
@@ -197,11 +204,10 @@ fault(scheduler_has_no_turn_to_move_ahead src/time/scheduled_waits.hpp
     [[arm_for(std::min(wake_up_for(*expiry), next_preparation()));]] [[arm_for(wake_up_for(*expiry));]])
 
 fault(scheduler_does_not_go_on_moving src/time/scheduled_waits.hpp
-    [[has_more || moves == 0 || next_preparation() <= begin;]] [[has_more;]])
+    [[(has_more || moves == 0 || next_preparation() <= begin);]] [[has_more;]])
 
 fault(scheduler_does_not_follow_the_clock src/time/scheduled_waits.hpp
-    [[        if (++begun_ % portion == 0)
-            follow_clock();
+    [[        count_begun(1);
 ]] [[]])
 
 fault(scheduler_does_not_arm_ahead src/time/scheduled_waits.hpp
@@ -247,7 +253,7 @@ fault(scheduler_takes_the_last_wait_back_with_the_timer_armed_for_it src/time/sc
         else if]] [[        if]])
 
 fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
-    [[            in.waits_.admit();
+    [[            in.count_begun(in.waits_.admit());
 ]] [[]])
 
 fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
@@ -338,14 +344,17 @@ fault(wheel_enters_a_slot_that_has_waits src/time/timing_wheel.hpp
             }
             spread(at, moves);]])
 
+fault(wheel_ends_a_slot_that_is_being_emptied src/time/timing_wheel.hpp
+    [[bool const is_short = length <= longest && !is_being_emptied(at);]] [[bool const is_short = length <= longest;]])
+
 fault(wheel_takes_the_only_wait_too_early src/time/timing_wheel.hpp
     [[ && tick_of(nodes.front().expiry()) <= limit;]] [[;]])
 
 fault(wheel_takes_the_first_of_several_waits_of_a_slot src/time/timing_wheel.hpp
-    [[return !is_being_emptied && !nodes.after(nodes.front()) &&]] [[return !is_being_emptied &&]])
+    [[return !is_being_emptied(at) && !nodes.after(nodes.front()) &&]] [[return !is_being_emptied(at) &&]])
 
 fault(wheel_takes_the_last_wait_of_a_slot_before_others src/time/timing_wheel.hpp
-    [[return !is_being_emptied && !nodes.after(nodes.front()) &&]] [[return !nodes.after(nodes.front()) &&]])
+    [[return !is_being_emptied(at) && !nodes.after(nodes.front()) &&]] [[return !nodes.after(nodes.front()) &&]])
 
 fault(wheel_prepares_nothing src/time/timing_wheel.hpp
     [[            if (is_prepared(level, slack) && occupied_[number].contains(next))]] [[            if (false)]])
@@ -367,7 +376,7 @@ fault(wheel_ends_waits_before_a_slot_is_empty src/time/timing_wheel.hpp
             break; // what begins in other slots]])
 
 fault(wheel_says_too_much_of_a_slot_that_is_being_emptied src/time/timing_wheel.hpp
-    [[if (at.level == 0 || is_being_emptied)]] [[if (at.level == 0)]])
+    [[if (at.level == 0 || is_being_emptied(at))]] [[if (at.level == 0)]])
 
 fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
     [[        slots_[number_of(at)].push_back(node);]] [[        slots_[number_of(at)].push_front(node);]])
@@ -376,7 +385,7 @@ fault(wheel_keeps_a_slot_that_was_taken_back src/time/timing_wheel.hpp
     [[        if (slot const* const emptied = slot::erase(node))]] [[        if (slot const* const emptied = slot::erase(node); false)]])
 
 fault(wheel_is_slack_by_twice_as_much src/time/timing_wheel.hpp
-    [[bool const is_short = length <= longest;]] [[bool const is_short = length <= 64 * longest;]])
+    [[bool const is_short = length <= longest && !is_being_emptied(at);]] [[bool const is_short = length <= 64 * longest && !is_being_emptied(at);]])
 
 fault(wheel_puts_a_wait_a_level_too_high src/time/wheel_levels.hpp
     [[bit != wheel_levels::first_bits[level + 1]; ++bit)]] [[bit + 1 != wheel_levels::first_bits[level + 1]; ++bit)]])
@@ -475,8 +484,12 @@ fault(timer_is_not_fired_when_virtual_time_ends src/time/scheduled_waits.hpp
 ]] [[]])
 
 fault(scheduler_keeps_a_wait_that_it_refused src/time/scheduled_waits.hpp
-    [[            waits_.erase(node);
-            throw;]] [[            throw;]])
+    [[            arm_for(wake_up_for(expiry));
+        } catch (...) {
+            waits_.erase(node);
+            throw;]] [[            arm_for(wake_up_for(expiry));
+        } catch (...) {
+            throw;]])
 
 fault(scheduler_ends_nothing_early_without_memory src/time/scheduled_waits.hpp
     [[        if (!turn_.post())

@@ -105,6 +105,18 @@ TEST_P(retry_now_within_forms, decision_62_spreads_evenly) {
     EXPECT_EQ(ended, int(count));
 }
 
+// Each call keeps its promise, though the notice of the first is still under way.
+TEST_P(retry_now_within_forms, decision_62_a_later_call_with_more_time_takes_none_of_an_earlier_one) {
+    start_all(100, 1h, GetParam());
+    scope.retry_now(10ms);
+    scope.retry_now(30min);
+    time.advance(10ms);
+    EXPECT_EQ(began.size(), 100u);
+    scope.retry_now(30min); // and the next one has its own time
+    time.advance(10ms);
+    EXPECT_LT(began.size(), 150u);
+}
+
 std::string name_of(testing::TestParamInfo<form> const& info) {
     return std::array{"callback", "awaited"}.at(static_cast<std::size_t>(info.param));
 }

@@ -281,6 +281,19 @@ TEST(timing_wheel, decision_63_some_moves_at_a_time_keep_the_order_of_all) {
     }
 }
 
+// With few waits there is no slack, so it may change while a slot is moved.
+TEST(timing_wheel, decision_63_keeps_the_order_of_equal_waits_though_the_slack_changes_meanwhile) {
+    time_point const now(1000h), expiry = now + 10s;
+    std::deque<bare_wait> nodes(16);
+    emptied_wheel wheel(now);
+    for (bare_wait& node : nodes)
+        wheel.insert(node, expiry);
+    unsigned moves = 8;
+    EXPECT_EQ(wheel.take_due(expiry, 0ns, moves), nullptr);
+    for (bare_wait& node : nodes)
+        EXPECT_EQ(wheel.take_due(expiry + 1h, 1h), &node);
+}
+
 /// A hundred thousand waits, and a wheel that is about to enter a slot of the level of some bit.
 class crowded_wheel : public testing::TestWithParam<unsigned> {
 protected:

@@ -32,6 +32,52 @@ TEST(turns, decision_63_move_waits_before_their_time_comes) {
     EXPECT_GE(moved_ahead, count / 2);
 }
 
+/// Is over, and begins again.
+class busy_wait final : public detail::wait_node {
+public:
+    explicit busy_wait(scheduled_waits& scheduler)
+        : scheduler_(scheduler) {}
+    int left = 10'000;
+
+private:
+    bool on_expiry() override { return --left == 0 || scheduler_.schedule_early(*this); }
+    void on_shutdown() noexcept override {}
+
+    scheduled_waits& scheduler_;
+};
+
+/// Notes how often the busy one has ended by then.
+class noting_wait final : public detail::wait_node {
+public:
+    explicit noting_wait(busy_wait const& busy)
+        : busy_(busy) {}
+    int left = -1;
+
+private:
+    bool on_expiry() override {
+        left = busy_.left;
+        return true;
+    }
+    void on_shutdown() noexcept override {}
+
+    busy_wait const& busy_;
+};
+
+// A request to a scope of many is one.
+TEST(turns, decision_63_end_what_is_over_beside_what_goes_on_for_long) {
+    boost::asio::io_context io(1);
+    scheduled_waits waits(io, true);
+    waits.go_on_in(io);
+    busy_wait busy(waits);
+    noting_wait over(busy);
+    waits.schedule_early(busy);
+    waits.schedule(over, waits.now());
+    io.run();
+    EXPECT_EQ(busy.left, 0);
+    EXPECT_GE(over.left, 9'000) << "it did not have to wait for all of that";
+    waits.shut_down();
+}
+
 TEST(turns, decision_63_find_the_wheel_where_the_clock_is_when_many_waits_begin) {
     watched_turns turns(20'000);
     turns.idle(600ms);

@@ -173,8 +173,9 @@ private:
     time_point const deadline_;
     std::shared_ptr<scope_tree> const tree_;
     std::atomic<scope_request> standing_ = scope_request::none; // for good, of this scope: drain or cancel
-    std::atomic<duration> spread_ = duration::zero();
-    members members_; // without a request
+    std::atomic<duration> spread_ = duration::zero();           // the least of those that are being asked for
+    std::size_t told_within_ = 0;                               // members that have yet to take a retry_within
+    members members_;                                           // without a request
     linked_list<scope_state> children_;
 
     // What it has been asked for, and who has yet to be asked. It is in the list of its tree meanwhile.

@@ -63,7 +63,7 @@ private:
 
     static void take_steps(asked_scopes& asked, int steps, members& to_tell) noexcept;
     bool has_work_for_teller() const noexcept { return !asked_.empty() && !teller_; }
-    bool schedule(retry_scheduler& scheduler, time_point expiry) noexcept;
+    bool schedule(retry_scheduler& scheduler) noexcept;
     bool tell_later(members& to_tell, std::exception_ptr& thrown);
     void go_on(std::shared_ptr<scope_tree>& keeps) noexcept;
     void tell_rest() noexcept;
