@@ -88,8 +88,8 @@ bool retry_scheduler::end_early(detail::wait_node& node, boost::asio::io_context
     return impl_->waits.end_early(node, here);
 }
 
-bool retry_scheduler::end_by(detail::wait_node& node, time_point latest) noexcept {
-    return impl_->waits.end_by(node, latest);
+bool retry_scheduler::end_by(detail::wait_node& node, time_point expiry) noexcept {
+    return impl_->waits.end_by(node, expiry);
 }
 
 bool retry_scheduler::schedule_early(detail::wait_node& node) {
