@@ -178,7 +178,8 @@ private:
     members members_;                                           // without a request
     linked_list<scope_state> children_;
 
-    // What it has been asked for, and who has yet to be asked. It is in the list of its tree meanwhile.
+    // The request under way, and the members and children that it has not reached. The tree lists this scope
+    // meanwhile.
     scope_request asking_ = scope_request::none;
     bool asks_again_ = false;
     members to_tell_;
