@@ -28,6 +28,8 @@ public:
         return arrivals_.add(node);
     }
 
+    bool any_arrived() const noexcept { return !arrivals_.empty(); }
+
     /// Puts those that have arrived into the wheel, which all that follows is about. Returns how many.
     unsigned admit() noexcept {
         unsigned count = 0;

@@ -201,7 +201,8 @@ private:
     struct [[nodiscard]] entered {
         explicit entered(scheduled_waits& in)
             : lock(in.mutex_) {
-            in.count_begun(in.waits_.admit());
+            if (in.waits_.any_arrived())
+                in.admit();
         }
         std::lock_guard<brief_mutex> const lock;
     };
@@ -220,7 +221,7 @@ private:
                 lock.lock();
             if (!lock && !lock.try_lock())
                 return;
-            count_begun(waits_.admit()); // while they are still in a cache
+            admit(); // while they are still in a cache
         }
     }
 
@@ -276,12 +277,29 @@ private:
         return next ? wake_up_for(*next) : time_point::max();
     }
 
+#if defined(__GNUC__)
+    [[gnu::noinline]] // or each use of the mutex is dearer
+#endif
+    void
+    admit() noexcept {
+        count_begun(waits_.admit());
+    }
+
     /// Many waits may begin before the timer fires: each portion finds the wheel where the clock is.
     void count_begun(unsigned count) noexcept {
         begun_ += count;
-        if (begun_ < portion || manual_now_)
-            return;
+        if (begun_ >= portion)
+            follow_clock();
+    }
+
+#if defined(__GNUC__)
+    [[gnu::noinline]] // or it makes each wait dearer
+#endif
+    void
+    follow_clock() noexcept {
         begun_ = 0;
+        if (manual_now_)
+            return;
         unsigned moves = portion;
         waits_.prepare(now(), tolerance(), moves);
         arm_for(next_preparation());
