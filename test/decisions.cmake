@@ -1,4 +1,4 @@
-# Compares the decisions and the schemes that tests name with those of doc/decisions.md: each is in both.
+# Compares the decisions and the schemes that tests name with those of doc/internals/decisions.md: each is in both.
 cmake_minimum_required(VERSION 3.25)
 
 # What `pattern` finds in `text`, cut down to what `name` matches in it: once each, in order.
@@ -14,14 +14,14 @@ endfunction()
 function(compare what least tested written)
     list(LENGTH written count)
     if(count LESS least)
-        message(FATAL_ERROR "only ${count} ${what} found in doc/decisions.md")
+        message(FATAL_ERROR "only ${count} ${what} found in doc/internals/decisions.md")
     endif()
     set(untested ${written})
     list(REMOVE_ITEM untested ${tested})
     set(unwritten ${tested})
     list(REMOVE_ITEM unwritten ${written})
     if(untested OR unwritten)
-        message(SEND_ERROR "${what} without a test of their name: ${untested}; that doc/decisions.md lacks: ${unwritten}")
+        message(SEND_ERROR "${what} without a test of their name: ${untested}; that doc/internals/decisions.md lacks: ${unwritten}")
     endif()
 endfunction()
 
@@ -31,7 +31,7 @@ foreach(test IN LISTS tests)
     file(READ ${test} text)
     string(APPEND all "${text}")
 endforeach()
-file(READ ${SOURCE_DIR}/doc/decisions.md text)
+file(READ ${SOURCE_DIR}/doc/internals/decisions.md text)
 
 find_names(tested "${all}" "decision_[0-9]+" "[0-9]+")
 find_names(written "${text}" "\\*\\*[0-9]+\\.\\*\\*" "[0-9]+")

@@ -1,4 +1,4 @@
-# The house: a file includes only what its own room, and the rooms that doc/architecture.md allows it, offer.
+# The house: a file includes only what its own room, and the rooms that doc/internals/architecture.md allows it, offer.
 cmake_minimum_required(VERSION 3.25)
 
 set(failures 0)
@@ -11,7 +11,7 @@ endfunction()
 
 # --- the picture: | room | what is in it | may use | public headers |
 
-file(STRINGS ${SOURCE_DIR}/doc/architecture.md lines)
+file(STRINGS ${SOURCE_DIR}/doc/internals/architecture.md lines)
 set(rooms)
 set(in_rooms OFF)
 foreach(line IN LISTS lines)
@@ -25,7 +25,7 @@ foreach(line IN LISTS lines)
         string(REGEX MATCHALL "[a-z_/]+" headers "${headers}")
         foreach(header IN LISTS headers)
             if(DEFINED room_of_${header})
-                fail("doc/architecture.md: ${header} is in two rooms")
+                fail("doc/internals/architecture.md: ${header} is in two rooms")
             endif()
             set(room_of_${header} ${room})
             list(APPEND public_headers ${header})
@@ -34,7 +34,7 @@ foreach(line IN LISTS lines)
 endforeach()
 list(LENGTH rooms count)
 if(count LESS 9)
-    message(FATAL_ERROR "only ${count} rooms found in doc/architecture.md")
+    message(FATAL_ERROR "only ${count} rooms found in doc/internals/architecture.md")
 endif()
 
 # --- the tree
@@ -54,14 +54,14 @@ file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR}
 list(FILTER files EXCLUDE REGEX "^src/tool/|^include/asio_retry/asio_retry\\.hpp$")
 foreach(header IN LISTS public_headers)
     if(NOT include/asio_retry/${header}.hpp IN_LIST files)
-        fail("doc/architecture.md: there is no header ${header}")
+        fail("doc/internals/architecture.md: there is no header ${header}")
     endif()
 endforeach()
 
 foreach(file IN LISTS files)
     find_room(${file})
     if(NOT room IN_LIST rooms)
-        fail("${file} lives in no room of doc/architecture.md")
+        fail("${file} lives in no room of doc/internals/architecture.md")
         continue()
     endif()
     file(STRINGS ${SOURCE_DIR}/${file} unheeded REGEX "\\[\\[no_unique_address\\]\\]")
@@ -141,13 +141,13 @@ foreach(line IN LISTS lines)
         file(READ ${SOURCE_DIR}/${file} content)
         foreach(name IN LISTS names)
             if(NOT content MATCHES "[^a-z_]${name}[^a-z_]")
-                fail("doc/architecture.md: ${file} has no ${name}")
+                fail("doc/internals/architecture.md: ${file} has no ${name}")
             endif()
         endforeach()
     endif()
 endforeach()
 if(NOT counts STREQUAL "12;12")
-    fail("doc/architecture.md: a failed attempt goes through ${counts} files, not 12;12")
+    fail("doc/internals/architecture.md: a failed attempt goes through ${counts} files, not 12;12")
 endif()
 
 # --- small public headers

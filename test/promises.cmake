@@ -1,4 +1,4 @@
-# Compares doc/promises.md and doc/counterparts.md with the tests: each that they name is there, and each of the studies
+# Compares doc/internals/promises.md and doc/counterparts.md with the tests: each that they name is there, and each of the studies
 # that the first speaks of is named.
 cmake_minimum_required(VERSION 3.25)
 
@@ -62,8 +62,8 @@ macro(look_up page at_least)
 endmacro()
 
 look_up(counterparts.md 100)
-look_up(promises.md 150)
+look_up(internals/promises.md 150)
 list(REMOVE_ITEM to_be_named ${named})
 if(to_be_named)
-    message(SEND_ERROR "doc/promises.md lacks ${to_be_named}")
+    message(SEND_ERROR "doc/internals/promises.md lacks ${to_be_named}")
 endif()

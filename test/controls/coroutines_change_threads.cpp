@@ -1,6 +1,6 @@
 /// What Asio's coroutines do on the threads of a pool by themselves, without the library. What clang 16 makes
 /// of it, optimised, corrupts the memory in most runs, unless BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING is
-/// defined: see doc/toolchains.md.
+/// defined: see doc/internals/toolchains.md.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

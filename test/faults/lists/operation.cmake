@@ -1,4 +1,4 @@
-# What may happen to an operation, and what follows: each row of the table in doc/architecture.md.
+# What may happen to an operation, and what follows: each row of the table in doc/internals/architecture.md.
 
 noticed_by(tests_of_operation)
 

@@ -82,7 +82,7 @@ struct row {
 
 /// The table below the heading "What may happen to an operation".
 std::vector<row> documented() {
-    std::ifstream in(test::file_of_project("doc/architecture.md"));
+    std::ifstream in(test::file_of_project("doc/internals/architecture.md"));
     std::vector<row> rows;
     std::vector<std::string> names;
     bool found = false;
