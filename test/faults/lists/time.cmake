@@ -253,7 +253,8 @@ fault(scheduler_takes_the_last_wait_back_with_the_timer_armed_for_it src/time/sc
         else if]] [[        if]])
 
 fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
-    [[            in.count_begun(in.waits_.admit());
+    [[            if (in.waits_.any_arrived())
+                in.admit();
 ]] [[]])
 
 fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
