@@ -41,7 +41,13 @@ elseif(WAY STREQUAL "add_subdirectory")
     file(MAKE_DIRECTORY ${WORK_DIR}/project/third_party)
     file(CREATE_LINK ${SOURCE_DIR} ${WORK_DIR}/project/third_party/asio_retry SYMBOLIC)
 elseif(WAY STREQUAL "FetchContent_Declare")
-    list(APPEND options -D FETCHCONTENT_SOURCE_DIR_ASIO_RETRY=${SOURCE_DIR})
+    # A release archive has the source tree in one folder; a build needs these parts of it.
+    foreach(part CMakeLists.txt LICENSE README.md cmake include src)
+        file(COPY ${SOURCE_DIR}/${part} DESTINATION ${WORK_DIR}/archive/asio_retry)
+    endforeach()
+    file(MAKE_DIRECTORY ${WORK_DIR}/project/third_party)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${WORK_DIR}/project/third_party/asio_retry.tar.gz asio_retry
+        WORKING_DIRECTORY ${WORK_DIR}/archive COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/build ${options}
