@@ -51,8 +51,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-inline tcp::endpoint peer;
-inline tcp::endpoint const other_peer(asio::ip::address_v4::loopback(), 2);
+inline tcp::endpoint server;
+inline tcp::endpoint const other_server(asio::ip::address_v4::loopback(), 2);
 inline tcp::endpoint const nowhere(asio::ip::address_v4::loopback(), 1);
 inline std::string const url = "http://localhost/";
 
@@ -153,7 +153,7 @@ inline asio::awaitable<void> until_told_to_stop() {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// Runs a fragment to its end. `peer` refuses connections at first, then accepts them.
+/// Runs a fragment to its end. `server` refuses connections at first, then accepts them.
 inline void run(std::string_view name, std::function<asio::awaitable<void>()> fragment) {
     std::cout << name << std::endl;
     failures_left = 2;
@@ -161,7 +161,7 @@ inline void run(std::string_view name, std::function<asio::awaitable<void>()> fr
     asio::io_context io;
     tcp::acceptor acceptor(io, tcp::v4());
     acceptor.bind({asio::ip::address_v4::loopback(), 0});
-    peer = acceptor.local_endpoint();
+    server = acceptor.local_endpoint();
     asio::steady_timer opening(io, 15ms);
     opening.async_wait([&](boost::system::error_code) { acceptor.listen(); });
 
