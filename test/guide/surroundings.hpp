@@ -75,6 +75,10 @@ inline asio::awaitable<std::string> fetch(tcp::endpoint from) {
     co_return "a page";
 }
 
+inline boost::system::error_code refuse() {
+    return asio::error::connection_refused;
+}
+
 class response {
 public:
     explicit response(int status = 0)
