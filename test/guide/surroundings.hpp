@@ -17,6 +17,7 @@
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>
