@@ -19,6 +19,7 @@
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>
@@ -75,6 +76,10 @@ inline asio::awaitable<std::string> fetch(tcp::endpoint from) {
     if (from == nowhere || fails_now())
         throw boost::system::system_error(asio::error::connection_refused);
     co_return "a page";
+}
+
+inline boost::system::error_code refuse() {
+    return asio::error::connection_refused;
 }
 
 class response {
