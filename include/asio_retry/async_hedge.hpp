@@ -18,8 +18,8 @@ namespace asio_retry {
 ///
 /// The next attempt begins when the policy's delay has passed without a result, or when an attempt fails and is
 /// to be retried. A success, or a failure that is not to be retried, ends the operation and cancels the other
-/// attempts. Use it for requests that may be made twice, with a gate such as a `retry_budget`.
-/// [doc/reference/async_hedge.md](@ref async_hedge) has the whole contract.
+/// attempts. Use it for requests that may be made twice, with a gate such as a `retry_budget`. The whole
+/// contract: doc/reference/async_hedge.md.
 ///
 /// `operation` is of any form that `async_retry` takes, except `with_report`, `with_hooks` and `or_error`.
 /// Several attempts run at a time, so each needs a socket and buffers of its own, for instance by

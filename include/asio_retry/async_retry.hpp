@@ -20,8 +20,8 @@ class hedge_policy;
 /// Makes attempts until one succeeds, the policy ends the operation, or the operation is cancelled.
 ///
 /// `operation` is called as an lvalue, once per attempt, with a completion token, an `attempt`, both or
-/// nothing. It may return an `awaitable`, a deferred operation or a plain value.
-/// [doc/reference/async_retry.md](@ref async_retry) has all forms and the whole contract.
+/// nothing. It may return an `awaitable`, a deferred operation or a plain value. All forms and the whole
+/// contract: doc/reference/async_retry.md.
 ///
 /// Preconditions: the values of the completion are default-constructible. On an executor of several threads,
 /// the handler of an operation with a time limit or a scope has a strand as its executor. Throws

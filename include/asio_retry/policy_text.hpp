@@ -20,8 +20,7 @@ namespace asio_retry {
 //
 // Items stand in any order, separated by white space. An item is a name of the C++ interface with its arguments
 // in parentheses: in their order first, and then by name. A duration is a number and one of ns, us, ms, s, min
-// and h. A profile, such as celery(), may be the first item. doc/reference/policy_text.md has all items and
-// rules.
+// and h. A profile, such as celery(), may be the first item. All items and rules: doc/reference/policy_text.md.
 
 /// The error of a text or of JSON; its message names the fault, its place, and the expected text.
 class ASIO_RETRY_DECL policy_syntax_error : public std::invalid_argument {
@@ -57,7 +56,7 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_policy const& 
 /// Reads a policy from a text.
 ///
 /// A setting that the text does not mention is as in `retry_policy()`, or as in the profile at its beginning.
-/// [doc/reference/policy_text.md](@ref policy_text) has the grammar.
+/// The grammar: doc/reference/policy_text.md.
 ///
 /// Throws policy_syntax_error if the text does not have that form, names an item twice, or asks for a value
 /// that the C++ function refuses.

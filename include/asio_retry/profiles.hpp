@@ -11,10 +11,10 @@
 
 /// Retry schemes under the names they are known by: policies with the numbers that were published.
 ///
-/// [doc/schemes.md](@ref schemes) has formula, source and flaw of each, and so has the table behind `all`. A
-/// scheme that was published without a limit of attempts or time has none here: add one. With every limit, no
-/// profile waits after the last attempt, and the last error is delivered. All throw std::invalid_argument for
-/// values that the functions behind them refuse.
+/// Formula, source and flaw of each are in the page doc/schemes.md and in the table behind `all`. A scheme that
+/// was published without a limit of attempts or time has none here: add one. With every limit, no profile waits
+/// after the last attempt, and the last error is delivered. All throw std::invalid_argument for values that the
+/// functions behind them refuse.
 namespace asio_retry::profiles {
 
 /// A profile with its published constants.

@@ -31,8 +31,8 @@ namespace asio_retry {
 /// Lifetimes: policy, token and arguments are moved or copied. Everything that they refer to, the I/O object
 /// too, outlives the operation.
 ///
-/// Completion signature: that of the operation. The default token is that of the I/O object's executor, or else
-/// that of `async_retry`: `deferred` if the completion has an error_code.
+/// Completion signature: that of the operation. Any token will do. The default is that of the I/O object's
+/// executor, or else that of `async_retry`: `deferred` if the completion has an error_code.
 ///
 /// Executor: as for `async_retry`. Waits use the context of the I/O object's executor or, without an I/O
 /// object, of the handler's.
