@@ -1,6 +1,6 @@
 #pragma once
 
-/// All of the library but `policy_json.hpp`, for which Boost.JSON has to be linked.
+/// Includes all of the library but `policy_json.hpp`, which needs Boost.JSON at link time.
 
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>

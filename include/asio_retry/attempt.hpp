@@ -9,14 +9,15 @@
 
 namespace asio_retry {
 
-/// What a nested retry tells the attempt that it runs in.
+/// Marks that a nested retry leaves for the attempt that it runs in.
 struct nested_marks {
-    std::atomic<bool> forbidden = false; ///< it was told never to retry
-    std::atomic<bool> sent = false;      ///< it may have sent something
+    std::atomic<bool> forbidden = false; ///< the server wants no retry
+    std::atomic<bool> sent = false;      ///< the nested retry may have sent something
 };
 
-/// Learns from an attempt what its operation cannot see: that what it set up works, that it has sent something,
-/// and what its peer said.
+/// Receives the marks of an attempt: that it works, that it has sent something, and the server's wishes.
+///
+/// The members of `attempt` call it.
 class health_monitor {
 public:
     /// See `attempt::mark_healthy`.
@@ -28,63 +29,74 @@ public:
     /// See `attempt::progress`.
     virtual void on_progress() noexcept {}
 
-    /// The peer said this about trying again.
+    /// See `attempt::heed`.
     virtual void on_pushback(pushback) noexcept {}
 
-    /// For a nested retry; null if nobody would look.
+    /// The marks for a nested retry; null if nothing would read them.
     virtual detail::shared_value<nested_marks> marks() { return {}; }
 
 protected:
     ~health_monitor() = default;
 };
 
-/// One call of the operation, as the operation may ask to see it.
+/// One call of the operation, as the operation sees it.
 ///
-/// An operation whose first parameter is an `attempt` is told which one it is; an overloaded one that can be
-/// called with nothing is called with nothing. Handed on to
-/// `async_retry(attempt, operation, policy)`, it makes that a nested retry.
+/// An operation whose first parameter is an `attempt` receives it. An overloaded operation that can be called
+/// without arguments is called without arguments. Pass the attempt on to
+/// `async_retry(attempt, operation, policy)` to make that a nested retry.
 struct attempt {
     /// Counted from 1; a retry is every attempt after the first.
     std::uint64_t number = 1;
 
-    /// When the attempt is told to stop at the latest: the earlier of the end of `attempt_timeout` and the
-    /// deadline of the operation; time_point::max() if there is neither. It is what you tell the server. It
-    /// leaves out `set_up_within` and `idle_timeout`, which depend on what the attempt will say.
+    /// The latest time at which the attempt is cancelled; this is the deadline to tell the server.
+    ///
+    /// It is the earlier of the end of `attempt_timeout` and the deadline of the operation, or
+    /// time_point::max() if there is neither. `set_up_within` and `idle_timeout` are left out, because they
+    /// depend on later marks of the attempt.
     time_point deadline = (time_point::max)();
 
     /// For the functions below; null outside a retry.
     health_monitor* monitor = nullptr;
 
-    /// Says that what the attempt has set up works from now on, for `retry_policy::reset_after` and
-    /// `retry_policy::set_up_within`: a connection has been accepted and has answered, for instance. Only the
-    /// first mark of an attempt counts. Preconditions: the attempt is running, and this is called where it
-    /// runs.
+    /// Says that the connection, or whatever the attempt has set up, works from now on.
+    ///
+    /// For `retry_policy::reset_after` and `retry_policy::set_up_within`. Call it, for instance, when a server
+    /// has accepted the connection and has answered. Only the first mark of an attempt counts.
+    ///
+    /// Preconditions: the attempt is running, and this is called where the attempt runs.
     void mark_healthy() const noexcept {
         if (monitor)
             monitor->on_healthy();
     }
 
-    /// Says that the attempt is alive, for `retry_policy::idle_timeout`: something has arrived, for instance.
-    /// It reads the clock and notes the time, so call it as often as you like. A nested retry does not say it
-    /// to the attempt that it runs in, and an attempt of a hedge to nobody. Preconditions: as those of
-    /// `mark_healthy`.
+    /// Says that the attempt is alive, for `retry_policy::idle_timeout`: for instance, data has arrived.
+    ///
+    /// It reads the clock and notes the time, so call it as often as you like. A nested retry does not pass it
+    /// on to the attempt that it runs in. In an attempt of a hedge it has no effect.
+    ///
+    /// Preconditions: as for `mark_healthy`.
     void progress() const noexcept {
         if (monitor)
             monitor->on_progress();
     }
 
-    /// Says that the attempt is about to send what must not be done twice, for `retry_policy::retry_sent` and
-    /// `retry_event::sent`. An operation that takes no attempt counts as having sent from its beginning. A
-    /// nested retry or hedge says it to the attempt that it runs in, too. Preconditions: as those of
-    /// `mark_healthy`.
+    /// Says that the attempt is about to send something that must not be done twice.
+    ///
+    /// For `retry_policy::retry_sent` and `retry_event::sent`. An operation that takes no `attempt` counts as
+    /// having sent from its beginning. A nested retry or hedge also passes it on to the attempt that it runs
+    /// in.
+    ///
+    /// Preconditions: as for `mark_healthy`.
     void mark_sent() const noexcept {
         if (monitor)
             monitor->on_sent();
     }
 
-    /// Says what the peer wants about trying again; the retry obeys if the attempt fails. The last call counts,
-    /// and the judgement of a predicate of `fail_if` comes after all of them. Preconditions: the attempt is
-    /// running, and this is called where it runs.
+    /// Passes on the server's wish about retries; the operation obeys it if the attempt fails.
+    ///
+    /// The last call counts. The judgement of a predicate of `fail_if` overrides all calls.
+    ///
+    /// Preconditions: the attempt is running, and this is called where the attempt runs.
     void heed(pushback said) const noexcept {
         if (monitor)
             monitor->on_pushback(said);

@@ -16,21 +16,23 @@ namespace asio_retry {
 
 class backoff;
 
-/// A user's own shape: the ceiling of the delay after that many consecutive failures.
+/// Your own backoff: a callable `(std::uint64_t failures) -> duration`.
 template <typename F>
 concept backoff_function =
     !std::same_as<std::decay_t<F>, backoff> && detail::returns_duration<std::decay_t<F>&, std::uint64_t>;
 
-/// How the ceiling of the delay grows with the number of failures.
+/// How the delay grows with the number of failures, before the jitter.
 ///
-/// Made by one of the functions below or from a callable `(std::uint64_t failures) -> duration`. An immutable
-/// value: `cap` returns a changed copy. The ceiling is never negative, never above the cap, and saturates
-/// instead of overflowing. Thread safety: const calls are safe from any number of threads as long as a user's
-/// callable is.
+/// Made by one of the functions below, or from a callable `(std::uint64_t failures) -> duration`. The delay
+/// before the jitter is the `ceiling`. It is never negative, never above the cap, and saturates instead of
+/// overflowing. A backoff is an immutable value: `cap` returns a changed copy.
+///
+/// Thread safety: const calls are safe from any number of threads, provided that your callable is.
 class [[nodiscard("a backoff is never changed: cap returns a changed copy")]] backoff {
 public:
-    /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
-    /// std::function or a pointer may be.
+    /// Takes your callable, whose result is held in [0, cap].
+    ///
+    /// Throws std::invalid_argument if the callable is an empty std::function or a null pointer.
     template <typename F>
         requires backoff_function<F>
     backoff(F&& user_shape)
@@ -41,27 +43,29 @@ public:
     /// The same.
     ASIO_RETRY_DECL explicit backoff(detail::custom_shape shape);
 
-    /// Copies share a user's callable.
+    /// Copies share your callable.
     ASIO_RETRY_DECL backoff(backoff const& other);
     /// The same.
     ASIO_RETRY_DECL backoff& operator=(backoff const&);
     ASIO_RETRY_DECL ~backoff();
 
-    /// Bounds the ceiling. Throws std::invalid_argument if `greatest` is negative or below the base, which a
-    /// callable has not.
+    /// Returns a copy with this greatest delay.
+    ///
+    /// Throws std::invalid_argument if `greatest` is negative, or below the base. A callable has no base.
     ASIO_RETRY_DECL backoff cap(saturating_duration greatest) const;
 
-    /// The ceiling of the delay after `failures` consecutive failures, the present one included; from 1.
+    /// The delay before the jitter, after `failures` consecutive failures, the present one included; from 1.
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
 
-    /// The ceiling after the first failure.
+    /// The delay before the jitter after the first failure.
     duration base() const { return ceiling(1); }
 
-    /// duration::max() unless `cap` was called.
+    /// The greatest delay: duration::max() unless `cap` was called.
     duration cap() const noexcept { return cap_; }
 
-    /// What bounds the delay after that many failures: `cap()`, or less where the ceiling is that of a part of
-    /// a chain that has a lower one.
+    /// The greatest delay after that many failures.
+    ///
+    /// It is `cap()`, or less if a part of a chain has a lower cap and gives the delay.
     ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
 
     /// For `to_string`.
@@ -72,41 +76,61 @@ private:
     duration cap_ = (duration::max)();
 };
 
-/// Always `value`. Throws std::invalid_argument if it is negative.
+/// Always `value`; a jitter may draw less, and `full_jitter` draws from [0, value].
+///
+/// Throws std::invalid_argument if `value` is negative.
 ASIO_RETRY_DECL backoff constant(saturating_duration value);
 
-/// `initial + step * (failures - 1)`. Throws std::invalid_argument if either is negative.
+/// `initial + step * (failures - 1)`.
+///
+/// Throws std::invalid_argument if either is negative.
 ASIO_RETRY_DECL backoff linear(saturating_duration initial, saturating_duration step);
 
-/// `base * factor^(failures - 1)`, rounded to the nearest nanosecond after a relative error of at most failures
-/// / 2^63, and without that error for whole factors. Throws std::invalid_argument if the base is negative or
-/// the factor is not a finite number of at least 1.
+/// `base * factor^(failures - 1)`: doubles after each failure by default.
+///
+/// The result is rounded to the nearest nanosecond. Before that it has a relative error of at most failures /
+/// 2^63, or none if the factor is whole.
+///
+/// Throws std::invalid_argument if the base is negative or the factor is not a finite number of at least 1.
 ASIO_RETRY_DECL backoff exponential(saturating_duration base, double factor = 2);
 
-/// The same, but for `greatest` at the end, step by step: each ceiling is the one before times the factor,
-/// rounded down to a nanosecond, as the Go package backoff computes it. Computing one takes a step for each
-/// failure. Throws std::invalid_argument as `exponential` does, and if `greatest` is below the base.
+/// An exponential backoff that multiplies and rounds down step by step, as the Go package backoff does.
+///
+/// Each delay is the one before times the factor, rounded down to a nanosecond, and `greatest` at the end. To
+/// compute a delay takes one step for each failure.
+///
+/// Throws std::invalid_argument as `exponential` does, and if `greatest` is below the base.
 ASIO_RETRY_DECL backoff stepwise_exponential(saturating_duration base, double factor,
                                              saturating_duration greatest);
 
-/// `base * failures^exponent`. Throws std::invalid_argument if either is negative.
+/// `base * failures^exponent`.
+///
+/// Throws std::invalid_argument if either is negative.
 ASIO_RETRY_DECL backoff polynomial(saturating_duration base, std::int64_t exponent);
 
-/// `base` times 1, 1, 2, 3, 5, 8 ... Throws std::invalid_argument if the base is negative.
+/// `base` times 1, 1, 2, 3, 5, 8 ...
+///
+/// Throws std::invalid_argument if the base is negative.
 ASIO_RETRY_DECL backoff fibonacci(saturating_duration base);
 
-/// Truncated binary exponential backoff by requirement: doubles for `growing_failures` failures and is
-/// `greatest` from then on, so `greatest / 2^(growing_failures - min(failures, growing_failures))`. Throws
-/// std::invalid_argument if growing_failures is below 1 or `greatest` is negative.
+/// Truncated binary exponential backoff that ends at `greatest`: it doubles for `growing_failures` failures.
+///
+/// The formula is `greatest / 2^(growing_failures - min(failures, growing_failures))`.
+///
+/// Throws std::invalid_argument if growing_failures is below 1 or `greatest` is negative.
 ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, saturating_duration greatest);
 
-/// `slot * (2^min(failures, greatest_exponent) - 1)`: with `full_jitter().unit(slot)` the backoff of Ethernet
-/// (IEEE 802.3, 4.2.3.2.5), whose slot is 512 bit times. Throws std::invalid_argument if the slot is not
-/// positive or the exponent below 1.
+/// The backoff of Ethernet, together with `full_jitter().unit(slot)`.
+///
+/// The formula is `slot * (2^min(failures, greatest_exponent) - 1)`. A slot of Ethernet is 512 bit times.
+/// Source: IEEE 802.3, 4.2.3.2.5.
+///
+/// Throws std::invalid_argument if the slot is not positive or the exponent is below 1.
 ASIO_RETRY_DECL backoff slotted_binary(saturating_duration slot, std::int64_t greatest_exponent = 10);
 
-/// These delays in their order, and the last one from then on. Throws std::invalid_argument if there is none or
-/// one is negative.
+/// These delays in their order, and the last one from then on.
+///
+/// Throws std::invalid_argument if there is no delay or one is negative.
 ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);
 
 /// The same for durations of different units.
@@ -125,15 +149,18 @@ backoff schedule(Range const& delays) {
     return schedule(std::move(copied));
 }
 
-/// `first` for as many failures, and then `then`, which counts from 1 again. The cap of either binds the delays
-/// of its own failures, whatever the jitter. Throws std::invalid_argument if `failures` is below 1, or if there
-/// would be more than 16 backoffs inside one another.
+/// `first` for the given number of failures, and then `then`, which counts from 1 again.
+///
+/// The cap of each part limits the delays after its own failures, with every jitter.
+///
+/// Throws std::invalid_argument if `failures` is below 1, or if more than 16 backoffs would be inside one
+/// another.
 ASIO_RETRY_DECL backoff chained(backoff first, std::int64_t failures, backoff then);
 
-/// Retries at once after the first failure, and then as `then` says, from 1: the same as
-/// `chained(constant(0s).cap(0s), 1, then)`, so that no jitter delays the first retry unless it goes
-/// `beyond_cap`. Only so: an additive jitter delays what is zero in a `schedule` or a `linear` too, which have
-/// no cap of zero.
+/// Retries at once after the first failure, and then as `then` says, from 1.
+///
+/// It is `chained(constant(0s).cap(0s), 1, then)`. So no jitter delays the first retry, unless it goes
+/// `beyond_cap`. In a `schedule` or a `linear` a zero has no cap of zero, so an additive jitter delays it.
 ASIO_RETRY_DECL backoff first_at_once(backoff then);
 
 } // namespace asio_retry

@@ -24,24 +24,27 @@ private:
     Step step_;
 };
 
-/// Does `step` before each retry of the operation: renews a token, chooses another endpoint, closes what is
-/// half open. `async_retry(before_retry(operation, step), policy)`.
+/// Does `step` before each retry of the operation: renews a token, chooses another endpoint, closes a socket.
 ///
-/// The step is a part of the attempt that follows it. It comes after the wait, and the same limits and the same
-/// cancellation hold for both. If it fails the attempt has failed with its error, and the operation is not
-/// called. There is no step before the first attempt.
+///     async_retry(before_retry(operation, step), policy)
 ///
-/// `operation` and `step` are of any form that `async_retry` takes, each by itself, with or without an
-/// `attempt`; but a step is none of `fail_if`, `with_report` or `with_hooks`, and its value is not used. If
-/// both are plain callables the result is one too, which `retry` also takes. Otherwise both are awaited in a
-/// coroutine. An operation that takes a completion token and completes with an exception_ptr may have at most
-/// one value then.
+/// The step is a part of the attempt that follows it. It comes after the wait, and both have the same limits
+/// and the same cancellation. If the step fails, the attempt has failed with the step's error, and the
+/// operation is not called. There is no step before the first attempt.
 ///
-/// Lifetimes: both are moved or copied, and called as lvalues. Completion signature: that of the operation.
-/// Executor, per-operation cancellation and thread safety: those of an operation that returns an awaitable.
-/// Errors: that of the step is delivered as the operation would deliver it, as an error code or thrown.
+/// `operation` and `step` are each of any form that `async_retry` takes, with or without an `attempt`. A step
+/// cannot be `fail_if`, `with_report` or `with_hooks`, and its value is not used. If both are plain callables,
+/// the result is one too, and `retry` also takes it. Otherwise a coroutine awaits both. Then an operation that
+/// takes a completion token and completes with an exception_ptr may have at most one value.
 ///
-/// Throws std::invalid_argument for an empty operation or step, as a std::function or a pointer may be.
+/// Lifetimes: both are moved or copied, and called as lvalues.
+///
+/// Completion signature: that of the operation.
+///
+/// Executor, per-operation cancellation and thread safety: as for an operation that returns an awaitable.
+///
+/// Errors: an error of the step is delivered like an error of the operation, as an error code or thrown. Throws
+/// std::invalid_argument if operation or step is an empty std::function or a null pointer.
 template <typename Operation, typename Step>
 stepped_operation<std::decay_t<Operation>, std::decay_t<Step>> before_retry(Operation&& operation,
                                                                             Step&& step) {
@@ -60,7 +63,7 @@ struct detail::operation_form<stepped_operation<Operation, Step>> : detail::step
     static_assert(
         !step::judges_results && !step::is_reported && !step::has_hooks,
         "before_retry: fail_if, with_report and with_hooks are for the operation and not for its step; "
-        "a step says that it has failed with an error");
+        "a step reports a failure by an error");
 
     static auto call(stepped& operation, attempt const& which) {
         return base::call(operation.operation_, operation.step_, which);

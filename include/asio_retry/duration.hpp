@@ -12,7 +12,7 @@ namespace asio_retry {
 /// Every duration in the library is a whole number of nanoseconds.
 using duration = std::chrono::nanoseconds;
 
-/// Every point in time is one of the steady clock; wall-clock jumps change nothing.
+/// Every time in the library is of the steady clock, so that jumps of the wall clock change nothing.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
 namespace detail {
@@ -25,7 +25,8 @@ namespace detail {
 template <typename T>
 inline constexpr bool is_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
-/// What a `Held` is made from: what std::chrono converts to it, and to nanoseconds floating-point ones too.
+/// Whether a duration makes a `Held`: std::chrono converts it, or it is floating-point and `Held` has
+/// nanoseconds.
 template <typename Rep, typename Period, typename Held>
 inline constexpr bool is_holdable =
     std::convertible_to<std::chrono::duration<Rep, Period>, Held> ||
@@ -36,7 +37,7 @@ inline constexpr bool is_chrono_duration = false;
 template <typename Rep, typename Period>
 inline constexpr bool is_chrono_duration<std::chrono::duration<Rep, Period>> = true;
 
-/// std::chrono's conversion, but for what a `Held` cannot hold, and to the nearest nanosecond.
+/// Converts as std::chrono does, but saturates at the limits of `Held` and rounds to the nearest nanosecond.
 template <typename Held, typename Rep, typename Period>
 constexpr Held held_in(std::chrono::duration<Rep, Period> const& given) {
     using per = std::ratio_divide<Period, typename Held::period>;
@@ -66,11 +67,13 @@ constexpr Held held_in(std::chrono::duration<Rep, Period> const& given) {
 
 } // namespace detail
 
-/// A duration that somebody gives: any of std::chrono's, held at the first or the last that `Held` can tell.
+/// A duration parameter: takes any duration of std::chrono and saturates at the limits of `Held`.
 ///
-/// std::chrono's own conversion wraps round: hours::max() would be -1h. What is floating-point is rounded to
-/// the nearest nanosecond; throws std::invalid_argument for what is no number. A duration that a program
-/// converts itself, before it gives it, is std::chrono's matter.
+/// The conversion of std::chrono wraps round instead: hours::max() would be -1h. A floating-point duration is
+/// rounded to the nearest nanosecond. If you convert a duration yourself before you pass it, the rules of
+/// std::chrono apply.
+///
+/// Throws std::invalid_argument for a NaN.
 template <typename Held>
 class saturating : public Held {
 public:
@@ -78,38 +81,38 @@ public:
     constexpr saturating() noexcept
         : Held(Held::zero()) {}
 
-    /// Of any unit that is no finer.
+    /// From a duration whose unit is no finer.
     template <typename Rep, typename Period>
         requires detail::is_holdable<Rep, Period, Held>
     constexpr saturating(std::chrono::duration<Rep, Period> const& given)
         : Held(detail::held_in<Held>(given)) {}
 
-    /// Of what converts to one by itself.
+    /// From a type that converts to `Held` by itself.
     template <typename Other>
         requires(!detail::is_number<Other> && !std::derived_from<Other, Held> &&
                  !detail::is_chrono_duration<Other> && std::convertible_to<Other const&, Held>)
     constexpr saturating(Other const& given)
         : Held(given) {}
 
-    /// A number has no unit: says so.
+    /// Explains in a compiler error that a number has no unit.
     template <typename Number>
         requires detail::is_number<Number>
     constexpr saturating(Number) {
         static_assert(!detail::is_number<Number>,
-                      "a number alone is no duration, and needs a unit: 5s or 500ms, and not 5");
+                      "a number alone is not a duration: give it a unit, as in 5s or 500ms");
     }
 };
 
-/// Of nanoseconds.
+/// A parameter in nanoseconds.
 using saturating_duration = saturating<duration>;
 
 /// The same for a point in time.
 class saturating_time_point : public time_point {
 public:
-    /// That where the clock begins.
+    /// The epoch of the clock.
     constexpr saturating_time_point() noexcept = default;
 
-    /// Of any unit that is no finer.
+    /// From a time whose unit is no finer.
     template <typename Unit>
         requires std::convertible_to<Unit, saturating_duration>
     constexpr saturating_time_point(std::chrono::time_point<std::chrono::steady_clock, Unit> const& at)
@@ -130,7 +133,7 @@ inline constexpr bool returns_duration<F, Args...> = is_duration<std::invoke_res
 
 } // namespace detail
 
-/// `from + by`, held at the first or the last representable point instead of wrapping round.
+/// `from + by`, which saturates at the first or the last representable time.
 constexpr time_point saturating_add(saturating_time_point from, saturating_duration by) noexcept {
     if (by < duration::zero())
         return from < (time_point::min)() - by ? (time_point::min)() : from + by;

@@ -13,20 +13,26 @@
 
 namespace asio_retry {
 
-/// What `fail_if(operation, predicate).or_error()` makes of a value of type T that stays a failure, where the
-/// completion carries an exception_ptr. Its code is `error::exhausted`, whatever ended the operation: the
-/// number of attempts, a limit of time, a budget, or a value that is permanent. Copies share the value. Thread
-/// safety: one copy, or the values of two of them, are not used by two threads at once unless none of these
-/// changes the value.
+/// The exception of `fail_if(operation, predicate).or_error()`, with the last value that the predicate
+/// rejected.
+///
+/// It comes where the completion carries an exception_ptr. Its code is `error::exhausted`, whatever ended the
+/// operation: the number of attempts, a time limit, a retry budget, or a permanent value.
+///
+/// Lifetimes: copies share the value.
+///
+/// Thread safety: two threads may use one copy, or the values of two copies, at once only if neither changes
+/// the value.
 template <typename T>
 class ASIO_RETRY_DECL_TEMPLATE exhausted_error : public boost::system::system_error {
 public:
-    /// Made of the value of the last attempt.
+    /// Holds the value of the last attempt.
     explicit exhausted_error(T given_value)
         : system_error(make_error_code(error::exhausted), "fail_if rejects the last result")
         , value_(std::make_shared<T>(std::move(given_value))) {}
 
-    /// What the last attempt completed with; of several values a tuple. Whoever catches it may move it away.
+    /// The value of the last attempt; a tuple if there are several. A handler of the exception may move it
+    /// away.
     T& value() const noexcept { return *value_; }
 
 private:

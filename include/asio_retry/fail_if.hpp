@@ -20,7 +20,7 @@ inline constexpr bool can_judge<Predicate, std::tuple<Failure, Values...>> =
     std::is_invocable_r_v<bool, Predicate&, Values const&...> ||
     std::is_invocable_r_v<judgement, Predicate&, Values const&...>;
 
-/// What a predicate's answer means.
+/// Translates the answer of a predicate.
 template <typename Answer>
 judgement judged_as(Answer&& answer) {
     judgement judged;
@@ -36,7 +36,7 @@ judgement judged_as(Answer&& answer) {
 
 namespace asio_retry {
 
-/// A judged operation of which no value is delivered that stays a failure. Made by `or_error`.
+/// A judged operation that ends with an error instead of a value that stays a failure. Made by `or_error`.
 template <typename Judged>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation {
 public:
@@ -50,7 +50,7 @@ private:
     Judged operation_;
 };
 
-/// An operation whose successful results are judged by a predicate. Made by `fail_if`.
+/// An operation whose successful results a predicate judges. Made by `fail_if`.
 template <typename Operation, typename Predicate>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] judged_operation {
 public:
@@ -59,12 +59,13 @@ public:
         : operation_(std::move(given_operation))
         , predicate_(std::move(predicate)) {}
 
-    /// The same, but a value that stays a failure is no success: the operation ends with `error::exhausted`. An
-    /// `error_code` has the values beside it; an exception is an `exhausted_error`, which has them inside.
+    /// The same, but a value that stays a failure ends the operation with `error::exhausted`.
+    ///
+    /// An `error_code` has the values beside it. An exception is an `exhausted_error`, which has them inside.
     [[nodiscard]] erring_operation<judged_operation> or_error() && {
         return erring_operation<judged_operation>(std::move(*this));
     }
-    /// The same of a copy.
+    /// The same, made from a copy.
     [[nodiscard]] erring_operation<judged_operation> or_error() const& {
         return erring_operation<judged_operation>(*this);
     }
@@ -76,23 +77,24 @@ private:
     Predicate predicate_;
 };
 
-/// Makes `predicate(values...) == true` a failure of the operation, which is then retried like any other.
+/// Makes `predicate(values...) == true` a failure of the operation, which is retried like any other failure.
 ///
-/// The predicate may return a `judgement` instead, such as `judge_http(status, retry_after)` gives. A judgement
-/// says what the failure means, and what the server said about trying again. One that is `permanent` is
-/// delivered at once; one that failed with the kind `none` has not failed; `true` is `transient`.
+///     async_retry(fail_if(operation, predicate), policy)
 ///
-/// `operation` is of any form that `async_retry` takes. The predicate is given the values of its successful
-/// completion. A rejected value is retried whatever `retry_if` says, unless it is permanent or
-/// `retry_sent(false)` forbids it. After the last
-/// attempt it is delivered as it is, or, with `fail_if(operation, predicate).or_error()`, as an error.
+/// `operation` is of any form that `async_retry` takes. The predicate receives the values of its successful
+/// completion, and returns a bool or a `judgement`, such as `judge_http(status, retry_after)`. A judgement has
+/// the meaning of the failure, and the server's wish about retries. A `permanent` failure is delivered at once.
+/// A judgement that failed with the kind `none` has not failed. `true` means `transient`.
 ///
-/// A rejected value that comes after a time limit has told the attempt to stop is a `timed_out`, like every
-/// other failure then, and `retry_if` is asked about that. Where the completion has an error code, the values
-/// are delivered beside it.
+/// A rejected value is retried whatever `retry_if` says, unless it is permanent or `retry_sent(false)` forbids
+/// it. After the last attempt the value is delivered as it is, or, with
+/// `fail_if(operation, predicate).or_error()`, as an error.
 ///
-/// Throws std::invalid_argument for an empty operation or predicate, as a std::function or a pointer may
-/// be.
+/// After a time limit has cancelled the attempt, a rejected value is a `timed_out`, like every other failure
+/// then, and `retry_if` is asked about that. If the completion has an error code, the values are delivered
+/// beside it.
+///
+/// Throws std::invalid_argument if operation or predicate is an empty std::function or a null pointer.
 template <typename Operation, typename Predicate>
 judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
                                                                            Predicate&& predicate) {

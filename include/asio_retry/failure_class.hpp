@@ -10,38 +10,41 @@
 
 namespace asio_retry {
 
-/// What a failure says about the peer, and so about trying again.
+/// The kind of a failure: whether the server has answered, and whether a retry makes sense.
 enum class failure_kind : unsigned char {
     none,       ///< a success
-    permanent,  ///< trying again will not mend it: the peer has answered
+    permanent,  ///< a retry will not mend it: the server has answered
     transient,  ///< the next attempt may succeed
-    timeout,    ///< there was no answer in time
-    throttled,  ///< the peer limits this client: 429, RESOURCE_EXHAUSTED
-    overloaded, ///< the peer has too much to do: 503, LOADING
+    timeout,    ///< no answer came in time
+    throttled,  ///< the server limits this client: 429, RESOURCE_EXHAUSTED
+    overloaded, ///< the server has too much to do: 503, LOADING
 };
 
 /// The enumerator's name, for logs.
 ASIO_RETRY_DECL std::string_view to_string(failure_kind kind) noexcept;
-/// Writes it.
+/// Writes the name.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, failure_kind kind);
 
-/// What a failed attempt may have done at the peer.
+/// The possible effect of a failed attempt at the server.
 enum class effect : unsigned char {
-    none,     ///< nothing: the request was not sent, or was refused as a whole
-    possible, ///< the request may have been carried out
+    none,     ///< nothing: the request was not sent, or the server refused it as a whole
+    possible, ///< the server may have carried out the request
 };
 
-/// What a failure means. A success is {none, effect::none}; what is permanent has a possible effect.
+/// The meaning of a failure: its kind and its effect. A success is {none, effect::none}; a permanent failure
+/// has a possible effect.
 struct failure_class {
-    failure_kind kind = failure_kind::transient;              ///< about the peer
-    asio_retry::effect effect = asio_retry::effect::possible; ///< at the peer
+    failure_kind kind = failure_kind::transient;              ///< about the server
+    asio_retry::effect effect = asio_retry::effect::possible; ///< at the server
 
     friend constexpr bool operator==(failure_class const&, failure_class const&) noexcept = default;
 };
 
-/// Of an error code of the system, of Boost.Asio, of Boost.Beast or of this library, or of another one that is
-/// equivalent to one of the system's. Any other code is of a foreign category: nothing is known of it, as of an
-/// exception without a code, and it counts as transient.
+/// The meaning of an error code of the system, Boost.Asio, Boost.Beast, Boost's OpenSSL or this library.
+///
+/// Codes of other categories count too if they are equivalent to one of the system's. Any other code is of a
+/// foreign category. Nothing is known of it, as of an exception without a code, and it counts as transient.
+/// Names such as `asio.ssl` are categories. The numbers of OpenSSL 1.1 and 3 are known.
 ///
 /// | code | kind | effect |
 /// |---|---|---|
@@ -53,10 +56,9 @@ struct failure_class {
 /// | bad_descriptor, not_socket, fault | permanent | possible |
 /// | operation_not_supported, address_family_not_supported | permanent | possible |
 /// | no_protocol_option, access_denied, no_permission | permanent | possible |
-/// | already_connected, already_started | permanent | possible |
+/// | already_connected, already_started, socket_type_not_supported | permanent | possible |
 /// | host_not_found, no_data, no_recovery, service_not_found | permanent | possible |
-/// | socket_type_not_supported | permanent | possible |
-/// | what `permanent` has marked | permanent | possible |
+/// | errors that `permanent` has marked | permanent | possible |
 /// | condition::callback_threw, error::exhausted | permanent | possible |
 /// | `asio.ssl`: certificates, versions, ciphers, alerts, all but the next line | permanent | possible |
 /// | `asio.ssl`: end of file, shut down, bad MAC, internal_error, user_canceled | transient | possible |
@@ -67,12 +69,9 @@ struct failure_class {
 /// | `boost.beast.websocket`: closed | transient | possible |
 /// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
 /// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
-///
-/// Those in quotes are categories, which are known by their names. Of OpenSSL the numbers of the versions 1.1
-/// and 3 are known.
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 
-/// Of the status of an HTTP response.
+/// The meaning of the status of an HTTP response.
 ///
 /// | status | kind | effect | source |
 /// |---|---|---|---|
@@ -86,12 +85,12 @@ ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 /// | 501 Not Implemented, 505 HTTP Version Not Supported | permanent | possible | RFC 9110, 15.6.2 and 15.6.6 |
 /// | 500, 502 and other 5xx | transient | possible | RFC 9110, 15.6 |
 /// | other 4xx | permanent | possible | RFC 9110, 15.5 |
-/// | what is no status | permanent | possible | RFC 9110, 15 |
+/// | a number that is no status | permanent | possible | RFC 9110, 15 |
 ASIO_RETRY_DECL failure_class classify_http(int status) noexcept;
 
-/// Of a gRPC status code. Source: gRPC, "Status codes and their use in gRPC" (doc/statuscodes.md).
+/// The meaning of a gRPC status code.
 ///
-/// | code | kind | effect | what the source says |
+/// | code | kind | effect | the source says |
 /// |---|---|---|---|
 /// | 0 OK | none | none | |
 /// | 2 UNKNOWN, 13 INTERNAL | transient | possible | errors of a transport come as these |
@@ -100,10 +99,11 @@ ASIO_RETRY_DECL failure_class classify_http(int status) noexcept;
 /// | 10 ABORTED | transient | none | "retry at a higher level": a transaction was undone |
 /// | 14 UNAVAILABLE | transient | possible | "can be corrected by retrying with a backoff" |
 /// | every other | permanent | possible | |
+///
+/// Source: gRPC, "Status codes and their use in gRPC" (doc/statuscodes.md).
 ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 
-/// Of an SQLSTATE, five characters. Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; the classes are
-/// those of ISO 9075.
+/// The meaning of an SQLSTATE, five characters.
 ///
 /// | state | kind | effect |
 /// |---|---|---|
@@ -117,11 +117,15 @@ ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 /// | 58030 I/O error | transient | possible |
 /// | 57014 query canceled, as by statement_timeout | timeout | possible |
 /// | class 53: insufficient resources | overloaded | none |
-/// | every other, and what has not five characters | permanent | possible |
+/// | every other, and a text without five characters | permanent | possible |
+///
+/// Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; ISO 9075 defines the classes.
 ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
 
-/// Of an error reply of Redis or Valkey, such as "LOADING Redis is loading the dataset in memory", with or
-/// without the "-" of the protocol, by its first word.
+/// The meaning of an error reply of Redis or Valkey, by its first word.
+///
+/// The reply is a text such as "LOADING Redis is loading the dataset in memory", with or without the "-" of the
+/// protocol.
 ///
 /// | word | kind | effect |
 /// |---|---|---|
@@ -130,22 +134,23 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | every other | permanent | possible |
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
 
-/// For `retry_if`: trying again may mend it, so its kind is not permanent.
+/// For `retry_if`: a retry may help, because the kind of the error is not `permanent`.
 ASIO_RETRY_DECL bool worth_retrying(error_code const& ec) noexcept;
 
-/// For `retry_if` of what must not happen twice: worth retrying, and the attempt has done nothing at the peer.
+/// For `retry_if` of requests that must not happen twice: a retry may help, and the server has done nothing.
 ASIO_RETRY_DECL bool surely_not_done(error_code const& ec) noexcept;
 
-/// What a predicate of `fail_if` has to say of a value. One that failed with the kind `none` has not failed.
+/// The answer of a predicate of `fail_if` about a value. With the kind `none` the value has not failed.
 struct judgement {
     bool failed = false; ///< whether the value is a failure
-    failure_class what;  ///< what it means then
-    pushback said;       ///< what the peer said about trying again
+    failure_class what;  ///< the meaning of the failure
+    pushback said;       ///< the server's wish about retries
     int status = 0;      ///< of the HTTP response; 0: none, or not known
 };
 
-/// What an HTTP response comes to, by its status and its field Retry-After; an empty one says nothing. `now` is
-/// what a date in it is compared with.
+/// Judges an HTTP response by its status and its field Retry-After; an empty field says nothing.
+///
+/// `now` is the time with which a date in the field is compared.
 ASIO_RETRY_DECL judgement
 judge_http(int status, std::string_view retry_after = {},
            std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) noexcept;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <version>
 
-// For std::format, where the standard library has it: what `to_string` says of events, policies, reasons, kinds
+// For std::format, if the standard library has it: the text of `to_string` for events, policies, reasons, kinds
 // and states of breakers, with the format of a text, such as `{:>20}`.
 
 #if defined(__cpp_lib_format)

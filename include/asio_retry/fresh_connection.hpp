@@ -19,29 +19,31 @@ namespace asio_retry {
 
 /// An operation for `async_retry` that makes a new TCP connection in each attempt.
 ///
-/// `co_await async_retry(fresh_connection(socket, "example.org", "https"), policy);` An attempt closes the
-/// socket, looks host and service up, because addresses change, and tries one endpoint after the other, each
-/// with a newly opened socket, because one whose connect failed is spoilt. It fails when the last endpoint has;
-/// only then comes the delay. A failed attempt leaves the socket closed. An attempt_timeout is for all
-/// endpoints of an attempt.
+///     co_await async_retry(fresh_connection(socket, "example.org", "https"), policy);
 ///
-/// Preconditions: nobody else uses the socket during the operation. Options that are set on it before are lost.
+/// Each attempt closes the socket, looks up host and service, because addresses change, and connects to the
+/// first endpoint that accepts. Each connect uses a newly opened socket, because a failed connect leaves a
+/// socket unusable. The attempt fails when the last endpoint has failed; only then comes the delay. A failed
+/// attempt leaves the socket closed. An attempt_timeout is for all endpoints of an attempt.
+///
+/// Preconditions: nothing else uses the socket during the operation. Options that you set on the socket before
+/// are lost.
 ///
 /// Lifetimes: the socket outlives the operation; the rest is copied.
 ///
-/// Completion signature: void(error_code, tcp::endpoint), with the endpoint connected to.
+/// Completion signature: void(error_code, tcp::endpoint), with the connected endpoint.
 ///
-/// Executor: the socket's, unless the handler has an associated one. Lookups are made by a thread of Asio.
+/// Executor: the socket's, unless the handler has an associated one. A thread of Asio makes the lookups.
 ///
-/// Per-operation cancellation: all types, which mean the same. A connect ends at once. A lookup that the system
-/// has begun cannot be interrupted, and so the attempt ends, with `operation_aborted` and without connecting,
-/// when that returns; time limits of the policy wait for it too.
+/// Per-operation cancellation: all types, with the same meaning. A connect ends at once. A lookup that the
+/// system has begun cannot be interrupted. The attempt then ends when the lookup returns, with
+/// `operation_aborted` and without connecting; time limits of the policy wait for it too.
 ///
-/// Errors: those of the lookup; otherwise that of the last endpoint, `not_found` if there is none;
-/// `operation_aborted` when cancelled, or when the socket was closed during a connect.
+/// Errors: that of the lookup; otherwise the error of the last endpoint, or `not_found` if there is no
+/// endpoint; `operation_aborted` when cancelled, or when the socket was closed during a connect.
 ///
-/// Thread safety: distinct objects with distinct sockets are independent. On an executor that runs functions on
-/// several threads at once the handler of an operation that may be cancelled has a strand for its executor.
+/// Thread safety: distinct objects with distinct sockets are independent. On an executor of several threads,
+/// the handler of an operation that may be cancelled has a strand as its executor.
 template <typename Executor = boost::asio::any_io_executor>
 class fresh_connection {
     using tcp = boost::asio::ip::tcp;
@@ -49,22 +51,22 @@ class fresh_connection {
     using error_code = boost::system::error_code;
 
 public:
-    /// The socket that is connected.
+    /// The type of the socket that is connected.
     using socket_type = boost::asio::basic_stream_socket<tcp, Executor>;
 
-    /// Looks `host` and `service` up in each attempt.
+    /// Looks up `host` and `service` in each attempt.
     fresh_connection(socket_type& socket, std::string host, std::string service)
         : socket_(&socket)
         , host_(std::move(host))
         , service_(std::move(service)) {}
 
-    /// The endpoints to try, in this order, without a lookup.
+    /// Connects to the first of these endpoints that accepts, in this order, without a lookup.
     fresh_connection(socket_type& socket, std::vector<tcp::endpoint> endpoints)
         : socket_(&socket)
         , endpoints_(std::move(endpoints))
         , looks_up_(false) {}
 
-    /// One attempt.
+    /// Makes one attempt.
     template <typename Token>
     auto operator()(Token&& token) const {
         return boost::asio::async_compose<Token, void(error_code, tcp::endpoint)>(one_attempt(*this), token,
@@ -79,7 +81,7 @@ private:
         }
     };
 
-    // Where the socket has a default token, a condition alone says which async_connect is meant.
+    // If the socket has a default token, only a condition says which async_connect is meant.
     struct any_endpoint {
         bool operator()(error_code const&, tcp::endpoint const&) const noexcept { return true; }
     };

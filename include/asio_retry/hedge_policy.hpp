@@ -17,41 +17,49 @@
 
 namespace asio_retry {
 
-/// The fields of a hedge_policy, to look at.
+/// The fields of a hedge_policy, for reading.
 struct hedge_settings {
-    /// Given the number of the attempt.
+    /// Receives the number of the attempt.
     using hook = detail::shared_function<void(std::uint64_t)>;
 
-    /// What there is of it is what a hedge and a retry have in common.
+    /// The settings that hedges share with retries.
     retry_policy common;
     asio_retry::duration delay{};               ///< without `observed`
     std::shared_ptr<latency_quantile> observed; ///< null: `delay` is fixed
     bool deliver_at_once = false;               ///< see the setter
-    hook on_hedge;                              ///< none: nobody is told
+    hook on_hedge;                              ///< none: no hook
 
-    /// That of `common`.
+    /// The greatest number of attempts, from `common`.
     std::uint64_t max_attempts() const noexcept { return common.settings().max_attempts.value_or(1); }
 };
 
-/// When an operation that has no result yet is begun once more, beside what runs already.
+/// When another attempt of an operation begins beside the attempts that already run.
 ///
-/// An immutable value, as retry_policy: every setter returns a changed copy and throws std::invalid_argument,
-/// naming the field, the value and the rule, for what makes no sense, an empty std::function or function
-/// pointer included. The default is 2 attempts, no limit of time and no gate; what is retried is as in
-/// retry_policy. Copying shares the settings and never allocates; a policy that was moved from is unchanged.
-/// Thread safety: one policy may serve any number of operations on any threads. A user's callables are called
-/// on the executor of their operation, without a lock. If one throws, the operation ends with that exception
-/// or, where it completes with an error code, with the `asio_retry::error` that names it.
+/// An immutable value, like retry_policy: every setter returns a changed copy. A setter throws
+/// std::invalid_argument, which names the field, the value and the rule, for a value that makes no sense. An
+/// empty std::function or a null pointer is such a value. The default is 2 attempts, no time limit and no gate;
+/// the same failures are retried as in retry_policy. Copying shares the settings and never allocates. A policy
+/// that was moved from is unchanged.
+///
+/// Errors: if a callable of yours throws, the operation ends with that exception. If it completes with an error
+/// code, it ends with the `asio_retry::error` that names the callable.
+///
+/// Thread safety: one policy may serve any number of operations on any threads. Your callables are called on
+/// the executor of their operation, without a lock.
 class [[nodiscard("a policy is never changed: its setters return a changed copy")]] hedge_policy {
 public:
-    /// Another attempt begins each time that `delay` has passed since the last one began without a result. Of
-    /// zero all attempts begin at once. Throws std::invalid_argument if negative.
+    /// Begins another attempt each time that `delay` has passed since the last one began, without a result.
+    ///
+    /// With a delay of zero all attempts begin at once. Throws std::invalid_argument if negative.
     ASIO_RETRY_DECL explicit hedge_policy(saturating_duration delay);
 
-    /// What takes longer than the quantile is hedged, and the quantile learns from each operation: how long the
-    /// attempt that won has taken, and how long those that lost, or that a limit of time ended, had run when
-    /// they were told to stop. Those that failed, or that the caller cancelled, say nothing. Throws
-    /// std::invalid_argument if it is null.
+    /// Hedges an attempt that takes longer than a quantile of the attempts before it.
+    ///
+    /// The quantile learns from each operation. From the attempt that won it learns how long that took. From
+    /// attempts that lost, or that a time limit ended, it learns how long they had run when they were
+    /// cancelled. Attempts that failed, or that the caller cancelled, say nothing.
+    ///
+    /// Throws std::invalid_argument if it is null.
     ASIO_RETRY_DECL explicit hedge_policy(std::shared_ptr<latency_quantile> observed);
 
     /// Copies share the settings.
@@ -60,19 +68,24 @@ public:
     hedge_policy& operator=(hedge_policy const&) noexcept = default;
     ~hedge_policy() = default;
 
-    /// At most `count` attempts however they begin, as hedges or because one has failed, the first one
-    /// included; from 1 to 16.
+    /// Makes at most `count` attempts, the first one included; from 1 to 16.
+    ///
+    /// All attempts count: those begun as hedges, and those begun because an attempt failed.
     ASIO_RETRY_DECL hedge_policy max_attempts(std::int64_t count) const;
 
-    /// Asked for every attempt but the first whether it may be made, as a retry after a `transient` failure,
-    /// and for every attempt whether it may begin; null takes the gate away. Where it refuses, no further
-    /// attempt of the operation begins, and those that run go on. It is told that the attempt that won
-    /// succeeded, that those that lost were abandoned, and of the others how they failed.
+    /// Asks this gate for every attempt; null takes the gate away.
+    ///
+    /// The gate is asked whether an attempt other than the first may be made, as for a retry after a
+    /// `transient` failure. It is asked whether every attempt may begin. If it refuses, no further attempt of
+    /// the operation begins, and running attempts continue. The gate hears that the attempt that won succeeded,
+    /// that attempts that lost were abandoned, and how the others failed.
     ASIO_RETRY_DECL hedge_policy gate(std::shared_ptr<retry_gate> shared) const;
 
-    /// As retry_policy::retry_if. What the predicate will not retry ends the operation; after what it retries
-    /// the next attempt begins at once. A predicate of a retry_event is told the attempt's number, error and
-    /// exception, no times, and of `sent` what the error says.
+    /// Says which failures are retried, as retry_policy::retry_if.
+    ///
+    /// A failure that the predicate refuses ends the operation; after any other failure the next attempt begins
+    /// at once. A predicate of a retry_event receives the attempt's number, error and exception, but no times.
+    /// Its `sent` depends on the error alone.
     template <typename E = void, typename Predicate>
         requires(!detail::names_kinds<Predicate>)
     hedge_policy retry_if(Predicate&& predicate) const {
@@ -83,21 +96,26 @@ public:
         return with_common(settings().common.retry_if(first, others...));
     }
 
-    /// The operation ends with `timed_out` when this much time has passed since its initiation, unless an
-    /// attempt succeeds all the same while it is being told to stop. Throws std::invalid_argument if negative.
+    /// Ends the operation with `timed_out` when this much time has passed since its initiation.
+    ///
+    /// If an attempt succeeds while it is being cancelled, the operation succeeds. Throws std::invalid_argument
+    /// if negative.
     ASIO_RETRY_DECL hedge_policy total_timeout(saturating_duration greatest) const;
 
     /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
     ASIO_RETRY_DECL hedge_policy deadline(saturating_time_point when) const;
 
-    /// The operation completes as soon as its result is known, also where that is `timed_out` or
-    /// `operation_aborted`. Attempts that have been told to stop end later, unseen: this is for operations
-    /// that own whatever they use, buffers among it. The callable that starts them lives until the last has
-    /// ended, as do the executors. By default the operation completes when all of its attempts have.
+    /// Completes the operation as soon as its result is known, also `timed_out` or `operation_aborted`.
+    ///
+    /// By default the operation completes when all of its attempts have ended. With this setting, cancelled
+    /// attempts end later, unseen. So it is for operations that own everything that they use, buffers included.
+    /// The callable that starts attempts lives until the last attempt has ended. The executors live as long.
     ASIO_RETRY_DECL hedge_policy deliver_at_once() const;
 
-    /// `hook(std::uint64_t number)` is called before each attempt but the first. A second hook replaces the
-    /// first. If it throws, the operation ends as where `retry_policy::on_retry` throws.
+    /// Calls `hook(std::uint64_t number)` before each attempt but the first.
+    ///
+    /// A second hook replaces the first. If the hook throws, the operation ends as after an exception from
+    /// `retry_policy::on_retry`.
     template <typename Hook>
     hedge_policy on_hedge(Hook&& hook) const {
         constexpr bool takes_number = std::invocable<std::decay_t<Hook>&, std::uint64_t>;
@@ -106,15 +124,19 @@ public:
             return with_on_hedge({"on_hedge", std::forward<Hook>(hook)});
     }
 
-    /// How long a peer may ask to be left alone, by `attempt::heed` or the judgement of a predicate of
-    /// `fail_if`: up to that no attempt begins earlier than it said. Where it asks for more, or for no retry at
-    /// all, no further attempt begins. One minute by default. Throws std::invalid_argument if negative.
+    /// The greatest delay that a server may ask for, by `attempt::heed` or the judgement of a predicate of
+    /// `fail_if`.
+    ///
+    /// Up to this limit, no attempt begins earlier than the server said. If the server asks for more, or for no
+    /// retry at all, no further attempt begins. The default is one minute. Throws std::invalid_argument if
+    /// negative.
     ASIO_RETRY_DECL hedge_policy pushback_limit(saturating_duration greatest) const;
 
-    /// The policy for a hedge inside the attempt `outer` of a retry: it has no more time than that
-    /// attempt, and makes a single attempt unless that attempt is the first, so that the attempts of both are
-    /// a sum and never a product. It passes on a permanent error with its mark, and what a peer said that wants
-    /// no retry. Precondition: the attempt is running.
+    /// The policy for a hedge inside the attempt `outer` of a retry.
+    ///
+    /// The hedge has no more time than that attempt. It makes a single attempt unless that attempt is the
+    /// first, so that the attempts of both add up instead of multiplying. It passes on a permanent error with
+    /// its mark, and a server's wish for no retry. Precondition: the attempt is running.
     ASIO_RETRY_DECL hedge_policy nested_in(attempt const& outer) const;
 
     /// The fields.

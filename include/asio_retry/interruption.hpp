@@ -6,11 +6,11 @@
 
 namespace asio_retry {
 
-/// What told an attempt to stop before it had ended by itself.
+/// Which of these cancelled an attempt before it ended by itself.
 enum class interruption : unsigned char {
-    none,            ///< nothing did: the error is the attempt's own
-    attempt_timeout, ///< it took longer than attempt_timeout, or set_up_within or idle_timeout allow
-    deadline,        ///< total_timeout, the deadline or that of the scope was reached
+    none,            ///< none: the error is the attempt's own
+    attempt_timeout, ///< it took longer than attempt_timeout, set_up_within or idle_timeout allows
+    deadline,        ///< it reached total_timeout, the deadline, or the deadline of the scope
     cancellation,    ///< the caller or a scope cancelled the operation
 };
 

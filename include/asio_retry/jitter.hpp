@@ -13,39 +13,41 @@
 
 namespace asio_retry {
 
-/// What a jitter may look at to draw the next delay.
+/// The facts from which a jitter draws the next delay.
 struct backoff_step {
     std::uint64_t failures = 1; ///< consecutive failures, the present one included
-    duration ceiling{};         ///< what the backoff gives for them, the cap applied
-    duration base{};            ///< the first ceiling that was not zero; a later one if the cap fell to it
-    duration cap = (duration::max)(); ///< the backoff's cap, or that of the part which made the ceiling
+    duration ceiling{};         ///< the delay that the backoff gives for them, with the cap applied
+    duration base{};            ///< the first `ceiling` that was not zero; a later one if the cap fell to it
+    duration cap = (duration::max)(); ///< the backoff's cap, or that of the part which gave the `ceiling`
     duration previous{};              ///< the delay drawn last; the base before there was one
 };
 
-/// From which delays are drawn uniformly, both ends included.
+/// The range from which delays are drawn uniformly, both ends included.
 struct delay_range {
     duration least{};    ///< the shortest delay
-    duration greatest{}; ///< the longest delay
+    duration greatest{}; ///< the greatest delay
 };
 
 class jitter;
 
-/// A user's own jitter.
+/// Your own jitter: a callable `(backoff_step, random&) -> duration`.
 template <typename F>
 concept jitter_function =
     !std::same_as<std::decay_t<F>, jitter> && detail::returns_duration<std::decay_t<F>&, backoff_step, random&>;
 
-/// How a delay is drawn under the ceiling.
+/// How a delay is drawn at random, given the `ceiling`: the delay of the backoff.
 ///
-/// The built-in jitters that have a range draw from one that the backoff's cap bounds, so no draw is pushed
-/// onto the cap and the cap is as (un)likely as any other delay. Of `log_normal_jitter` and
-/// `decorrelated_jitter_v2`, which have none, what is drawn above the cap becomes the cap. Schemes that were
-/// published otherwise are made by `cap` and `beyond_cap`. An immutable value: the setters return a changed
-/// copy. Thread safety: const calls are safe from any number of threads as long as a user's callable is.
+/// A jitter is an immutable value: the setters return a changed copy. The backoff's cap bounds the range from
+/// which the built-in jitters draw. So no draw is pushed onto the cap, and the cap is as likely as any other
+/// delay. `log_normal_jitter` and `decorrelated_jitter_v2` have no range: a greater draw becomes the cap. `cap`
+/// and `beyond_cap` make schemes that were published otherwise.
+///
+/// Thread safety: const calls are safe from any number of threads, provided that your callable is.
 class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
 public:
-    /// What a user's callable returns is held in [0, cap]. Throws std::invalid_argument if it is empty, as a
-    /// std::function or a pointer may be.
+    /// Takes your callable, whose result is held in [0, cap].
+    ///
+    /// Throws std::invalid_argument if the callable is an empty std::function or a null pointer.
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
@@ -56,35 +58,43 @@ public:
     /// The same.
     ASIO_RETRY_DECL explicit jitter(detail::custom_jitter_kind kind);
 
-    /// Copies share a user's callable.
+    /// Copies share your callable.
     ASIO_RETRY_DECL jitter(jitter const& other);
     /// The same.
     ASIO_RETRY_DECL jitter& operator=(jitter const&);
     ASIO_RETRY_DECL ~jitter();
 
-    /// Draws whole multiples of `step` only: seconds, or the slots of a network. What is to be drawn is rounded
-    /// into its range, or below where the range has no multiple. Throws std::invalid_argument if not positive.
+    /// Draws only whole multiples of `step`: seconds, or the slots of a network.
+    ///
+    /// The delay to draw is rounded into its range, or below it if the range has no multiple. Throws
+    /// std::invalid_argument if not positive.
     ASIO_RETRY_DECL jitter unit(saturating_duration step) const;
 
-    /// Bounds the delay after it has been drawn: all that is drawn above it becomes the cap itself. For schemes
-    /// that are so defined, together with a backoff without a cap. Throws std::invalid_argument if negative.
+    /// Bounds the delay after it was drawn: every greater draw becomes the cap itself.
+    ///
+    /// For schemes that are defined in this way, together with a backoff without a cap. Throws
+    /// std::invalid_argument if negative.
     ASIO_RETRY_DECL jitter cap(saturating_duration greatest) const;
 
-    /// The cap of the backoff bounds the ceiling alone: what is drawn may lie above.
+    /// Lets the cap of the backoff bound the `ceiling` alone: a drawn delay may be greater.
     ASIO_RETRY_DECL jitter beyond_cap() const;
 
-    /// No delay that is drawn is shorter, as far as the cap of the backoff allows; not drawn are that of
-    /// `first_at_once` and what `clamp` shortens. The
-    /// range to draw from begins there, so that no delay is likelier than others; where nothing is left of it,
-    /// and where a jitter has no range, what is shorter becomes `least`, rounded up to a multiple of the unit.
-    /// Throws std::invalid_argument if negative or above `cap`, which throws if it is given below.
+    /// Draws no delay shorter than `least`, as far as the cap of the backoff allows.
+    ///
+    /// The range to draw from begins at `least`, so that no delay is likelier than others. If nothing is left
+    /// of the range, or if the jitter has no range, a shorter delay becomes `least`. It is then rounded up to a
+    /// multiple of the unit. The delay of `first_at_once` and a delay that `clamp` shortens are not drawn, and
+    /// may be shorter.
+    ///
+    /// Throws std::invalid_argument if negative or above `cap`; `cap` throws if it is below `least`.
     ASIO_RETRY_DECL jitter at_least(saturating_duration least) const;
 
-    /// The delay to wait; at least 0, and at most step.cap unless this is a jitter `beyond_cap`. Precondition:
-    /// 0 <= step.base, step.ceiling <= step.cap.
+    /// Draws the delay to wait: at least 0, and at most step.cap unless this is a jitter `beyond_cap`.
+    ///
+    /// Precondition: `0 <= step.base`, `step.ceiling <= step.cap`.
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 
-    /// From where `draw` draws uniformly, before `cap`; none for a jitter that does not.
+    /// The range from which `draw` draws uniformly, before `cap`; none if it does not.
     ASIO_RETRY_DECL std::optional<delay_range> range(backoff_step const& step) const;
 
     /// 1 ns unless `unit` was called.
@@ -111,55 +121,73 @@ private:
     bool beyond_cap_ = false;
 };
 
-/// The ceiling itself.
+/// No randomness: the `ceiling` itself.
 ASIO_RETRY_DECL jitter no_jitter();
 
-/// Uniform in [0, ceiling]. Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+/// Uniform in `[0, ceiling]`.
+///
+/// Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 ASIO_RETRY_DECL jitter full_jitter();
 
-/// Uniform in [ceiling / 2, ceiling]. Source: as `full_jitter`.
+/// Uniform in `[ceiling / 2, ceiling]`.
+///
+/// Source: as `full_jitter`.
 ASIO_RETRY_DECL jitter equal_jitter();
 
-/// Uniform in [base, min(cap, 3 * previous)], whatever the ceiling, from the first failure on whose ceiling is
-/// not zero; before, no delay. Where the cap falls to the base, as in a part of a chain, base and previous
-/// begin anew with the ceiling there. Source: as `full_jitter`, which caps the value drawn instead of the range
-/// and so returns the cap itself up to two times in three: that is `decorrelated_jitter().cap(greatest)`, with
-/// a backoff without a cap.
+/// Uniform in `[base, min(cap, 3 * previous)]`: grows with the delay drawn before, whatever the `ceiling`.
+///
+/// It begins with the first failure whose `ceiling` is not zero; before that there is no delay. If the cap
+/// falls to the base, as in a part of a chain, base and previous begin anew with the `ceiling` there.
+///
+/// Source: as `full_jitter`. That source caps the drawn value instead of the range, and so returns the cap
+/// itself up to two times in three. To get that, use `decorrelated_jitter().cap(greatest)` with a backoff
+/// without a cap.
 ASIO_RETRY_DECL jitter decorrelated_jitter();
 
-/// Uniform in [ceiling * (1 - fraction), ceiling * (1 + fraction)].
+/// Uniform in `[ceiling * (1 - fraction), ceiling * (1 + fraction)]`.
+///
 /// Throws std::invalid_argument if the fraction is not in [0, 1].
 ASIO_RETRY_DECL jitter proportional_jitter(double fraction);
 
-/// Uniform in [ceiling, ceiling + greatest]. Throws std::invalid_argument if negative.
+/// Uniform in `[ceiling, ceiling + greatest]`.
+///
+/// Throws std::invalid_argument if negative.
 ASIO_RETRY_DECL jitter additive_jitter(saturating_duration greatest);
 
-/// Uniform in [ceiling * least, ceiling * greatest]. Throws std::invalid_argument unless 0 <= least <= greatest
-/// and both are finite.
+/// Uniform in `[ceiling * least, ceiling * greatest]`.
+///
+/// Throws std::invalid_argument unless 0 <= least <= greatest and both are finite.
 ASIO_RETRY_DECL jitter multiplicative_jitter(double least, double greatest);
 
-/// Uniform in [ceiling - window, ceiling], so that something is left to draw at the cap; from 0 where the
-/// ceiling is lower than the window. Throws std::invalid_argument if negative.
+/// Uniform in `[ceiling - window, ceiling]`, so that delays still differ at the cap.
+///
+/// It draws from 0 if the `ceiling` is lower than the window. Throws std::invalid_argument if negative.
 ASIO_RETRY_DECL jitter windowed_jitter(saturating_duration window);
 
-/// Uniform in [ceiling - window, ceiling + window]; from 0 where the ceiling is lower than the window. Throws
-/// std::invalid_argument if negative.
+/// Uniform in `[ceiling - window, ceiling + window]`.
+///
+/// It draws from 0 if the `ceiling` is lower than the window. Throws std::invalid_argument if negative.
 ASIO_RETRY_DECL jitter symmetric_jitter(saturating_duration window);
 
-/// Uniform in [least, ceiling]: a full jitter without the shortest delays. The ceiling itself where that is
-/// lower than `least`; `full_jitter().at_least(least)` waits for `least` there. Throws std::invalid_argument if
-/// negative.
+/// Uniform in `[least, ceiling]`: a full jitter without the shortest delays.
+///
+/// If the `ceiling` is lower than `least`, the delay is the `ceiling`; with `full_jitter().at_least(least)` it
+/// is `least`. Throws std::invalid_argument if negative.
 ASIO_RETRY_DECL jitter uniform_jitter(saturating_duration least);
 
-/// `ceiling * exp(sigma * n)`, n normal with mean 0 and variance 1, and never above the cap: the ceiling is the
-/// median. Throws std::invalid_argument unless sigma is finite and at least 0.
+/// `ceiling * exp(sigma * n)`, n normal with mean 0 and variance 1, and never above the cap.
+///
+/// The `ceiling` is the median. Throws std::invalid_argument unless sigma is finite and at least 0.
 ASIO_RETRY_DECL jitter log_normal_jitter(double sigma);
 
-/// `base * (s(n + u) - s(n - 1 + v)) / 1.4` with s(t) = 2^t * tanh(sqrt(4 * t)), n the failures before this
-/// one, u and v uniform in [0, 1), and s = 0 where n is 0; whatever the ceiling, and never above the cap. A
-/// failure with a ceiling of zero at first counts, but has no delay.
-/// Source: Polly, `DecorrelatedJitterBackoffV2`, where v is the u of the delay before: each delay has the same
-/// law here, but does not depend on that one.
+/// The jitter of Polly's `DecorrelatedJitterBackoffV2`, whatever the `ceiling`, and never above the cap.
+///
+/// `base * (s(n + u) - s(n - 1 + v)) / 1.4` with s(t) = 2^t * tanh(sqrt(4 * t)) and s = 0 where n is 0. n is
+/// the number of failures before this one; u and v are uniform in [0, 1). A failure with a `ceiling` of zero at
+/// the beginning counts, but has no delay.
+///
+/// Source: Polly, `DecorrelatedJitterBackoffV2`, where v is the u of the delay before. Each delay has the same
+/// distribution here, but does not depend on the delay before.
 ASIO_RETRY_DECL jitter decorrelated_jitter_v2();
 
 } // namespace asio_retry

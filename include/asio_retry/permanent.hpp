@@ -10,28 +10,30 @@
 
 namespace asio_retry {
 
-/// A failure that trying again will not mend. Made by `permanent`.
+/// A failure that a retry will not mend. Made by `permanent`.
 class ASIO_RETRY_DECL permanent_error : public std::exception {
 public:
-    /// For `permanent`, as is the other.
+    /// For `permanent`, as is the other constructor.
     explicit permanent_error(error_code const& code) noexcept;
 
     /// Precondition: e is not null.
     explicit permanent_error(std::exception_ptr e);
 
-    /// What the inner exception says; `permanent error` for a code, whose message `code()` has.
+    /// The text of the inner exception; `permanent error` for a code, whose message `code()` has.
     char const* what() const noexcept override;
 
-    /// The code, or that in the exception.
+    /// The code, or the code in the exception.
     error_code const& code() const noexcept { return code_; }
 
-    /// Null if it is a code.
+    /// The inner exception; null if there is only a code.
     std::exception_ptr const& exception() const noexcept { return exception_; }
 
-    /// For an operation that completes with a code: one of the same value and message in a category of its own,
-    /// by which a retry knows it. Without memory for that category, and for a code of a standard category that
-    /// Boost has not, the mere code. An operation of one's own passes it to its handler as an error_code:
-    /// the newest Boosts hand on what a handler is called with.
+    /// For an operation that completes with a code: a code of the same value and message, marked as permanent.
+    ///
+    /// The code is of a category of its own, by which a retry recognises it. Without memory for that category
+    /// the result is the plain code. It is also plain if the code is of a standard category that Boost lacks.
+    /// Your own operation passes it to its handler as an error_code: the newest versions of Boost pass on the
+    /// argument as it is.
     operator error_code() const noexcept;
 
 private:
@@ -41,16 +43,18 @@ private:
 
 /// Marks an error as one that must not be retried.
 ///
-/// To be thrown by an operation, `throw permanent(std::runtime_error("no such user"))`, or returned by one that
-/// ends with a code, `co_return permanent(error)`. It ends the retry whatever `retry_if` says, and what
-/// completes the operation is the inner error, unchanged. A thrown one is found through nested exceptions too.
-/// If a time limit had told the attempt to stop, the retry ends as well, also if the inner error is
-/// `operation_aborted`: `catch (...) { throw permanent(std::current_exception()); }` around a POST means one
+/// Throw it from an operation, `throw permanent(std::runtime_error("no such user"))`, or return it from one
+/// that ends with a code, `co_return permanent(error)`. It ends the operation whatever `retry_if` says, with
+/// the inner error, unchanged. A thrown one is also found in nested exceptions.
+///
+/// It also ends the operation after a time limit has cancelled the attempt, even if the inner error is
+/// `operation_aborted`. So `catch (...) { throw permanent(std::current_exception()); }` around a POST means one
 /// POST. Then the operation completes with `timed_out`, with the inner exception nested in it.
-/// `error` is an error code, an exception, which is copied as the type that it has here, or a
-/// std::exception_ptr that is not null, such as std::current_exception(). A code that is no error stays one:
-/// what returns `permanent(ec)` succeeds if `ec` says so. Thrown it is a failure, and becomes
-/// `error::operation_threw`.
+///
+/// `error` is an error code, an exception, or a std::exception_ptr that is not null, such as
+/// std::current_exception(). An exception is copied as the type that it has here. A code that is no error
+/// remains a success: an operation that returns `permanent(ec)` succeeds if `ec` says so. If you throw it, it
+/// is a failure, and becomes `error::operation_threw`.
 template <typename Error>
 permanent_error permanent(Error&& error) {
     if constexpr (std::is_same_v<std::remove_cvref_t<Error>, permanent_error>)
@@ -65,16 +69,16 @@ permanent_error permanent(Error&& error) {
 
 namespace detail {
 
-/// The permanent error in a thrown exception or in those nested in it.
+/// The permanent error in a thrown exception or in the exceptions nested in it.
 ASIO_RETRY_DECL std::optional<permanent_error> find_permanent(std::exception_ptr thrown);
 
-/// What `permanent_error` made a code of, given the code that an operation ended with.
+/// The inner code, given a code that `permanent_error` has marked.
 ASIO_RETRY_DECL std::optional<error_code> find_permanent(error_code const& code) noexcept;
 
-/// Marks what completes an operation: `thrown` if that is not null, else `error`.
+/// Marks the result of an operation: `thrown` if that is not null, else `error`.
 ASIO_RETRY_DECL void mark_permanent(error_code& error, std::exception_ptr& thrown);
 
-/// The code that an operation ends with when it throws and has no other way to say so.
+/// The code that an operation ends with if it throws and can only deliver a code.
 ASIO_RETRY_DECL error_code completion_code_of(std::exception_ptr const& thrown);
 
 } // namespace detail

@@ -8,25 +8,25 @@
 
 namespace asio_retry {
 
-/// What a peer said about trying again: nothing, not before some time has passed, or not at all.
+/// A server's wish about retries: none, not before some time has passed, or no retry at all.
 class pushback {
 public:
-    /// Nothing was said.
+    /// The server said nothing.
     constexpr pushback() noexcept = default;
 
-    /// Not before `delay` has passed. Throws std::invalid_argument if it is negative.
+    /// No retry before `delay` has passed. Throws std::invalid_argument if it is negative.
     ASIO_RETRY_DECL static pushback after(saturating_duration delay);
 
-    /// Not at all.
+    /// No retry at all.
     static constexpr pushback never() noexcept { return pushback(duration(-2)); }
 
-    /// Whether something was said.
+    /// Whether the server said something.
     constexpr explicit operator bool() const noexcept { return said_ != duration(-1); }
 
     /// Whether it was `never`.
     constexpr bool forbids() const noexcept { return said_ == duration(-2); }
 
-    /// Zero unless it was `after`.
+    /// The delay of `after`, and otherwise zero.
     constexpr duration delay() const noexcept { return said_ < duration::zero() ? duration::zero() : said_; }
 
     friend constexpr bool operator==(pushback const&, pushback const&) noexcept = default;
@@ -38,42 +38,49 @@ private:
     duration said_ = duration(-1); // or -2 for never
 };
 
-/// What to do when a peer asks for more patience than the policy's limit.
+/// How to answer a server that asks for a longer delay than the policy's limit.
 enum class over_limit : unsigned char {
-    stop,   ///< give up: whoever waits so long is better told now
+    stop,   ///< give up: a caller who would wait so long is better told now
     clamp,  ///< wait as long as the limit
-    ignore, ///< wait as if nothing had been said
+    ignore, ///< wait as if the server had said nothing
 };
 
-// Of all of them: spaces and tabs around the text do not count, a number consists of digits, without a sign,
-// and is held at duration::max(). They take any text whatever and never throw.
+// For all of them: spaces and tabs around the text do not count. A number consists of digits, without a sign,
+// and saturates at duration::max(). They take any text and never throw.
 
-/// The value of the HTTP field `Retry-After` (RFC 9110, sections 10.2.3 and 5.6.7): whole seconds, or a date in
-/// one of the three forms of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or
-/// `Sun Nov  6 08:49:37 1994`.
+/// Reads the HTTP field `Retry-After`: whole seconds, or a date.
 ///
-/// `now` is what a date is compared with, the peer's `Date` where it is known: a date in the past is
-/// `after(0)`. Anything else says nothing: a sign, a fraction, another zone than GMT, a day that does not
-/// exist. A leap second is the second after it. The name of the day is not compared with the date. A year of
-/// two digits is the one from 49 years ago to 50 years ahead.
+/// A date has one of the three forms of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
+/// or `Sun Nov 6 08:49:37 1994`. A date is compared with `now`, the server's `Date` if you know it. A date in
+/// the past is `after(0)`. Any other text says nothing: a sign, a fraction, a zone other than GMT, a day that
+/// does not exist. A leap second is the second after it. The name of the day is not compared with the date. A
+/// year of two digits is the one from 49 years ago to 50 years ahead.
+///
+/// Source: RFC 9110, sections 10.2.3 and 5.6.7.
 ASIO_RETRY_DECL pushback parse_retry_after(std::string_view text,
                                            std::chrono::system_clock::time_point now) noexcept;
 
-/// The value of `retry-after-ms`, `x-ms-retry-after-ms` or `x-amz-retry-after`: milliseconds, which may have a
-/// fraction, `1500.5`. What is less than a nanosecond is rounded up. Anything else says nothing.
+/// Reads `retry-after-ms`, `x-ms-retry-after-ms` or `x-amz-retry-after`: milliseconds, possibly with a
+/// fraction.
+///
+/// For example `1500.5`. A part of a nanosecond is rounded up. Any other text says nothing.
 ASIO_RETRY_DECL pushback parse_retry_after_ms(std::string_view text) noexcept;
 
-/// The value of `X-RateLimit-Reset`, `RateLimit-Reset` or `X-RateLimit-Reset-After`, about which servers do not
-/// agree: seconds, which may have a fraction, `1.5`. A number below 1 000 000 000 is the time from now on; any
-/// other is the time since 1970 in UTC, of a year from 2001 on, and is compared with `now`. One in the past is
-/// `after(0)`. What is less than a nanosecond is rounded up. Anything else says nothing.
+/// Reads `X-RateLimit-Reset`, `RateLimit-Reset` or `X-RateLimit-Reset-After`: seconds, possibly with a
+/// fraction.
 ///
-/// To be heeded after a 429 or 503: other answers have the field too, and do not ask for patience.
+/// For example `1.5`. Servers do not agree about these fields. A number below 1 000 000 000 is the time from
+/// now on. Any other number is the time since 1970 in UTC, of a year from 2001 on, and is compared with `now`.
+/// A time in the past is `after(0)`. A part of a nanosecond is rounded up. Any other text says nothing.
+///
+/// Use it after a 429 or 503 only: other answers have the field too, and ask for no delay.
 ASIO_RETRY_DECL pushback parse_rate_limit_reset(std::string_view text,
                                                 std::chrono::system_clock::time_point now) noexcept;
 
-/// The value of gRPC's `grpc-retry-pushback-ms` (gRFC A6): whole milliseconds of an int32. Anything else, a
-/// negative number among them, is `never`. Where the field is absent nothing was said: do not ask then.
+/// Reads gRPC's `grpc-retry-pushback-ms`: whole milliseconds of an int32.
+///
+/// Any other text, a negative number too, is `never`. If the field is absent, the server said nothing: do not
+/// call this then. Source: gRFC A6.
 ASIO_RETRY_DECL pushback parse_grpc_pushback(std::string_view text) noexcept;
 
 } // namespace asio_retry

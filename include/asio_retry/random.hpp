@@ -10,9 +10,12 @@ namespace asio_retry {
 
 /// The source of randomness of one operation: the same numbers on every platform.
 ///
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014). It is a
-/// uniform random bit generator, so a jitter may hand it to the distributions of `<random>`.
-/// Not for cryptography. Thread safety: distinct objects are independent; one object is not shared.
+/// It is a uniform random bit generator, so a jitter may pass it to the distributions of `<random>`. Not for
+/// cryptography.
+///
+/// Thread safety: distinct objects are independent; one object is not shared.
+///
+/// Source: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
 class random {
 public:
     /// As for every generator of the standard library.
@@ -30,6 +33,7 @@ public:
     ASIO_RETRY_DECL result_type operator()() noexcept;
 
     /// A whole number drawn from [least, greatest], both ends included, without bias.
+    ///
     /// Throws std::invalid_argument if least > greatest.
     ASIO_RETRY_DECL std::uint64_t uniform(std::uint64_t least, std::uint64_t greatest);
 
@@ -40,7 +44,7 @@ private:
     std::uint64_t state_;
 };
 
-/// A seed no other process or thread has: from the system's source of entropy.
+/// A seed that no other process or thread has, from the system's source of entropy.
 ASIO_RETRY_DECL std::uint64_t entropy_seed();
 
 } // namespace asio_retry

@@ -17,32 +17,34 @@
 
 namespace asio_retry {
 
-/// Tries an operation until it succeeds or until the policy says that trying again would be wrong, and blocks
-/// the thread meanwhile. It needs no executor.
+/// Makes attempts until one succeeds or the policy ends the operation; blocks the thread, needs no executor.
 ///
-/// `operation`, called as an lvalue once per attempt, is a plain callable, with an `attempt` as its parameter
-/// if it likes, or one inside `fail_if` or `with_report`. The result of a failed attempt is destroyed before
-/// the wait. A delay of zero is no wait; the thread only yields.
+/// `operation`, called as an lvalue once per attempt, is a plain callable. It may have an `attempt` as its
+/// parameter, and may stand inside `fail_if` or `with_report`. The result of a failed attempt is destroyed
+/// before the wait. With a delay of zero the thread only yields.
 ///
-/// Preconditions: what the operation returns is default-constructible. An empty operation, as a std::function
-/// or a pointer may be, is refused with std::invalid_argument.
+/// Preconditions: the result of the operation is default-constructible. Throws std::invalid_argument if the
+/// operation is an empty std::function or a null pointer.
 ///
-/// Lifetimes: operation and policy are moved or copied. What they refer to must live until this returns.
+/// Lifetimes: operation and policy are moved or copied. Everything that they refer to must live until this
+/// returns.
 ///
-/// Returns what the last attempt did, unchanged, by value: an operation that returns `error_code` or
-/// `boost::system::result<T>` fails with an error in it, any other by throwing, and what the last attempt threw
-/// is thrown again.
+/// Returns the result of the last attempt, unchanged, by value. An operation that returns `error_code` or
+/// `boost::system::result<T>` fails with an error in it. Any other fails by throwing, and the last exception is
+/// thrown again.
 ///
-/// Time limits cannot interrupt an attempt. One that fails when its attempt_timeout has passed counts as failed
-/// with `timed_out`; one that fails when the total_timeout or the deadline has passed ends the operation with
-/// `timed_out`. An operation that takes an `attempt` finds in `attempt::deadline` when all must be over, and
-/// may limit itself.
+/// Time limits cannot interrupt an attempt. A failure after its attempt_timeout counts as `timed_out`. A
+/// failure after the total_timeout or the deadline ends the operation with `timed_out`. An operation may limit
+/// itself by `attempt::deadline`.
 ///
-/// Errors: `timed_out`, as above; what a callable of the policy throws, which becomes an `asio_retry::error`
-/// where an error is returned; the reason of a gate of the policy, under `condition::refused`, where it let no
-/// attempt begin and there is no error of an earlier one; otherwise the last attempt's own. An exception thrown
-/// by an operation that returns its errors counts as the code in it, or `error::operation_threw`. Where errors
-/// are thrown, the library's own are a `boost::system::system_error`.
+/// Errors: the last attempt's own, except in these cases:
+/// - `timed_out`, as above;
+/// - an exception from a callable of the policy, or, if errors are returned, the `asio_retry::error` that names
+///   it;
+/// - the reason of a gate that refused, under `condition::refused`, if no earlier attempt left an error.
+///
+/// If an operation that returns errors throws, the code in the exception counts, or `error::operation_threw`.
+/// Thrown errors of the library are a `boost::system::system_error`.
 ///
 /// Thread safety: distinct calls are independent.
 template <typename Operation, retry_waits Waits>
@@ -66,9 +68,10 @@ auto retry(Operation&& operation, retry_policy policy) {
 }
 
 #ifdef __cpp_lib_jthread
-/// Where the standard library has std::stop_token: the same until `token` is told to stop, from any thread: a
-/// wait then ends at once, and no further attempt is made, nor a first one where it was told so before. Unless
-/// the attempt that runs succeeds, the operation ends with `operation_aborted`.
+/// The same until a stop is requested of `token`, from any thread, if the standard library has std::stop_token.
+///
+/// A wait then ends at once, and no further attempt begins, nor a first one if the stop was requested before.
+/// Unless the running attempt succeeds, the operation ends with `operation_aborted`.
 template <typename Operation>
 auto retry(Operation&& operation, retry_policy policy, std::stop_token token) {
     detail::stoppable_waits waits(std::move(token));
@@ -76,12 +79,12 @@ auto retry(Operation&& operation, retry_policy policy, std::stop_token token) {
 }
 #endif
 
-/// For what has no policy behind its operation: says what is wrong.
+/// Explains in a compiler error that the policy is missing or stands elsewhere.
 template <typename... Args>
     requires(detail::policy_place<retry_policy, Args...> != 1 || sizeof...(Args) < 2)
 auto retry(Args&&...) {
     constexpr auto policy = detail::policy_place<retry_policy, Args...>;
-    static_assert(policy != sizeof...(Args), "retry: there is no policy: retry(operation, policy)");
+    static_assert(policy != sizeof...(Args), "retry: the policy is missing: retry(operation, policy)");
     static_assert(policy != 0 || sizeof...(Args) == 0, "retry: the operation comes before the policy");
     static_assert(policy < 2 || policy == sizeof...(Args),
                   "retry: the operation comes first, and then the policy: it needs no executor");

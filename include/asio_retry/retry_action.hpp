@@ -8,9 +8,9 @@
 
 namespace asio_retry {
 
-/// What whoever runs a retry_machine has to do next.
+/// The next step for the code that runs a retry_machine.
 struct retry_action {
-    /// What there is to do.
+    /// The kinds of steps.
     enum class kind {
         attempt,  ///< make an attempt now
         wait,     ///< wait for `delay`, then ask `on_wait_over`; a delay of zero lets others run first
@@ -20,9 +20,9 @@ struct retry_action {
     kind what = kind::complete;                  ///< the next step
     duration delay{};                            ///< of a wait
     stop_reason reason = stop_reason::succeeded; ///< of a completion
-    error_code error; ///< of a completion: to be delivered in place of the last attempt's own error, if set
-    std::exception_ptr thrown; ///< of a completion: what a callback threw, or the exception inside a permanent
-                               ///< error; to be delivered instead of `error`
+    error_code error; ///< of a completion: if set, it is delivered in place of the last attempt's own error
+    std::exception_ptr thrown; ///< of a completion: the exception of a callback, or the one inside a permanent
+                               ///< error; if set, it is delivered instead of `error`
 };
 
 } // namespace asio_retry

@@ -28,11 +28,13 @@ enum class retry_wish : unsigned char;
 
 namespace asio_retry {
 
-/// Decides: the only place that does, for every form of retry.
+/// Decides every next step, for every form of retry.
 ///
-/// Told what an attempt came to and what time it is, it answers what to do next. It performs no I/O, reads no
-/// clock and owns no source of randomness; time and randomness are parameters. It calls the policy's callables.
-/// Thread safety: one machine is used by one operation, never concurrently; a callable may call `cancel`.
+/// You tell it the result of each attempt and the time, and it answers with the next step. It performs no I/O,
+/// reads no clock and owns no source of randomness; time and randomness are parameters. It calls the policy's
+/// callables.
+///
+/// Thread safety: one operation uses one machine, never concurrently; a callable may call `cancel`.
 class retry_machine {
 public:
     /// For one operation.
@@ -50,25 +52,25 @@ public:
             end_story();
     }
 
-    retry_policy const& policy() const noexcept { return policy_; } ///< what it decides by
+    retry_policy const& policy() const noexcept { return policy_; } ///< the policy by which it decides
 
     /// @name Before the start
     /// @{
-    /// The operation has no more time than what it is a part of.
+    /// Gives the operation no more time than the operation or scope around it has.
     void inherit_deadline(time_point deadline) noexcept {
         deadline_ = deadline;
         if (deadline != (time_point::max)())
             limits_attempts_ = measures_time_ = true;
     }
 
-    /// Tells `observer`, which must outlive the machine, what happens, and then those that it was given before.
+    /// Tells `observer` all events, before the observers given earlier. It must outlive the machine.
     void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept {
         observer.next = std::exchange(observer_, &observer);
         measures_time_ = is_told_ = true;
         has_hooks_ = has_hooks_ || has_hooks;
     }
 
-    /// The attempts say themselves when they are healthy, and when they have sent something.
+    /// The attempts themselves say when they are healthy, and when they have sent something.
     void expect_marks() noexcept {
         marks_health_ = policy_.settings().reset_after.has_value();
         attempts_speak_ = true;
@@ -77,21 +79,21 @@ public:
     /// A value that stays a failure is delivered as `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
 
-    /// The attempts are none, but ticks: the gate is asked for retries alone, and nobody observes.
+    /// The attempts are mere ticks: the gate is asked for retries alone, and the observer hears nothing.
     void expect_ticks() noexcept { makes_attempts_ = false; }
 
-    /// From now on `probe` is asked too whether to stop, before every initiation and after every callback. It
-    /// must outlive the machine.
+    /// Also asks `probe` whether to stop, before every initiation and after every callback. It must outlive the
+    /// machine.
     void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
-    bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether one may be cut short
-    bool measures_time() const noexcept { return measures_time_; } ///< whether `start` has to be told the time
+    bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether one may be cancelled
+    bool measures_time() const noexcept { return measures_time_; }     ///< whether `start` needs the time
 
-    /// Whether it has to be told of a success, and the time of that.
+    /// Whether it needs to hear of a success, and the time of the success.
     bool tells_success() const noexcept { return is_told_; }
-    ASIO_RETRY_DECL bool is_observed() const noexcept; ///< whether it needs its time
+    ASIO_RETRY_DECL bool is_observed() const noexcept; ///< whether that time is needed
 
-    /// Whether the first attempt may begin, and nobody has to be asked.
+    /// Whether the first attempt may begin without a question to the gate, a probe or the clock.
     bool asks_nothing() const noexcept {
         return stopping_ == stopping::no && !measures_time_ && !is_told_ && !probe_;
     }
@@ -100,16 +102,20 @@ public:
     /// Whether a success calls a hook, which belongs on the executor.
     bool hears_success() const noexcept { return is_told_ && (has_hooks_ || policy_.settings().on_success); }
 
-    /// Whether a refusal is answered with a wait, for whose delay there has to be randomness.
+    /// Whether it answers a refusal with a wait, whose delay needs randomness.
     bool waits_when_refused() const noexcept { return is_told_ && policy_.settings().wait_when_refused; }
 
     /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
-    /// time. Answers with a wait if it waits when refused, whose delay has no jitter without a `source`.
+    /// time.
+    ///
+    /// If the gate refuses and the policy waits when refused, the answer is a wait; without a `source` its
+    /// delay has no jitter.
     retry_action start(time_point now = {}) { return begin(now, nullptr); }
     retry_action start(time_point now, random& source) { return begin(now, &source); } ///< with jitter
 
-    /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables. The gate
-    /// is asked now, and only once.
+    /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
+    ///
+    /// It asks the gate now, and only once.
     bool may_start(time_point now = {}) noexcept {
         return (!measures_time_ || start_clock(now)) && !cancelled() && (!is_told_ || ask_gate(now));
     }
@@ -117,8 +123,10 @@ public:
     /// Whether may_start has answered false because of the gate.
     bool was_refused() const noexcept { return is_refused_; }
 
-    /// Begins the operation, as `start` does. Precondition: may_start(now) has answered true. Returns false if
-    /// the policy's observer cancels when it hears of the attempt: then it has not begun.
+    /// Begins the operation with an attempt, like `start`. Precondition: may_start(now) has answered true.
+    ///
+    /// Returns false if the policy's observer cancels when it hears of the attempt: then the attempt has not
+    /// begun.
     bool start_with_attempt(time_point now = {}) noexcept {
         assert(attempts_ == 0);
         if (is_told_ && !announce_attempt(now))
@@ -131,7 +139,7 @@ public:
     /// Ends the operation with `code` before its first attempt, because there is no room for it.
     ASIO_RETRY_DECL retry_action refuse(error_code const& code, time_point now = {});
 
-    /// An attempt succeeded, which wins over a cancellation or a deadline that arrived meanwhile.
+    /// An attempt succeeded; a success wins over a cancellation or a deadline that arrived meanwhile.
     retry_action on_success(time_point now = {}) noexcept {
         return is_told_ ? tell_success(now) : retry_action();
     }
@@ -139,58 +147,70 @@ public:
     /// An attempt failed at `now`. Precondition: !failure.succeeded().
     ASIO_RETRY_DECL retry_action on_failure(verdict const& failure, time_point now, random& source);
 
-    /// Something outside the policy threw: the predicate of `fail_if`, or what has to carry the operation on.
-    /// Ends it with `code`, or with `thrown` if that is not null.
+    /// Ends the operation because code outside the policy threw: a predicate of `fail_if`, or the library's own
+    /// steps.
+    ///
+    /// It ends with `code`, or with `thrown` if that is not null.
     ASIO_RETRY_DECL retry_action on_exception(error_code const& code, std::exception_ptr thrown,
                                               time_point now = {});
 
-    /// The wait ended, or was cut short by a cancellation or by who would not wait.
+    /// The wait ended, or a cancellation or a `retry_now` cut it short.
     retry_action on_wait_over(time_point now) { return end_wait(now, nullptr); }
-    retry_action on_wait_over(time_point now, random& source) { return end_wait(now, &source); } ///< jittered
+    retry_action on_wait_over(time_point now, random& source) {
+        return end_wait(now, &source);
+    } ///< with jitter
 
-    /// Latches a cancellation, of which the running attempt is told: no further one begins. Does nothing to
-    /// what has happened already.
+    /// Cancels for good: no further attempt begins, and the running attempt is cancelled too.
+    ///
+    /// It does not change events that have happened already.
     void cancel() noexcept { stopping_ = stopping::cancelled; }
 
-    /// Whether the running attempt is being told already.
+    /// Whether the running attempt is being cancelled already.
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// The same, but the running attempt may finish.
     ASIO_RETRY_DECL void drain() noexcept;
 
-    /// A cancellation that only a side-effect-free operation may obey. Latches it and returns true before the
-    /// first attempt has failed, or if the policy allows it; ignores it and returns false otherwise.
+    /// A cancellation that only an operation without side effects may obey.
+    ///
+    /// Before the first attempt has failed, or if the policy allows it, this cancels for good and returns true.
+    /// Otherwise it ignores the cancellation and returns false.
     ASIO_RETRY_DECL bool cancel_total() noexcept;
 
-    /// Whether no further attempt begins, by `cancel`, `drain` or what the probe says.
+    /// Whether no further attempt begins, because of `cancel`, `drain` or the probe.
     bool cancelled() noexcept {
         if (stopping_ == stopping::no && probe_ && probe_->stops(total_counts()))
             stopping_ = stopping::drained;
         return stopping_ != stopping::no;
     }
 
-    /// When the attempt that began at `now` is to be told to stop; time_point::max() for never.
+    /// When to cancel the attempt that began at `now`; time_point::max() for never.
     ASIO_RETRY_DECL time_point attempt_limit(time_point now) noexcept;
 
-    /// The time `reached` has come, which `attempt_limit` or this function has answered. Answers when the
-    /// attempt is to be told, after what it has said meanwhile: if that is still to come, ask again then.
+    /// When to cancel the attempt, now that the time `reached` has come.
+    ///
+    /// `reached` is an answer of `attempt_limit` or of this function. The attempt may have reported progress
+    /// meanwhile: if the answer is still to come, ask again then.
     ASIO_RETRY_DECL time_point renewed_limit(time_point reached) const noexcept;
 
-    /// The attempt reached that limit and is being told to stop. Answers when to tell it again, because of a
-    /// later limit: it may not have heard, or may hang in its clean-up. time_point::max() for never.
+    /// The attempt reached that limit and is being cancelled. Answers when to cancel it again, because of a
+    /// later limit.
+    ///
+    /// The attempt may have missed the first cancellation, or may hang in its clean-up. time_point::max() for
+    /// never.
     ASIO_RETRY_DECL time_point on_attempt_limit(time_point reached) noexcept;
 
-    /// What the running attempt set up works.
+    /// The connection, or whatever the running attempt has set up, works.
     ASIO_RETRY_DECL void on_healthy(time_point now) noexcept;
 
-    /// It has made some progress, which may move its limit.
+    /// The running attempt has made progress, which may move its limit.
     ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
-    ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether anything may
+    ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether a mark of it may do so
 
-    /// The running attempt may have done something at the peer.
+    /// The running attempt may have done something at the server.
     ASIO_RETRY_DECL void on_sent() noexcept;
 
-    /// The running attempt was told this about trying again. Forgets it without memory for it.
+    /// The server's wish about retries, from the running attempt. Forgotten if there is no memory for it.
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
 
     /// For a retry nested in the running attempt; null without memory.
@@ -226,7 +246,7 @@ private:
     }
     bool stops_attempt() const noexcept { return tells_attempt() || (probe_ && probe_->tells_attempt()); }
 
-    /// How long a wait may be, and why not longer; negative when the limit has passed.
+    /// The longest possible wait, and the reason of its limit; negative when the limit has passed.
     std::pair<duration, stop_reason> longest_wait(time_point now) const noexcept;
     duration wait_leaving_time(time_point now) const noexcept;
     void count_length(time_point now) noexcept;
@@ -235,12 +255,12 @@ private:
                          time_point now, std::exception_ptr thrown = {});
     retry_action end_without_attempt(stop_reason reason, error_code const& code, time_point now);
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
-    // What the hooks and the predicates are told.
+    // The facts for hooks and predicates.
     detail::attempt_facts facts(time_point now) const noexcept;
     void call_on_retry(verdict const& failure, duration delay, time_point now) const;
     void call_on_give_up(verdict const& failure, time_point now, stop_reason reason) const noexcept;
     void call_on_success(time_point now) const noexcept;
-    // What peers say, and what gates refuse.
+    // Wishes of servers, and refusals of gates.
     pushback said_with(verdict const& failure) const noexcept;
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
                                     random& source) const;
@@ -252,7 +272,7 @@ private:
     time_point first_limit(time_point began, time_point earliest) const noexcept;
     ASIO_RETRY_DECL time_point attempt_deadline() const noexcept;
     std::pair<time_limit, duration> reached_limit() const noexcept;
-    // The story that gates and observers are told, only if is_told_.
+    // The story for gates and observers, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;
     ASIO_RETRY_DECL bool announce_attempt(time_point now) noexcept;
@@ -276,7 +296,7 @@ private:
     enum class stopping : unsigned char {
         no,
         drained,   ///< no further attempt begins
-        cancelled, ///< and the running one is told
+        cancelled, ///< and the running attempt is cancelled
     };
 
     retry_policy policy_;

@@ -10,9 +10,9 @@
 
 namespace asio_retry {
 
-/// Something that happened to an operation.
+/// An event of an operation.
 struct observation {
-    /// What happened.
+    /// The kinds of events.
     enum class kind : unsigned char {
         started,
         attempt_began, ///< it does, unless the observer itself cancels the operation now
@@ -22,35 +22,39 @@ struct observation {
         ended,
     };
 
-    kind what = kind::started;   ///< which of them
-    std::uint64_t operation = 0; ///< its number, which no other one in the process has
-    std::uint64_t attempt = 0;   ///< the number of the attempt; of those made, when the operation has ended
-    time_point now{};            ///< when
-    error_code error; ///< the failure's, or the refusal; operation_aborted for an attempt that was abandoned
-    failure_kind failure = failure_kind::none;   ///< as a gate hears it; none is a success, and an abandoned
-                                                 ///< attempt is `permanent`
-    duration took{};                             ///< the attempt, or the operation
-    duration delay{};                            ///< of retry_decided
+    kind what = kind::started;   ///< the kind of this event
+    std::uint64_t operation = 0; ///< the operation's number, unique in the process
+    std::uint64_t attempt =
+        0;            ///< the number of the attempt; at the end of the operation, the number of attempts made
+    time_point now{}; ///< the time of the event
+    error_code error; ///< the failure's, or the refusal; operation_aborted for an abandoned attempt
+    failure_kind failure =
+        failure_kind::none; ///< as a gate hears it; none is a success, and an abandoned attempt is `permanent`
+    duration took{};        ///< duration of the attempt, or of the operation
+    duration delay{};       ///< of retry_decided
     stop_reason reason = stop_reason::succeeded; ///< of ended
 };
 
-/// Is told what happens to the operations of a policy.
+/// Hears of every event of the operations of a policy.
 ///
-/// Of each operation it is told one story: started, then any number of attempts, each of which began and ended,
-/// and ended. An attempt that was let in and did not begin, because the operation ended first, is not in it. If
-/// the observer itself cancels the operation when it hears that an attempt begins, that attempt is not made,
-/// and has ended, abandoned. After an attempt that ended there may be refused, of a retry and without an error,
-/// and a retry_decided; and then, as before the first attempt, one or more refused: of an attempt, or, where a
-/// policy waits when refused, of the retry again. An operation whose memory was short at the start is not told
-/// of at all. A `backoff_ticker`, which makes no attempts, is not either.
+/// It hears one story of each operation: `started`, then any number of attempts, each with its beginning and
+/// its end, then `ended`.
+/// - An admitted attempt that did not begin, because the operation ended first, is left out.
+/// - The observer may cancel the operation when it hears that an attempt begins. Then that attempt is not made,
+///   and has ended, abandoned.
+/// - After the end of an attempt may come `refused`, of a retry and without an error, and `retry_decided`.
+/// - Then, as before the first attempt, one or more `refused` of an attempt may follow. If a policy waits when
+///   refused, they may be of the retry again.
+/// - An operation without memory at the start is left out entirely. So is a `backoff_ticker`, which makes no
+///   attempts.
 ///
-/// Thread safety: called from every thread that runs an operation, without a lock. An override may do anything
-/// but throw, and may cancel the operation or start another; one started at every end should be posted, as it
-/// may end before `on_event` returns.
+/// Thread safety: every thread that runs an operation calls an observer, without a lock. An override may do
+/// anything but throw. It may cancel the operation or start another. Post an operation that you start at every
+/// end, because it may end before `on_event` returns.
 class ASIO_RETRY_DECL retry_observer {
 public:
     virtual ~retry_observer();
-    /// Called for each of them, in their order.
+    /// Called for each event, in their order.
     virtual void on_event(observation const& event) noexcept = 0;
 };
 

@@ -19,40 +19,40 @@ namespace asio_retry {
 
 /// A failed attempt, as a retry_report remembers it.
 struct failed_attempt {
-    std::uint64_t number = 0;                  ///< from 1
-    error_code error;                          ///< as the policy was told; timed_out for one that took too long
-    interruption stopped = interruption::none; ///< what told it to stop
+    std::uint64_t number = 0; ///< from 1
+    error_code error;         ///< as the policy heard it; timed_out for an attempt that took too long
+    interruption stopped = interruption::none; ///< the time limit, caller or scope that cancelled it
     duration ended_after{};                    ///< since the initiation of the operation
     duration delay{};                          ///< the wait that was decided on; zero if none followed
     std::exception_ptr exception{};            ///< null if it failed with an error code
 };
 
-/// What became of an operation: filled in while it runs, for an operation made by `with_report`.
+/// The history of an operation made by `with_report`, filled in while it runs.
 ///
-/// It tells who ended the operation:
+/// It shows the end of the operation:
 /// - the caller or a scope: `reason` is `cancelled`;
 /// - the total_timeout or the deadline: `reason` is `deadline`;
 /// - the attempt_timeout: the last attempt in `history`, if there is any, was `stopped` by it;
 /// - a socket that was closed elsewhere: `last_error` is `operation_aborted`. That error is not recorded of an
-/// attempt that had been told to stop.
+///   attempt that had been cancelled.
 ///
-/// What a hook throws at the end of the operation changes nothing but `hook_exceptions` and `hook_exception`.
+/// An exception of a hook at the end of the operation changes only `hook_exceptions` and `hook_exception`.
 struct retry_report {
-    /// Remembers the first failed attempt and the `last` latest ones, of which there may be 1000.
+    /// Remembers the first failed attempt and the `last` latest ones, at most 1000.
     explicit retry_report(std::size_t last = 8) noexcept
         : last_(last < 1000 ? last : 1000) {}
 
-    bool ended = false;         ///< the operation has completed; what follows is final
-    stop_reason reason{};       ///< has no meaning before
+    bool ended = false;         ///< the operation has completed, and the fields that follow are final
+    stop_reason reason{};       ///< why it made no further attempt; has no meaning before the end
     std::uint64_t attempts = 0; ///< how many were made
     duration elapsed{};         ///< from the initiation to the end
     duration waited{};          ///< of that, between the attempts, and for a gate before the first
-    error_code last_error; ///< the error of the last attempt that failed by itself. One that was told to stop
-                           ///< may do so too, and attempt_timeout makes it `timed_out`; one that was merely
-                           ///< aborted leaves the error of an earlier attempt here
+    error_code last_error; ///< the error of the last attempt that failed by itself. A cancelled attempt may do
+                           ///< so too, and attempt_timeout makes it `timed_out`; an attempt that was merely
+                           ///< aborted leaves the error of an earlier one here
     std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
     std::uint64_t hook_exceptions = 0;   ///< how many hooks threw
-    std::exception_ptr hook_exception;   ///< the first that a hook threw; null if none did
+    std::exception_ptr hook_exception;   ///< the first exception of a hook; null if there was none
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first
 
 private:

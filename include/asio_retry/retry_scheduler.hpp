@@ -15,66 +15,81 @@
 
 namespace asio_retry {
 
-/// All waits of an execution context, on one timer.
+/// Keeps all waits of an execution context on one timer.
 ///
-/// A service of the context: `scheduler(context)` gives it, the first operation that needs the time creates it,
-/// the context destroys it and with it, uncalled, the handlers of operations that still wait. A wait never ends
-/// early, and one until time_point::max() never ends at all. When no wait remains nothing keeps the context's
-/// `run()` from returning. Waits end in turns of at most 64, between which the other handlers of the context
-/// run. Thread safety: every member function but `seed` may be called from any thread.
+/// It is a service of the context, and `scheduler(context)` returns it. The first operation that needs the time
+/// creates it. The context destroys it, and with it, without a call, the handlers of operations that still
+/// wait. A wait never ends early, and a wait until time_point::max() never ends at all. When no wait remains,
+/// the scheduler does not keep the context's `run()` from returning. Waits end in batches of at most 64; other
+/// handlers of the context run between two batches.
+///
+/// Thread safety: any thread may call every member function but `seed`.
 class ASIO_RETRY_DECL retry_scheduler : public boost::asio::execution_context::service {
 public:
-    /// By which a context knows the service.
+    /// Identifies the service to a context.
     static boost::asio::execution_context::id id;
 
     /// For `scheduler(context)`, which makes it.
     explicit retry_scheduler(boost::asio::execution_context& context);
     ~retry_scheduler() override;
 
-    /// How much later than asked a wait may end, so that wake-ups can be shared; zero is as exact as a timer.
-    /// While no more than 16 waits are pending there is nothing to share, and they are exact too. The default
-    /// is 1 ms. Throws std::invalid_argument if negative.
+    /// How much later than asked a wait may end, so that waits can share a wake-up; zero is as exact as a
+    /// timer.
+    ///
+    /// The default is 1 ms. While no more than 16 waits are pending, they are exact too. Throws
+    /// std::invalid_argument if negative.
     retry_scheduler& slack(saturating_duration greatest);
-    /// What was set, 1 ms at first.
+    /// The slack that was set, 1 ms at first.
     duration slack() const noexcept;
 
-    /// From here on the operations draw their delays from the streams 0, 1, 2 ... of `value`, in the order of
-    /// their initiation, so that a run can be repeated. Precondition: nothing is being initiated meanwhile.
+    /// Makes a run repeatable: operations draw their delays from the streams 0, 1, 2 ... of `value`.
+    ///
+    /// They get the streams in the order of their initiation, from here on. Precondition: no operation is being
+    /// initiated meanwhile.
     retry_scheduler& seed(std::uint64_t value) noexcept;
 
     /// How many waits, time limits and joins of scopes are pending.
     std::size_t pending() const noexcept;
 
-    /// The steady clock, or the manual clock of a `virtual_time`.
+    /// The time of the steady clock, or of the manual clock of a `virtual_time`.
     time_point now() const noexcept;
 
     /// @name For the operations of this library
     /// @{
-    /// Returns false, and does nothing, when the context is being destroyed. Precondition: the node is not
-    /// scheduled.
+    /// Begins a wait until `expiry`. Returns false, and does nothing, if the context is being destroyed.
+    ///
+    /// Precondition: the node is not scheduled.
     bool schedule(detail::wait_node& node, time_point expiry);
 
-    /// Returns true if the wait was taken back, false if its expiry is being or has been reported.
+    /// Takes back a wait: returns true, or false if its expiry is being or has been reported.
     bool cancel(detail::wait_node& node) noexcept;
 
-    /// Makes the wait end in the next turn on `here`, which is the scheduler's context. Waits that are ended
-    /// early together share the turn. Returns false if the expiry is being or has been reported.
+    /// Makes the wait end in the next batch on `here`, which is the scheduler's context.
+    ///
+    /// Waits that are ended early together share the batch. Returns false if the expiry is being or has been
+    /// reported.
     bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
 
-    /// The same of a wait that is over when it begins. Returns false, and does nothing, when the context is
-    /// being destroyed. Precondition: the node is not scheduled.
+    /// The same for a wait that is over when it begins.
+    ///
+    /// Returns false, and does nothing, if the context is being destroyed. Precondition: the node is not
+    /// scheduled.
     bool schedule_early(detail::wait_node& node);
 
-    /// Makes a pending wait end no later than `latest`. Returns false if the expiry is being or has been
-    /// reported.
+    /// Makes a pending wait end no later than `latest`.
+    ///
+    /// Returns false if the expiry is being or has been reported.
     bool end_by(detail::wait_node& node, time_point latest) noexcept;
 
-    /// Says that this is the scheduler's context, which an execution_context does not tell: turns that follow
-    /// one another are posted then, and need no timer.
+    /// Tells the scheduler that this is its context, because an execution_context does not.
+    ///
+    /// Batches that follow one another are posted then, and need no timer.
     void go_on_in(boost::asio::io_context& own) noexcept;
 
-    /// Whether the context is run by one thread: it was made with a concurrency hint of 1 (which cannot be told
-    /// with Boost 1.87 to 1.89), or one that lets it do without locks, or has a virtual_time.
+    /// Whether one thread runs the context.
+    ///
+    /// It is true for a context with a virtual_time, with a concurrency hint of 1, or with a hint that lets it
+    /// run without locks. A hint of 1 cannot be read with Boost 1.87 to 1.89.
     bool has_one_thread() const noexcept;
 
     /// The next independent source of randomness.
@@ -102,7 +117,7 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-/// The scheduler of `context`, created if need be.
+/// The scheduler of `context`, created if necessary.
 ASIO_RETRY_DECL retry_scheduler& scheduler(boost::asio::execution_context& context);
 
 } // namespace asio_retry

@@ -21,29 +21,29 @@
 
 namespace asio_retry {
 
-/// See `any_failure`.
+/// The type of `any_failure`.
 struct any_failure_t {
     explicit any_failure_t() = default;
-    /// Always true, of whatever a predicate is asked about.
+    /// Always true, for every failure.
     constexpr bool operator()(error_code const&) const noexcept { return true; }
     /// The same.
     constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
 };
 
-/// For `retry_if`: whatever an attempt fails with, `operation_aborted` and certificates too.
+/// For `retry_if`: retries every failure, `operation_aborted` and certificates too.
 inline constexpr any_failure_t any_failure{};
 
-/// The fields of a retry_policy, to look at. The initial values are those of the default policy.
+/// The fields of a retry_policy, for reading. The initial values are the default policy's.
 struct retry_settings {
-    /// What `retry_if` was given, by what it takes.
+    /// A predicate of `retry_if` that takes an error code.
     using code_predicate = detail::shared_function<bool(error_code const&)>;
-    /// The same.
+    /// A predicate that takes an exception.
     using exception_predicate = detail::shared_function<bool(std::exception_ptr const&)>;
-    /// The same.
+    /// A predicate that takes an event.
     using event_predicate = detail::shared_function<bool(retry_event const&)>;
-    /// Of exceptions of one type: none for any other failure.
+    /// A predicate about exceptions of one type: no answer for any other failure.
     using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
-    /// Failures of some kinds.
+    /// A predicate that is a set of kinds.
     struct kind_predicate {
         std::uint8_t kinds = 0; ///< a bit of each
 
@@ -52,17 +52,17 @@ struct retry_settings {
             return (kinds >> static_cast<unsigned>(kind) & 1u) != 0;
         }
     };
-    /// What `retry_if` was given; nothing: what is retried by default.
+    /// The predicate of `retry_if`; nothing: the default rule.
     using predicate = std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t,
                                    event_predicate, typed_predicate, kind_predicate>;
-    /// What hooks are.
+    /// A hook.
     using hook = detail::shared_function<void(retry_event const&)>;
-    /// What `retry_policy::classify` was given.
+    /// The function of `retry_policy::classify`.
     using classifier = detail::shared_function<failure_class(error_code const&)>;
 
-    /// One of `when` or `max_attempts_when`.
+    /// One rule of `when` or `max_attempts_when`.
     struct rule {
-        predicate matches;                          ///< which failures it is for
+        predicate matches;                          ///< the failures that it is for
         std::optional<asio_retry::backoff> backoff; ///< none: a limit
         std::uint64_t max_attempts = 0;             ///< of such failures; of a limit
     };
@@ -76,7 +76,7 @@ struct retry_settings {
     asio_retry::backoff backoff;                       ///< `exponential(100ms).cap(20s)`
     asio_retry::jitter jitter;                         ///< `full_jitter()`
     std::optional<std::uint64_t> max_attempts = 3;     ///< none: unlimited
-    std::optional<duration> max_elapsed;               ///< none: no limit, as for those that follow
+    std::optional<duration> max_elapsed;               ///< none: no limit, as for the next fields
     std::optional<duration> max_waited;                ///< of all waits
     std::optional<duration> attempt_timeout;           ///< of one attempt
     std::optional<duration> set_up_within;             ///< of an attempt that is not healthy
@@ -85,53 +85,54 @@ struct retry_settings {
     std::optional<time_point> deadline;                ///< of the operation
     std::optional<duration> reset_after;               ///< none: a failure never counts as the first
     bool clamp = false;                                ///< whether the last wait is cut short
-    bool deliver_at_once = false;                      ///< without waiting for an attempt that was told to stop
+    bool deliver_at_once = false;                      ///< without waiting for a cancelled attempt
     bool allow_total_cancellation = false;             ///< after a failure too
     bool retry_when_nested = false;                    ///< more than one attempt
     bool is_nested = false;                            ///< by `nested_in`
     predicate retry_if;                                ///< nothing: as by default
     std::vector<rule> rules;                           ///< in the order in which they were given
-    bool retry_sent = true;                            ///< also what may have been sent
+    bool retry_sent = true;                            ///< also after a request that may have been sent
     classifier classify;                               ///< none: the function of that name
-    duration pushback_limit = std::chrono::minutes(1); ///< the most that a peer may ask for
-    over_limit over_pushback_limit = over_limit::stop; ///< where it asks for more
-    double pushback_spread = 0.1;                      ///< what is added at random, as a share
+    duration pushback_limit = std::chrono::minutes(1); ///< the greatest delay that a server may ask for
+    over_limit over_pushback_limit = over_limit::stop; ///< if it asks for more
+    double pushback_spread = 0.1;                      ///< the share added at random
     bool wait_when_refused = false;                    ///< by the gate
-    bool gate_measures_time = false;                   ///< what the gate has said when it was given
-    hook on_retry;                                     ///< none: nobody is told
+    bool gate_measures_time = false;                   ///< the gate's answer when it was given
+    hook on_retry;                                     ///< none: no hook
     hook on_give_up;                                   ///< the same
     hook on_success;                                   ///< the same
-    std::shared_ptr<retry_gate> gate;                  ///< null: nobody is asked
-    std::shared_ptr<retry_observer> observer;          ///< null: nobody is told
-    detail::shared_value<nested_marks> outer; ///< of a nested one: what it tells the attempt that it runs in
+    std::shared_ptr<retry_gate> gate;                  ///< null: no gate
+    std::shared_ptr<retry_observer> observer;          ///< null: no observer
+    detail::shared_value<nested_marks> outer; ///< of a nested retry: the marks for the attempt that it runs in
 
-    /// Whether a running attempt may have to be cut short.
+    /// Whether a time limit may cancel a running attempt.
     bool limits_attempts() const noexcept {
         return attempt_timeout || total_timeout || deadline || wants_a_sign();
     }
 
-    /// Whether how long an attempt may take depends on what it says of itself.
+    /// Whether the time limit of an attempt depends on its own marks.
     bool wants_a_sign() const noexcept { return set_up_within || idle_timeout; }
 
-    /// Whether the decision depends on how long the operation has taken, or somebody wants to know.
+    /// Whether the decision depends on how long the operation has taken, or a gate, observer or hook needs
+    /// that.
     bool measures_time() const noexcept {
         return max_elapsed || reset_after || limits_attempts() || gate_measures_time || wait_when_refused ||
                observer || tells_events();
     }
 
-    /// Whether somebody wants to know what a retry_event says.
+    /// Whether a hook or predicate needs the facts of a retry_event.
     ASIO_RETRY_DECL bool tells_events() const noexcept;
 
 private:
     friend class retry_policy;
     friend class retry_machine;
 
-    /// What every operation would have to look for again.
+    /// Facts that every operation would otherwise have to look up again.
     struct needs {
         bool limits = false;
         bool time = false;
         bool story = false;
-        bool facts = false;       ///< what is retried depends on more than the failure
+        bool facts = false;       ///< whether a failure is retried depends on more than the failure
         bool wait_limits = false; ///< beside a deadline
     };
     needs needs_;

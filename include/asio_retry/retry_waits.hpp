@@ -7,13 +7,16 @@
 
 namespace asio_retry {
 
-/// How a blocking retry knows the time, waits, is stopped and draws its delays. To be replaced in tests, by
-/// something of which the time moves only when it waits, say.
+/// How a blocking retry knows the time, waits, is stopped and draws its delays; replace it in tests.
 ///
-/// `now()` never goes back. `wait_until(when)` returns when that time has come, or sooner once stopped; where
-/// it returns too early by `now()` it is called again. `stopped()` is asked often, and does not throw; true
-/// stays true. `next_random()` gives the source of randomness of one operation, and is called before its first
-/// delay is drawn.
+/// For instance by a type whose time moves only when it waits.
+///
+/// - `now()` never goes back.
+/// - `wait_until(when)` returns when that time has come, or sooner once stopped. If it returns too early by
+///   `now()`, it is called again.
+/// - `stopped()` is asked often, and does not throw; true stays true.
+/// - `next_random()` gives the source of randomness of one operation, and is called before its first delay is
+///   drawn.
 template <typename T>
 concept retry_waits = requires(T& waits, time_point when) {
     { waits.now() } -> std::convertible_to<time_point>;

@@ -11,35 +11,33 @@
 
 namespace asio_retry {
 
-/// A completion token that makes any Asio operation one that is retried:
-/// `co_await asio::async_connect(socket, endpoints, retrying(policy))`.
+/// A completion token that makes any Asio operation retry.
 ///
-/// An initiating function hands its token an initiation and arguments for it. The initiation is carried out
-/// again for each attempt, with copies of the arguments, as by `async_retry`. What else the function does, such
-/// as to open a socket, it does once. The operation completes as `token` says, which stands inside:
-/// `retrying(policy, as_tuple(use_awaitable))` and not `as_tuple(retrying(policy))`, because adapters outside
-/// are a part of each attempt.
+///     co_await asio::async_connect(socket, endpoints, retrying(policy))
 ///
-/// Preconditions: the arguments that the initiating function hands on can be copied, and the operation has one
-/// completion signature, with an error_code or a std::exception_ptr first and values that have a default: a
-/// server accepts with `acceptor.async_accept(socket, retrying(policy))`. Buffers and what else the arguments
-/// refer to serve all attempts, and an attempt that failed half-way, as a read of a stream may, is not undone.
-/// A socket whose connect failed cannot be relied on any more: `async_connect(socket, endpoints,
-/// retrying(policy))` opens it anew for each endpoint, `socket.async_connect` does not.
+/// An initiating function passes its token an initiation and arguments for it. Each attempt carries out the
+/// initiation again, with copies of the arguments, as `async_retry` would. The function's other work, such as
+/// opening a socket, is done once. The operation completes as `token` says. Write
+/// `retrying(policy, as_tuple(use_awaitable))`, not `as_tuple(retrying(policy))`: an adapter outside is a part
+/// of each attempt.
 ///
-/// Lifetimes: policy, token and arguments are moved or copied. What they refer to, the I/O object too, outlives
-/// the operation.
+/// Preconditions: the arguments can be copied. The operation has one completion signature, with an error_code
+/// or a std::exception_ptr first and values that have a default. So a server accepts with
+/// `acceptor.async_accept(socket, retrying(policy))`. All attempts use the same buffers and other referenced
+/// objects, and a half-finished attempt, such as a read of a stream, is not undone. Do not rely on a socket
+/// whose connect failed: `async_connect(socket, endpoints, retrying(policy))` opens it anew for each endpoint,
+/// `socket.async_connect` does not.
 ///
-/// Completion signature: that of the operation.
+/// Lifetimes: policy, token and arguments are moved or copied. Everything that they refer to, the I/O object
+/// too, outlives the operation.
 ///
-/// Token: any. The default is that of the executor of the I/O object, or else that of `async_retry`: `deferred`
-/// where the completion has an error_code.
+/// Completion signature: that of the operation. Any token will do. The default is that of the I/O object's
+/// executor, or else that of `async_retry`: `deferred` if the completion has an error_code.
 ///
-/// Executor: attempts, waits, the policy's callables and the handler are on the executors that `async_retry`
-/// says. Waits use the context of the I/O object's executor or, where the operation has no I/O object, of the
-/// handler's.
+/// Executor: as for `async_retry`. Waits use the context of the I/O object's executor or, without an I/O
+/// object, of the handler's.
 ///
-/// Per-operation cancellation, errors and thread safety: those of `async_retry`.
+/// Per-operation cancellation, errors and thread safety: as for `async_retry`.
 template <typename Token = detail::default_token>
 [[nodiscard]] auto retrying(retry_policy policy, Token&& token = Token()) {
     return detail::retrying_token<detail::source_of_initiation, std::decay_t<Token>>{
@@ -53,7 +51,7 @@ template <typename Token = detail::default_token>
         {{state_of(scope)}}, std::move(policy), std::forward<Token>(token)};
 }
 
-/// For what is neither: says what is wrong.
+/// Explains in a compiler error that the policy has to come first, or second after a scope.
 template <typename First, typename... Others>
     requires(!std::convertible_to<First, retry_policy> &&
              !std::same_as<std::remove_cvref_t<First>, retry_scope>)

@@ -12,13 +12,13 @@
 
 namespace asio_retry {
 
-/// What one attempt came to: success, or a failure by error code, by exception or by a rejected result.
+/// The result of one attempt: success, or a failure by error code, by exception or by a rejected value.
 class verdict {
 public:
     /// The attempt succeeded.
     static verdict success() noexcept { return verdict(); }
 
-    /// Precondition: code is an error.
+    /// The attempt failed with a code. Precondition: code is an error.
     static verdict failure(error_code const& code) noexcept {
         assert(code);
         auto const inner = detail::find_permanent(code);
@@ -29,7 +29,7 @@ public:
         return v;
     }
 
-    /// Precondition: e is not null.
+    /// The attempt failed with an exception. Precondition: e is not null.
     static verdict failure(std::exception_ptr e) {
         assert(e);
         auto const permanent = detail::find_permanent(e);
@@ -42,7 +42,7 @@ public:
         return v;
     }
 
-    /// The same where its code is known and neither has to be looked into; `e` may be null.
+    /// The same if the code is known and neither has to be looked into; `e` may be null.
     static verdict failure(error_code const& code, std::exception_ptr e) noexcept {
         verdict v = failure(code);
         v.exception_ = std::move(e);
@@ -59,32 +59,33 @@ public:
         return v;
     }
 
-    /// The verdict on an attempt that had reached its time limit and been told to stop, and that then came to
-    /// `own`: `timed_out`, with the attempt's own exception, if there is one, nested in it. It is permanent if
+    /// The verdict on an attempt with the result `own` that had reached its time limit and had been cancelled.
+    ///
+    /// It is `timed_out`, with the attempt's own exception, if there is one, nested in it. It is permanent if
     /// `own` is.
     ASIO_RETRY_DECL static verdict timed_out(verdict const& own);
 
-    /// Whether it did.
+    /// Whether the attempt succeeded.
     bool succeeded() const noexcept { return !failed_; }
     /// Whether it completed with a value that `fail_if` calls a failure.
     bool is_rejected() const noexcept { return rejected_ != failure_kind::none; }
 
-    /// What `fail_if` made of a rejected value; none for every other failure.
+    /// The kind that `fail_if` gave a rejected value; none for every other failure.
     failure_kind rejected_as() const noexcept { return rejected_; }
 
-    /// What the attempt may have done at the peer, of a rejected value.
+    /// For a rejected value: the possible effect of the attempt at the server.
     asio_retry::effect rejected_effect() const noexcept { return rejected_effect_; }
 
-    /// What the peer said about trying again, by a judgement of `fail_if`.
+    /// The server's wish about retries, by a judgement of `fail_if`.
     pushback const& said() const noexcept { return said_; }
 
     /// The status of the HTTP response, by a judgement of `fail_if`; 0: none.
     int status() const noexcept { return status_; }
 
-    /// The attempt failed with a permanent error, of which `error` and `exception` are what is inside.
+    /// Whether the attempt failed with a permanent error; `error` and `exception` are then the inner ones.
     bool is_permanent() const noexcept { return permanent_; }
 
-    /// Of `timed_out`: the attempt came to operation_aborted, as it does when it is merely told to stop.
+    /// For `timed_out`: whether the attempt ended with operation_aborted, as after a mere cancellation.
     bool was_aborted() const noexcept { return aborted_; }
 
     /// The failure's code; for an exception the one that `code_of` finds in it.

@@ -13,13 +13,15 @@ namespace asio_retry {
 /// A clock for tests: hours of backoff in milliseconds, with the same delays every time.
 ///
 /// While it lives, the waits and time limits of the context's operations run on a manual clock; the code under
-/// test does not change. The clock starts at the steady clock's present time and moves only when told to. The
-/// slack is zero and the seed fixed. It does not move while anything is ready: what retries without a delay and
-/// without an end keeps it where it is. Waits that end at the same time end in the order in which they began.
-/// Preconditions: one thread runs the context; throws std::logic_error if a wait is pending or the context has
-/// a virtual_time; a wait that was cut short already is not pending, and goes on by this clock. Real I/O and
-/// other timers of the context are polled, never waited for. Lifetime: the context outlives it. Waits left at
-/// its destruction go on by the steady clock.
+/// test does not change. The clock starts at the steady clock's present time and moves only when you tell it
+/// to. The slack is zero and the seed is fixed. The clock does not move while a handler is ready: endless
+/// retries without a delay keep it in place. Waits that end at the same time end in the order in which they
+/// began. Real I/O and other timers of the context are polled, never waited for.
+///
+/// Preconditions: one thread runs the context. Throws std::logic_error if a wait is pending or the context has
+/// a virtual_time. A wait that was cut short already is not pending, and continues by this clock.
+///
+/// Lifetimes: the context outlives it. Waits left at its destruction continue by the steady clock.
 class ASIO_RETRY_DECL virtual_time {
 public:
     /// Puts the waits of `context` on the manual clock.
@@ -28,20 +30,23 @@ public:
     virtual_time(virtual_time const&) = delete;
     virtual_time& operator=(virtual_time const&) = delete;
 
-    /// What the manual clock says.
+    /// The time of the manual clock.
     time_point now() const noexcept;
 
-    /// Moves the clock on by `by`, running what becomes due in order. Throws std::invalid_argument if `by` is
-    /// negative. Returns the number of handlers run.
+    /// Moves the clock on by `by`, and runs the waits that become due in order.
+    ///
+    /// Throws std::invalid_argument if `by` is negative. Returns the number of handlers run.
     std::size_t advance(saturating_duration by);
 
-    /// Sets the clock forward or back at once, as a machine does that was suspended, and only then runs what is
-    /// due: each wait ends once, late. A wait that was not due before a jump back lasts longer. The clock stops
-    /// at the first and the last point that it can tell. Returns the number of handlers run.
+    /// Sets the clock forward or back at once, like a machine that was suspended, and only then runs due waits.
+    ///
+    /// Each wait ends once, late. A wait that was not due before a jump back lasts longer. The clock stops at
+    /// the first and the last representable time. Returns the number of handlers run.
     std::size_t jump(saturating_duration by);
 
-    /// Runs the context until nothing is ready and no wait remains that can end, jumping to the next expiry
-    /// when idle, or until somebody stops it. Returns the number of handlers run.
+    /// Runs the context, and moves the clock to the next expiry whenever it is idle, until no wait can end.
+    ///
+    /// It also ends when the context is stopped. Returns the number of handlers run.
     std::size_t run();
 
 private:

@@ -29,37 +29,35 @@ private:
     detail::operation_hooks<OnRetry, OnEnd> hooks_;
 };
 
-/// Gives one operation hooks of its own, beside those of the policy that it shares with others: for what
-/// belongs to a request, such as its id in the log.
+/// Gives one operation hooks of its own, beside the policy's: for facts of a request, such as its id in the
+/// log.
 ///
 ///     async_retry(with_hooks(operation, on_retry, on_end), policy)
 ///
 /// - `on_retry(retry_event const&)` is called after the decision to retry and before the wait, only if a retry
 ///   follows.
-/// - `on_end(retry_event const&)` or `on_end(stop_reason)` is called exactly once when the operation ends, be
-///   it with success (reason `succeeded`), without or cancelled, and before its completion. It is not called
-///   where the operation is destroyed without a completion, as with its context.
-/// - nullptr is no hook. An operation that has one measures time.
+/// - `on_end(retry_event const&)` or `on_end(stop_reason)` is called exactly once when the operation ends,
+///   before its completion: with success (reason `succeeded`), without, or cancelled. It is not called if the
+///   operation is destroyed without a completion, as with its context.
+/// - nullptr is no hook. An operation that has a hook measures time.
 ///
-/// `operation` is of any form that `async_retry` takes. What it completes with does not change. The policy's
-/// `on_retry` is called before this one, and its `on_success` or `on_give_up` before `on_end`. Where an
-/// operation with hooks is given hooks again, the outer ones are called first. A report (`with_report`) is
-/// complete when `on_end` is called.
+/// `operation` is of any form that `async_retry` takes, and completes unchanged. The policy's `on_retry` is
+/// called before this one, and its `on_success` or `on_give_up` before `on_end`. If an operation gets hooks
+/// twice, the outer ones are called first. A report (`with_report`) is complete when `on_end` is called.
 ///
-/// Preconditions: those of `async_retry`.
+/// Preconditions and thread safety: as for `async_retry`. The hooks of one operation are never called at the
+/// same time.
 ///
 /// Lifetimes: operation and hooks are moved or copied, and called as lvalues. They are kept in the operation's
-/// one block of memory. One that is awaited directly and is larger than six pointers with its hooks has a block
-/// for itself.
+/// one block of memory. An operation that a coroutine awaits directly, and that is larger than six pointers
+/// with its hooks, has its own block.
 ///
-/// Executor: hooks run where those of the policy do, on the operation's executor, and may cancel the operation.
+/// Executor: hooks run on the operation's executor, as the policy's do, and may cancel the operation.
 ///
-/// Errors: throws std::invalid_argument for an empty operation or hook, as a std::function or a pointer to a
-/// function may be. If `on_retry` throws, the operation ends as where `retry_policy::on_retry` throws, and
-/// `on_end` is called all the same. What `on_end` throws does not change the outcome; it is in the report
+/// Errors: throws std::invalid_argument if operation or hook is an empty std::function or a null function
+/// pointer. After an exception of `on_retry` the operation ends as for `retry_policy::on_retry`, and `on_end`
+/// is still called. An exception of `on_end` does not change the outcome; it is in the report
 /// (`retry_report::hook_exceptions`).
-///
-/// Thread safety: that of `async_retry`. The hooks of one operation are never called at the same time.
 template <typename Operation, typename OnRetry, typename OnEnd = std::nullptr_t>
 hooked_operation<std::decay_t<Operation>, std::decay_t<OnRetry>, std::decay_t<OnEnd>>
 with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) {

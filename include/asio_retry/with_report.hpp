@@ -28,11 +28,14 @@ private:
     detail::report_recorder recorder_;
 };
 
-/// Makes a retry of the operation fill in `report`: `async_retry(with_report(operation, report), policy)`.
+/// Fills in `report` while the operation runs: `async_retry(with_report(operation, report), policy)`.
 ///
-/// `operation` is of any form that `async_retry` takes; the completion does not change. Lifetimes: the report
-/// is referred to until the operation has completed, and what an earlier operation left in it is gone when the
-/// next one starts. Thread safety: it is written where the operation runs, without a lock.
+/// `operation` is of any form that `async_retry` takes; the completion does not change.
+///
+/// Lifetimes: the report is referred to until the operation has completed. When the next operation with this
+/// report starts, the facts of an earlier one are cleared.
+///
+/// Thread safety: it is written where the operation runs, without a lock.
 template <typename Operation>
 reported_operation<std::decay_t<Operation>> with_report(Operation&& operation, retry_report& report) {
     detail::refuse_if_empty("with_report.operation", operation);

@@ -1,4 +1,4 @@
-// expected alone: a number alone is no duration, and needs a unit: 5s or 500ms, and not 5
+// expected alone: a number alone is not a duration: give it a unit, as in 5s or 500ms
 #include <asio_retry/retry_policy.hpp>
 
 asio_retry::retry_policy make() {

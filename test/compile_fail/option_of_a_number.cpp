@@ -1,4 +1,4 @@
-// expected alone: a number alone is no duration, and needs a unit: 5s or 500ms, and not 5
+// expected alone: a number alone is not a duration: give it a unit, as in 5s or 500ms
 #include <asio_retry/traffic/circuit_breaker.hpp>
 
 asio_retry::circuit_breaker_options make() {

@@ -1,5 +1,5 @@
-// expected: async_retry: the order is: an executor, context, scope or attempt if any, the operation, the
-// policy, and a completion token if any
+// expected: async_retry: the order is: an executor, context, scope or attempt (if any), the operation, the
+// policy, and a completion token (if any)
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/detached.hpp>

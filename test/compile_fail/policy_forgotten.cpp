@@ -1,5 +1,5 @@
-// expected: async_retry: there is no policy: async_retry(operation, policy); an executor, context, scope or
-// attempt stands before them, a completion token behind
+// expected: async_retry: the policy is missing: async_retry(operation, policy); an executor, context, scope or
+// attempt comes before them, a completion token last
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// expected: async_hedge: there is no policy: async_hedge(operation, policy); an executor, context, scope or
-// attempt stands before them, a completion token behind
+// expected: async_hedge: the policy is missing: async_hedge(operation, policy); an executor, context, scope or
+// attempt comes before them, a completion token last
 #include <asio_retry/async_hedge.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// expected: retry: there is no policy: retry(operation, policy)
+// expected: retry: the policy is missing: retry(operation, policy)
 #include <asio_retry/retry.hpp>
 
 int fetch();

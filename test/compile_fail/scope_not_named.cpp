@@ -1,5 +1,5 @@
-// expected alone: async_retry: the scope must be a variable that is not const and outlives what is started in
-// it
+// expected alone: async_retry: the scope must be a variable that is not const and outlives the operations
+// started in it
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/detached.hpp>

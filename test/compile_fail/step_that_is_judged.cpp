@@ -1,5 +1,5 @@
 // expected: before_retry: fail_if, with_report and with_hooks are for the operation and not for its step; a
-// step says that it has failed with an error
+// step reports a failure by an error
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/before_retry.hpp>
 #include <asio_retry/fail_if.hpp>
