@@ -6,7 +6,9 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
+#include <asio_retry/fail_if.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
@@ -51,8 +53,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-inline tcp::endpoint peer;
-inline tcp::endpoint const other_peer(asio::ip::address_v4::loopback(), 2);
+inline tcp::endpoint server;
+inline tcp::endpoint const other_server(asio::ip::address_v4::loopback(), 2);
 inline tcp::endpoint const nowhere(asio::ip::address_v4::loopback(), 1);
 inline std::string const url = "http://localhost/";
 
@@ -80,6 +82,7 @@ public:
     explicit response(int status = 0)
         : status_(status) {}
     int status() const { return status_; }
+    std::string_view retry_after() const { return {}; }
 
 private:
     int status_;
@@ -89,6 +92,10 @@ private:
 inline asio::awaitable<response> get(std::string) {
     co_return response(fails_now() ? 503 : 200);
 }
+
+// The names that a few pages still use.
+inline tcp::endpoint& peer = server;
+inline tcp::endpoint const& other_peer = other_server;
 
 // What the page about gates takes for granted besides: requests with fields, and those who answer them.
 
@@ -141,6 +148,18 @@ void print(T const& value) {
     std::cout << ' ' << value;
 }
 
+/// Stands for a logger.
+namespace spdlog {
+template <typename Value>
+void warn(std::string_view format, Value const& value) {
+    std::cout << format << ' ' << value << '\n';
+}
+template <typename Value>
+void error(std::string_view format, Value const& value) {
+    std::cout << format << ' ' << value << '\n';
+}
+} // namespace spdlog
+
 template <typename... Ts>
 void log(Ts const&... values) {
     std::cout << "   ";
@@ -153,7 +172,7 @@ inline asio::awaitable<void> until_told_to_stop() {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// Runs a fragment to its end. `peer` refuses connections at first, then accepts them.
+/// Runs a fragment to its end. `server` refuses connections at first, then accepts them.
 inline void run(std::string_view name, std::function<asio::awaitable<void>()> fragment) {
     std::cout << name << std::endl;
     failures_left = 2;
@@ -161,7 +180,7 @@ inline void run(std::string_view name, std::function<asio::awaitable<void>()> fr
     asio::io_context io;
     tcp::acceptor acceptor(io, tcp::v4());
     acceptor.bind({asio::ip::address_v4::loopback(), 0});
-    peer = acceptor.local_endpoint();
+    server = acceptor.local_endpoint();
     asio::steady_timer opening(io, 15ms);
     opening.async_wait([&](boost::system::error_code) { acceptor.listen(); });
 
