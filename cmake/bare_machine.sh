@@ -9,7 +9,7 @@ usage() {
 usage: ./cmake/bare_machine.sh [OPTIONS] SUITE [COMMAND [ARGUMENT...]]
 
   SUITE            bookworm or trixie
-  COMMAND          what to run instead of ./cmake/bootstrap.sh demo and ./cmake/bootstrap.sh test
+  COMMAND          what to run instead of ./try and ./check
   --again          keep the machine of the last run, with its packages and its build
   --fresh          install the minimal Debian again, too
   --folder FOLDER  where all of that is; build/bare by default
@@ -216,8 +216,8 @@ copy_checkout
 if [ $# -gt 0 ]; then
     attempt_command "$@"
 else
-    attempt_command ./cmake/bootstrap.sh demo --seconds "$seconds"
-    attempt_command ./cmake/bootstrap.sh test
+    attempt_command ./try --seconds "$seconds"
+    attempt_command ./check
 fi
 [ -z "$failed" ] || {
     echo "bare_machine: on a bare $suite failed" >&2

@@ -59,8 +59,8 @@ echo "Another $VERSION_CODENAME http://another.invalid main"]==])
 fake(debootstrap "for last; do folder=$at at=$last; done; echo \"$*\" >>${WORK_DIR}/installed; mkdir -p \"$folder/etc/apt/apt.conf.d\" \"$folder/root\"")
 fake(unshare "echo \"ran $*\"; case $* in *$FAILS*) exit 3 ;; esac")
 
-set(ENV{FAILS} "bootstrap.sh test")
-run(1 "succeeded on a bare trixie after [0-9]+ s: ./cmake/bootstrap.sh demo --seconds 7\n.*FAILED on a bare trixie with 3 after [0-9]+ s: ./cmake/bootstrap.sh test\n.*\n  ./cmake/bootstrap.sh test\n$"
+set(ENV{FAILS} "./check")
+run(1 "succeeded on a bare trixie after [0-9]+ s: ./try --seconds 7\n.*FAILED on a bare trixie with 3 after [0-9]+ s: ./check\n.*\n  ./check\n$"
     --folder ${machines} --seconds 7 trixie)
 file(STRINGS ${machines}/trixie/etc/apt/sources.list sources REGEX "^deb ")
 list(TRANSFORM sources REPLACE " \\[.*\\]" "")
@@ -92,7 +92,7 @@ file(WRITE ${machines}/trixie/root/asio_retry/left left)
 set(ENV{FAILS} nothing)
 run(0 "ran .* echo it\n" --again --folder ${machines} trixie echo it)
 expect_copy(build/built)
-run(0 "bootstrap.sh test" --folder ${machines} trixie)
+run(0 "./check" --folder ${machines} trixie)
 expect_copy()
 
 # It was installed once, until that is asked for.

@@ -43,6 +43,19 @@ if(NOT status EQUAL 0 OR NOT said MATCHES " --target asio_retry_gateway\n.*\ngat
     message(FATAL_ERROR "with a page it ended with ${status}:\n${said}")
 endif()
 
+# The two commands of the README lead there from any folder.
+set(short_names try check)
+set(commands demo test)
+file(MAKE_DIRECTORY ${WORK_DIR}/short/cmake)
+fake(${WORK_DIR}/short/cmake/bootstrap.sh "echo \"bootstrap $*\"")
+foreach(name command IN ZIP_LISTS short_names commands)
+    file(COPY ${SOURCE_DIR}/${name} DESTINATION ${WORK_DIR}/short)
+    execute_process(COMMAND ${WORK_DIR}/short/${name} --some "of them" WORKING_DIRECTORY ${fakes} OUTPUT_VARIABLE said)
+    if(NOT said STREQUAL "bootstrap ${command} --some of them\n")
+        message(FATAL_ERROR "./${name} leads to: ${said}")
+    endif()
+endforeach()
+
 # not_known(WORD NEAREST): what it says to a command that it has not
 function(not_known word nearest)
     execute_process(COMMAND ${tree}/cmake/bootstrap.sh ${word} OUTPUT_VARIABLE said ERROR_VARIABLE said

@@ -1,4 +1,4 @@
-# Draws each study for doc/traffic.md: cmake -D PROGRAM=.../asio-retry -D FOLDER=doc/studies -P study_charts.cmake
+# Draws each study for doc/traffic/studies.md: cmake -D PROGRAM=.../asio-retry -D FOLDER=doc/studies -P study_charts.cmake
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "simulate [a-z]+" names "${help}")

@@ -15,15 +15,17 @@
 namespace asio_retry::tool {
 namespace {
 
-/// Without what only marks its words, and as one line.
-std::string words_of_the_page() {
-    std::ifstream file(test::file_of_project("doc/traffic.md"));
+/// The pages with figures, each as one line without the marks of its words.
+std::string words_of_the_pages() {
     std::string words;
-    for (auto in = std::istreambuf_iterator<char>(file); in != std::istreambuf_iterator<char>(); ++in)
-        if (*in == '\n')
-            words += ' ';
-        else if (*in != '*' && *in != '`')
-            words += *in;
+    for (char const* page : {"doc/traffic/studies.md", "doc/traffic/fleet.md"}) {
+        std::ifstream file(test::file_of_project(page));
+        for (auto in = std::istreambuf_iterator<char>(file); in != std::istreambuf_iterator<char>(); ++in)
+            if (*in == '\n')
+                words += ' ';
+            else if (*in != '*' && *in != '`')
+                words += *in;
+    }
     return words;
 }
 
@@ -72,16 +74,12 @@ private:
 using sentences = std::vector<std::string>;
 
 sentences of_amplification(findings const& found) {
-    auto const times = [&](std::string const& setting, int digits) {
-        return found.of("4 attempts, " + setting, "hits_per_request", digits) + " and " +
-               found.of("3 attempts, " + setting, "hits_per_request", digits) + " times";
+    auto const line = [&](std::string const& name, std::string const& setting, int digits) {
+        return "| " + name + " | " + found.of("4 attempts, " + setting, "hits_per_request", digits) + " | " +
+               found.of("3 attempts, " + setting, "hits_per_request", digits) + " |";
     };
-    return {"Three layers of four attempts send it " +
-                found.of("4 attempts, no budget", "hits_per_request", 0) +
-                " times the requests and five of three " +
-                found.of("3 attempts, no budget", "hits_per_request", 0) + " times",
-            "with a retry_budget in each layer " + times("retry_budget", 3),
-            "with budgets that earn by request " + times("earn_by_request", 2)};
+    return {line("none", "no budget", 0), line("one that earns by request", "earn_by_request", 2),
+            line("retry_budget", "retry_budget", 3)};
 }
 
 sentences of_load(findings const& found) {
@@ -116,22 +114,24 @@ sentences of_metastable(findings const& found) {
     }
     said.push_back("| 7000 x 0.1/s | " + cell("7000 clients, retry_budget") + " | " +
                    cell("7000 clients, 10 tokens") + " |");
-    said.push_back("With 700 clients: a budget that earns by request " + cell("700 clients, earn_by_request") +
-                   "; gRPC's with 10/0.1 " + cell("700 clients, gRPC 10/0.1") + "; without retries " +
-                   found.of("700 clients, no retries", "back_after_s", 0) + "; without a budget " +
-                   cell("700 clients, no budget") +
-                   ", with jitter or not. With 7000 and keep 3: " + cell("7000 clients, retry_budget, keep 3"));
+    auto const line = [&](std::string const& clients, std::string const& policy, std::string const& figures) {
+        said.push_back("| " + clients + " | " + policy + " | " + figures + " |");
+    };
+    line("700", "a budget that earns by request", cell("700 clients, earn_by_request"));
+    line("700", "gRPC's budget with 10/0.1", cell("700 clients, gRPC 10/0.1"));
+    line("700", "without a budget, with jitter or not", cell("700 clients, no budget"));
+    line("700", "without retries", found.of("700 clients, no retries", "back_after_s", 0));
+    line("7000", "retry_budget with keep 3", cell("7000 clients, retry_budget, keep 3"));
     EXPECT_EQ(cell("700 clients, no budget, no jitter"), cell("700 clients, no budget"));
     return said;
 }
 
 sentences of_stampede(findings const& found) {
-    auto const peak = [&](std::string const& setting) {
-        return found.percent(setting, "peak_share_per_10_ms", 1) + " %";
+    auto const line = [&](std::string const& name, std::string const& setting) {
+        return "| " + name + " | " + found.percent(setting, "peak_share_per_10_ms", 1) + " % |";
     };
-    return {"the most that come in the same 10 ms are " + peak("full_jitter") + " of them with full jitter, " +
-            peak("equal_jitter") + " with equal jitter, " + peak("20 % more or less") +
-            " with 20 % more or less, and all of them without jitter"};
+    return {line("full jitter", "full_jitter"), line("equal jitter", "equal_jitter"),
+            line("20 % more or less", "20 % more or less"), "| none | all |"};
 }
 
 sentences of_pushback(findings const& found) {
@@ -164,18 +164,21 @@ sentences of_fleet(findings const& found) {
     };
     std::string const quiet = "7000 x 0.1/s, ", busy = "1000 x 1/s, ";
     std::string const one = quiet + "fleet_budget, batch 1", twenty = quiet + "fleet_budget, batch 20";
-    return {
-        "| 7000 x 0.1/s | fleet_budget | " + loads(quiet + "fleet_budget") + questions(quiet + "fleet_budget"),
-        "| the same, its store goes down too | " + loads(quiet + "fleet_budget, store down") +
-            questions(quiet + "fleet_budget, store down"),
-        "| retry_budget each | " + loads(quiet + "retry_budget each"),
-        "| 10 tokens each | " + loads(quiet + "10 tokens each"),
-        "| 1000 x 1/s | fleet_budget | " + loads(busy + "fleet_budget") + questions(busy + "fleet_budget"),
-        "| retry_budget each | " + loads(busy + "retry_budget each"),
-        "| 10 tokens each | " + loads(busy + "10 tokens each"),
-        "with batches of 1 and 20 the first ten seconds are " + found.of(one, "load_first_10_s", 2) + " and " +
-            found.of(twenty, "load_first_10_s", 2) + ", and " + found.percent(one, "granted_in_health") +
-            " % and " + found.percent(twenty, "granted_in_health") + " % of the retries are granted in health"};
+    auto const batch = [&](std::string const& size, std::string const& setting) {
+        return "| " + size + " | " + found.of(setting, "load_first_10_s", 2) + " | " +
+               found.percent(setting, "granted_in_health") + " % |";
+    };
+    return {"| 7000 x 0.1/s | fleet_budget | " + loads(quiet + "fleet_budget") +
+                questions(quiet + "fleet_budget"),
+            "| the same, its store goes down too | " + loads(quiet + "fleet_budget, store down") +
+                questions(quiet + "fleet_budget, store down"),
+            "| retry_budget each | " + loads(quiet + "retry_budget each"),
+            "| 10 tokens each | " + loads(quiet + "10 tokens each"),
+            "| 1000 x 1/s | fleet_budget | " + loads(busy + "fleet_budget") + questions(busy + "fleet_budget"),
+            "| retry_budget each | " + loads(busy + "retry_budget each"),
+            "| 10 tokens each | " + loads(busy + "10 tokens each"),
+            batch("1", one),
+            batch("20", twenty)};
 }
 
 sentences of_hedging(findings const& found) {
@@ -206,8 +209,8 @@ sentences of_ethernet(findings const& found) {
         more = row.figures[4];
     }
     return {"it takes " + with_digits(least, 1) + " to " + with_digits(greatest, 1) +
-            " times n log2 n slots until each has been alone in one, and log2 n + " + with_digits(more, 2) +
-            " attempts of a station"};
+            " times n log2 n slots until each has been alone in one. A station makes log2 n + " +
+            with_digits(more, 2) + " attempts"};
 }
 
 struct page_of_a_study {
@@ -230,12 +233,12 @@ constexpr page_of_a_study pages[] = {
 } // namespace
 
 void expect_found_on_the_traffic_page(std::string const& study, figure_table const& found) {
-    std::string const page = words_of_the_page();
+    std::string const pages_said = words_of_the_pages();
     auto const at =
         std::find_if(std::begin(pages), std::end(pages), [&](auto const& each) { return each.study == study; });
     ASSERT_NE(at, std::end(pages)) << "what does the page say of " << study << "?";
     for (std::string const& said : at->said(findings(found)))
-        EXPECT_NE(page.find(said), std::string::npos) << "doc/traffic.md does not say: " << said;
+        EXPECT_NE(pages_said.find(said), std::string::npos) << "doc/traffic does not say: " << said;
 }
 
 } // namespace asio_retry::tool

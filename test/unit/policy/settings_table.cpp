@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -40,7 +42,7 @@ std::string number(double value) {
     return text.str();
 }
 
-// What the README says of each, of the policy that nobody has changed.
+// The defaults as doc/concepts.md says them.
 std::map<std::string, std::string> defaults() {
     retry_settings const& s = retry_policy().settings();
     std::string shape = to_string(s.backoff);
@@ -94,23 +96,81 @@ std::set<std::string> setters_of_the_class() {
     return names;
 }
 
-std::map<std::string, std::string> rows_of_the_readme() {
+std::map<std::string, std::string> rows_of_the_page() {
     std::map<std::string, std::string> rows;
-    for (auto const& row : test::all_matches(content_of("README.md"), R"(\n\| `(\w+)\([^`]*\)` \| ([^|]*) \|)"))
+    std::string const page = content_of("doc/concepts.md");
+    for (auto const& row : test::all_matches(page, R"(\n\| `(\w+)\([^`]*\)` \| ([^|]*) \|)"))
         rows.emplace(row[1], row[2]);
     return rows;
 }
 
 TEST(settings_table, has_a_row_for_every_setter) {
     std::set<std::string> rows;
-    for (auto const& [name, said] : rows_of_the_readme())
+    for (auto const& [name, said] : rows_of_the_page())
         rows.insert(name);
     EXPECT_THAT(rows, testing::ContainerEq(setters_of_the_class()));
     EXPECT_GT(rows.size(), 20u);
 }
 
 TEST(settings_table, says_what_the_defaults_are) {
-    EXPECT_THAT(rows_of_the_readme(), testing::ContainerEq(defaults()));
+    EXPECT_THAT(rows_of_the_page(), testing::ContainerEq(defaults()));
+}
+
+TEST(settings_table, names_every_hook) {
+    std::string const page = content_of("doc/concepts.md");
+    std::string const header = content_of("include/asio_retry/retry_policy.hpp");
+    std::size_t hooks = 0;
+    for (auto const& hook : test::all_matches(header, R"(\bretry_policy (on_\w+)\()")) {
+        EXPECT_THAT(page, testing::HasSubstr("| `" + hook[1] + "` | `void(retry_event const&)`"));
+        ++hooks;
+    }
+    EXPECT_EQ(hooks, 3u);
+}
+
+using named_options = std::map<std::string, std::map<std::string, std::string>>;
+
+// A default of a header as the page says it.
+std::string as_on_the_page(std::string const& type, std::string const& value) {
+    if (auto const seconds = test::all_matches(value, R"(^std::chrono::seconds\((\d+)\)$)"); !seconds.empty())
+        return seconds[0][1] + " s";
+    if (!value.empty())
+        return value;
+    return type.starts_with("std::optional") ? "none" : "0 s";
+}
+
+named_options options_of_the_headers() {
+    named_options all;
+    std::filesystem::directory_iterator const folder(test::file_of_project("include/asio_retry/traffic"));
+    for (auto const& file : folder) {
+        std::string const header = content_of("include/asio_retry/traffic/" + file.path().filename().string());
+        for (auto const& options :
+             test::all_matches(header, R"(\nstruct (\w+_options) \{\n([^}]*(?:\{\}[^}]*)*)\n\};)")) {
+            // of a line `type name = value; ///< comment`, whose value may be on the next one
+            std::string const member = R"(\n? {4}([\w:<>]+) (\w+)(?:\{\}|\s*=\s*([^;]*));)";
+            for (auto const& each : test::all_matches(options[2], member))
+                all[options[1]][each[2]] = as_on_the_page(each[1], each[3]);
+        }
+    }
+    return all;
+}
+
+named_options options_of_the_page() {
+    named_options all;
+    std::istringstream page(content_of("doc/concepts.md"));
+    std::string options;
+    for (std::string line; std::getline(page, line);)
+        if (line.starts_with("#"))
+            options = line.starts_with("### ") ? line.substr(4) : std::string();
+        else if (auto const row = test::all_matches(line, R"(^\| `(\w+)` \| ([^|]*) \|)");
+                 !options.empty() && !row.empty())
+            all[options][row[0][1]] = row[0][2];
+    return all;
+}
+
+TEST(settings_table, has_the_options_of_all_gates_with_their_defaults) {
+    auto const all = options_of_the_headers();
+    EXPECT_EQ(all.size(), 11u);
+    EXPECT_THAT(options_of_the_page(), testing::ContainerEq(all));
 }
 
 } // namespace
