@@ -13,3 +13,14 @@ rm -rf "$SITE"
 mkdir -p "$SITE"
 doxygen doc/site/Doxyfile
 awk -f doc/site/names.awk "$SITE/names.xml" >"$SITE/html/names.js"
+awk -f doc/site/finish.awk doc/site/pages "$SITE/names.xml" "$SITE"/html/*.html
+for page in "$SITE"/html/*.html; do mv "$page.new" "$page"; done
+
+# The version is fixed, so that npm asks nobody for it who has it.
+full_text=true
+npx --yes --prefer-offline pagefind@1.6.0 --site "$SITE/html" --quiet \
+    --exclude-selectors ".toc, .navpath, .summary, .ttc, #neighbours" || {
+    echo "docs: npm has no Pagefind here: the search finds titles, headings and names, and not the text" >&2
+    full_text=false
+}
+echo "const fullText = $full_text;" >>"$SITE/html/names.js"
