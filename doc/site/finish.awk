@@ -139,7 +139,7 @@ match($0, /<h[1-5][^>]*><a class="anchor" id="[^"]*"><\/a>$/) {
 
 # On a phone each cell stands below the name of its column.
 /^<th class="markdownTable/ {
-    columns = split($0, labels, "</th>") - 1
+    columns = split($0, labels, "</th>")
     for (i = 1; i <= columns; ++i) {
         gsub(/<[^>]*>|^ +| +$/, "", labels[i])
         gsub(/"/, "\\&quot;", labels[i])
@@ -147,10 +147,10 @@ match($0, /<h[1-5][^>]*><a class="anchor" id="[^"]*"><\/a>$/) {
 }
 
 /^<td class="markdownTable/ {
-    split($0, cells, "<td ")
+    count_of_cells = split($0, cells, "<td ")
     $0 = ""
-    for (i = 1; i <= columns; ++i)
-        $0 = $0 "<td data-label=\"" labels[i] "\" " cells[i + 1]
+    for (i = 2; i <= count_of_cells; ++i)
+        $0 = $0 "<td data-label=\"" labels[i - 1] "\" " cells[i]
 }
 
 # Doxygen's own name of a page, which tells the path.
