@@ -14,7 +14,7 @@ function distance([name], wanted) {
     if (at < 0)
         return Infinity;
     const last = lower.split("::").pop();
-    const place = lower === wanted ? 0 : last === wanted ? 1 : lower.startsWith(wanted) ? 2 : last.startsWith(wanted) ? 3 : 4;
+    const place = [lower === wanted, last === wanted, lower.startsWith(wanted), last.startsWith(wanted), true].indexOf(true);
     return place * 1000 + Math.min(name.length, 400);
 }
 
@@ -26,11 +26,12 @@ function nearest(wanted, arePages) {
         .sort(([a], [b]) => a - b);
 }
 
-// Pages for which doc/site/pages names the word.
+// Pages for which doc/site/pages names the word; first those that have the whole of it.
 function listed(wanted) {
-    return Array.from(document.querySelectorAll("#sidebar a"))
-        .filter((link) => (link.dataset.words || "").split(" ").some((word) => word.startsWith(wanted)))
-        .map((link) => [link.textContent, "page", link.getAttribute("href"), ""]);
+    return Array.from(document.querySelectorAll("#sidebar a[data-words]"), (link) => [link, link.dataset.words.split(" ")])
+        .filter(([, words]) => words.some((word) => word.startsWith(wanted)))
+        .sort(([, a], [, b]) => b.includes(wanted) - a.includes(wanted))
+        .map(([link]) => [link.textContent, "page", link.getAttribute("href"), ""]);
 }
 
 async function inText(wanted) {
@@ -49,7 +50,8 @@ async function find(wanted) {
     const known = nearest(wanted, false);
     const isName = /_|::/.test(wanted);
     const first = known.filter(([d]) => isName || d < 1000), others = known.slice(first.length);
-    const all = [...listed(wanted), ...first.map(([, entry]) => entry), ...pages.slice(0, 8), ...others.map(([, entry]) => entry)];
+    const entries = (pairs) => pairs.map(([, entry]) => entry);
+    const all = [...listed(wanted), ...entries(first), ...pages.slice(0, 8), ...entries(others)];
     const addresses = all.map(([, , address]) => address);
     return all.filter(([, , address], i) => addresses.indexOf(address) === i).slice(0, 20);
 }

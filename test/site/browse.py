@@ -144,7 +144,8 @@ def look_at_navigation(there, address):
         plain = link.partition("#")[0]
         expect(current == [link] and is_open == [True], f"{plain} is marked in the list, but {current}")
         expect(heads == 1, f"{plain} has {heads} headings of the first level")
-        expect(urllib.parse.urlsplit(there.value_of("location.href")).path.endswith("/" + plain), f"the next page is {link}")
+        shown = there.value_of("location.pathname.split('/').pop()")
+        expect(shown == plain, f"the next page is {link}, but {shown}")
         back = there.value_of("document.querySelector('#neighbours [rel=prev]')?.getAttribute('href')")
         expect(back == (links[number - 1] if number else None), f"before {link} is {back}")
         if number < len(links) - 1:
@@ -208,6 +209,8 @@ def look_at_search(there, address, has_text):
     if has_text:
         for page, _ in listed:
             there.open(address + page)
+            if not there.value_of("!!document.querySelector('[data-pagefind-body]')"):
+                continue # a table of names
             words = there.value_of(longest_words)
             found = there.value_of(f"find({words!r}).then((all) => all.map(([,, address]) => address.split('#')[0]))")
             expect(page in found, f"the search for {words} finds {found} and not {page}, which has them")
