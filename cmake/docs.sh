@@ -20,8 +20,8 @@ for page in "$SITE"/html/*.html; do mv "$page.new" "$page"; done
 full_text=true
 npx --yes --prefer-offline --fetch-retries=1 pagefind@1.6.0 --site "$SITE/html" --quiet \
     --exclude-selectors ".toc, .navpath, .summary, .ttc, #neighbours" || {
-    echo "docs: npx cannot run Pagefind here, so the search finds titles, headings and names, but no text;" >&2
-    echo "docs: \`./cmake/bootstrap.sh install npm\` gets npx" >&2
+    echo "docs: npx cannot run Pagefind here, so the search finds titles, headings and names, but no text" >&2
+    command -v npx >/dev/null || echo "docs: \`./cmake/bootstrap.sh install npm\` gets npx" >&2
     full_text=false
 }
 echo "const fullText = $full_text;" >>"$SITE/html/names.js"
