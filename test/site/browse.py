@@ -212,7 +212,9 @@ def look_at_search(there, address, has_text):
             if not there.value_of("!!document.querySelector('[data-pagefind-body]')"):
                 continue # a table of names
             words = there.value_of(longest_words)
-            found = there.value_of(f"find({words!r}).then((all) => all.map(([,, address]) => address.split('#')[0]))")
+            found = there.value_of(f"pagefind.then((it) => it.search({words!r}))"
+                                   ".then(({results}) => Promise.all(results.map((result) => result.data())))"
+                                   ".then((all) => all.map(({raw_url}) => raw_url.replace(/^\\//, '')))")
             expect(page in found, f"the search for {words} finds {found} and not {page}, which has them")
         return # a word that no page has is taken for a similar one
     type_in("xyzzyx")
