@@ -90,6 +90,8 @@ copy_base() {
     fi
     rm -f "$machine/etc/resolv.conf"
     [ ! -e /etc/resolv.conf ] || cp -L /etc/resolv.conf "$machine/etc/resolv.conf"
+    # Certificates that this machine's npm trusts.
+    [ -z "${NODE_EXTRA_CA_CERTS:-}" ] || cp -L "$NODE_EXTRA_CA_CERTS" "$machine/etc/npm.crt"
 }
 
 # The files keep their times, so that with --again only what has changed is compiled again.
@@ -125,6 +127,7 @@ result=0
 chroot "$machine" /usr/bin/env -i --default-signal=INT,QUIT HOME=/root TERM=dumb \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} ${no_proxy:+"no_proxy=$no_proxy"} \
+    ${NODE_EXTRA_CA_CERTS:+"NODE_EXTRA_CA_CERTS=/etc/npm.crt"} \
     /bin/sh -c '\''cd /root/asio_retry && "$@"'\'' sh "$@" || result=$?
 exit $result
 '

@@ -22,7 +22,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, into build/services, and hiredis, libpq and SQLite, as `test` does
-  install-browser      only get Doxygen and Chromium, for the site and its tests, as `test` does
+  install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
 
@@ -239,7 +239,10 @@ download_each() {
 }
 
 # What builds the site, and what a test looks at it with.
-install_browser() { install_missing doxygen python3 "chromium|chromium-browser"; }
+install_browser() {
+    install_missing doxygen python3 "chromium|chromium-browser"
+    is_command npx || install_missing npm # another vendor's Node brings its own
+}
 
 install_ci_tools() {
     install_tools
@@ -352,7 +355,9 @@ docs)
     install_missing doxygen
     say "building the site"
     ./cmake/docs.sh "$@"
-    say "open ${1:-build/docs}/html/index.html"
+    say "open ${1:-build/docs}/html/index.html; its search finds titles and names"
+    [ ! -d "${1:-build/docs}/html/pagefind" ] ||
+        say "python3 -m http.server --directory ${1:-build/docs}/html serves it, and then the search finds text, too"
     ;;
 install-tools) install_tools ;;
 install-services) install_services ;;

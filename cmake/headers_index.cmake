@@ -67,10 +67,11 @@ endforeach()
 list(SORT rows)
 list(REMOVE_DUPLICATES rows)
 list(JOIN rows "\n" table)
-set(text "# Which header has it
+set(text "# Which header to include
 
-Every public name and the header to include for it, in the namespace `asio_retry`. `<asio_retry/asio_retry.hpp>` has
-all of them but those of `policy_json.hpp`. Written by `cmake -P cmake/headers_index.cmake`.
+The table has every public name of the namespace `asio_retry`, and the header that declares it.
+`<asio_retry/asio_retry.hpp>` includes all these headers except `policy_json.hpp`. `cmake -P cmake/headers_index.cmake`
+writes this page.
 
 | name | header |
 |---|---|

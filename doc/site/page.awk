@@ -1,11 +1,12 @@
 # A page of Markdown as Doxygen takes it: headings with the anchors that GitHub makes of them, and links to pages by
 # those. A link to a file that the site has not becomes its text.
-# The name of the page of that file: its own, or one that says that it is in the guide.
-function page_of(path,    in_guide) {
-    in_guide = path ~ /guide\// || (path !~ /\// && page ~ /^guide_/)
-    sub(/^.*\//, "", path)
+# The name of the page of that file: its folder and its own. A file at the top, whose name is in capitals, has only that.
+function page_of(path,    parts, count) {
+    while (sub(/[^\/]+\/\.\.\//, "", path))
+        ;
     sub(/\.md$/, "", path)
-    return (in_guide ? "guide_" : "") tolower(path)
+    count = split(path, parts, "/")
+    return tolower((parts[count] ~ /^[A-Z]/ ? "" : parts[count - 1] "_") parts[count])
 }
 
 function anchor_of(heading) {
@@ -52,7 +53,7 @@ function with_links(line,    result, text, target, parts) {
         sub(/^\[/, "", text)
         split(target, parts, "#")
         if (parts[1] == "" || parts[1] ~ /\.md$/) {
-            target = parts[1] == "" ? page : page_of(parts[1])
+            target = parts[1] == "" ? page : page_of(folder parts[1])
             if (parts[2] != "")
                 target = target "_" parts[2]
             else if (target == "readme")
@@ -77,8 +78,9 @@ function with_bold(line,    result, parts, count, i, opened) {
 }
 
 FNR == 1 {
-    page = ""
     page = page_of(FILENAME)
+    folder = FILENAME
+    sub(/[^\/]*$/, "", folder)
 }
 
 # The text of a link may go on in the next line. Its lines are held until they are one; what begins something else ends
@@ -119,7 +121,7 @@ in_code {
     sub(/^#+ +/, "", heading)
     gsub(/`/, "", heading) # some versions of Doxygen show in a heading the tag that they make of them
     if (level == "#" && page != "readme" && !titled++)
-        print "# " heading " {#" page "}"
+        print "# " heading " {#" page "}\n\n@tableofcontents{html:2}"
     else if (level == "#")
         print
     else {

@@ -1,35 +1,72 @@
-// Finds public names, pages and headings while one types. `names` is what names.awk has written.
+// Finds pages and public names while one types. names.awk has written `names`: titles, headings and public names.
+// cmake/docs.sh has written `fullText`: whether Pagefind finds in the text of the pages. Pagefind needs a server, so a
+// page that is opened as a file searches titles and headings.
 const field = document.getElementById("search");
 const list = document.getElementById("found");
-let chosen = 0;
+const pagefind = fullText && location.protocol.startsWith("http") ? import("./pagefind/pagefind.js") : null;
+if (!pagefind)
+    field.placeholder = "Search titles";
 
-// The better the smaller: the name itself, its last part, how it begins, where it has it. Pages come after names.
-function distance([name, kind], wanted) {
+// The better the smaller: the name itself, its last part, how it begins, where it has it.
+function distance([name], wanted) {
     const lower = name.toLowerCase();
     const at = lower.indexOf(wanted);
     if (at < 0)
         return Infinity;
     const last = lower.split("::").pop();
-    const place = lower === wanted ? 0 : last === wanted ? 1 : lower.startsWith(wanted) ? 2 : last.startsWith(wanted) ? 3 : 4;
-    return place * 1000 + (kind === "page" ? 500 : 0) + Math.min(name.length, 400);
+    const place = [lower === wanted, last === wanted, lower.startsWith(wanted), last.startsWith(wanted), true].indexOf(true);
+    return place * 1000 + Math.min(name.length, 400);
 }
 
-function find(wanted) {
-    return names.map((entry) => [distance(entry, wanted), entry])
+// Those of `names` that are pages or are not, as pairs of the distance and the entry.
+function nearest(wanted, arePages) {
+    return names.filter(([, kind]) => (kind === "page") === arePages)
+        .map((entry) => [distance(entry, wanted), entry])
         .filter(([d]) => d < Infinity)
-        .sort(([a], [b]) => a - b)
-        .slice(0, 20)
-        .map(([, entry]) => entry);
+        .sort(([a], [b]) => a - b);
 }
 
-function show() {
+// Pages for which doc/site/pages names the word; first those that have the whole of it.
+function listed(wanted) {
+    return Array.from(document.querySelectorAll("#sidebar a[data-words]"), (link) => [link, link.dataset.words.split(" ")])
+        .filter(([, words]) => words.some((word) => word.startsWith(wanted)))
+        .sort(([, a], [, b]) => b.includes(wanted) - a.includes(wanted))
+        .map(([link]) => [link.textContent, "page", link.getAttribute("href"), ""]);
+}
+
+async function inText(wanted) {
+    const found = await (await pagefind).search(wanted);
+    const pages = await Promise.all(found.results.slice(0, 8).map((result) => result.data()));
+    return pages.map(({raw_url, meta, sub_results: [part], plain_excerpt}) => {
+        const title = meta.title.replace(/^asio_retry::| (Class|Struct|Concept|Namespace)( Template)? Reference.*/g, "");
+        const heading = part && part.url.includes("#") ? " \u203a " + part.title : "";
+        const address = (part ? part.url : raw_url).replace(/^.*\//, "");
+        return [title + heading, "page", address, plain_excerpt];
+    });
+}
+
+async function find(wanted) {
+    const pages = pagefind ? await inText(wanted) : nearest(wanted, true).map(([, entry]) => entry);
+    const known = nearest(wanted, false);
+    const isName = /_|::/.test(wanted);
+    const first = known.filter(([d]) => isName || d < 1000), others = known.slice(first.length);
+    const entries = (pairs) => pairs.map(([, entry]) => entry);
+    const all = [...listed(wanted), ...entries(first), ...pages.slice(0, 8), ...entries(others)];
+    const addresses = all.map(([, , address]) => address);
+    return all.filter(([, , address], i) => addresses.indexOf(address) === i).slice(0, 20);
+}
+
+async function show() {
     const wanted = field.value.trim().toLowerCase();
-    list.replaceChildren(...(wanted ? find(wanted) : []).map(([name, kind, address, parameters]) => {
+    const found = wanted ? await find(wanted) : [];
+    if (wanted !== field.value.trim().toLowerCase())
+        return; // one has typed on
+    list.replaceChildren(...found.map(([name, kind, address, more]) => {
         const link = document.createElement("a");
-        link.href = field.dataset.root + address;
+        link.href = address;
         link.textContent = name;
         const given = document.createElement("small");
-        given.textContent = parameters;
+        given.textContent = more;
         const what = document.createElement("span");
         what.textContent = kind;
         const item = document.createElement("li");
@@ -37,9 +74,10 @@ function show() {
         item.append(link);
         return item;
     }));
-    if (wanted && !list.children.length)
+    if (wanted && !found.length)
         list.append(Object.assign(document.createElement("li"), {textContent: "nothing found"}));
     list.hidden = !wanted;
+    list.dataset.wanted = wanted; // for whoever waits for it
     choose(0);
 }
 
@@ -49,6 +87,7 @@ function choose(index) {
     links.forEach((link, i) => link.classList.toggle("chosen", i === chosen));
 }
 
+let chosen = 0;
 field.addEventListener("input", show);
 field.addEventListener("keydown", (event) => {
     const links = list.querySelectorAll("a");
@@ -61,9 +100,7 @@ field.addEventListener("keydown", (event) => {
         list.hidden = true;
 });
 document.addEventListener("click", (event) => {
-    if (!event.target.closest(".search"))
-        list.hidden = true;
-    else if (event.target.closest("a"))
+    if (!event.target.closest(".search") || event.target.closest("a"))
         list.hidden = true;
 });
 document.addEventListener("keydown", (event) => {

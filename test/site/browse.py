@@ -1,10 +1,13 @@
-"""The site: no link leads nowhere, no page complains in the console, the search finds names, and it is fit for a phone
-and for the dark. Pictures are left beside the site."""
+"""The site: no link leads nowhere, no page complains in the console, the search finds pages and names, the list of pages
+leads to each, and all is fit for a phone and for the dark. Pictures are left beside the site."""
+import functools
 import html.parser
+import http.server
 import os
 import pathlib
 import re
 import sys
+import threading
 import urllib.parse
 
 import browser
@@ -60,6 +63,14 @@ def check_texts(site):
         expect(not markup.search(line), f"the search shows markup: {line}")
 
 
+def check_words():
+    """Somebody types these first."""
+    lines = (pathlib.Path(__file__).parents[2] / "doc/site/pages").read_text(encoding="utf-8").splitlines()
+    words = " ".join(line.partition(";")[2] for line in lines if line.startswith(" ")).split()
+    expect({"config", "sigterm", "timeout", "log", "prometheus"} <= set(words), "the list of pages has the words that one types first")
+    expect(len(set(words)) == len(words), f"a word leads to one page: {sorted(words)}")
+
+
 def check_links(site):
     pages = {file.name: Page(file) for file in site.glob("*.html")}
     expect(len(pages) > 60, "there are more than 60 pages")
@@ -103,29 +114,115 @@ contrast = """(() => {
 })()"""
 
 
-# Tables of few columns that end with text, of which one has to move aside to see that.
+# Tables that end with text, of which one has to move aside to see that. One of many columns may be so.
 hidden = """Array.from(document.querySelectorAll('.markdownTable'), (e) => [e, Array.from(e.rows[0].cells)])
-    .filter(([e, heads]) => heads.length <= 4 && !heads.at(-1).className.endsWith('Right'))
+    .filter(([e, heads]) => heads.length < 8 && !heads.at(-1).className.endsWith('Right'))
     .filter(([e]) => [e, ...e.querySelectorAll('td')].some((part) => part.getBoundingClientRect().right > innerWidth)
         || e.scrollWidth > e.clientWidth)
     .map(([, heads]) => heads.map((head) => head.textContent.trim()).join(', '))"""
 
 
+# Where an element is, and how wide, and whether one can see it.
+seen = """(({left, top, width}) => [left, top, width])(document.querySelector(%r).getBoundingClientRect())"""
+
+
 def look_at_navigation(there, address):
-    """What is above every page leads to where its name is."""
-    for width in (1200, 390):
-        there.be_wide(width)
-        for number, heading in enumerate(("The guide", "Functions", "Class List", "File List")):
-            there.open(address + "toolchains.html")
-            there.follow(f"document.querySelectorAll('nav a')[{number}]")
-            top, least, height = there.value_of(f"""(() => {{
-                const head = Array.from(document.querySelectorAll('h1, h2, .title'))
-                    .find((e) => e.textContent.trim() === '{heading}');
-                const bar = document.getElementById('top');
-                return [head ? head.getBoundingClientRect().top : -1,
-                    getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight : 0, innerHeight];
-            }})()""")
-            expect(least <= top < height / 3, f"{heading} is at {top} of {height} where the navigation leads, {width} wide")
+    """The list of pages leads to each, and so does one "next" after the other."""
+    there.be_wide(1280)
+    there.open(address + "index.html")
+    links = there.value_of("Array.from(document.querySelectorAll('#sidebar a'), (e) => e.getAttribute('href'))")
+    expect(len(links) > 40 and len(set(links)) == len(links), f"the list has {len(links)} pages, each once")
+    groups = there.value_of("Array.from(document.querySelectorAll('#sidebar summary'), (e) => e.textContent)")
+    expect(groups == ["Start", "Concepts", "Retry what?", "Limits and shutdown", "HTTP, databases, brokers", "Protect servers",
+                      "See what happens", "Test", "Platforms", "Reference", "Internals"], f"the groups are {groups}")
+    for number, link in enumerate(links):
+        current, is_open, heads = there.value_of("""(() => {
+            const current = document.querySelectorAll('#sidebar [aria-current]');
+            return [Array.from(current, (e) => e.getAttribute('href')),
+                Array.from(current, (e) => e.checkVisibility()), document.querySelectorAll('h1').length];
+        })()""")
+        plain = link.partition("#")[0]
+        expect(current == [link] and is_open == [True], f"{plain} is marked in the list, but {current}")
+        expect(heads == 1, f"{plain} has {heads} headings of the first level")
+        shown = there.value_of("location.pathname.split('/').pop()")
+        expect(shown == plain, f"the next page is {link}, but {shown}")
+        back = there.value_of("document.querySelector('#neighbours [rel=prev]')?.getAttribute('href')")
+        expect(back == (links[number - 1] if number else None), f"before {link} is {back}")
+        if number < len(links) - 1:
+            there.follow("document.querySelector('#neighbours [rel=next]')")
+    expect(there.value_of("document.querySelector('#neighbours [rel=next]')") is None, "the last page is the last")
+
+    there.open(address + "guide_operations.html")
+    left, top, width = there.value_of(seen % ".toc")
+    expect(left > 900 and left + width <= 1280 and top < 300, f"the contents are beside the page, but at {left}, {top}")
+    there.follow_within("document.querySelector('.toc a[href$=\"a-ticker\"]')")
+    top = there.value_of("document.getElementById('guide_operations_a-ticker').getBoundingClientRect().top")
+    bar = there.value_of("document.querySelector('header').offsetHeight")
+    expect(bar <= top < 900, f"a heading is at {top} where the contents lead")
+
+    there.be_wide(390, 844)
+    there.open(address + "guide_operations.html")
+    left, top, width = there.value_of(seen % ".toc")
+    expect(left < 40 and top < 200, f"on a phone the contents are above the page, but at {left}, {top}")
+    is_shown = "document.getElementById('sidebar').checkVisibility()"
+    expect(not there.value_of(is_shown), "on a phone the list of pages is behind a button")
+    there.value_of("document.querySelector('header button').click()")
+    expect(there.value_of(is_shown), "the button shows the list of pages")
+    there.follow("document.querySelector('#sidebar [aria-current] + a')")
+    expect(not there.value_of(is_shown), "on the next page it is gone")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+# Words of the list of pages, and some of the text of each, which few other pages have all.
+words_of_pages = """Array.from(document.querySelectorAll('#sidebar a[data-words]'),
+    (e) => [e.getAttribute('href'), e.dataset.words.split(' ')])"""
+longest_words = """Array.from(new Set(Array.from(document.querySelectorAll('.textblock > p'), (e) => e.textContent).join(' ')
+    .match(/\\b[a-z]{4,}\\b/g))).sort((a, b) => b.length - a.length).slice(0, 3).join(' ')"""
+
+
+def look_at_search(there, address, has_text):
+    def type_in(wanted):
+        there.open(address + "guide_testing.html")
+        there.value_of("document.getElementById('search').focus()")
+        there.type(wanted)
+        there.wait_for(f"document.getElementById('found').dataset.wanted === {wanted!r}")
+        return there.value_of("document.querySelector('#found a')?.getAttribute('href')")
+
+    for wanted, leads_to in (("async_retry", "namespaceasio__retry.html#"), ("retry_policy::max_att", "retry__policy.html#"),
+                             ("sigterm", "guide_server_shutdown.html"), ("retry-after", "guide_http_retry_after.html")):
+        first = type_in(wanted)
+        expect(first and leads_to in first, f"the search for {wanted} finds {first} first")
+        there.press("Enter", 13)
+        there.wait_for("!location.href.includes('guide_testing')")
+        expect(leads_to in there.value_of("location.href"), f"{wanted} leads to {there.value_of('location.href')}")
+
+    there.open(address + "guide_testing.html")
+    listed = there.value_of(words_of_pages)
+    for page, words in listed:
+        for word in words:
+            first = there.value_of(f"find({word!r}).then(([first]) => first[2])")
+            expect(first == page, f"the search for {word} finds {first} first and not {page}")
+    if has_text:
+        for page, _ in listed:
+            there.open(address + page)
+            if not there.value_of("!!document.querySelector('[data-pagefind-body]')"):
+                continue # a table of names
+            words = there.value_of(longest_words)
+            found = there.value_of(f"pagefind.then((it) => it.search({words!r}))"
+                                   ".then(({results}) => Promise.all(results.map((result) => result.data())))"
+                                   ".then((all) => all.map(({raw_url}) => raw_url.replace(/^\\//, '')))")
+            expect(page in found, f"the search for {words} finds {found} and not {page}, which has them")
+        return # a word that no page has is taken for a similar one
+    type_in("xyzzyx")
+    expect(there.value_of("document.getElementById('found').textContent") == "nothing found", "nothing is found")
+
+
+def has_text(site):
+    return (site / "pagefind").exists()
 
 
 def look(there, site, pages):
@@ -145,12 +242,12 @@ def look(there, site, pages):
                 expect(False, f"{page}: {complaint}")
             there.complaints.clear()
 
-        shown = ("index.html", "guide_http_retry_after.html", "classasio__retry_1_1retry__policy.html", "traffic.html",
-                 "namespaceasio__retry.html", "annotated.html", "schemes.html")
+        shown = ("index.html", "guide_http_retry_after.html", "classasio__retry_1_1retry__policy.html", "doc_traffic.html",
+                 "namespaceasio__retry.html", "annotated.html", "doc_schemes.html")
         for dark in (False, True):
             there.be_dark(dark)
             for page in shown:
-                there.be_wide(1200)
+                there.be_wide(1280)
                 there.open(address + page)
                 name = page[:-5] + ("_dark" if dark else "")
                 there.picture(site.parent / (name + ".png"))
@@ -163,33 +260,30 @@ def look(there, site, pages):
                 expect(ratio >= 4.5, f"{name} has text of contrast {ratio:.1f}")
                 backdrop = there.value_of("getComputedStyle(document.body).backgroundColor")
                 expect((int(backdrop[4:].split(",")[0]) < 60) == dark, f"{name} is on {backdrop}")
-                there.be_wide(375, 812)
+                there.be_wide(390, 844)
                 there.call("Page.getLayoutMetrics")
                 there.picture(site.parent / (name + "_phone.png"))
         there.be_dark(False)
         look_at_navigation(there, address)
         charts.look(there, expect, site)
         there.be_dark(False)
-        there.be_wide(1200)
+        there.be_wide(1280)
 
-        for wanted, leads_to in (("async_retry", "namespaceasio__retry.html#"), ("retry_policy::max_att", "retry__policy.html#"),
-                                 ("retry-after", "guide_http_retry_after.html")):
-            there.open(address + "guide_testing.html")
-            there.value_of("document.getElementById('search').focus()")
-            there.type(wanted)
-            first = there.value_of("document.querySelector('#found a').textContent")
-            expect(wanted in first.lower(), f"the search for {wanted} finds {first} first")
-            if wanted == "async_retry":
-                there.picture(site.parent / "search.png")
-            there.press("Enter", 13)
-            while "guide_testing" in there.value_of("location.href") or \
-                    there.value_of("document.readyState") != "complete":
-                pass
-            expect(leads_to in there.value_of("location.href"), f"{wanted} leads to {there.value_of('location.href')}")
-        there.open(address + "index.html")
-        there.value_of("document.getElementById('search').focus()")
-        there.type("no such name")
-        expect(there.value_of("document.getElementById('found').textContent") == "nothing found", "nothing is found")
+        look_at_search(there, address, False)
+        if has_text(site):
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site))
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            look_at_search(there, f"http://127.0.0.1:{server.server_port}/", True)
+            for dark, width in ((False, 1280), (True, 390)):
+                there.be_dark(dark)
+                there.be_wide(width)
+                there.open(f"http://127.0.0.1:{server.server_port}/index.html")
+                there.value_of("document.getElementById('search').focus()")
+                there.type("timeout")
+                there.wait_for("document.querySelectorAll('#found a').length > 8")
+                there.picture(site.parent / f"search_{width}.png")
+        for complaint in there.complaints:
+            expect(False, complaint)
     finally:
         there.close()
 
@@ -201,6 +295,7 @@ def main():
         return 77
     pages = check_links(site)
     check_texts(site)
+    check_words()
     if not browser.find_chromium():
         print("there is no chromium: `./cmake/bootstrap.sh install-browser` gets it")
         return 77 if not faults else 1
@@ -211,6 +306,9 @@ def main():
         return 77 if not faults else 1
     look(there, site, pages)
     print(f"{len(pages)} pages, {len(faults)} faults; pictures in {site.parent}")
+    if not has_text(site):
+        print("there is no Pagefind: the search of the text was not tried; `./cmake/bootstrap.sh install-browser` gets npm")
+        return 77 if not faults else 1
     return 1 if faults else 0
 
 

@@ -92,6 +92,18 @@ class Browser:
         self.value_of(link + ".click()")
         self.wait_until_loaded()
 
+    def follow_within(self, link):
+        self.value_of(link + ".click()")
+        self.value_of("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def wait_for(self, condition):
+        while True:
+            try:
+                if self.value_of(condition):
+                    return
+            except RuntimeError: # between two pages
+                pass
+
     def wait_until_loaded(self):
         while not self.loaded:
             self.note(self.read())
