@@ -65,8 +65,8 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 /// Thread safety: call any function from any thread.
 class ASIO_RETRY_DECL circuit_breaker final : public retry_gate {
 public:
-    /// Throws std::invalid_argument for an option outside its range, a negative one and NaN, for an open_cap
-    /// below open_for, and for a min_attempts, a window or an open_for of 0.
+    /// Throws std::invalid_argument for an option outside its range, for a negative one and for NaN. Also for
+    /// an open_cap below open_for, and for a min_attempts, a window or an open_for of 0.
     explicit circuit_breaker(circuit_breaker_options const& options = {});
 
     /// Its state at `now`.

@@ -54,8 +54,8 @@ struct gradient_options {
 
 /// An algorithm for `concurrency_limit`: lowers the limit when attempts take longer than usual.
 ///
-/// Here L is the limit, rtt the time of the attempt, and `long` the usual time: the exponential mean of all
-/// times, or of the first ten times their plain mean. If at least half of L is in use, an update computes:
+/// Here L is the limit, rtt the time of the attempt, and `long` the usual time. That is the exponential mean of
+/// all times, or of the first ten times the plain mean. If at least half of L is in use, an update computes:
 ///
 ///     gradient = max(0.5, min(1, tolerance * long / rtt))
 ///     L = (1 - smoothing) L + smoothing (L * gradient + queue)

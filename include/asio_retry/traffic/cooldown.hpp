@@ -18,7 +18,7 @@ struct cooldown_options {
 /// An attempt that failed and was told `pushback::after(s)` begins a cooldown of `s`. Of several cooldowns the
 /// one that ends last counts. So all operations that share the gate obey what the server said to one of them,
 /// and need not ask to be told the same. With `wait_when_refused` each operation waits until the cooldown is
-/// over, and then for the delay of its backoff, so that they do not come back together.
+/// over, and then for the delay of its backoff. So they do not come back together.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::cooling_down.
 /// Thread safety: call any function from any thread. There is no lock.
