@@ -21,7 +21,8 @@
 
 namespace asio_retry::detail {
 
-/// Behind a hedged operation, in its block of memory: what its machine keeps of each attempt, and the attempts.
+/// The memory behind a hedged operation, in the same block: the machine's records of attempts, and the
+/// attempts.
 template <typename Slot>
 struct hedge_room {
     static constexpr std::size_t alignment = (std::max)(alignof(Slot), alignof(hedged_attempt));
@@ -39,7 +40,7 @@ struct hedge_room {
     Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + records(count)); }
 };
 
-/// A hedged operation and what it calls: one block of memory, at one address until its last attempt has ended.
+/// A hedged operation with its callable: one block of memory, at one address until its last attempt has ended.
 template <typename Callable, typename Shell>
 class hedge_operation final : public Shell {
     using form = operation_form<Callable>;
@@ -94,7 +95,7 @@ private:
     }
     room own_room() noexcept { return room_for(this, this->machine().policy()); }
 
-    /// Before there is an operation, whose memory it is.
+    /// Called before the operation is constructed in that memory.
     static std::span<hedged_attempt> make_records(void* operation, hedge_policy const& policy) noexcept {
         room const in = room_for(operation, policy);
         std::uninitialized_default_construct_n(in.attempts(), in.count);
@@ -133,7 +134,7 @@ private:
         return block::dissolve(this, this->handler(), more_for(this->machine().policy()));
     }
 
-    alignas(room::alignment) alignas(Callable) Callable callable_; // as is what follows
+    alignas(room::alignment) alignas(Callable) Callable callable_; // so is the memory behind it
 };
 
 template <>
@@ -166,7 +167,8 @@ struct operation_kind<hedge_policy> {
                       "its own; give one: async_hedge(executor, operation, policy, token)");
     }
 
-    /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.
+    /// The operation may outlive its completion, and then must not use memory from the handler's allocator,
+    /// which may end with the handler.
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void launch(Handler&& handler, Callable&& callable, hedge_policy const& policy,
                        WaitsOn const& waits_on, Membership&& membership) {

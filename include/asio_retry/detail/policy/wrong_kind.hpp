@@ -8,13 +8,13 @@
 
 namespace asio_retry::detail {
 
-/// A function that makes one, given without being called.
+/// Whether F is a function that makes one, given without being called.
 template <typename F, typename Made>
 inline constexpr bool is_maker_of = false;
 template <typename Made, typename... Args>
 inline constexpr bool is_maker_of<Made (*)(Args...), Made> = true;
 
-/// What is wrong with what was given for a backoff. (A function that returns no `auto` is looked at too late to
+/// Reports why the argument is no backoff. (Without `auto` the function would be instantiated too late to
 /// complain first.)
 template <typename Other>
 auto explain_backoff() {
