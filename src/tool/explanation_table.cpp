@@ -35,7 +35,7 @@ void print_rows(std::ostream& out, explanation const& what, view const& on) {
     table.print(out, on);
 }
 
-/// Their limit, or how many there are in runs whose delays are drawn.
+/// The limit of attempts, or their number in runs whose delays are drawn.
 std::string attempts_text(explanation const& what) {
     auto const& sorted = what.attempts;
     if (sorted.empty())
