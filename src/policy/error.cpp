@@ -45,7 +45,7 @@ std::string message_of(error e) {
     return "unknown asio_retry error";
 }
 
-/// The group that an error belongs to; 0 for none.
+/// The condition that an error belongs to; 0 for none.
 int condition_of(error e) noexcept {
     switch (e) {
     case error::operation_threw:
@@ -91,7 +91,7 @@ public:
     }
 };
 
-/// What a hook threw before a retry. What is being handled is nested in it.
+/// A hook's exception before a retry. The exception being handled is nested in it.
 class hook_failure final : public boost::system::system_error, public std::nested_exception {
 public:
     explicit hook_failure(std::exception_ptr thrown)
@@ -136,7 +136,7 @@ error_code aborted_error() noexcept {
 }
 
 error_code code_of(std::exception_ptr const& e) {
-    // What is thrown is a failure, even with the code of a success.
+    // An exception is a failure, even if it carries the code of a success.
     auto const failed = [](error_code const& code) { return code ? code : error::operation_threw; };
     if (auto const* const failure = detail::thrown_as<permanent_error>(e))
         return failed(failure->code());

@@ -12,7 +12,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// The shortest digits that name the value and no other.
+/// The shortest digits that name this value and no other.
 std::string shortest(double value) {
     char text[32];
     return std::string(text, std::to_chars(std::begin(text), std::end(text), value).ptr);
