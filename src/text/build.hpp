@@ -29,7 +29,6 @@ term term_of(jitter const& kind);
 /// "; did you mean exponential?": finds a similar name among all items and profiles for an unknown name.
 std::string similar_name(std::string_view name);
 
-/// The profile of that name.
 ASIO_RETRY_DECL std::optional<retry_policy> profile_named(std::string_view name);
 
 /// The profile of a text that is nothing but a name. Throws policy_syntax_error for a near miss.

@@ -73,7 +73,6 @@ ASIO_RETRY_DECL void check_depth(int depth, text_position const& at);
 /// The terms of a text. Throws policy_syntax_error.
 std::vector<term> parse_terms(std::string_view text);
 
-/// The text of a term.
 std::string to_text(term const& written);
 
 } // namespace asio_retry::detail

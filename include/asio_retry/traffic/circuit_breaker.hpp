@@ -16,12 +16,11 @@ namespace asio_retry {
 
 /// The options of a `circuit_breaker`.
 struct circuit_breaker_options {
-    double failure_rate = 0.5; ///< opens at this share of failures, in (0, 1]
-    std::uint32_t min_attempts =
-        20; ///< rates count from so many attempts on; if `last` is set and less, from that
+    double failure_rate = 0.5;       ///< opens at this share of failures, in (0, 1]
+    std::uint32_t min_attempts = 20; ///< least number of attempts for a rate; at most `last`, if that is set
     saturating_duration window =
-        std::chrono::seconds(10); ///< rates are taken over attempts that ended within this time, in ten slots
-    std::uint32_t last = 0; ///< if not 0: over this many attempts that ended last instead, at most a million
+        std::chrono::seconds(10);  ///< the time whose ended attempts make a rate, in ten slots
+    std::uint32_t last = 0;        ///< if not 0, a rate is of the `last` attempts instead; at most a million
     std::uint32_t consecutive = 0; ///< opens after this many failures in a row too; 0: off
     double slow_rate = 0;          ///< opens at this share of slow attempts too, in [0, 1]; 0: off
     saturating_duration slow{};    ///< an attempt that takes longer is slow

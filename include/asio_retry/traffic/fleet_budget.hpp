@@ -18,7 +18,7 @@ struct fleet_budget_options {
     std::uint32_t batch = 5; ///< how many tokens it asks for when it needs one; positive
     saturating_duration interval = std::chrono::seconds(1); ///< from an answer to the next question; positive
     saturating_duration greatest_interval =
-        std::chrono::seconds(16);                          ///< an empty store doubles the interval up to this
+        std::chrono::seconds(16); ///< the interval doubles up to this while the store is empty
     saturating_duration lease = std::chrono::seconds(10);  ///< how long tokens wait here for a use; positive
     double ratio = 0.1;                                    ///< what a success earns, in (0, 1]; a retry costs 1
     saturating_duration window = std::chrono::seconds(10); ///< the time constant by which earned tokens fade
@@ -105,7 +105,7 @@ private:
 
     fleet_budget_options const options_;
     std::atomic<std::uint64_t> successes_ = 0; // since `look` was called last
-    std::mutex mutable mutex_;                 // guards the members below
+    std::mutex mutable mutex_;                 // protects the members below
     std::uint64_t reserved_ = 0;
     std::uint64_t held_ = 0;
     std::int64_t earned_ = 0; // in billionths

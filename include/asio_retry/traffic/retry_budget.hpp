@@ -17,8 +17,7 @@ struct retry_budget_options {
     double keep = 1;              ///< the part that does not fade, so that a quiet client may retry at all
     double initial = 1;           ///< the balance at first
     double per_second = 0;        ///< one retry in each 1/per_second s is granted, even without balance
-    bool earn_by_request =
-        false; ///< first attempts earn when they end, instead of successes; abandoned ones do not
+    bool earn_by_request = false; ///< first attempts earn when they end, unless abandoned; successes do not
 };
 
 /// Lets retries spend what successes have earned: the retry budget to begin with.

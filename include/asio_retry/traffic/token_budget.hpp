@@ -13,13 +13,12 @@ struct token_budget_options {
     double capacity = 10;            ///< the greatest number of tokens
     std::optional<double> initial{}; ///< tokens at first; if not set, the capacity
     double per_success = 0.1;        ///< what a success adds
-    double per_failure =
-        0; ///< what a failure takes, unless it is permanent and the server has not forbidden retries
+    double per_failure = 0; ///< what a failure takes; a permanent one only if the server forbids retries
     std::optional<double> threshold{};    ///< if set, retries cost nothing but need a balance above it
     double cost = 1;                      ///< the cost of a retry
-    std::optional<double> timeout_cost{}; ///< the cost of a retry after a timeout; if not set, `cost`
+    std::optional<double> timeout_cost{}; ///< the cost after a timeout; if not set, `cost`
     std::optional<double>
-        throttled_cost{}; ///< the cost of a retry after the server limited this client; if not set, `cost`
+        throttled_cost{}; ///< the cost after the server limited this client; if not set, `cost`
     bool refund = false;  ///< a retry's success adds what that retry cost, instead of `per_success`
 };
 

@@ -19,7 +19,6 @@ concept time_source = requires(T& source, retry_machine const& machine) {
     { source.get_random() } -> std::same_as<random&>;
 };
 
-/// Begins the operation at `now`.
 template <time_source Source>
 retry_action begin(retry_machine& machine, Source& source, time_point now) {
     return machine.waits_when_refused() ? machine.start(now, source.get_random()) : machine.start(now);

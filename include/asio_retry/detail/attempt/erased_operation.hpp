@@ -75,7 +75,6 @@ private:
         sizeof(Callable) <= capacity && alignof(Callable) <= alignof(std::max_align_t) &&
         std::is_nothrow_move_constructible_v<Callable>;
 
-    /// A callable in memory of its own.
     template <typename Callable>
     class outside {
         using allocator = boost::asio::recycling_allocator<Callable>;

@@ -2,7 +2,7 @@
 
 namespace asio_retry::detail {
 
-/// Marks that this thread starts an attempt, tells it to stop or enters a strand. A completion that arrives on
+/// Marks that this thread starts an attempt, emits to it or enters a strand. A completion that arrives on
 /// this thread meanwhile is only noted; the code that made the mark handles it. So inline completions are a
 /// loop, never a recursion.
 ///

@@ -49,7 +49,6 @@ protected:
     attempt_runner& operator=(attempt_runner const&) = delete;
     ~attempt_runner() = default;
 
-    /// Initiates an attempt.
     template <typename Executor>
     void run(Executor const& executor, asio::cancellation_slot slot) {
         constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
@@ -136,7 +135,7 @@ private:
         }
     };
 
-    /// Returns false if the attempt was told to stop before it began.
+    /// Returns false if the attempt was stopped before it began.
     bool begin() noexcept {
         began_ = true;
         return !std::exchange(stops_at_begin_, false) && !is_cancelled();

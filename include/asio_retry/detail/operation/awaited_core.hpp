@@ -19,7 +19,7 @@ namespace asio_retry::detail {
 
 enum class retry_step { attempt, pause, complete };
 
-/// Controls a retry inside a coroutine between its attempts, without what depends on the operation: its pauses,
+/// Controls a retry inside a coroutine between its attempts, without what depends on the operation: its waits,
 /// and what interrupts an attempt.
 ///
 /// An attempt that a caller, a time limit or a scope may interrupt gets a cancellation state of its own in
@@ -49,7 +49,7 @@ public:
         return wait_.async_suspend([this] { begin_pause(); });
     }
 
-    // --- what interrupts an attempt or a pause; an emission may resume the coroutine and destroy *this
+    // --- what interrupts an attempt or a wait; an emission may resume the coroutine and destroy *this
 
     /// The time limit is reached; on the executor.
     void on_limit() {

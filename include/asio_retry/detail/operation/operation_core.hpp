@@ -68,7 +68,7 @@ public:
     bool count_left_attempt() noexcept;
     void uncount_left_attempt() noexcept { left_.fetch_sub(1, std::memory_order_relaxed); }
 
-    /// The attempt has been told to stop, and ends later.
+    /// The attempt has been cancelled, and ends later.
     virtual void on_attempt_left() = 0;
 
     /// An attempt that was left behind has ended. May destroy *this.
@@ -123,7 +123,7 @@ protected:
 
     void drop() noexcept;
 
-    /// Whether the operation leaves behind an attempt that it has told to stop.
+    /// Whether the operation leaves behind an attempt that it has cancelled.
     bool leaves_attempts() const noexcept {
         return machine_.policy().settings().deliver_at_once && state_.is_interruptible();
     }

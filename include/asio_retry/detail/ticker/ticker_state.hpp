@@ -49,7 +49,7 @@ private:
     bool on_expiry() final;
     void on_shutdown() noexcept final;
 
-    // The mutex of the state guards these.
+    // The mutex of the state protects these.
     error_code result_; // if set, the result is decided
     bool is_first_tick_ = false;
     bool cancelled_ = false;
