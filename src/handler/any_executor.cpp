@@ -11,7 +11,7 @@
 namespace asio_retry::detail {
 
 void refuse_empty_executor(std::string_view field) {
-    refuse(field, "empty", "must be one of a context");
+    refuse(field, "empty", "must belong to an execution context");
 }
 
 asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_executor const& executor) {

@@ -36,11 +36,11 @@ std::string message_of(error e) {
     case error::circuit_open:
         return "the circuit breaker is open";
     case error::client_throttled:
-        return "the client throttles itself: the peer accepts too few of its requests";
+        return "the client throttles itself: the server accepts too few of its requests";
     case error::too_many_in_flight:
         return "too many attempts are in flight";
     case error::cooling_down:
-        return "the peer has asked for a pause that is not over";
+        return "the server has asked clients to wait, and that time is not over";
     }
     return "unknown asio_retry error";
 }

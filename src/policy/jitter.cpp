@@ -124,7 +124,7 @@ jitter decorrelated_jitter() {
 
 jitter proportional_jitter(double fraction) {
     if (!(fraction >= 0 && fraction <= 1))
-        detail::refuse("proportional_jitter.fraction", fraction, "must lie in [0, 1]");
+        detail::refuse("proportional_jitter.fraction", fraction, "must be in [0, 1]");
     return jitter(detail::proportional_jitter_kind{fraction + 0.0});
 }
 

@@ -199,7 +199,7 @@ retry_policy memorystore_windowed(saturating<seconds> maximum) {
 retry_policy go_backoff(go_backoff_options const& options) {
     detail::non_negative("go_backoff.initial_interval", options.initial_interval);
     if (!(options.randomization_factor >= 0 && options.randomization_factor <= 1))
-        detail::refuse("go_backoff.randomization_factor", options.randomization_factor, "must lie in [0, 1]");
+        detail::refuse("go_backoff.randomization_factor", options.randomization_factor, "must be in [0, 1]");
     at_least_one("go_backoff.multiplier", options.multiplier);
     if (options.max_interval < options.initial_interval)
         detail::refuse("go_backoff.max_interval", options.max_interval, "must not be below initial_interval",

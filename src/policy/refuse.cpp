@@ -53,7 +53,7 @@ duration non_negative(std::string_view field, duration value) {
 }
 
 void refuse_empty(std::string_view field) {
-    refuse(field, "empty", "must be something that can be called");
+    refuse(field, "empty", "must be a callable");
 }
 
 void throw_bad_function_call() {

@@ -63,7 +63,7 @@ std::string hint_for(parameter_kind kind, argument const& a) {
     }
     if (kind == parameter_kind::a_failure_kind && !a.quoted.empty())
         return did_you_mean(a.quoted, failure_kind_names);
-    return is_quoted(kind, a) ? "; it stands without quotation marks" : "";
+    return is_quoted(kind, a) ? "; write it without quotation marks" : "";
 }
 
 } // namespace
@@ -75,7 +75,7 @@ bound_arguments::bound_arguments(term const& from, std::span<parameter const> ow
         if (!a.name.empty())
             bind_named(a, own, common);
         else if (!named_.empty())
-            fail_expecting(a.at, "an argument with a name, as the one before", a.word);
+            fail_expecting(a.at, "a named argument, as the one before", a.word);
         else if (is_list)
             bind_in_list(a, own);
         else

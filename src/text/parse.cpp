@@ -225,13 +225,13 @@ private:
         std::string const value = begin == text_.npos ? "" : word_from(begin);
         if (value.empty() || (begin == next_ && !is_one_of(digits, peek())))
             return {};
-        return "; arguments stand in parentheses: " + shown(name) + '(' + value + ')';
+        return "; write arguments in parentheses: " + shown(name) + '(' + value + ')';
     }
 
     /// A hint for text that looks like C++, behind the item that begins at `item`.
     std::string hint_behind(text_position const& item) const {
         if (peek() == ',')
-            return "; items are set apart by white space alone";
+            return "; separate items by white space alone";
         if (peek() != '.')
             return {};
         std::size_t const end = std::min(text_.find('(', next_), text_.size());
@@ -245,7 +245,7 @@ private:
                 return "; did you mean " + shown(inside) + (inside.ends_with('(') ? "" : ", ") +
                        std::string(name) + '=' + value + ")?";
             }
-        return "; items are set apart by white space";
+        return "; separate items by white space";
     }
 
     std::string_view text_;

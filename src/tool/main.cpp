@@ -126,7 +126,7 @@ void run(std::vector<std::string> words) {
         throw usage_error("which command?");
     if (words.front() == "--version") {
         if (words.size() > 1)
-            throw usage_error("--version stands alone, found '" + detail::shown(words[1]) + "'");
+            throw usage_error("--version takes no argument, found '" + detail::shown(words[1]) + "'");
         std::cout << "asio-retry " ASIO_RETRY_VERSION "\n";
         return;
     }

@@ -83,7 +83,7 @@ retry_policy policy_behind(std::string const& name, std::string const& text) {
         } catch (policy_syntax_error const&) {
             throw policy_fault(message_of(e));
         }
-        throw policy_fault(message_of(e) + "; arguments stand in parentheses: " + shown(meant));
+        throw policy_fault(message_of(e) + "; write arguments in parentheses: " + shown(meant));
     }
 }
 
@@ -154,7 +154,7 @@ private:
         std::string const place = file_ + ": " + shown(keys.front()) + ": ",
                           key = " '" + shown(keys.back()) + "'";
         throw policy_fault(place + (keys.size() == 1 ? "a second policy with the name" + key
-                                                     : "the key" + key + " stands twice in one object"));
+                                                     : "the key" + key + " is twice in one object"));
     }
 
     template <typename Make>

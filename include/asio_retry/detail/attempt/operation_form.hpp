@@ -239,8 +239,8 @@ struct operation_form {
     /// first.
     static consteval auto assert_usable() {
         static_assert(!awaitable_traits<F>::is_awaitable,
-                      "async_retry: this is an awaitable, which can be awaited once: give what makes one for "
-                      "each attempt, as in [] { return fetch(); }");
+                      "async_retry: this is an awaitable, which can be awaited only once: pass a "
+                      "callable that makes one for each attempt, as in [] { return fetch(); }");
         static_assert(shape != call_shape::none || !is_callable_as_rvalue<F>,
                       "async_retry: the operation is called as an lvalue once per attempt, but its call "
                       "operator is for rvalues only");
@@ -250,16 +250,15 @@ struct operation_form {
                       "attempt, with a completion token, or with an attempt and a completion token");
         static_assert(signature_count > 0,
                       "async_retry: the operation given a completion token does not start an Asio "
-                      "asynchronous operation (return what its initiating function returns)");
+                      "asynchronous operation (return the result of its initiating function)");
         static_assert(signature_count < 2,
                       "async_retry: operations with several completion signatures are not supported");
         static_assert(completion<signature>::has_error,
                       "async_retry: the completion signature of the operation must be void(error_code, "
                       "T...) or void(std::exception_ptr, T...)");
-        static_assert(
-            completion<signature>::has_defaults,
-            "async_retry: what the operation completes with must have a default constructor, for where "
-            "it fails; a std::optional of it has one, and what returns permanent(ec) is given -> error_code");
+        static_assert(completion<signature>::has_defaults,
+                      "async_retry: result types must be default-constructible: use a std::optional of "
+                      "the type; a callable that returns permanent(ec) needs the return type error_code");
     }
 
     /// Passes the attempt, if the operation takes one, and `token...`.

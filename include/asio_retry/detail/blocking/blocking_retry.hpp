@@ -61,10 +61,9 @@ struct given_back<boost::system::result<void>> {
 
 template <typename Form>
 consteval auto assert_blocking() {
-    static_assert(
-        !is_asynchronous<Form>,
-        "retry: a blocking retry takes a plain callable; for one that takes a completion token or returns an "
-        "awaitable or a deferred operation there is async_retry");
+    static_assert(!is_asynchronous<Form>,
+                  "retry: a blocking retry takes a plain callable; use async_retry for one that "
+                  "takes a completion token or returns an awaitable or a deferred operation");
     if constexpr (!is_asynchronous<Form>)
         Form::assert_usable();
 }

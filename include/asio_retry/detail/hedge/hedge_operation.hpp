@@ -153,18 +153,18 @@ struct operation_kind<hedge_policy> {
     template <typename Token, typename Signature>
     static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
-                      "async_hedge: where to wait comes first: async_hedge(scope, operation, policy)");
+                      "async_hedge: the place to wait comes first: async_hedge(scope, operation, policy)");
         static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
-                      "async_hedge: the handler must be callable with what the operation completes with: "
-                      "(error_code, T...) if it takes a completion token or returns an error_code or a result, "
+                      "async_hedge: the handler must take the operation's completion: (error_code, T...) "
+                      "if the operation takes a completion token or returns an error_code or a result, "
                       "or else (std::exception_ptr[, T])");
     }
 
     template <typename Executor>
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
-                      "async_hedge: there is no executor to wait on, because this completion token has none of "
-                      "its own; give one: async_hedge(executor, operation, policy, token)");
+                      "async_hedge: this completion token has no executor to wait on; pass one: "
+                      "async_hedge(executor, operation, policy, token)");
     }
 
     /// The operation may outlive its completion, and then must not use memory from the handler's allocator,

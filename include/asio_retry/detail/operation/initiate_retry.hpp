@@ -99,19 +99,19 @@ struct operation_kind<retry_policy> {
     template <typename Token, typename Signature>
     static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
-                      "async_retry: where to wait comes first: async_retry(scope, operation, policy)");
+                      "async_retry: the place to wait comes first: async_retry(scope, operation, policy)");
         static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
-                      "async_retry: the handler must be callable with what the operation completes with: "
-                      "(error_code, T...) if it takes a completion token or returns an error_code or a result, "
+                      "async_retry: the handler must take the operation's completion: (error_code, T...) "
+                      "if the operation takes a completion token or returns an error_code or a result, "
                       "or else (std::exception_ptr[, T])");
     }
 
     template <typename Executor>
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
-                      "async_retry: there is no executor to wait on, because this completion token has none of "
-                      "its own; give one: async_retry(executor, operation, policy, token), or "
-                      "retrying(policy, bind_executor(executor, token))");
+                      "async_retry: this completion token has no executor to wait on; pass one: "
+                      "async_retry(executor, operation, policy, token), or retrying(policy, "
+                      "bind_executor(executor, token))");
     }
 
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>

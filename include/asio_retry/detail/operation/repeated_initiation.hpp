@@ -108,9 +108,9 @@ struct retryable_signature<Token, Signature> {
     static constexpr bool has_handler = is_inner_token<Token, Signature>;
     static constexpr bool is_usable = completion<Signature>::has_error && has_defaults && has_handler;
     static_assert(completion<Signature>::has_error,
-                  "retrying: the completion signature of the operation must be void(error_code, T...) or "
-                  "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
-                  "as_tuple(token))");
+                  "retrying: the completion signature of the operation must be void(error_code, "
+                  "T...) or void(std::exception_ptr, T...); put adapters such as as_tuple inside: "
+                  "retrying(policy, as_tuple(token))");
     using type = Signature;
 };
 
@@ -186,13 +186,11 @@ public:
         requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>)
     static auto initiate(Initiation&&, retrying_token token, Args&&...)
         -> decltype(asio_retry::detail::start_nothing<Signatures...>(token.token)) {
-        static_assert(
-            retryable::has_defaults,
-            "retrying: what the operation completes with must have a default constructor, for where it fails; "
-            "a std::optional of it has one, and an acceptor takes the socket: async_accept(socket, "
-            "retrying(policy))");
+        static_assert(retryable::has_defaults,
+                      "retrying: result types must be default-constructible: use a std::optional of the "
+                      "type; an acceptor takes the socket: async_accept(socket, retrying(policy))");
         static_assert(!retryable::has_defaults || retryable::has_handler,
-                      "retrying: the handler inside must be callable with what the operation completes with");
+                      "retrying: the inner handler must take the operation's completion");
         static_assert(
             !retryable::is_usable || can_be_copied<Initiation, Args...>,
             "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "

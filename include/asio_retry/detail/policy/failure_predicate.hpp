@@ -45,10 +45,9 @@ inline constexpr bool is_error_itself =
 template <typename E, typename Predicate>
 retry_settings::predicate failure_predicate(std::string_view field, Predicate&& predicate) {
     using callable = std::decay_t<Predicate>;
-    static_assert(
-        !is_error_itself<E, Predicate>,
-        "retry_if, when, max_attempts_when: this is an error and not a predicate; say what is compared "
-        "with it: [](error_code e) { return e == asio::error::try_again; }");
+    static_assert(!is_error_itself<E, Predicate>,
+                  "retry_if, when, max_attempts_when: this is an error and not a predicate; compare "
+                  "with it: [](error_code e) { return e == asio::error::try_again; }");
     if constexpr (!judges_failures<E, Predicate>)
         return {}; // the caller reports what is wrong
     else if constexpr (!std::is_void_v<E>)
