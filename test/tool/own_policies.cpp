@@ -132,7 +132,7 @@ TEST(policy_texts, may_have_a_name) {
 
 TEST(policy_texts, that_are_the_argument_of_their_name_are_told_to_stand_in_parentheses) {
     EXPECT_EQ(fault_in_file("max_attempts = 3"),
-              "p.conf:1: at byte 0: expected an item such as max_attempts(10), found '3'; arguments stand in "
+              "p.conf:1: at byte 0: expected an item such as max_attempts(10), found '3'; write arguments in "
               "parentheses: max_attempts(3)");
     expect_usage_error("explain 'exponential = 100ms, cap=2s'",
                        "asio-retry: exponential: at byte 0: expected an item such as max_attempts(10), found "

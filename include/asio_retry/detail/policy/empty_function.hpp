@@ -33,7 +33,7 @@ void refuse_if_empty(std::string_view field, F const& function) {
         if (function == nullptr)
             refuse_empty(field);
     } else if constexpr (is_function_wrapper<F>) {
-        if (!static_cast<bool>(function)) // boost::function never equals nullptr
+        if (!static_cast<bool>(function)) // that of Boost never equals nullptr
             refuse_empty(field);
     }
 }
