@@ -6,12 +6,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-// What is to be known of each executor that may be inside an any_io_executor takes the compiler as long as all
-// of Asio's headers do.
+// Every executor that an any_io_executor may hold has to be looked at here. That takes the compiler as long as
+// all of Asio's headers.
 namespace asio_retry::detail {
 
 void refuse_empty_executor(std::string_view field) {
-    refuse(field, "empty", "must be one of a context");
+    refuse(field, "empty", "must belong to an execution context");
 }
 
 asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_executor const& executor) {

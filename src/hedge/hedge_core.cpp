@@ -32,7 +32,8 @@ void hedge_core::start(bool is_scoped) {
     if (has_result_)
         return finish();
     initiate_attempt(1);
-    if (occupancy_.has(ended(1)) && slot(1).is_success) { // what has to be decided is decided on the executor
+    if (occupancy_.has(ended(1)) &&
+        slot(1).is_success) { // a result that must be judged is judged on the executor
         occupancy_.take(ended(1));
         end_attempt(slot(1));
         std::exception_ptr thrown;
@@ -57,7 +58,7 @@ void hedge_core::fail() {
 // --- what it does for its machine
 
 void hedge_core::see_to(hedge_event events) {
-    std::exception_ptr thrown; // by who was told to stop
+    std::exception_ptr thrown; // by an attempt that was stopped
     if ((events & hedge_event::timer_expired) != hedge_event::nothing)
         is_armed_ = false;
     if ((events & hedge_event::handler_returned) != hedge_event::nothing)
@@ -89,7 +90,7 @@ void hedge_core::obey(scope_request request) {
     }
 }
 
-/// The last access to *this, unless somebody has left something meanwhile.
+/// The last access to *this, unless another thread has left an event meanwhile.
 void hedge_core::carry_on(std::exception_ptr& thrown) {
     if (take_steps(thrown))
         leave();
@@ -97,7 +98,7 @@ void hedge_core::carry_on(std::exception_ptr& thrown) {
         finish();
 }
 
-/// What the machine answers, as long as there is something to do. Returns whether it waits, and has not ended.
+/// Carries out the machine's steps until it waits or ends. Returns whether it waits.
 bool hedge_core::take_steps(std::exception_ptr& thrown) {
     using kind = hedge_action::kind;
     for (;;) {
@@ -132,13 +133,13 @@ bool hedge_core::take_steps(std::exception_ptr& thrown) {
             case kind::done:
                 return false;
             }
-        } catch (...) { // want of memory, or an executor that takes nothing
+        } catch (...) { // no memory, or an executor that takes no function
             machine_.fail(code_of(std::current_exception()), std::current_exception());
         }
     }
 }
 
-/// One that throws, and has not kept its handler, has failed.
+/// An initiation that throws, and has not kept its handler, is a failed attempt.
 void hedge_core::initiate_attempt(unsigned number) {
     hedge_slot& one = slot(number);
     stack_mark const mark(this);
@@ -150,7 +151,7 @@ void hedge_core::initiate_attempt(unsigned number) {
         try {
             put_failure(one, completion_code_of(std::current_exception()), std::current_exception());
             one.outcome = hedge_slot::fate::completed;
-        } catch (...) { // there are no values to complete with
+        } catch (...) { // no result can be made
             thrown_by_value_ = std::current_exception();
         }
     }
@@ -185,7 +186,7 @@ void hedge_core::end_attempt(hedge_slot& one) {
         drop_result(one);
 }
 
-/// Returns whether the result is the one to be delivered.
+/// Returns whether its result will be delivered.
 bool hedge_core::judge_attempt(hedge_slot& one) {
     bool const failed = has_failed(one);
     judgement judged;
@@ -206,7 +207,7 @@ bool hedge_core::judge_attempt(hedge_slot& one) {
 /// Returns false when the context is being destroyed.
 bool hedge_core::arm(time_point expiry) {
     if (is_armed_ && (this->expiry() == expiry || !disarm()))
-        return true; // or its notice is under way, after which there is time to look again
+        return true; // or its notice is under way; when that arrives, the timer is armed again
     if (expiry == time_point::max())
         return true;
     is_armed_ = scheduler_.get().schedule(*this, expiry);
@@ -224,7 +225,7 @@ bool hedge_core::disarm() noexcept {
 
 void hedge_core::finish() {
     if (!disarm() || (is_linked_ && !membership()->unlink(machine_.running() == 0)))
-        return leave(); // the turn of the notice that is under way comes back here
+        return leave(); // the notice's turn calls `finish` again
     is_linked_ = false;
     if (is_abandoned_) {
         forget_caller();

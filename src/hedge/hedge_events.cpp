@@ -5,11 +5,11 @@
 
 #include <exception>
 
-// What happens to a hedged operation meanwhile.
+// The events of a hedged operation.
 
 namespace asio_retry::detail {
 
-/// While this thread tells the attempts to stop, which may end them here and now.
+/// Marks that this thread emits to the attempts, which may end them at once.
 class hedge_core::telling_mark : stack_mark {
 public:
     explicit telling_mark(hedge_core& operation) noexcept
@@ -37,7 +37,7 @@ bool hedge_core::enter(place where, hedge_event event) noexcept {
 
 // --- the attempts
 
-/// Where this thread starts an attempt or tells some to stop, that is seen to afterwards.
+/// If this thread is starting an attempt or emitting to attempts, the event is handled afterwards.
 void hedge_core::on_attempt_ended(hedge_slot& one) {
     one.outcome = hedge_slot::fate::completed;
     if (stack_mark::find(this))
@@ -48,7 +48,7 @@ void hedge_core::on_attempt_ended(hedge_slot& one) {
     see_to(ended(one.number));
 }
 
-/// Its handler was destroyed, most likely with its context: nothing of the user's is called from here.
+/// Its handler was destroyed, most likely with its context: do not call the user's code.
 void hedge_core::on_attempt_dropped(hedge_slot& one) noexcept {
     one.outcome = hedge_slot::fate::dropped;
     if (stack_mark::find(this))
@@ -70,7 +70,7 @@ void hedge_core::on_attempt_lost(hedge_slot& one) noexcept {
     leave();
 }
 
-/// An emission is a loop over signals, any of which may end its attempt, throw, or cancel again.
+/// Emits to each running attempt. Each emission may end its attempt, throw, or cancel again.
 void hedge_core::tell_all(asio::cancellation_type_t type, std::exception_ptr& thrown) {
     telling_mark const mark(*this);
     for (unsigned number = 1; number <= machine_.begun(); ++number) {
@@ -84,7 +84,7 @@ void hedge_core::tell_all(asio::cancellation_type_t type, std::exception_ptr& th
     }
 }
 
-// --- those who cancel
+// --- cancellation
 
 void hedge_core::on_cancelled(asio::cancellation_type_t type) {
     constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
@@ -93,8 +93,8 @@ void hedge_core::on_cancelled(asio::cancellation_type_t type) {
     else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
              !machine_.cancel_total())
         return;
-    // If somebody is inside already, a callback or the initiation of an attempt is cancelling, or another
-    // thread is about to leave.
+    // If the operation is occupied, a callback or the initiation of an attempt is cancelling, or another thread
+    // is about to leave.
     bool const entered = enter(place::cancellation, hedge_event::nothing);
     std::exception_ptr thrown;
     tell_all(type, thrown);
@@ -108,7 +108,7 @@ void hedge_core::on_cancelled(asio::cancellation_type_t type) {
 
 void hedge_core::on_scope_notice_failed() {
     if (!enter(place::cancellation, hedge_event::scope_noticed))
-        return; // whoever is in sees to it
+        return; // the occupant handles it
     occupancy_.add(hedge_event::scope_noticed);
     try {
         return post(hedge_turn::continuation);
@@ -176,7 +176,7 @@ void hedge_core::on_turn_dropped(hedge_turn turn) noexcept {
     rest();
 }
 
-/// Lets others in.
+/// Lets other threads in.
 void hedge_core::leave() {
     hedge_event const events = occupancy_.leave();
     if (events == hedge_event::nothing)
@@ -192,19 +192,20 @@ void hedge_core::leave() {
     }
 }
 
-/// Whether somebody else will carry the operation on.
+/// Whether another owner will go on with the operation.
 bool hedge_core::may_rest() noexcept {
     if (machine_.running() > 0 || is_armed_)
         return true;
     try {
         return machine_.has_end() && !is_delivered_ && arm(now());
-    } catch (...) { // want of memory
+    } catch (...) { // no memory
         return false;
     }
 }
 
-/// Somebody who would have carried the operation on is gone. If nobody else will it is abandoned, unless there
-/// is something to deliver, for which the scheduler gives it a turn; but not if that is going as well.
+/// An owner that would have gone on with the operation is gone. Without another owner the operation is
+/// abandoned. If it has a result to deliver, the scheduler gives it a turn, unless its context is being
+/// destroyed.
 void hedge_core::rest() noexcept {
     if (is_abandoned_ || (is_delivered_ && machine_.running() == 0))
         return finish();
@@ -215,7 +216,7 @@ void hedge_core::rest() noexcept {
     try {
         leave();
     } catch (...) {
-        // What the user's code threw there has nobody to go to, and *this may be gone.
+        // No caller can receive the exception of the user's code, and *this may be destroyed.
     }
 }
 

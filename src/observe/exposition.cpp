@@ -41,7 +41,7 @@ std::string exposition::number(double value) {
         return "NaN";
     if (std::isinf(value))
         return value > 0 ? "+Inf" : "-Inf";
-    char text[32]; // the shortest digits that name the value and no other
+    char text[32]; // the shortest digits that name this value and no other
     return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
 }
 

@@ -9,14 +9,14 @@
 
 namespace asio_retry::detail {
 
-/// Prometheus' text exposition format, version 0.0.4, line by line.
+/// Writes Prometheus' text exposition format, version 0.0.4, line by line.
 class ASIO_RETRY_DECL exposition {
 public:
-    /// `common` are the labels of every sample, as `checked_labels` returns them.
+    /// `common`: the labels of every sample, as `checked_labels` returns them.
     explicit exposition(std::string common)
         : common_(std::move(common)) {}
 
-    /// The lines before the samples of a family. `help` may be empty.
+    /// Writes the lines before the samples of a family. `help` may be empty.
     void begin_family(std::string_view name, std::string_view type, std::string_view help);
 
     void sample(std::string_view name, std::uint64_t value, std::string_view labels = {});
@@ -36,8 +36,8 @@ private:
 ASIO_RETRY_DECL bool is_metric_name(std::string_view name) noexcept;
 ASIO_RETRY_DECL bool is_utf_8(std::string_view text) noexcept;
 
-/// What is given as labels, with everything escaped that has to be. Throws std::invalid_argument unless it is
-/// name="value" pairs, separated by commas, of which each name is a name, free, and there once.
+/// Returns labels with all special characters escaped. Throws std::invalid_argument unless `given` is
+/// name="value" pairs with commas between them; each name must be valid, not reserved, and given once.
 ASIO_RETRY_DECL std::string checked_labels(std::string_view given);
 
 } // namespace asio_retry::detail

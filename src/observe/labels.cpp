@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-// What operators give as labels, which may have come from anywhere.
+// Labels come from operators, and may be any text.
 
 namespace asio_retry::detail {
 namespace {
@@ -16,7 +16,7 @@ constexpr bool is_letter(char c) noexcept {
     return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
 }
 
-/// How many bytes the first character has; 0 for what is no UTF-8 (RFC 3629, section 4).
+/// The number of bytes of the first character; 0 if it is not UTF-8 (RFC 3629, section 4).
 std::size_t length_of_first(std::string_view text) noexcept {
     auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     auto const is_tail = [&](std::size_t i, unsigned least = 0x80, unsigned greatest = 0xbf) {
@@ -27,7 +27,7 @@ std::size_t length_of_first(std::string_view text) noexcept {
         return 1;
     if (0xc2 <= first && first <= 0xdf)
         return is_tail(1) ? 2 : 0;
-    if (0xe0 <= first && first <= 0xef) // neither too long a form nor half of a pair
+    if (0xe0 <= first && first <= 0xef) // no form that is too long, and no surrogate
         return is_tail(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && is_tail(2) ? 3 : 0;
     if (0xf0 <= first && first <= 0xf4)
         return is_tail(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && is_tail(2) && is_tail(3)

@@ -31,7 +31,7 @@ constexpr std::string_view operations_name = "asio_retry_operations_total",
                            pending_name = "asio_retry_pending", delays_name = "asio_retry_delay_seconds",
                            lengths_name = "asio_retry_attempt_seconds";
 
-/// Whether a line of this library has the name, or one of a histogram may.
+/// Whether this library writes the name, or may write it for a histogram.
 bool is_own(std::string_view name) noexcept {
     constexpr std::string_view families[] = {operations_name, attempts_name, retries_name, refused_name,
                                              pending_name,    delays_name,   lengths_name};
@@ -95,8 +95,8 @@ void retry_metrics::on_event(observation const& event) noexcept {
     }
 }
 
-/// Ends are read before beginnings, which are counted before them. What begins meanwhile seems to be pending;
-/// the look that sees the least of it counts.
+/// Reads ends before beginnings; beginnings are counted before their ends. An operation that begins between the
+/// reads seems to be pending. Of several reads, the one with the least difference counts.
 retry_counts retry_metrics::counts() const noexcept {
     auto const look = [this] {
         retry_counts result;
@@ -153,7 +153,7 @@ std::string retry_metrics::prometheus(std::string_view labels) const {
     std::string const common = detail::checked_labels(labels);
     auto const gauges = [this] {
         std::lock_guard const lock(mutex_);
-        return gauges_; // a function may add another one
+        return gauges_; // a function may add another gauge
     }();
     retry_counts const seen = counts();
 

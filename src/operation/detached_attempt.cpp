@@ -5,7 +5,7 @@
 
 namespace asio_retry::detail {
 
-/// Lives in the slot of the operation.
+/// The handler in the slot of the operation.
 class detached_attempt::teller {
 public:
     explicit teller(detached_attempt& attempt) noexcept
@@ -41,7 +41,7 @@ void detached_attempt::release() noexcept {
         delete this;
 }
 
-/// Once. Waits while the attempt speaks, which takes a few instructions.
+/// Changes the state once. Waits while the attempt reports something, which takes a few instructions.
 bool detached_attempt::change(state to) noexcept {
     auto from = state::running;
     while (!state_.compare_exchange_weak(from, to, std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -55,7 +55,7 @@ bool detached_attempt::change(state to) noexcept {
 }
 
 void detached_attempt::on_told(asio::cancellation_type_t type) {
-    keep(); // it may end here and now
+    keep(); // the attempt may end during the emission
     std::exception_ptr thrown;
     try {
         tell(type);
@@ -74,14 +74,14 @@ void detached_attempt::on_told(asio::cancellation_type_t type) {
 
 void detached_attempt::leave_behind() {
     if (!operation_.count_left_attempt())
-        return; // there are too many: the operation waits for this one
+        return; // too many attempts are left behind: the operation waits for this one
     if (change(state::left))
         operation_.on_attempt_left();
     else
         operation_.uncount_left_attempt();
 }
 
-// --- what it says
+// --- reports of the attempt
 
 template <typename Say>
 void detached_attempt::say(Say what) noexcept {

@@ -20,7 +20,7 @@ void operation_core::start(bool is_scoped, bool can_be_cancelled) {
     make_attempt({});
 }
 
-/// With somebody who interrupts it, or something to ask before.
+/// Starts an operation that something may interrupt, or whose machine must be asked first.
 void operation_core::start_watched(bool is_scoped, bool can_be_cancelled) {
     using interrupter = operation_state::interrupter;
     time_point now{};
@@ -41,7 +41,7 @@ void operation_core::start_watched(bool is_scoped, bool can_be_cancelled) {
     }
     if (machine_.may_start(now) && (!is_scoped || membership()->has_room()) && machine_.start_with_attempt(now))
         return make_attempt(now);
-    state_.occupancy.add(start_refused); // its hook belongs on the executor
+    state_.occupancy.add(start_refused); // its hook must run on the executor
     leave();
 }
 
@@ -53,7 +53,7 @@ void operation_core::refuse_start() {
               now);
 }
 
-/// The wait is over, or was never needed, or was cut short.
+/// The wait is over, was not needed, or was cut short.
 void operation_core::resume() {
     time_point const now = time_for(machine_);
     carry_out(decide_after_wait(machine_, *this, now), now);
@@ -64,7 +64,7 @@ void operation_core::carry_out(retry_action&& action, time_point now) {
         return make_attempt(now);
     if (action.what == retry_action::kind::wait)
         return begin_wait(now, action.delay);
-    fail_with(error_code(), nullptr); // no result is left: an empty one, for the end to amend
+    fail_with(error_code(), nullptr); // no result is left: an empty one, which the action amends
     complete(action);
 }
 
@@ -91,7 +91,7 @@ bool operation_core::initiate_attempt() {
         start_attempt();
     } catch (...) {
         if (!state_.occupancy.take(owner_dropped | coroutine_lost) && !mark.completed)
-            return false; // it goes on without its initiating function, and its completion counts
+            return false; // the attempt goes on although its initiating function threw, and will complete
         fail_with(completion_code_of(std::current_exception()), std::current_exception());
         return true;
     }
@@ -122,7 +122,7 @@ void operation_core::end_attempt() {
     clear_attempt();
     if (!state_.is_in_initiation() || (is_success_ && !machine_.hears_success()))
         return conclude_attempt();
-    state_.occupancy.add(attempt_ended); // to be decided on the executor
+    state_.occupancy.add(attempt_ended); // decided on the executor
     leave();
 }
 
@@ -133,7 +133,7 @@ void operation_core::clear_attempt() noexcept {
 
 void operation_core::conclude_attempt() {
     if (!disarm_limit())
-        return leave(); // the turn of the notice that is under way comes back here, through see_to
+        return leave(); // the notice's turn calls this again, through see_to
     if (is_success_)
         return succeed();
     time_point now{};
@@ -146,11 +146,11 @@ void operation_core::conclude_attempt() {
     }
     if (action.what == retry_action::kind::complete)
         return complete(action);
-    drop_result(); // before the wait begins
+    drop_result(); // the result is destroyed before the wait begins
     begin_wait(now, action.delay);
 }
 
-/// There is nothing to clear, and nobody who may still have to be heard.
+/// No slot is to clear, and no notice may be under way.
 void operation_core::succeed_unwatched() {
     if (machine_.tells_success())
         return succeed();
@@ -159,7 +159,7 @@ void operation_core::succeed_unwatched() {
     deliver();
 }
 
-/// There is nothing to decide.
+/// A success needs no decision.
 void operation_core::succeed() {
     try {
         machine_.on_success(machine_.is_observed() ? now() : time_point());
@@ -189,8 +189,8 @@ void operation_core::begin_wait(time_point now, duration delay) {
     leave();
 }
 
-/// On the scheduler's own context all waits that are cut short share one turn, until which the scheduler keeps
-/// this one; anywhere else it needs a turn of its own.
+/// On the scheduler's own context all waits that are cut short share one turn; until then the scheduler keeps
+/// this wait. On any other executor this wait needs a turn of its own.
 void operation_core::cut_wait_short() {
     if (!state_.is(operation_stage::waiting))
         return;
@@ -208,7 +208,7 @@ void operation_core::cut_wait_short() {
     }
 }
 
-/// At a time drawn from so long, or at its own if that is earlier.
+/// Ends the wait at a random time within `spread`, or at its own time if that is earlier.
 void operation_core::end_wait_within(duration spread) {
     if (state_.is(operation_stage::waiting))
         scheduler().end_by(*this, time_within(spread, now(), get_random()));
@@ -223,7 +223,7 @@ void operation_core::complete(retry_action const& action) {
     finish();
 }
 
-/// What the operation itself needs cannot be had: memory, or an executor that takes a function.
+/// The operation lacks memory, or its executor takes no function.
 void operation_core::fail() {
     fail_with(code_of(std::current_exception()), std::current_exception());
     if (!state_.is_in_initiation())
@@ -232,7 +232,8 @@ void operation_core::fail() {
     leave();
 }
 
-/// Without values there is nothing to complete with: the handler is destroyed, and the exception tells why.
+/// If no result can be made, there is nothing to complete with: the handler is destroyed, and the exception
+/// tells why.
 void operation_core::fail_with(error_code const& code, std::exception_ptr const& thrown) {
     is_success_ = false;
     try {
@@ -249,7 +250,7 @@ void operation_core::drop() noexcept {
         abandon();
 }
 
-/// The end without a completion: nobody will carry the operation on.
+/// Ends without a completion: no owner will go on with the operation.
 void operation_core::abandon() noexcept {
     state_.abandon();
     finish();
@@ -257,7 +258,7 @@ void operation_core::abandon() noexcept {
 
 void operation_core::finish() {
     if (!disarm_limit() || (state_.is_scoped() && !membership()->unlink()))
-        return leave(); // the turn of the notice that is under way comes back here, through see_to
+        return leave(); // the notice's turn calls this again, through see_to
     forget_caller();
     if (state_.was_abandoned())
         return dissolve();

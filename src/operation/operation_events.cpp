@@ -13,7 +13,7 @@ namespace asio_retry::detail {
 
 using enum operation_event;
 
-/// While this thread tells an attempt to stop, which may end it here and now.
+/// Marks that this thread emits to an attempt, which may end it at once.
 class operation_core::telling_mark : stack_mark {
 public:
     explicit telling_mark(operation_core& operation) noexcept
@@ -71,8 +71,7 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
                 membership()->take_request();
             if (state_.advance_without_turn(events))
                 return abandon();
-            events =
-                state_.occupancy.leave(); // to the attempt or the wait that goes on, and will be dropped too
+            events = state_.occupancy.leave(); // the attempt or the wait goes on and will be dropped too
         } while (events != nothing);
         return;
     }
@@ -91,7 +90,8 @@ void operation_core::on_turn_dropped(operation_turn turn) noexcept {
     }
 }
 
-/// Lets others in, or sees to what happened meanwhile, which may end *this: nothing may follow it.
+/// Lets other threads in, or handles events that came meanwhile. May destroy *this, so no code may follow a
+/// call.
 void operation_core::leave() {
     operation_event const events = state_.occupancy.leave();
     if (events == nothing)
@@ -114,7 +114,7 @@ void operation_core::see_to(operation_event events) {
     operation_step const step = state_.advance(events);
     if (was_attempting && state_.is(operation_stage::judging))
         clear_attempt();
-    std::exception_ptr thrown; // by who was told to stop
+    std::exception_ptr thrown; // by an attempt that was stopped
     auto const tell = [&](auto telling) {
         try {
             telling();
@@ -162,7 +162,7 @@ void operation_core::take_step(operation_step step) {
     }
 }
 
-/// Tells the attempt to stop, or cuts the wait short.
+/// Emits to the attempt, or cuts the wait short.
 void operation_core::pass_on(asio::cancellation_type_t type) {
     if (state_.is(operation_stage::attempting))
         stop_attempt(type);
@@ -182,7 +182,7 @@ void operation_core::on_limit_reached() {
         time_out_attempt(reached);
 }
 
-/// Tells the attempt, and watches the next limit. What has ended by itself meanwhile has not been timed out.
+/// Stops the attempt and arms the next limit. An attempt that has just ended by itself has not timed out.
 void operation_core::time_out_attempt(time_point reached) {
     telling_mark const mark(*this);
     if (state_.occupancy.has(attempt_ended))
@@ -198,8 +198,8 @@ void operation_core::on_cancelled(asio::cancellation_type_t type) {
     else if ((type & asio::cancellation_type::total) == asio::cancellation_type::none ||
              !machine_.cancel_total())
         return;
-    // If somebody is inside already, a callback or the initiation of an attempt is cancelling, or another
-    // thread is about to leave: what the attempt made of it is for whoever is in then.
+    // If the operation is occupied, a callback or the initiation of an attempt is cancelling, or another thread
+    // is about to leave. Then the occupant handles what the attempt does.
     using place = operation_state::place;
     bool const entered = state_.enter(place::cancellation, nothing);
     std::exception_ptr thrown;
@@ -216,7 +216,7 @@ void operation_core::on_cancelled(asio::cancellation_type_t type) {
 
 void operation_core::on_scope_notice_failed() {
     if (!state_.enter(operation_state::place::cancellation, scope_noticed))
-        return; // whoever is in sees to it
+        return; // the occupant handles it
     state_.occupancy.add(scope_noticed);
     try {
         return post(operation_turn::continuation_aside);
@@ -230,7 +230,7 @@ void operation_core::on_scope_notice_failed() {
         leave();
 }
 
-// --- the time limit of an attempt: the same node that waits serves it, never both at once
+// --- the time limit of an attempt: the node of the wait serves it too, never both at once
 
 bool operation_core::arm_limit(time_point now) {
     return arm_limit_at(machine_.attempt_limit(now));
@@ -246,8 +246,7 @@ bool operation_core::arm_limit_at(time_point limit) {
     return true;
 }
 
-/// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its time is
-/// up.
+/// Arms the limit again if the attempt has reported something that moves it. Returns false if its time is up.
 bool operation_core::renew_limit(time_point reached) noexcept {
     if (!machine_.hears_attempt())
         return false;
@@ -258,7 +257,7 @@ bool operation_core::renew_limit(time_point reached) noexcept {
 bool operation_core::watch_limit(time_point limit) noexcept {
     try {
         return arm_limit_at(limit);
-    } catch (...) { // it cannot be watched
+    } catch (...) { // no memory to schedule it
         return false;
     }
 }
@@ -274,8 +273,8 @@ bool operation_core::runs_here() const noexcept {
     return detail::runs_here(own_context());
 }
 
-/// A wait may end in the scheduler's turn. A limit needs one of its own: to tell an attempt runs the user's
-/// code.
+/// A wait may end in the scheduler's turn. A limit needs a turn of its own, because stopping an attempt runs
+/// the user's code.
 bool operation_core::on_expiry() {
     bool const waited = ends_wait_;
     auto const turn = waited ? operation_turn::after_wait : operation_turn::limit_notice;

@@ -9,9 +9,9 @@
 
 namespace asio_retry::detail {
 
-/// Whether it says, in whichever category, that somebody cancelled the operation. The codes of standalone Asio
-/// are equal to no condition of the standard library in some versions, nor are those of Windows in the standard
-/// library's category, but Boost's always are.
+/// Whether the code of any category says that the operation was cancelled. In some versions the codes of
+/// standalone Asio equal no condition of the standard library; nor do those of Windows in the standard
+/// library's category. Boost's always do.
 inline bool is_abortion(error_code const& code) noexcept {
 #ifdef _WIN32
     error_code const known = unwrapped(code);

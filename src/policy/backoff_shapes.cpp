@@ -44,7 +44,7 @@ duration stepwise_exponential_shape::ceiling(std::uint64_t failures) const noexc
         if (count >= last_to_grow || count * factor >= 0x1p63)
             return greatest;
         duration const next(static_cast<duration::rep>(count * factor));
-        if (next == current) // for ever
+        if (next == current) // it no longer grows
             break;
         current = next;
     }

@@ -10,7 +10,7 @@ struct duration_unit {
     std::uint64_t nanoseconds;
 };
 
-/// What a duration is written in, the largest first.
+/// The units of durations, the largest first.
 inline constexpr duration_unit duration_units[] = {
     {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
     {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1}};

@@ -36,16 +36,16 @@ std::string message_of(error e) {
     case error::circuit_open:
         return "the circuit breaker is open";
     case error::client_throttled:
-        return "the client throttles itself: the peer accepts too few of its requests";
+        return "the client throttles itself: the server accepts too few of its requests";
     case error::too_many_in_flight:
         return "too many attempts are in flight";
     case error::cooling_down:
-        return "the peer has asked for a pause that is not over";
+        return "the server has asked clients to wait, and that time is not over";
     }
     return "unknown asio_retry error";
 }
 
-/// The group that an error belongs to; 0 for none.
+/// The condition that an error belongs to; 0 for none.
 int condition_of(error e) noexcept {
     switch (e) {
     case error::operation_threw:
@@ -91,7 +91,7 @@ public:
     }
 };
 
-/// What a hook threw before a retry. What is being handled is nested in it.
+/// A hook's exception before a retry. The exception being handled is nested in it.
 class hook_failure final : public boost::system::system_error, public std::nested_exception {
 public:
     explicit hook_failure(std::exception_ptr thrown)
@@ -136,7 +136,7 @@ error_code aborted_error() noexcept {
 }
 
 error_code code_of(std::exception_ptr const& e) {
-    // What is thrown is a failure, even with the code of a success.
+    // An exception is a failure, even if it carries the code of a success.
     auto const failed = [](error_code const& code) { return code ? code : error::operation_threw; };
     if (auto const* const failure = detail::thrown_as<permanent_error>(e))
         return failed(failure->code());

@@ -49,7 +49,7 @@ failure_class classify_errno(int value) noexcept {
 }
 
 #ifdef _WIN32
-/// By the numbers of the system, of which each category knows the conditions of some only.
+/// By the system's numbers: a category knows the conditions of only some of them.
 std::optional<failure_class> classify_system(int value) noexcept {
     if (int const stands_for = detail::system_codes::errno_of_windows(value))
         return classify_errno(stands_for);
@@ -58,7 +58,7 @@ std::optional<failure_class> classify_system(int value) noexcept {
     return detail::system_codes::is_of_no_name(value) ? std::optional(hopeless) : std::nullopt;
 }
 #else
-/// Asio's category of what gethostbyname says.
+/// Asio's category for the errors of gethostbyname.
 failure_class classify_netdb(int value) noexcept {
     switch (value) {
     case TRY_AGAIN:
@@ -71,7 +71,7 @@ failure_class classify_netdb(int value) noexcept {
     return perhaps_done;
 }
 
-/// Asio's category of what getaddrinfo alone says.
+/// Asio's category for the errors of getaddrinfo alone.
 failure_class classify_addrinfo(int value) noexcept {
     switch (value) {
     case EAI_AGAIN:
@@ -125,7 +125,7 @@ std::optional<failure_class> detail::known_class(error_code const& ec) noexcept 
         return *known;
     std::string_view const category = code.category().name();
 #ifdef _WIN32
-    if (category == "system" || category == "asio.system") // which is standalone Asio's
+    if (category == "system" || category == "asio.system") // the latter is standalone Asio's
         if (auto const known = classify_system(code.value()))
             return known;
 #else

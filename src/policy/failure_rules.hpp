@@ -12,16 +12,16 @@
 
 namespace asio_retry::detail {
 
-/// What the next delay is made of.
+/// The source of the next delay.
 struct delay_source {
     backoff const* shape;
     std::uint64_t counted;
     jitter_course* course;
 };
 
-/// Counts a failure in the rules that it belongs to, and lets the first of `when` say what the delay is made
-/// of. Returns whether none of them wants no further retry. `story` answers what the machine keeps; without
-/// memory for that all `failures` count as if they belonged to the rule. Throws what the predicates throw.
+/// Counts a failure in the rules that match it; the first matching rule of `when` sets the source of the delay.
+/// Returns false if a rule allows no further retry. `story` returns the machine's story; without memory for it,
+/// all `failures` count as the rule's. Throws what the predicates throw.
 template <typename Story>
 bool follow_rules(delay_source& from, retry_settings const& settings, verdict const& failure,
                   attempt_facts const& facts, std::uint64_t failures, Story story) {

@@ -8,8 +8,7 @@
 
 namespace asio_retry::detail {
 
-// What the values of fields consist of. A peer has written them: any text whatever is taken, and nothing
-// throws.
+// Parsers for the values of fields. The other program has written them: they take any text, and never throw.
 
 inline bool is_digit(char c) noexcept {
     return '0' <= c && c <= '9';
@@ -22,7 +21,7 @@ inline std::string_view without_blanks(std::string_view text) noexcept {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// Digits only, held at the greatest number there is.
+/// Digits only; a number that is too great becomes the greatest.
 template <std::integral Number>
 std::optional<Number> whole_number(std::string_view text) noexcept {
     if (text.empty() || !std::ranges::all_of(text, is_digit))

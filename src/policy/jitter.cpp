@@ -58,19 +58,19 @@ jitter jitter::beyond_cap() const {
     return changed;
 }
 
-/// The greatest ceiling of a draw.
+/// The greatest delay that a draw may give.
 duration jitter::bound(backoff_step const& step) const noexcept {
     return beyond_cap_ ? duration::max() : step.cap;
 }
 
-/// The least draw, a multiple of the unit.
+/// The least delay that a draw may give, a multiple of the unit.
 duration jitter::least_draw(backoff_step const& step) const noexcept {
     auto const greatest = bound(step) / unit_;
     auto const least = least_ / unit_ + (least_ % unit_ > duration::zero() ? 1 : 0);
     return unit_ * std::min(least, greatest);
 }
 
-/// The multiples of the unit that lie in a range; the one below it where none does.
+/// The multiples of the unit in a range; without any, the one below the range.
 delay_range jitter::within_unit(delay_range const& range) const noexcept {
     auto const greatest = range.greatest / unit_;
     auto const least = range.least / unit_ + (range.least % unit_ > duration::zero() ? 1 : 0);
@@ -124,7 +124,7 @@ jitter decorrelated_jitter() {
 
 jitter proportional_jitter(double fraction) {
     if (!(fraction >= 0 && fraction <= 1))
-        detail::refuse("proportional_jitter.fraction", fraction, "must lie in [0, 1]");
+        detail::refuse("proportional_jitter.fraction", fraction, "must be in [0, 1]");
     return jitter(detail::proportional_jitter_kind{fraction + 0.0});
 }
 
@@ -156,7 +156,7 @@ jitter uniform_jitter(saturating_duration least) {
 jitter log_normal_jitter(double sigma) {
     if (!(sigma >= 0) || !std::isfinite(sigma))
         detail::refuse("log_normal_jitter.sigma", sigma, "must be finite and at least 0");
-    return jitter(detail::log_normal_jitter_kind{sigma + 0.0}); // no -0, which is written as 0
+    return jitter(detail::log_normal_jitter_kind{sigma + 0.0}); // no -0, since text writes it as 0
 }
 
 jitter decorrelated_jitter_v2() {

@@ -18,18 +18,18 @@ duration saturating_triple(duration d) noexcept {
     return d > duration::max() / 3 ? duration::max() : 3 * d;
 }
 
-/// Precondition: factor >= 0. A factor of at most 1 never makes more of `d`.
+/// Precondition: factor >= 0. With a factor of at most 1 the result is never greater than `d`.
 duration scaled(duration d, double factor) noexcept {
     assert(factor >= 0);
-    if (factor == 1 || d == duration::zero()) // which a factor may be too large for
+    if (factor == 1 || d == duration::zero()) // for zero any factor, even an infinite one
         return d;
     double const count = static_cast<double>(d.count()) * factor;
-    // A count above 2^53 may be rounded up past d, and past what llround can represent.
+    // A count above 2^53 may be rounded up past d, and past the range of llround.
     double const limit = factor < 1 ? static_cast<double>(d.count()) : 0x1p63;
     return count < limit ? duration(std::llround(count)) : factor < 1 ? d : duration::max();
 }
 
-/// What the delays of Polly's second version add up to, in units of 1.4 bases. Saturates.
+/// The sum of the delays of Polly's second version, in units of 1.4 bases. Saturates.
 double polly_total(double failures) noexcept {
     return failures < 1000 ? std::exp2(failures) * std::tanh(std::sqrt(4 * failures)) : 0x1p1000;
 }
@@ -39,7 +39,7 @@ double uniform_fraction(random& source) noexcept {
     return static_cast<double>((source() >> 11) + 1) * 0x1p-53;
 }
 
-/// By G. Box and M. Muller, "A note on the generation of random normal deviates", 1958.
+/// Source: G. Box and M. Muller, "A note on the generation of random normal deviates", 1958.
 double normal(random& source) noexcept {
     double const radius = std::sqrt(-2 * std::log(uniform_fraction(source)));
     return radius * std::cos(2 * std::numbers::pi * uniform_fraction(source));

@@ -7,8 +7,8 @@
 
 namespace asio_retry::detail {
 
-/// What `classify` says of a code that it knows; nothing for a code of a foreign category, and for that of an
-/// exception without a code.
+/// The class of a code that `classify` knows; nothing for a foreign category, and for an exception without a
+/// code.
 std::optional<failure_class> known_class(error_code const& ec) noexcept;
 
 } // namespace asio_retry::detail

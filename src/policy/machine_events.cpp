@@ -8,17 +8,18 @@
 #include <exception>
 #include <tuple>
 
-// What the hooks and the predicates of the policy are told.
+// Events for hooks and predicates of the policy.
 
 namespace asio_retry {
 namespace {
 
-/// The exception that is being handled.
+/// Reports the exception that is being handled.
 void report_exception(detail::machine_observer* observers) noexcept {
     detail::tell_all(observers, &detail::machine_observer::on_hook_exception, std::current_exception());
 }
 
-/// The outcome is known: what one of them throws does not change it, and keeps no other one from being called.
+/// Calls hooks after the outcome is known. An exception changes no outcome, and does not keep the other hooks
+/// from being called.
 void call_at_end(retry_settings::hook const& own, detail::machine_observer* observers,
                  retry_event const& event) noexcept {
     auto const call = [&](auto const& hook) {

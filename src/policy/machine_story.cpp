@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <new>
 
-// What gates and observers are told, and what they answer.
+// The part of the machine that gates and observers take part in.
 
 namespace asio_retry {
 namespace {
@@ -21,7 +21,7 @@ std::uint64_t next_operation() noexcept {
 
 } // namespace
 
-/// Null without memory for it.
+/// Null without memory.
 detail::operation_story* retry_machine::story() noexcept {
     if (!story_)
         story_ =
@@ -51,7 +51,8 @@ void retry_machine::tell_start(time_point now) noexcept {
 
 // --- an attempt
 
-/// Asks whether the next attempt may begin; once, until the wait that follows a refusal is over.
+/// Asks the gate once whether the next attempt may begin. After a refusal it does not ask again until the wait
+/// is over.
 bool retry_machine::ask_gate(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     if (is_refused_ || is_admitted_ || !makes_attempts_)
@@ -75,10 +76,10 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     }
     is_admitted_ = settings.gate || settings.observer;
     began_ = now;
-    return !cancelled(); // by the gate, or meanwhile
+    return !cancelled(); // the gate or another thread may have cancelled
 }
 
-/// Tells the observer that the next attempt begins. It does, unless the observer itself cancels.
+/// Tells the observer that the next attempt begins. Returns false if the observer cancels.
 bool retry_machine::announce_attempt(time_point now) noexcept {
     if (!has_policy_observer())
         return true;
@@ -90,7 +91,7 @@ bool retry_machine::announce_attempt(time_point now) noexcept {
     return stopping_ == stopping::no;
 }
 
-/// It begins, and what was for the one before is gone; the lease is spent.
+/// The attempt begins: clears the state of the attempt before, and spends the granted retry.
 void retry_machine::tell_attempt_begun(time_point now) noexcept {
     has_lease_ = false;
     has_begun_ = true;
@@ -122,7 +123,7 @@ detail::shared_value<nested_marks> retry_machine::marks_of_nested() noexcept {
     try {
         if (story() && !story_->marks)
             story_->marks = detail::shared_value<nested_marks>::make();
-    } catch (...) { // nobody will be told
+    } catch (...) { // without memory the nested retry has no marks
     }
     return story_ ? story_->marks : detail::shared_value<nested_marks>();
 }
@@ -139,13 +140,13 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
     return {};
 }
 
-/// What the operation ends with if nothing happens any more. The refusal where there has been no attempt, or
-/// where the value that was rejected is gone.
+/// The operation's failure if nothing more happens. It is the refusal if there was no attempt, or if the
+/// rejected value is gone.
 verdict retry_machine::last_failure() const {
     return story_ ? verdict::failure(story_->last, story_->thrown) : verdict::failure(error::attempt_refused);
 }
 
-/// The verdict's own comes after what the attempt heeded.
+/// The verdict's own pushback takes precedence over the one that the attempt reported.
 pushback retry_machine::said_with(verdict const& failure) const noexcept {
     if (!story_)
         return failure.said();
@@ -154,7 +155,7 @@ pushback retry_machine::said_with(verdict const& failure) const noexcept {
     return failure.said() ? failure.said() : story_->heeded;
 }
 
-/// Without a kind the failure says nothing of the server.
+/// A failure without a kind says nothing of the server.
 void retry_machine::tell_failure(verdict const& failure, std::optional<failure_kind> kind,
                                  time_point now) noexcept {
     if (!kind)
@@ -163,7 +164,7 @@ void retry_machine::tell_failure(verdict const& failure, std::optional<failure_k
     kind_ = *kind;
 }
 
-/// Of a failure about which `retry_if` was not asked, or could not answer.
+/// For a failure that `retry_if` did not judge.
 void retry_machine::tell_unjudged(verdict const& failure, time_point now) noexcept {
     wish_ = detail::retry_wish::unasked;
     std::optional<failure_kind> kind;
@@ -183,7 +184,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
                                      pushback said, time_point now) noexcept {
     is_admitted_ = false;
     std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
-    failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // else what it cost is given back
+    failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // otherwise its cost is given back
     has_begun_ = false;
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
     if (auto const& gate = policy_.settings().gate) {
@@ -204,7 +205,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
 
 // --- a retry
 
-/// A ticker has no attempts of which there are failures.
+/// A ticker has no attempts that could fail.
 bool retry_machine::take_lease(time_point now) noexcept {
     auto const& gate = policy_.settings().gate;
     if (!gate)
@@ -253,7 +254,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
     give_lease_back();
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_end, reason, now);
-    is_told_ = story_ != nullptr; // which has to be deleted; all has been told
+    is_told_ = story_ != nullptr; // only the story is left, which must be deleted
     if (!has_policy_observer())
         return;
     observation event;
@@ -267,7 +268,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, time_p
 }
 
 void retry_machine::end_story() noexcept {
-    observer_ = nullptr; // which may be gone
+    observer_ = nullptr; // it may be destroyed
     tell_end(stop_reason::cancelled, aborted_error(), {});
     if (story_)
         detail::operation_story::destroy(story_);
@@ -290,7 +291,7 @@ void retry_machine::observe_refusal(error_code const& refusal, failure_kind afte
     observe(event, now);
 }
 
-/// Precondition: has_policy_observer(). Whoever ends an operation may not know the time.
+/// Precondition: has_policy_observer(). The caller that ends an operation may not know the time.
 void retry_machine::observe(observation& event, time_point now) noexcept {
     story_->seen = std::max(story_->seen, now);
     event.operation = story_->number;

@@ -6,7 +6,7 @@
 #include <bit>
 #include <optional>
 
-// All that is about time: until when the operation and its attempts may run, and how long a wait is.
+// Time limits of the operation and its attempts, and the length of waits.
 
 namespace asio_retry {
 namespace {
@@ -23,10 +23,10 @@ duration sum(duration a, duration b) noexcept {
 
 // --- the operation
 
-/// Its times count from `now`, once. Returns whether the deadline is still to come.
+/// Starts the operation's time at `now`, once. Returns whether the deadline is still ahead.
 bool retry_machine::start_clock(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
-    if (!is_admitted_ && !is_refused_) { // which may be asked again
+    if (!is_admitted_ && !is_refused_) { // which may come here twice
         started_ = now;
         if (is_told_)
             tell_start(now);
@@ -38,9 +38,9 @@ bool retry_machine::start_clock(time_point now) noexcept {
     return deadline_ == time_point::max() || now < deadline_;
 }
 
-// --- an attempt, and what it says against its end
+// --- an attempt, and its reports that move its limits
 
-/// Null where an attempt cannot say, or need not.
+/// Null if attempts cannot report, or need not.
 detail::attempt_pulse* retry_machine::pulse() const noexcept {
     retry_settings const& settings = policy_.settings();
     return story_ && attempts_speak_ && settings.wants_a_sign() ? &story_->pulse(settings.rules.size())
@@ -66,8 +66,8 @@ time_point retry_machine::on_attempt_limit(time_point reached) noexcept {
     return first_limit(began_, saturating_add(reached, duration(1)));
 }
 
-/// The first limit that is not before `earliest`: the attempt has been told of those. Without memory for what
-/// the attempt says neither of the limits holds that depend on it.
+/// The first limit at `earliest` or later; the attempt has been told of earlier ones. Without memory for the
+/// attempt's reports, the two limits that depend on them do not hold.
 time_point retry_machine::first_limit(time_point began, time_point earliest) const noexcept {
     retry_settings const& settings = policy_.settings();
     time_point first = time_point::max();
@@ -83,7 +83,7 @@ time_point retry_machine::first_limit(time_point began, time_point earliest) con
         if (!said->is_healthy.load(std::memory_order_relaxed))
             consider(after(began, settings.set_up_within));
     }
-    if (deadline_ < earliest) { // of which the attempt has been told: the others that the operation has
+    if (deadline_ < earliest) { // of which the attempt has been told: then the operation's other limits count
         consider(after(started_, settings.total_timeout));
         consider(settings.deadline.value_or(time_point::max()));
         consider(probe_ ? probe_->deadline() : time_point::max());
@@ -91,12 +91,12 @@ time_point retry_machine::first_limit(time_point began, time_point earliest) con
     return first;
 }
 
-/// What the attempt may tell its server. Limits that move with what the attempt says are not in it.
+/// The deadline that the attempt may tell its server, without limits that the attempt's reports move.
 time_point retry_machine::attempt_deadline() const noexcept {
     return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));
 }
 
-/// Which limit told the last attempt to stop, and how long it is.
+/// The limit that stopped the last attempt, and its length.
 std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
     retry_settings const& settings = policy_.settings();
     if (interrupted_by_ == interruption::deadline) {
@@ -141,8 +141,9 @@ bool retry_machine::hears_attempt() const noexcept {
 
 // --- a wait
 
-/// Makes the delay the later of the server's wish, spread, and the policy's own delay; the wish alone where
-/// only that fits into the limits, and as much of its spread as fits. Or answers why to stop.
+/// Sets the delay to the server's wish with its spread, or to the policy's own delay, whichever is later. If
+/// only the wish fits into the limits, it gets the wish, with as much of its spread as fits. Or returns why to
+/// stop.
 std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least, time_point now,
                                                random& source) const {
     retry_settings const& settings = policy_.settings();
@@ -172,8 +173,8 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, d
     return std::nullopt;
 }
 
-/// Why a wait of `delay` would be too long, if it is. With clamp it is cut short, but not below `least`.
-/// A wait that may be is counted for max_waited.
+/// Returns why a wait of `delay` is too long, if it is. With clamp the wait is cut short, but not below
+/// `least`. A wait that is allowed counts for max_waited.
 std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration least, time_point now) noexcept {
     bool const clamps = policy_.settings().clamp;
     auto const [allowed, limit] = longest_wait(now);
@@ -190,7 +191,7 @@ std::optional<stop_reason> retry_machine::limit_wait(duration& delay, duration l
     }
     if (policy_.settings().max_waited) {
         if (!story())
-            return stop_reason::elapsed; // nobody could count them
+            return stop_reason::elapsed; // without memory the waits cannot be counted
         story_->waited = sum(story_->waited, delay);
     }
     return std::nullopt;
@@ -213,7 +214,8 @@ std::pair<duration, stop_reason> retry_machine::longest_wait(time_point now) con
     return result;
 }
 
-/// How long the attempt that ended has taken, for those after it. What lasts says nothing about what it needs.
+/// Keeps the length of the longest attempt, for wait_leaving_time. With `reset_after`, attempts are meant to
+/// last, so their length tells nothing.
 void retry_machine::count_length(time_point now) noexcept {
     if (deadline_ == time_point::max() || policy_.settings().reset_after)
         return;
@@ -223,8 +225,8 @@ void retry_machine::count_length(time_point now) noexcept {
         longest_attempt_ = bits & 63;
 }
 
-/// How long a wait may be that leaves the attempt after it time before the deadline: as much as the longest
-/// attempt took, within a tenth and a half of what is left.
+/// The longest wait that leaves the next attempt time before the deadline. It leaves as much as the longest
+/// attempt took, but at least a tenth and at most half of the time left.
 duration retry_machine::wait_leaving_time(time_point now) const noexcept {
     if (deadline_ == time_point::max())
         return duration::max();
@@ -245,7 +247,7 @@ duration retry_machine::delay_after_refusal(random* source, error& stage) {
     return is_refused_ && story_ ? sum(story_->refused_for, delay) : delay;
 }
 
-/// Refusals too, and no failures that have a backoff of their own.
+/// Failures and refusals, without failures of rules that have a backoff of their own.
 std::uint64_t retry_machine::counted_for_backoff() const noexcept {
     if (!story_)
         return failures_;

@@ -12,7 +12,7 @@
 namespace asio_retry {
 namespace {
 
-/// Of the codes of another category that are permanent errors.
+/// A category of permanent errors whose codes belong to another category.
 class permanent_category final : public boost::system::error_category {
 public:
     explicit permanent_category(boost::system::error_category const& inner) noexcept
@@ -33,8 +33,7 @@ private:
     boost::system::error_category const& inner_;
 };
 
-/// The categories in use: rarely any, and never removed, because a code may be looked at for as long as the
-/// process lives.
+/// The categories in use: few, and never removed, because a code may be read as long as the process lives.
 struct known_category {
     permanent_category category;
     known_category const* next;
@@ -77,7 +76,7 @@ char const* permanent_error::what() const noexcept {
 }
 
 permanent_error::operator error_code() const noexcept {
-    if (!code_ || detail::wraps_standard(code_)) // whose value and category are not its own
+    if (!code_ || detail::wraps_standard(code_)) // such a code hides its real value and category
         return code_;
     try {
         return error_code(code_.value(), permanent_category_of(code_.category()));
@@ -95,7 +94,7 @@ std::optional<permanent_error> detail::find_permanent(std::exception_ptr thrown)
         } else {
             if (auto const* const outer = thrown_as<std::nested_exception>(thrown))
                 inner = outer->nested_ptr();
-            if (auto const* const outer = thrown_as<boost::system::system_error>(thrown)) // awaiting made it
+            if (auto const* const outer = thrown_as<boost::system::system_error>(thrown)) // made by `co_await`
                 if (auto const code = find_permanent(outer->code()))
                     found.emplace(exception_of(*code));
         }

@@ -16,7 +16,7 @@ constexpr std::string_view php_source = "vkartaviy/retry (PHP), src/BackOff";
 constexpr std::string_view memorystore_source =
     "Google Cloud, Memorystore documentation, \"Exponential backoff\"";
 constexpr std::string_view no_flaw = "none known";
-constexpr std::string_view clamps = "raises nonsense to 1 in silence; refused here";
+constexpr std::string_view clamps = "silently raises invalid values to 1; refused here";
 
 constexpr profile table[] = {
     {"scala_timer", "truncated binary backoff given by requirement",
@@ -53,7 +53,8 @@ constexpr profile table[] = {
      "tasks that failed together come back together", [] { return celery_fixed(); }},
     {"ethernet", "collisions on Ethernet",
      "51.2 us * uniform whole number in [0, 2^min(f, 10) - 1]; 16 attempts", "IEEE 802.3, 4.2.3.2.5",
-     "whoever succeeds begins again at the shortest delays and captures the line", [] { return ethernet(); }},
+     "a station that succeeds restarts at the shortest delays and captures the line",
+     [] { return ethernet(); }},
     {"unix_connect", "connecting with exponential backoff", "min(64 s, 2^n s), n from 0; 7 attempts",
      "W. R. Stevens, S. Rago, \"Advanced Programming in the UNIX Environment\", after connect_retry",
      "no jitter; waits 64 s after the last failure, which is left out here", [] { return unix_connect(); }},

@@ -21,7 +21,7 @@ retry_policy waiting(backoff shape, jitter kind) {
     return retry_policy().backoff(std::move(shape)).jitter(std::move(kind));
 }
 
-// What is refused is named as the caller of the profile wrote it, not as the functions that make it call it.
+// An error names the parameter of the profile, not of the function that the profile calls.
 
 std::string field(std::string_view of, std::string_view name) {
     return std::string(of).append(".").append(name);
@@ -63,7 +63,7 @@ duration whole(std::string_view field, std::chrono::duration<Rep, Period> value,
     return value;
 }
 
-/// Published schemes take a maximum below the first delay for all delays.
+/// Published schemes use a maximum below the first delay for all delays.
 backoff growing(duration base, double factor, duration maximum) {
     return exponential(std::min(base, maximum), factor).cap(maximum);
 }
@@ -101,7 +101,7 @@ retry_policy aws_equal_jitter(saturating_duration base, saturating_duration cap)
 }
 
 retry_policy aws_decorrelated(saturating_duration base, saturating_duration cap) {
-    // The range that capped the delay would have no cap: this one only refuses what makes no sense.
+    // That range gives the cap, so the backoff has none; this call only refuses invalid parameters.
     static_cast<void>(doubling("aws_decorrelated", base, cap));
     return waiting(exponential(base), decorrelated_jitter().cap(cap)).unlimited_attempts();
 }
@@ -199,7 +199,7 @@ retry_policy memorystore_windowed(saturating<seconds> maximum) {
 retry_policy go_backoff(go_backoff_options const& options) {
     detail::non_negative("go_backoff.initial_interval", options.initial_interval);
     if (!(options.randomization_factor >= 0 && options.randomization_factor <= 1))
-        detail::refuse("go_backoff.randomization_factor", options.randomization_factor, "must lie in [0, 1]");
+        detail::refuse("go_backoff.randomization_factor", options.randomization_factor, "must be in [0, 1]");
     at_least_one("go_backoff.multiplier", options.multiplier);
     if (options.max_interval < options.initial_interval)
         detail::refuse("go_backoff.max_interval", options.max_interval, "must not be below initial_interval",

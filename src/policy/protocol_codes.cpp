@@ -20,8 +20,8 @@ constexpr unsigned tls_reason(int value) noexcept {
     return bits >> 24 == 20 ? bits & 0xfff : 0;
 }
 
-/// Certificates, versions, ciphers, files that are missing: the next handshake would end in the same way. The
-/// reasons that speak of this connection alone are those of openssl/sslerr.h.
+/// Failures of certificates, versions, ciphers and missing files: the next handshake would fail in the same
+/// way. Reasons that concern one connection only are those of openssl/sslerr.h.
 failure_class classify_openssl(int value) noexcept {
     switch (tls_reason(value)) {
     case 207:  // SSL_R_PROTOCOL_IS_SHUTDOWN
@@ -35,7 +35,7 @@ failure_class classify_openssl(int value) noexcept {
     return hopeless;
 }
 
-/// The enumeration http::error of Beast.
+/// Beast's enumeration http::error.
 failure_class classify_beast_http(int value) noexcept {
     switch (value) {
     case 1:  // end_of_stream
@@ -49,12 +49,12 @@ failure_class classify_beast_http(int value) noexcept {
 } // namespace
 
 std::optional<failure_class> classify_protocol(error_code const& code) noexcept {
-    if (code.category() == boost::system::system_category()) // as most are
+    if (code.category() == boost::system::system_category()) // most codes are
         return std::nullopt;
     std::string_view const category = code.category().name();
     if (category == "asio.ssl")
         return classify_openssl(code.value());
-    if (category == "asio.ssl.stream") // stream_truncated, and two that no peer has said
+    if (category == "asio.ssl.stream") // stream_truncated, and two errors that no server sends
         return lost;
     if (category == "boost.beast" && code.value() == 1) // error::timeout
         return failure_class{failure_kind::timeout, effect::possible};

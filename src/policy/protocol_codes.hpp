@@ -7,11 +7,11 @@
 
 namespace asio_retry::detail {
 
-/// Of a code of TLS, HTTP or WebSocket, as Asio and Boost.Beast have them; nothing for every other code. They
-/// are known by the name of their category and by number, so that nothing of theirs is included.
+/// The class of a code of TLS, HTTP or WebSocket from Asio or Boost.Beast; nothing for every other code. It
+/// knows them by the name of their category and by number, so that it includes none of their headers.
 std::optional<failure_class> classify_protocol(error_code const& code) noexcept;
 
-/// Whether it is one of these that a further attempt will not mend.
+/// Whether it is such a code, and a further attempt would not help.
 inline bool is_protocol_failure(error_code const& code) noexcept {
     auto const what = classify_protocol(code);
     return what && what->kind == failure_kind::permanent;

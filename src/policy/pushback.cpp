@@ -21,9 +21,9 @@ duration held_duration(std::int64_t count) noexcept {
                                                                              : duration(Unit(count));
 }
 
-/// Digits, and a fraction of them if there is a point.
+/// Digits, and a fraction if there is a point.
 struct decimal_number {
-    std::int64_t whole = 0;    // held at the greatest there is
+    std::int64_t whole = 0;    // held at the greatest number
     std::string_view fraction; // the digits behind the point
 };
 
@@ -40,7 +40,7 @@ std::optional<decimal_number> read_decimal(std::string_view text) noexcept {
     return decimal_number{*whole, fraction};
 }
 
-/// Of a unit, rounded up to the nanosecond.
+/// A fraction of a unit, rounded up to the nanosecond.
 duration fraction_of(duration unit, std::string_view digits) noexcept {
     duration::rep place = unit.count(), found = 0;
     bool is_more = false;
@@ -61,7 +61,7 @@ duration held_duration(decimal_number const& number) noexcept {
     return sum_held(held_duration<Unit>(number.whole), fraction_of(Unit(1), number.fraction));
 }
 
-/// Reads a text from its front; after the first thing that is not there nothing more is found.
+/// Reads a text from its front; once an expected part is missing, nothing more is found.
 class date_reader {
 public:
     explicit date_reader(std::string_view text) noexcept
@@ -93,7 +93,7 @@ public:
         return *value;
     }
 
-    /// Which of `names` is there, from 1; `length` cuts them off.
+    /// The position of the name that is there, from 1; each name is cut to `length`.
     template <std::size_t Count>
     unsigned name(std::string_view const (&names)[Count],
                   std::size_t length = std::string_view::npos) noexcept {
@@ -126,7 +126,7 @@ int full_year(int two_digits, int this_year) noexcept {
     return past + (two_digits - behind + 100) % 100;
 }
 
-/// What the three forms write, in their own order.
+/// The fields of the three forms, each in its own order.
 struct date_fields {
     int year = 0;
     unsigned month = 0;
@@ -193,7 +193,7 @@ std::optional<whole_seconds> read_date(std::string_view text, int this_year) noe
     return read_asctime_date(date_reader(text));
 }
 
-/// From `now` to `then`, to the nanosecond; a year may be too far away for that.
+/// From `now` to `then`, to the nanosecond; saturates for a distant year.
 duration until_date(whole_seconds then, std::chrono::system_clock::time_point now) noexcept {
     now = std::min(now, std::chrono::system_clock::time_point::max() - std::chrono::seconds(1));
     whole_seconds const next = std::chrono::ceil<std::chrono::seconds>(now);
@@ -204,7 +204,7 @@ duration until_date(whole_seconds then, std::chrono::system_clock::time_point no
     return sum_held(before, after);
 }
 
-/// From `now` to so many seconds after 1970.
+/// From `now` to that many seconds after 1970.
 duration until_second(decimal_number const& then, std::chrono::system_clock::time_point now) noexcept {
     using clock = std::chrono::system_clock;
     now = std::clamp(now, clock::time_point::min() + std::chrono::seconds(1),
@@ -249,7 +249,7 @@ pushback parse_rate_limit_reset(std::string_view text, std::chrono::system_clock
     auto const number = read_decimal(without_blanks(text));
     if (!number)
         return pushback();
-    constexpr std::int64_t first_date = 1'000'000'000; // in 2001; as a time from now on, 31 years
+    constexpr std::int64_t first_date = 1'000'000'000; // in 2001; as seconds from now, 31 years
     return pushback::after(number->whole < first_date ? held_duration<std::chrono::seconds>(*number)
                                                       : until_second(*number, now));
 }

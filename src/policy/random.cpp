@@ -24,7 +24,7 @@ constexpr std::uint64_t mix(std::uint64_t z) noexcept {
 
 } // namespace
 
-// Hashing seed and stream apart puts neighbouring streams at unrelated points of the generator's cycle.
+// Hashing seed and stream separately puts neighbouring streams at unrelated points of the generator's cycle.
 random::random(std::uint64_t seed, std::uint64_t stream) noexcept
     : state_(mix(mix(seed + golden_gamma) ^ mix(~stream))) {}
 

@@ -12,7 +12,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// The shortest digits that name the value and no other.
+/// The shortest digits that name this value and no other.
 std::string shortest(double value) {
     char text[32];
     return std::string(text, std::to_chars(std::begin(text), std::end(text), value).ptr);
@@ -53,7 +53,7 @@ duration non_negative(std::string_view field, duration value) {
 }
 
 void refuse_empty(std::string_view field) {
-    refuse(field, "empty", "must be something that can be called");
+    refuse(field, "empty", "must be a callable");
 }
 
 void throw_bad_function_call() {

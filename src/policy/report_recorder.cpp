@@ -24,7 +24,7 @@ void report_recorder::on_attempt(std::uint64_t number, time_point) noexcept {
     report_->attempts = number;
 }
 
-/// The end may be told no time of its own.
+/// The end may come without a time.
 void report_recorder::see(time_point now) noexcept {
     report_->elapsed = std::max(report_->elapsed, elapsed_between(started_, now));
 }
@@ -52,7 +52,7 @@ void report_recorder::on_wait(duration delay, time_point now) noexcept {
     waiting_since_ = now;
     auto& history = report_->history;
     bool const is_first = !history.empty() && history.back().number == report_->attempts &&
-                          history.back().delay == duration::zero(); // others follow where a gate refuses
+                          history.back().delay == duration::zero(); // more waits follow if a gate refuses
     if (is_first)
         history.back().delay = delay;
 }

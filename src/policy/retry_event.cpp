@@ -11,7 +11,7 @@
 namespace asio_retry {
 namespace {
 
-/// For a reader, to a thousandth of its unit: 500 ms, 1.5 s, 90 s.
+/// For people: rounded to a thousandth of its unit, such as 500 ms, 1.5 s, 90 s.
 std::string spoken(duration value) {
     struct unit {
         char const* name;
@@ -37,7 +37,7 @@ std::string after(char const* what, duration passed) {
     return passed > duration::zero() ? std::string(what) + " after " + spoken(passed) : what;
 }
 
-/// Of an attempt that a limit told to stop; empty for another.
+/// The message of an attempt that a limit stopped; otherwise empty.
 std::string limit_message(retry_event const& event) {
     switch (event.limit) {
     case time_limit::attempt_timeout:
@@ -59,7 +59,7 @@ std::string limit_message(retry_event const& event) {
                                                    : std::string();
 }
 
-/// Of a value that was judged.
+/// The message of a judged value.
 std::string judged_message(retry_event const& event) {
     std::string text = event.status ? "HTTP " + std::to_string(event.status) : event.error.message();
     if (event.said.forbids())

@@ -30,7 +30,7 @@ retry_action retry_machine::answer_attempt(time_point now) noexcept {
 }
 
 retry_action retry_machine::begin(time_point now, random* source) {
-    if (!is_admitted_) // or it began when the gate was asked
+    if (!is_admitted_) // otherwise it began when the gate was asked
         began_ = now;
     if (may_start(now) && (!is_told_ || announce_attempt(now)))
         return answer_attempt(now);
@@ -62,7 +62,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     return retry_or_end(v, now, source);
 }
 
-/// A failure of an attempt that its limit stopped, or after which the operation is cancelled.
+/// Handles the failure of an attempt that its limit stopped, or after which the operation is cancelled.
 retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
                                                    random& source) {
     bool const expired = attempt_expired_;
@@ -93,12 +93,13 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
     return retry_or_end(*timed_out, now, source);
 }
 
-/// Counts it; after enough health (reset_after) the counts begin anew first, with this one. What hung until its
-/// time was up was not healthy, unless it said so.
+/// Counts the failure. After enough health (reset_after) the counts begin anew first, with this failure. An
+/// attempt that reached its time limit was not healthy, unless it said so.
 void retry_machine::count_failure(time_point now, interruption interrupted_by) noexcept {
     auto const& stable_for = policy_.settings().reset_after;
     bool const hung = interrupted_by == interruption::attempt_timeout && !marks_health_;
-    bool const says_so = marks_health_ || stable_for > duration::zero(); // or every failure would be the first
+    bool const says_so =
+        marks_health_ || stable_for > duration::zero(); // otherwise every failure would be the first
     if (stable_for && says_so && !hung && healthy_since_ <= now &&
         elapsed_between(healthy_since_, now) >= *stable_for) {
         failures_ = 0;
@@ -135,7 +136,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, time_point now,
     }
 }
 
-/// Tells gates and observers how the attempt ended. Returns why no retry may follow, whatever the time is.
+/// Tells gates and observers how the attempt ended. Returns why no retry may follow, regardless of time.
 std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_point now) {
     retry_settings const& settings = policy_.settings();
     bool is_wanted = !failure.is_permanent(), may_repeat = true;
@@ -162,8 +163,8 @@ std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_poi
     return std::nullopt;
 }
 
-/// Returns why there is no retry after all; otherwise everybody has been told of it. `stage` says which
-/// callable is being called.
+/// Plans a retry and tells gates, hooks and observers of it. Or returns why there is no retry after all.
+/// `stage` names the callable that is being called.
 std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, duration& delay, error& stage,
                                                      time_point now, random& source) {
     retry_settings const& settings = policy_.settings();
@@ -201,7 +202,7 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
     return std::nullopt;
 }
 
-/// Delivers what the attempt came to, unless a limit had told it to stop, or the error that it marked as
+/// Delivers the attempt's own result, unless a limit had stopped the attempt, or it marked its error as
 /// permanent.
 retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, time_point now) {
     if (cancelled())
@@ -216,7 +217,8 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
     verdict const failure = verdict::failure(code);
     interrupted_by_ = interruption::none;
     wish_ = detail::retry_wish::undecidable;
-    if (is_admitted_ && code == error::predicate_threw) // the attempt has a result, on which nobody can decide
+    if (is_admitted_ &&
+        code == error::predicate_threw) // the attempt has a result, but there is no decision on it
         tell_failure(failure, failure_kind::permanent, now);
     return give_up(stop_reason::not_retryable, failure, code, now, std::move(thrown));
 }
@@ -239,14 +241,14 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     return answer_attempt(now);
 }
 
-/// No attempt may begin.
+/// A gate has refused, or an observer has cancelled: no attempt may begin.
 retry_action retry_machine::on_refused(time_point now, random* source) {
     verdict const last = last_failure();
     auto const end_for = [&](stop_reason reason) {
         return cancelled() ? end_without_attempt(stop_reason::cancelled, aborted_error(), now)
                            : give_up(reason, last, last.error(), now, last.exception());
     };
-    if (cancelled()) // by the gate or the observer
+    if (cancelled()) // the gate or the observer may have cancelled
         return end_for(stop_reason::cancelled);
     if (!policy_.settings().wait_when_refused)
         return end_for(stop_reason::refused);

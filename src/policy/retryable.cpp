@@ -15,8 +15,8 @@
 namespace asio_retry::detail {
 namespace {
 
-/// What the attempt may have done at the peer: nothing if it says so, or if its error does. The policy's own
-/// function is asked where the answer decides.
+/// What the attempt may have done at the server: nothing if it says so, or if its error does. The policy's own
+/// `classify` is called only if the answer matters.
 effect effect_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     if (!facts.may_have_sent)
         return effect::none;
@@ -26,7 +26,7 @@ effect effect_of(retry_settings const& settings, verdict const& failure, attempt
     return (asks ? settings.classify(failure.error()) : classify(failure.error())).effect;
 }
 
-/// The same as heard_kind; `classified` answers what the failure's code means, and nothing if nobody knows it.
+/// Like heard_kind; `classified` returns the meaning of the failure's code, or nothing if the code is unknown.
 template <typename Classified>
 std::optional<failure_kind> kind_by(Classified classified, verdict const& failure, bool timed_out,
                                     retry_wish wish) {
@@ -52,7 +52,7 @@ bool is_out_of_time(attempt_facts const& facts) noexcept {
     return facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline;
 }
 
-/// The kind that everybody but a gate is told, where a gate hears `heard`.
+/// The kind for hooks and observers, if gates get `heard`.
 failure_kind told_kind(attempt_facts const& facts, std::optional<failure_kind> heard) noexcept {
     if (facts.stopped == interruption::cancellation || facts.wish == retry_wish::undecidable)
         return failure_kind::permanent;

@@ -6,8 +6,8 @@
 #include <netdb.h>
 #endif
 
-/// What Asio's own codes are in the category of the system. Windows has other numbers there than errno, and no
-/// header of its own that one may include before Asio does.
+/// The numbers of Asio's own codes in the system's category. On Windows they are not errno's, and Windows has
+/// no header of its own for them that may be included before Asio.
 namespace asio_retry::detail::system_codes {
 
 #ifdef _WIN32
@@ -16,7 +16,7 @@ inline constexpr int no_memory = 14;          // ERROR_OUTOFMEMORY
 inline constexpr int no_buffer_space = 10055; // WSAENOBUFS
 inline constexpr int aborted = 995;           // ERROR_OPERATION_ABORTED
 
-/// Of looking up a name: WSATRY_AGAIN, and WSAHOST_NOT_FOUND, WSANO_RECOVERY, WSANO_DATA, WSATYPE_NOT_FOUND,
+/// Errors of name lookup: WSATRY_AGAIN, and WSAHOST_NOT_FOUND, WSANO_RECOVERY, WSANO_DATA, WSATYPE_NOT_FOUND,
 /// WSAESOCKTNOSUPPORT.
 constexpr bool is_try_again(int value) noexcept {
     return value == 11002;
@@ -31,8 +31,7 @@ inline constexpr int no_buffer_space = ENOBUFS;
 inline constexpr int aborted = ECANCELED;
 #endif
 
-/// Which errno a code of Windows's sockets or of its system stands for, where the category of the code may not
-/// know; 0 for others.
+/// The errno of a code of Windows's sockets or system, for categories that do not know it; 0 for other codes.
 constexpr int errno_of_windows(int value) noexcept {
     switch (value) {
     case 10061: // WSAECONNREFUSED

@@ -12,7 +12,7 @@ namespace asio_retry::detail {
 
 inline constexpr auto greatest_count = static_cast<std::uint64_t>(duration::max().count());
 
-/// Counts of nanoseconds: both at most greatest_count, and so is the result.
+/// Nanoseconds: both arguments and the result are at most greatest_count.
 inline std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) noexcept {
     if (a != 0 && b > greatest_count / a)
         return greatest_count;
@@ -27,15 +27,15 @@ inline std::uint64_t count_of(duration d) noexcept {
     return static_cast<std::uint64_t>(d.count());
 }
 
-/// A number from 1 on with 64 significant bits, mantissa * 2^exponent. Whole numbers below 2^64 are exact, and
-/// so is the arithmetic while the result fits. All of it is whole numbers, so every platform gets the same
-/// delay.
+/// A number of at least 1 with 64 significant bits: mantissa * 2^exponent. Whole numbers below 2^64 are exact,
+/// and so is the arithmetic while the result fits. It computes with integers only, so every platform gets the
+/// same delay.
 struct wide {
     std::uint64_t mantissa; // its highest bit is set
     int exponent;
 };
 
-// Above this nothing comes back into the range of a duration, because no factor is below 1.
+// Above this no number comes back into the range of a duration, because no factor is below 1.
 inline constexpr int beyond_all_durations = 1000;
 
 inline wide to_wide(std::uint64_t count) noexcept {

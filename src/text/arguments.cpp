@@ -44,7 +44,7 @@ bool is_of(parameter_kind kind, argument const& a) {
     return std::holds_alternative<term>(a.value);
 }
 
-/// Whether it would be of that kind, were it not a string of JSON.
+/// Whether it would be of that kind if it were not a JSON string.
 bool is_quoted(parameter_kind kind, argument const& a) {
     if (kind == parameter_kind::a_flag)
         return a.quoted == "true" || a.quoted == "false";
@@ -55,7 +55,7 @@ std::string const& digits_in(argument const& a) {
     return std::get<number_word>(a.value).digits;
 }
 
-/// What somebody may have meant who gave this.
+/// A hint at what the author of the text may have meant.
 std::string hint_for(parameter_kind kind, argument const& a) {
     if (kind == parameter_kind::a_duration && std::holds_alternative<number_word>(a.value)) {
         std::string const quotation = a.at.offset == std::string_view::npos ? "\"" : "";
@@ -63,7 +63,7 @@ std::string hint_for(parameter_kind kind, argument const& a) {
     }
     if (kind == parameter_kind::a_failure_kind && !a.quoted.empty())
         return did_you_mean(a.quoted, failure_kind_names);
-    return is_quoted(kind, a) ? "; it stands without quotation marks" : "";
+    return is_quoted(kind, a) ? "; write it without quotation marks" : "";
 }
 
 } // namespace
@@ -75,7 +75,7 @@ bound_arguments::bound_arguments(term const& from, std::span<parameter const> ow
         if (!a.name.empty())
             bind_named(a, own, common);
         else if (!named_.empty())
-            fail_expecting(a.at, "an argument with a name, as the one before", a.word);
+            fail_expecting(a.at, "a named argument, as the one before", a.word);
         else if (is_list)
             bind_in_list(a, own);
         else
@@ -133,7 +133,7 @@ void bound_arguments::bind_named(argument const& a, std::span<parameter const> o
 argument const& bound_arguments::checked(parameter const& p, argument const& a) const {
     if (!is_of(p.kind, a)) {
         if (p.kind == parameter_kind::a_duration && !a.quoted.empty())
-            read_duration(a.quoted, a.at); // says what is wrong with it
+            read_duration(a.quoted, a.at); // reports what is wrong with it
         fail_expecting(a.at, description(p), a.word, hint_for(p.kind, a));
     }
     if (p.kind == parameter_kind::a_number && !read_number(digits_in(a)))

@@ -21,12 +21,13 @@ struct parameter {
     bool is_optional = false;
 };
 
-/// The arguments of a term, by the names of their parameters. Keeps references to both.
+/// The arguments of a term, found by parameter name. Keeps references to both.
 class ASIO_RETRY_DECL bound_arguments {
 public:
-    /// The arguments of a C++ function in their order, its `own`, and then by name those and the `common` ones;
-    /// of a list, any number of durations, or of what the first of its `own` is, and then those. Throws
-    /// policy_syntax_error if one is of another kind, unknown, given twice, surplus or missing.
+    /// Binds the arguments of a C++ function: its `own` parameters in order, then those and the `common` ones
+    /// by name. A list takes any number of durations, or of values of its first `own` parameter, and then named
+    /// arguments. Throws policy_syntax_error if an argument is of another kind, unknown, given twice, surplus
+    /// or missing.
     bound_arguments(term const& from, std::span<parameter const> own, std::span<parameter const> common,
                     bool is_list);
 

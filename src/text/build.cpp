@@ -31,7 +31,7 @@ using enum parameter_kind;
 
 using args = bound_arguments;
 
-/// How an argument is read that a `Value` keeps.
+/// Reads the argument for a `Value`.
 template <typename Value>
 struct argument_of;
 template <>
@@ -66,11 +66,11 @@ auto argument_for(named_parameter<Owner, Value> const& p, args const& a) {
 
 template <typename Kind, auto Make, std::size_t... I>
 auto make_from(args const& a, std::index_sequence<I...>) {
-    std::tuple arguments{argument_for(std::get<I>(parameters_of<Kind>), a)...}; // in their order
+    std::tuple arguments{argument_for(std::get<I>(parameters_of<Kind>), a)...}; // braces keep their order
     return std::apply([](auto&&... each) { return Make(std::move(each)...); }, std::move(arguments));
 }
 
-/// An item that `Make` makes of arguments for the parameters of `Kind`, of which the last may be optional.
+/// An item that `Make` makes from arguments for the parameters of `Kind`; the last one may be optional.
 template <typename Item, typename Kind, auto Make>
 Item make_of(args const& a) {
     constexpr std::size_t count = std::tuple_size_v<decltype(parameters_of<Kind>)>;
@@ -96,7 +96,7 @@ constexpr backoff_form shape_form = form_of<backoff, Shape, Make>();
 template <typename Kind, auto Make>
 constexpr jitter_form kind_form = form_of<jitter, Kind, Make>();
 
-// Through lambdas, for the sake of default arguments.
+// Lambdas, because of default arguments.
 constexpr backoff_form backoff_forms[] = {
     shape_form<constant_shape, &constant>,
     shape_form<linear_shape, &linear>,
@@ -135,13 +135,13 @@ constexpr parameter jitter_setters[] = {{"unit", a_duration, true},
                                         {"cap", a_duration, true},
                                         {"beyond_cap", a_flag, true}};
 
-/// What C++ refuses is a fault of the term.
+/// An argument that the C++ function refuses is an error of the term.
 template <typename Make>
 auto made_from(term const& t, Make make) {
     try {
         return make();
     } catch (policy_syntax_error const&) {
-        throw; // of a term inside
+        throw; // an error of a term inside
     } catch (std::invalid_argument const& refusal) {
         std::string_view message = refusal.what();
         constexpr std::string_view prefix = "asio_retry: ";
@@ -208,12 +208,12 @@ private:
         policy_ = *profile;
     }
 
-    /// What may be said once.
+    /// The kind of a setting; only one of a kind may be given.
     static std::string_view kind_of_setting(std::string_view name) {
         return name == "unlimited_attempts" ? "max_attempts" : name == "any_failure" ? "retry_if" : name;
     }
 
-    /// Of a kind there may be one.
+    /// Refuses a second setting of a kind.
     void once(std::string_view kind, term const& item) {
         if (std::find(seen_.begin(), seen_.end(), kind) != seen_.end())
             fail_expecting(item.at, "no second " + std::string(kind), item.name);

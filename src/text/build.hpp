@@ -17,7 +17,7 @@ namespace asio_retry::detail {
 /// The policy that the terms name. Throws policy_syntax_error.
 ASIO_RETRY_DECL retry_policy build_policy(std::vector<term> const& terms);
 
-/// Refuses a term that `to_string` writes in the place of what has no text.
+/// Refuses a term that `to_string` writes for a part without text.
 ASIO_RETRY_DECL void refuse_unreadable(term const& t);
 
 /// The terms that name a policy, and its parts.
@@ -26,13 +26,12 @@ term term_of(backoff const& shape);
 ASIO_RETRY_DECL backoff build_backoff(term const& from);
 term term_of(jitter const& kind);
 
-/// "; did you mean exponential?": of all names of items and profiles, for one that is none of them.
+/// "; did you mean exponential?": finds a similar name among all items and profiles for an unknown name.
 std::string similar_name(std::string_view name);
 
-/// The profile of that name.
 ASIO_RETRY_DECL std::optional<retry_policy> profile_named(std::string_view name);
 
-/// That of a text which is nothing but its name. Throws policy_syntax_error if it is nearly one.
+/// The profile of a text that is nothing but a name. Throws policy_syntax_error for a near miss.
 std::optional<retry_policy> bare_profile(std::string_view text);
 
 } // namespace asio_retry::detail

@@ -9,11 +9,11 @@
 
 namespace asio_retry::detail {
 
-/// How an item of a name is made.
+/// How to make an item from its name.
 template <typename Make>
 struct item_form {
     std::string_view name;
-    std::array<parameter, 3> parameters; ///< those without a name are none
+    std::array<parameter, 3> parameters; ///< an entry without a name is unused
     Make make;
     bool is_list = false;
     bool may_be_repeated = false;

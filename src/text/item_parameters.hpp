@@ -8,8 +8,8 @@
 
 namespace asio_retry::detail {
 
-/// A parameter of the function that makes an `Owner`: its name, and the member that keeps its argument. What
-/// writes and what reads such functions as text both go by these.
+/// A parameter of the function that makes an `Owner`: its name, and the member that keeps the argument. Both
+/// the writer and the reader of policy text use these.
 template <typename Owner, typename Value>
 struct named_parameter {
     std::string_view name;
@@ -20,7 +20,7 @@ struct named_parameter {
 template <typename Owner, typename Value>
 named_parameter(std::string_view, Value Owner::*, bool = false) -> named_parameter<Owner, Value>;
 
-/// Those of the function that makes a backoff or a jitter, in their order.
+/// The parameters of the function that makes a backoff or a jitter, in order.
 template <typename Kind>
 inline constexpr std::tuple<> parameters_of;
 

@@ -6,15 +6,15 @@
 namespace asio_retry::detail {
 namespace {
 
-// A longer one is no slip of a name.
+// A longer text is no misspelled name.
 constexpr std::size_t longest = 40;
 
 char lower(char c) noexcept {
     return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// How many letters have to be put in, left out or changed, whatever their case. Precondition: neither is
-/// longer than `longest`.
+/// The number of letters to insert, delete or change, ignoring case. Precondition: neither is longer than
+/// `longest`.
 std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
     std::array<std::size_t, longest + 1> row{};
     for (std::size_t j = 0; j <= to.size(); ++j)

@@ -8,22 +8,22 @@
 
 namespace asio_retry::detail {
 
-/// Which of some names was meant by one that is none of them.
+/// Finds the name that an unknown name resembles most.
 class ASIO_RETRY_DECL nearest {
 public:
     explicit nearest(std::string_view found);
 
     void consider(std::string_view name);
 
-    /// "; did you mean exponential?", or nothing where none is near.
+    /// "; did you mean exponential?", or nothing if no name is near.
     std::string question() const;
 
 private:
     std::string_view found_, best_;
-    std::size_t least_; ///< a name this far off is not near
+    std::size_t least_; ///< a name at this distance is not near
 };
 
-/// The same, of the names of items, or of names themselves.
+/// The question for names of items, or for plain names.
 template <typename... Lists>
 std::string did_you_mean(std::string_view found, Lists const&... lists) {
     nearest to(found);

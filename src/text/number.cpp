@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view decimal_digits = "0123456789";
 
-/// How others call some units; and m, which is a minute to some and a slip to others.
+/// Other names of some units. "m" is a minute to some people, and a slip to others.
 struct unit_alias {
     std::string_view name, means;
 };
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> count_of_digits(std::string_view digits) {
     return read.ec == std::errc() ? std::optional(count) : std::nullopt;
 }
 
-/// The part of a unit that the digits behind a point are; none if it is no whole number.
+/// The fraction of a unit that the digits behind a point stand for; none if it is no whole number.
 std::optional<std::uint64_t> part_of(std::uint64_t unit, std::string_view fraction) {
     fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
     // The largest unit is 2^13 * 3^2 * 5^11, and these digits are not a multiple of both 2 and 5.

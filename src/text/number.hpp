@@ -13,13 +13,13 @@
 
 namespace asio_retry::detail {
 
-// Numbers and durations as text, whatever the locale.
+// Numbers and durations as text, independent of the locale.
 
-/// The fewest digits that name the value and no other.
+/// The fewest digits that name this value and no other.
 ASIO_RETRY_DECL std::string to_text(double value);
 
-/// Of a whole or decimal number and a unit. Throws policy_syntax_error if it is anything else or not a whole
-/// number of nanoseconds that a duration can hold.
+/// Reads a whole or decimal number with a unit. Throws policy_syntax_error for any other text, and unless it is
+/// a whole number of nanoseconds that a duration can hold.
 ASIO_RETRY_DECL duration read_duration(std::string_view word, text_position const& at);
 
 /// None if it has a fraction or an exponent, or is out of range.

@@ -48,7 +48,7 @@ private:
         return arguments_of(name, at);
     }
 
-    /// Behind the name.
+    /// Reads the arguments behind a name.
     term arguments_of(std::string_view name, text_position const& at) {
         check_depth(++depth_, at);
         term made{std::string(name), {}, at};
@@ -90,7 +90,7 @@ private:
         return made;
     }
 
-    /// `name` has been taken, and may be empty.
+    /// Reads an argument; `name` has been read already, and may be empty.
     argument value_beginning(std::size_t begin, std::string_view name) {
         argument made{"", false, "", {begin}, {begin}};
         if (name == "true" || name == "false") {
@@ -154,7 +154,7 @@ private:
         return next_ - begin;
     }
 
-    /// Empty if none begins here.
+    /// Takes a name; empty if none begins here.
     std::string_view take_name() {
         std::size_t const begin = next_;
         while (next_ != text_.size() &&
@@ -163,7 +163,7 @@ private:
         return from(begin);
     }
 
-    /// A unit, or what somebody writes for one: that of a microsecond is often beyond ASCII.
+    /// Takes a unit, or a text in its place: the letter of a microsecond is often beyond ASCII.
     std::string_view take_unit() {
         std::size_t const begin = next_;
         do
@@ -178,12 +178,12 @@ private:
             ++next_;
     }
 
-    /// NUL at the end, where a NUL in the text is as wrong.
+    /// NUL at the end; a NUL in the text is an error too.
     char peek() const { return next_ == text_.size() ? '\0' : text_[next_]; }
     std::string_view from(std::size_t begin) const { return text_.substr(begin, next_ - begin); }
     text_position here() const { return {next_}; }
 
-    /// Fails at the next word.
+    /// Reports an error at the next word.
     [[noreturn]] void expect(std::string_view expected, std::string_view hint = {}) {
         text_position const at = here();
         if (take_name().empty() && take_digits() == 0 && next_ != text_.size())
@@ -191,7 +191,7 @@ private:
         fail_expecting(at, expected, from(at.offset), hint);
     }
 
-    /// Neither a comma nor a parenthesis follows the argument.
+    /// Reports that neither a comma nor a parenthesis follows the argument.
     [[noreturn]] void expect_behind(argument const& last) {
         if (std::holds_alternative<term>(last.value))
             expect("',' or ')'", hint_behind(last.at));
@@ -204,7 +204,7 @@ private:
         expect("',' or ')'");
     }
 
-    /// A word of which a value may be made, from `begin`.
+    /// The word of a value, from `begin`.
     std::string word_from(std::size_t begin) const {
         std::size_t end = begin;
         while (end != text_.size() &&
@@ -218,20 +218,20 @@ private:
         return hint.empty() ? similar_name(name) : hint;
     }
 
-    /// For who writes name=value.
+    /// A hint for text like name=value.
     std::string hint_for_parentheses(std::string_view name) const {
         std::size_t const begin =
             text_.find_first_not_of(white_space, next_ + (is_one_of("=:", peek()) ? 1 : 0));
         std::string const value = begin == text_.npos ? "" : word_from(begin);
         if (value.empty() || (begin == next_ && !is_one_of(digits, peek())))
             return {};
-        return "; arguments stand in parentheses: " + shown(name) + '(' + value + ')';
+        return "; write arguments in parentheses: " + shown(name) + '(' + value + ')';
     }
 
-    /// For who writes C++, behind the item that begins at `item`.
+    /// A hint for text that looks like C++, behind the item that begins at `item`.
     std::string hint_behind(text_position const& item) const {
         if (peek() == ',')
-            return "; items are set apart by white space alone";
+            return "; separate items by white space alone";
         if (peek() != '.')
             return {};
         std::size_t const end = std::min(text_.find('(', next_), text_.size());
@@ -245,7 +245,7 @@ private:
                 return "; did you mean " + shown(inside) + (inside.ends_with('(') ? "" : ", ") +
                        std::string(name) + '=' + value + ")?";
             }
-        return "; items are set apart by white space";
+        return "; separate items by white space";
     }
 
     std::string_view text_;

@@ -54,7 +54,7 @@ text_position within(text_position const& at, std::size_t index) {
     fail_expecting(at, expected, shown_json(found), question);
 }
 
-/// Reads it as a kind of failure or a duration, if it is one.
+/// Reads the text as a kind of failure or a duration, if it is one.
 void read_string(argument& to, std::string_view text) {
     to.value = stand_in();
     if (text.starts_with('<'))
@@ -65,7 +65,7 @@ void read_string(argument& to, std::string_view text) {
     }
     try {
         to.value = read_duration(text, to.at);
-    } catch (policy_syntax_error const&) { // what is wrong depends on what it is to be
+    } catch (policy_syntax_error const&) { // the parameter decides what is wrong with it
         to.quoted = text;
     }
 }
@@ -109,7 +109,7 @@ void add_named(term& to, json::object const& values, text_position const& at, in
             to.arguments.push_back(argument_from(view_of(key), value, within(at, view_of(key)), depth));
 }
 
-/// Whether true and false are the argument of a setting, and not whether there is the setting.
+/// Whether true and false are the setting's argument, and not its presence.
 bool is_flag(std::string_view name) {
     auto const* const setting = find_item(setting_forms, name);
     return setting && setting->parameters.front().kind == parameter_kind::a_flag &&
@@ -127,20 +127,20 @@ term term_from(std::string_view name, json::value const& from, text_position con
     else if (!from.is_bool() || is_flag(name))
         read.arguments.push_back(argument_from("", from, at, depth));
     else if (!from.get_bool()) {
-        (void)build_policy({read}); // says so if there is no such item, or if it takes arguments
+        (void)build_policy({read}); // reports an unknown item, and one that takes arguments
         fail_expecting_json(at, "true or no such key", from);
     }
     return read;
 }
 
-/// Rules of that name, and not the arguments of one.
+/// Whether the value is a list of rules, and not the arguments of one rule.
 bool are_several(std::string_view name, json::value const& from) {
     auto const* const setting = find_item(setting_forms, name);
     auto const* const all = from.if_array();
     return setting && setting->may_be_repeated && all && (all->empty() || !all->front().is_string());
 }
 
-/// With the profile first: the keys of an object have no order.
+/// Puts the profile first: the keys of an object have no order.
 std::vector<term> terms_from(json::object const& items) {
     std::vector<term> profiles, others;
     for (auto const& [key, value] : items) {
@@ -205,7 +205,7 @@ json::value to_json(term const& written) {
     return named;
 }
 
-/// The same for the JSON of protocol buffers, in which a number may stand in quotation marks.
+/// The digits in the JSON of protocol buffers, where a number may be in quotation marks.
 std::string grpc_digits_of(json::value const& from) {
     auto const* const text = from.if_string();
     if (!text)
@@ -242,7 +242,7 @@ std::vector<std::string> grpc_status_codes_from(json::value const& from, text_po
     return codes;
 }
 
-/// Of the form that JSON has for a Duration of protocol buffers.
+/// Reads the JSON form of a protocol buffers Duration.
 duration grpc_backoff(json::value const& from, text_position const& at) {
     constexpr std::string_view seconds = "a positive number of seconds such as \"0.5s\"";
     auto const* const text = from.if_string();
@@ -304,7 +304,7 @@ grpc_retry_policy grpc_retry_policy_from_json(boost::json::value const& from) {
     duration const initial = read("initialBackoff", detail::grpc_backoff);
     duration const greatest = read("maxBackoff", detail::grpc_backoff);
     double const multiplier = read("backoffMultiplier", detail::grpc_multiplier);
-    // Where the initial backoff is above the greatest, all are the greatest.
+    // If the initial backoff is above the greatest, all delays are the greatest.
     backoff const shape = exponential(std::min(initial, greatest), multiplier).cap(greatest);
     return {retry_policy()
                 .backoff(shape)

@@ -11,7 +11,7 @@
 
 namespace asio_retry::detail {
 
-/// The digits of a number, without an exponent if it is whole and below 2^63; none if it is something else.
+/// The digits of a number, without an exponent if it is whole and below 2^63; none for another value.
 inline std::string digits_of(boost::json::value const& from) {
     if (auto const* number = from.if_int64())
         return std::to_string(*number);
@@ -24,7 +24,7 @@ inline std::string digits_of(boost::json::value const& from) {
     return is_whole ? std::to_string(static_cast<std::int64_t>(*number)) : to_text(*number);
 }
 
-/// As a person would write it: Boost.JSON writes 0.5 as 5E-1.
+/// Writes JSON as a person would: Boost.JSON writes 0.5 as 5E-1.
 inline std::string shown_json(boost::json::value const& from) {
     if (std::string const digits = digits_of(from); !digits.empty())
         return digits;

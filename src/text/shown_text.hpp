@@ -8,7 +8,7 @@
 
 namespace asio_retry::detail {
 
-/// What somebody else wrote, as a message may show it: without what cannot be shown, and not too long.
+/// Makes a foreign text fit for a message: escapes bytes outside printable ASCII, and shortens it.
 ASIO_RETRY_DECL std::string shown(std::string_view found, std::size_t most = 40);
 
 } // namespace asio_retry::detail

@@ -15,7 +15,7 @@ namespace asio_retry::detail {
 
 // The tree between a policy and its text or JSON.
 
-/// Where something stands.
+/// A position in a text or in JSON.
 struct text_position {
     std::size_t offset = std::string_view::npos; ///< in a text
     std::string path = {};                       ///< in JSON (RFC 6901)
@@ -34,28 +34,28 @@ struct term {
     text_position at = {};
     text_position end = {};       ///< where a further argument could stand
     bool is_led_by_value = false; ///< its first argument is written without its name
-    bool may_be_repeated = false; ///< JSON has an array of those of its name
+    bool may_be_repeated = false; ///< JSON writes terms of this name as an array
 };
 
 inline constexpr std::string_view white_space = " \t\r\n\v\f";
 
-/// A number, as it is written: what it is to be says the parameter.
+/// A number as it is written; its parameter decides the type.
 struct number_word {
     std::string digits;
 };
 
-/// What has no text: <callable>.
+/// A part without text: <callable>.
 struct stand_in {
     std::string of;
 };
 
 struct argument {
-    std::string name; ///< empty if it is one in its order
+    std::string name; ///< empty if the argument is given by position
     std::variant<number_word, duration, bool, stand_in, term, failure_kind> value;
     std::string word = {};      ///< the value as found, for messages
     text_position at = {};      ///< of the value
     text_position name_at = {}; ///< of the value if there is no name
-    std::string quoted = {};    ///< of JSON: a string that is no duration
+    std::string quoted = {};    ///< a JSON string that is no duration
 };
 
 /// Throws policy_syntax_error.
@@ -63,17 +63,16 @@ struct argument {
 [[noreturn]] ASIO_RETRY_DECL void fail_expecting(text_position const& at, std::string_view expected,
                                                  std::string_view found, std::string_view question = {});
 
-/// The same, where the names that may stand there are many: asks the question, or says what was expected.
+/// The same for a place where many names may stand: asks the question, or says what was expected.
 [[noreturn]] void fail_unknown(text_position const& at, std::string_view found, std::string_view question,
                                std::string_view expected);
 
-/// Throws policy_syntax_error, for one that stands at `at` inside `depth` - 1 others.
+/// Throws policy_syntax_error if `depth` is too great, for a term at `at`.
 ASIO_RETRY_DECL void check_depth(int depth, text_position const& at);
 
 /// The terms of a text. Throws policy_syntax_error.
 std::vector<term> parse_terms(std::string_view text);
 
-/// The text of a term.
 std::string to_text(term const& written);
 
 } // namespace asio_retry::detail

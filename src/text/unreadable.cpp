@@ -9,7 +9,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// What `to_string` writes in the place of what has no text.
+/// The text that `to_string` writes for a part without text.
 struct unreadable_item {
     std::string_view name, kind;
 };
@@ -27,7 +27,7 @@ constexpr unreadable_item unreadable_items[] = {{"custom_backoff", "a callable"}
                                                 {"classify", "a callable"},
                                                 {"observe", "an observer"}};
 
-/// Of kinds of failures.
+/// Such items can be read if they name kinds of failures.
 bool may_be_readable(std::string_view name) {
     return name == "retry_if" || name == "when" || name == "max_attempts_when";
 }

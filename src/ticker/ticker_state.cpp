@@ -38,7 +38,7 @@ void ticker_state::start_over() {
         bool is_due = true;
         try {
             is_due = decide(*wait, now);
-        } catch (...) { // it cannot be scheduled, and was once
+        } catch (...) { // it can no longer be scheduled
             wait->result_ = code_of(std::current_exception());
         }
         if (is_due)
@@ -97,7 +97,7 @@ void ticker_state::forget(ticker_wait& wait) noexcept {
     phase_ = phase::idle;
 }
 
-/// Precondition: the mutex is held. Returns true if the scheduler had the wait; it is the caller's then.
+/// Precondition: the mutex is held. Returns true if the scheduler had the wait; then the caller owns it.
 bool ticker_state::take_back(ticker_wait& wait) noexcept {
     if (phase_ != phase::waiting || !scheduler_.cancel(wait))
         return false;
@@ -105,8 +105,8 @@ bool ticker_state::take_back(ticker_wait& wait) noexcept {
     return true;
 }
 
-/// Precondition: the phase is `deciding`. Returns true if the wait is to be queued at once; it is in other
-/// hands otherwise, unless this throws.
+/// Precondition: the phase is `deciding`. Returns true if the caller must queue the wait now; otherwise it has
+/// another owner, unless this throws.
 bool ticker_state::decide(ticker_wait& wait, time_point now) {
     std::unique_lock lock(mutex_);
     assert(phase_ == phase::deciding);
@@ -116,7 +116,7 @@ bool ticker_state::decide(ticker_wait& wait, time_point now) {
         lock.unlock();
         action = ask(wait, now, from);
         lock.lock();
-        // At the wish of a callable of the policy, which may wish so every time.
+        // A callable of the policy may ask to start over each time; it is obeyed once.
         started_over = from || !starts_over_from_ || stopped_;
     }
     starts_over_from_.reset();
@@ -156,7 +156,7 @@ retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<
         again.error = stopped_ ? aborted_error() : ended_with_;
         return again;
     }
-    if (planned_) { // of a wait that was cancelled
+    if (planned_) { // from a wait that was cancelled
         retry_action same;
         same.what = retry_action::kind::wait;
         same.delay = elapsed_between(now, *planned_);
@@ -216,7 +216,7 @@ std::optional<error_code> ticker_state::conclude_due(ticker_wait& wait, bool can
                       [&] { return begin_wait(wait, action.delay == duration::zero(), std::move(lock)); });
 }
 
-/// Of a wait that was queued when it was asked to.
+/// Starts over with a wait that was queued when `start_over` was called.
 std::optional<error_code> ticker_state::start_over_with(ticker_wait& wait) {
     std::unique_lock lock(mutex_);
     wait.result_ = error_code();
@@ -230,7 +230,7 @@ std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, Begin begi
     bool is_due = false;
     try {
         is_due = begin();
-    } catch (...) { // it cannot be scheduled, and was once
+    } catch (...) { // it can no longer be scheduled
         return code_of(std::current_exception());
     }
     if (is_due)
@@ -238,14 +238,14 @@ std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, Begin begi
     return std::nullopt;
 }
 
-/// The next wait takes the place of this one.
+/// The next wait replaces this one.
 void ticker_state::withdraw(ticker_wait const& wait) noexcept {
     if (wait.is_first_tick_)
         machine_.reset();
 }
 
 error_code ticker_state::note_end(retry_action const& action) {
-    if (action.error && action.error != condition::refused) // of the last tick that a gate did not grant
+    if (action.error && action.error != condition::refused) // otherwise a gate refused the last tick
         ended_with_ = action.error;
     else if (action.reason == stop_reason::deadline)
         ended_with_ = timed_out_error();
@@ -260,7 +260,7 @@ random& ticker_state::get_random() {
     return *random_;
 }
 
-/// Precondition: the phase is `queued`. Without memory for it the scheduler tries again, and again.
+/// Precondition: the phase is `queued`. If there is no memory to queue it, the scheduler tries until there is.
 void ticker_state::queue(ticker_wait& wait) {
     try {
         return wait.post();
@@ -271,7 +271,7 @@ void ticker_state::queue(ticker_wait& wait) {
     bool scheduled = false;
     try {
         scheduled = scheduler_.schedule(wait, scheduler_.now());
-    } catch (...) { // there is nowhere else to go on
+    } catch (...) { // there is no other place to go on
         lock.unlock();
         return wait.end();
     }

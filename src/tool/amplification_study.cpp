@@ -19,7 +19,7 @@ std::vector<double> study_amplification(amplification_setting const& setting, st
     static verdict const down = verdict::failure(make_error_code(boost::system::errc::connection_refused));
     event_queue events;
     std::vector<double> attempts(setting.layers);
-    std::deque<simulated_caller> layers; // the last one first
+    std::deque<simulated_caller> layers; // the last layer first
     auto const policy = retry_policy().max_attempts(setting.attempts);
     for (unsigned layer = setting.layers; layer-- != 0;) {
         simulated_caller* const below = layers.empty() ? nullptr : &layers.back();

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t help_width = 80;
 constexpr std::size_t longest_help_line = 100;
 
-/// Words, and what they mean beside them, or below where that leaves too little room.
+/// Words with their meaning beside them, or below if there is too little room.
 std::string help_entry(std::string const& words, std::string const& what, std::size_t column,
                        std::size_t width) {
     std::string text = "  " + words;

@@ -6,8 +6,8 @@
 
 namespace asio_retry::tool {
 
-/// The help on a command, on all of `simulate`, or on all of them where it is empty; nothing for one that is
-/// unknown.
+/// Returns the help on a command, on all of `simulate`, or on all commands if it is empty; nothing for an
+/// unknown command.
 std::string help_on(std::string const& command, view const& on);
 
 } // namespace asio_retry::tool

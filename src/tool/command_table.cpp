@@ -40,7 +40,7 @@ option_entry const color_option{
     {"auto", "always", "never"},
     false,
     false};
-option_entry const seed_option{"seed", "N", "of all randomness (1)", {}, false, false};
+option_entry const seed_option{"seed", "N", "seed of all random numbers (1)", {}, false, false};
 option_entry const file_option{"file",
                                "FILE",
                                "read named policies from a file, or from standard input if it is -; "
@@ -60,33 +60,33 @@ std::vector<command_entry> make_commands() {
     std::vector<std::string> const charts{"table", "csv", "json", "svg"};
     std::vector<command_entry> all;
     all.push_back(
-        {"explain", "[POLICY...]", 100, names_of_profiles(),
-         "what a policy does after one failure after the other",
-         "Shows what a policy does after one failure after the other. " + what_a_policy_is +
+        {"explain", "[POLICY...]", 100, names_of_profiles(), "what a policy does after each failure",
+         "Shows what a policy does after each failure. " + what_a_policy_is +
              "Several policies are shown one after the other, or compared in one chart. CSV and JSON give "
              "nanoseconds.",
-         with_common({file_option,
-                      {"failures",
-                       "N",
-                       "so many rows, whatever the limits; otherwise until the policy stops if all delays are "
-                       "average, and 20 at most",
-                       {},
-                       false,
-                       false},
-                      {"draws",
-                       "N",
-                       "draw so many delays for each failure, and show their distribution",
-                       {},
-                       false,
-                       false},
-                      {"seed", "N", "of what is drawn (1)", {}, false, false},
-                      {"failure-probability",
-                       "P",
-                       "of each attempt, from 0 to 1: shows the load and the success that follow",
-                       {},
-                       false,
-                       false}},
-                     {"table", "chart", "csv", "json", "svg"})});
+         with_common(
+             {file_option,
+              {"failures",
+               "N",
+               "this many rows, regardless of limits; otherwise until the policy stops if all delays are "
+               "average, and 20 at most",
+               {},
+               false,
+               false},
+              {"draws",
+               "N",
+               "draw this many delays for each failure, and show their distribution",
+               {},
+               false,
+               false},
+              {"seed", "N", "seed of the draws (1)", {}, false, false},
+              {"failure-probability",
+               "P",
+               "of each attempt, from 0 to 1: shows the resulting load and success",
+               {},
+               false,
+               false}},
+             {"table", "chart", "csv", "json", "svg"})});
     all.push_back({"profiles",
                    "",
                    0,
@@ -96,7 +96,7 @@ std::vector<command_entry> make_commands() {
                    with_common({}, {"table", "csv", "json"})});
     all.push_back(
         {"simulate occ", "[POLICY...]", 100, names_of_profiles(), "clients that contend for one row",
-         "Clients read a row, write it if nobody else has, and otherwise try again: the contention study of M. "
+         "Clients read a row, write it if nobody else has, and otherwise retry: the contention study of M. "
          "Brooker, \"Exponential Backoff And Jitter\", 2015, with its five policies or with others, whose "
          "clients may give up. Times are in milliseconds.\n\n" +
              what_a_policy_is,
@@ -134,8 +134,8 @@ std::vector<command_entry> make_commands() {
          "SHELL",
          1,
          {"bash", "zsh"},
-         "what completes command lines in a shell",
-         "Prints what completes command lines of asio-retry in a shell, bash or zsh. It is installed with "
+         "completion of command lines in a shell",
+         "Prints a script that completes command lines of asio-retry in bash or zsh. It is installed with "
          "the program; without installing:\n"
          "  source <(asio-retry completion bash)",
          {}});
@@ -185,7 +185,7 @@ std::vector<topic> const& topics() {
          "ASCII: if they name UTF-8."},
         {"Exit status", "0 if it is done, 1 if it failed, as when the output cannot be written or a file not "
                         "be read, and 2 if the "
-                        "command line or a policy is not understood."}};
+                        "command line or a policy is wrong."}};
     return all;
 }
 

@@ -7,12 +7,12 @@
 
 namespace asio_retry::tool {
 
-/// One option, for whoever parses it, helps with it, completes it or prints it in the manual.
+/// One option, for the parser, the help, the completion and the manual.
 struct option_entry {
     std::string name;               ///< without the dashes
     std::string value;              ///< such as N; empty for a switch
     std::string what;               ///< what it does
-    std::vector<std::string> words; ///< the values that are understood, if these are all
+    std::vector<std::string> words; ///< all values, if there is a list of them
     bool takes_several = false;
     bool takes_file = false;
 };
@@ -20,23 +20,23 @@ struct option_entry {
 struct command_entry {
     std::string name;               ///< such as "simulate occ"
     std::string operands;           ///< as the usage shows them
-    std::size_t most_operands = 0;  ///< so many
-    std::vector<std::string> words; ///< what an operand may be, as far as that can be listed
-    std::string summary;            ///< some words
-    std::string about;              ///< some sentences
+    std::size_t most_operands = 0;  ///< the greatest number of operands
+    std::vector<std::string> words; ///< what an operand may be, if that can be listed
+    std::string summary;            ///< a few words
+    std::string about;              ///< a few sentences
     std::vector<option_entry> options;
 };
 
-/// All of them, in the order in which help lists them: the one place where commands and options are written.
+/// All commands in the order of the help; the only place where commands and options are written.
 std::vector<command_entry> const& commands();
 
-/// Null if there is none of that name.
+/// Null for an unknown name.
 command_entry const* find_command(std::string_view name);
 
-/// What stands in a command line before the command, or in place of it.
+/// The options that stand before the command, or in place of it.
 std::vector<option_entry> const& options_without_command();
 
-/// What a text about the whole program tells beside the table.
+/// A part of the manual beside the table.
 struct topic {
     std::string title;
     std::string text;

@@ -37,7 +37,7 @@ std::vector<std::string> options_of(command_entry const& command) {
     return result;
 }
 
-/// What an operand of each command may be.
+/// The words that an operand of each command may be.
 std::string operands_of(command_entry const& command) {
     return joined(command.name == "help" ? command_words(false) : command.words);
 }
@@ -76,7 +76,7 @@ void print_bash(std::ostream& out) {
                 continue;
             if (option.takes_file)
                 out << "    --" << option.name
-                    << ") compopt -o filenames\n" // a slash behind a folder, and blanks escaped
+                    << ") compopt -o filenames\n" // adds a slash to a folder, and escapes blanks
                        "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n";
             else if (option.name != "format")
                 out << "    --" << option.name << ") value='" << joined(option.words)
@@ -97,7 +97,7 @@ void print_bash(std::ostream& out) {
            "complete -F _asio_retry asio-retry\n";
 }
 
-/// Between single quotes, in a specification of _arguments: a bracket or a colon would end a part of it.
+/// Quotes text in a specification of _arguments, where a bracket or a colon would end a part.
 std::string quoted_for_zsh(std::string const& text) {
     std::string result;
     for (char const c : text)

@@ -4,7 +4,7 @@
 
 namespace asio_retry::tool {
 
-/// In quotation marks where it needs them.
+/// A cell, in quotation marks if it needs them.
 std::string csv_cell(std::string const& text);
 
 } // namespace asio_retry::tool

@@ -4,7 +4,7 @@
 
 namespace asio_retry::tool {
 
-/// From (0, 1], the same on every platform.
+/// A random number in (0, 1], the same on every platform.
 inline double drawn_share(random& source) {
     return (static_cast<double>(source() >> 11) + 1) * 0x1p-53;
 }

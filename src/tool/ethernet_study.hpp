@@ -7,16 +7,16 @@
 
 namespace asio_retry::tool {
 
-/// Stations that begin to send in the same slot. Those that send in one slot collide and draw another, with the
-/// library's truncated binary backoff; who is alone has sent.
+/// Stations that begin to send in the same slot. Stations that send in one slot collide, and draw another slot
+/// with the library's truncated binary backoff. A station alone in its slot has sent.
 struct ethernet_result {
-    sample slots; ///< until the last one has sent
+    sample slots; ///< until the last station has sent
     sample attempts_per_station;
 };
 
 ethernet_result study_ethernet(unsigned stations, unsigned trials, std::uint64_t seed);
 
-/// So many that the mean is good for a few per cent.
+/// Enough trials for a mean that is good to a few per cent.
 unsigned ethernet_trials(unsigned stations);
 
 study_report report_ethernet(std::uint64_t seed, study_progress const& progress);

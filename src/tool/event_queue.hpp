@@ -15,7 +15,7 @@ inline time_point at_second(unsigned second) {
     return time_point(std::chrono::seconds(second));
 }
 
-/// Virtual time: things happen when they were asked for, and those of one moment in the order of asking.
+/// Virtual time: runs functions at their times; functions of one time run in the order of their requests.
 class event_queue {
 public:
     time_point now() const { return now_; }
@@ -27,7 +27,7 @@ public:
 
     void after(duration delay, std::function<void()> what) { at(saturating_add(now_, delay), std::move(what)); }
 
-    /// Until nothing is left to happen before `end`.
+    /// Runs until no event is left before `end`.
     void run(time_point end = time_point::max()) {
         while (!events_.empty() && events_.front().when < end) {
             std::pop_heap(events_.begin(), events_.end(), is_later);

@@ -16,7 +16,7 @@ namespace {
 
 using explanations = std::vector<named_explanation>;
 
-/// The greatest of all, so that charts of several compare.
+/// The greatest of all policies, so that their charts have one scale.
 duration greatest(explanations const& all, duration explained_failure::* member) {
     duration result{};
     for (named_explanation const& each : all)
@@ -25,7 +25,7 @@ duration greatest(explanations const& all, duration explained_failure::* member)
     return result;
 }
 
-/// One after the other; each has its name above it, unless it is the only one.
+/// Prints one explanation after the other, each below its name, unless there is only one.
 template <typename Print>
 void print_each(std::ostream& out, explanations const& all, bool with_names, view const& on, Print print) {
     for (named_explanation const& each : all) {
@@ -47,7 +47,7 @@ void print_json(std::ostream& out, explanations const& all, bool with_names,
     write_json(out, result);
 }
 
-/// They are kept all at once.
+/// Draws are kept in memory all at once.
 void refuse_too_many_draws(explain_options const& asked, std::size_t policies) {
     constexpr std::uint64_t most_delays = 10'000'000;
     std::uint64_t const failures = policies * asked.failures.value_or(most_failures_unasked);

@@ -7,7 +7,7 @@
 
 namespace asio_retry::tool {
 
-/// Explains what is asked for, in the format that is asked for. Throws as `policies_of`.
+/// Explains the policies in the format that was asked for. Throws what `policies_of` throws.
 void print_explanations(std::ostream& out, explain_options const& asked, view const& on);
 
 } // namespace asio_retry::tool

@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t draws_for_means = 400'000;
 constexpr std::uint64_t most_waits_to_add_up = 1'000;
 
-/// The same delays for ever.
+/// The policy with the same delays and no limit.
 retry_policy without_limits(retry_policy const& policy) {
     retry_settings const& settings = policy.settings();
     return retry_policy().backoff(settings.backoff).jitter(settings.jitter).unlimited_attempts();
 }
 
-/// Draws of each failure, sorted.
+/// Takes draws of each failure, and sorts them.
 void take_draws(std::vector<explained_failure>& failures, retry_policy const& endless,
                 explain_request const& request) {
     for (std::size_t i = 0; i != request.draws; ++i) {
@@ -53,7 +53,7 @@ void sample_delays(std::vector<explained_failure>& failures, retry_policy const&
     }
 }
 
-/// Of `count` waits; none if nobody can tell in a reasonable time.
+/// The sum of the longest `count` waits; none if it cannot be found in reasonable time.
 std::optional<duration> sum_of_longest(retry_settings const& settings, std::uint64_t count) {
     duration total{};
     range_of_delays ranges(settings);
@@ -69,7 +69,7 @@ std::optional<duration> sum_of_longest(retry_settings const& settings, std::uint
             return total;
         if (each.greatest != before)
             return std::nullopt;
-        // It grows no more.
+        // The longest wait no longer grows.
         return saturating_sum(
             total, rounded(static_cast<long double>(left) * static_cast<long double>(before.count())));
     }
@@ -81,8 +81,8 @@ std::optional<duration> longest_waits(retry_settings const& settings, std::uint6
     return settings.max_waited ? std::min(longest.value_or(duration::max()), *settings.max_waited) : longest;
 }
 
-/// Everything as late as it can be: all waits, and all attempts where they have a limit. A gate that is waited
-/// for may take as long as it likes.
+/// The longest time: all waits, and all attempts if they have a limit. A gate that the policy waits for may
+/// take any time.
 std::optional<duration> longest_time(retry_settings const& settings) {
     std::optional<duration> longest = settings.total_timeout;
     auto const at_most = [&](duration other) { longest = std::min(longest.value_or(duration::max()), other); };
@@ -100,7 +100,7 @@ std::optional<duration> longest_time(retry_settings const& settings) {
 
 void add_runs(explanation& to, played_runs const& runs) {
     to.attempts = runs.attempts;
-    if (to.waits) // which no limit makes shorter
+    if (to.waits) // no limit makes these shorter
         return;
     bool const is_played_to_the_end = runs.attempts.back() <= most_attempts_in_a_run;
     to.waits = is_played_to_the_end ? range_of_waits{runs.waits.front(), runs.waits.back(), runs.waits.size()}

@@ -14,59 +14,59 @@ namespace asio_retry::tool {
 
 constexpr std::uint64_t most_failures_unasked = 20;
 
-/// What a policy does after one more failure.
+/// The policy's reaction to one more failure.
 struct explained_failure {
     std::uint64_t failure = 1;
     duration ceiling{};
     duration least{};
     duration mean{};
     duration greatest{};
-    duration usual{};            ///< the greatest; if that is for ever, what one delay in a hundred exceeds
-    duration cumulative_least{}; ///< within the limits of time, but where failures were asked for
+    duration usual{}; ///< the greatest delay; without a bound, the delay that one in a hundred exceeds
+    duration cumulative_least{}; ///< cut off by the time limits, unless a number of failures was asked for
     duration cumulative_mean{};
     duration cumulative_greatest{};
     duration cumulative_usual{};
-    std::vector<duration> draws; ///< sorted; none unless asked for
+    std::vector<duration> draws; ///< sorted; empty unless asked for
 };
 
-/// All that an operation waits.
+/// The total wait of an operation.
 struct range_of_waits {
     duration least, greatest;
-    std::size_t runs = 0; ///< which had these, others may not; 0: there are no others
+    std::size_t runs = 0; ///< from this many runs, and others may exceed it; 0: no run can
 };
 
 struct explanation {
     retry_policy policy;
-    std::vector<explained_failure> failures; ///< that a wait follows, if all delays are average
-    bool is_whole = true;                    ///< nothing follows what is listed, in no run
+    std::vector<explained_failure> failures; ///< failures followed by a wait, if all delays are average
+    bool is_whole = true;                    ///< no run has more failures than these
     bool means_are_sampled = false;
 
-    /// Sorted numbers of them, in runs in which all fail at once; none: no limit. One more than the most in a
-    /// run says that there are more than those.
+    /// Sorted numbers of attempts, from runs in which all fail at once; empty: no limit. The number after the
+    /// greatest possible one means that a run had more.
     std::vector<std::uint64_t> attempts;
-    std::optional<duration> time_limit;  ///< after which no wait ends; runs are played if there is one
-    std::optional<range_of_waits> waits; ///< none: not known
-    std::optional<duration> longest;     ///< from the start to the end at most; none: no limit is known
+    std::optional<duration> time_limit;  ///< no wait ends after this; runs are played if there is one
+    std::optional<range_of_waits> waits; ///< none: unknown
+    std::optional<duration> longest;     ///< longest time from start to end; none: no known limit
 };
 
 struct explain_request {
-    std::optional<std::uint64_t> failures; ///< so many rows, instead of what the policy's limits allow
+    std::optional<std::uint64_t> failures; ///< this many rows, regardless of the policy's limits
     std::uint64_t seed = 1;
     std::size_t draws = 0;
 };
 
 explanation explain(retry_policy const& policy, explain_request const& request);
 
-/// Unless it only says that there are more than the most in a run.
+/// False if it only says that a run had more than the greatest number.
 inline bool is_known(explanation const& what, std::uint64_t attempts) {
     return !what.time_limit || attempts <= most_attempts_in_a_run;
 }
 
-/// What a failure probability, the same for each attempt, makes of this.
+/// Load and success of a policy, if each attempt fails with the same probability.
 struct expected_load {
-    double attempts;  ///< for each operation, on average
+    double attempts;  ///< attempts for each operation, on average
     double successes; ///< probability that the operation succeeds
-    bool is_least;    ///< what was not played adds to both
+    bool is_least;    ///< both are lower bounds: runs were cut off
 };
 expected_load load_at(explanation const& what, double failure_probability);
 

@@ -14,7 +14,7 @@ constexpr std::size_t chart_width = 80;
 constexpr std::size_t longest_chart_line = 120;
 constexpr std::size_t least_bar = 8;
 
-/// What bar_chart are made of.
+/// The characters of a bar chart.
 struct letters {
     char const* sure;
     char const* drawn;
@@ -43,7 +43,7 @@ public:
         , on_(on)
         , made_of_(on.unicode ? blocks : ascii) {}
 
-    /// Filled up to the least, shaded from there to the greatest, with a mark at the mean if these differ.
+    /// A bar filled up to the least, shaded up to the greatest, with a mark at the mean if these differ.
     std::string bar(delay_range const& r) const {
         double const sure = place(r.least);
         auto const whole =
@@ -62,7 +62,7 @@ public:
                coloured(on_, blue, repeated(made_of_.drawn, std::min(end, width_) - mean - 1));
     }
 
-    /// A line with the ends and the middle of the scale, and what they mean.
+    /// The axis: a line with the ends and the middle of the scale, and their values.
     std::string axis(std::size_t indent) const {
         std::string const margin(indent, ' ');
         std::size_t const half = width_ / 2;
@@ -103,12 +103,12 @@ std::string padded(std::string const& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// Bars of one of the two times, below its title.
+/// The bars of one of the two times, below its title.
 template <typename RangeOf>
 void print_bars(std::ostream& out, explanation const& what, std::string const& title, duration longest,
                 std::optional<double> failure_probability, view const& on, RangeOf range_of) {
-    constexpr std::size_t number_width = 7; // of "failure"
-    constexpr std::size_t share_width = 8;  // of "reach it"
+    constexpr std::size_t number_width = 7; // width of "failure"
+    constexpr std::size_t share_width = 8;  // width of "reach it"
     std::size_t mean_width = title.size();
     for (explained_failure const& f : what.failures)
         mean_width = std::max(mean_width, human(range_of(f).mean).size());

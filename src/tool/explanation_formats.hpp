@@ -21,24 +21,25 @@ struct named_explanation {
 void print_table(std::ostream& out, explanation const& what, std::optional<double> failure_probability,
                  view const& on = {});
 
-/// What stands below the table and the chart: attempts, times, and what the failure probability makes of them.
+/// Prints the facts below the table and the chart: attempts, times, and what the failure probability makes of
+/// them.
 void print_facts(std::ostream& out, explanation const& what, std::optional<double> failure_probability,
                  view const& on);
 
-/// In letters: for each failure what is waited in any case, what the delay is drawn from and its mean, and the
-/// time that has passed; with a failure probability the share of operations that come so far, too. The scale is
-/// that of `longest` and `longest_in_all`, if these are not zero.
+/// Prints a chart of characters. Each failure has its least delay, the range of its delay and the mean, and the
+/// time passed; with a failure probability also the share of operations that get there. The scale is `longest`
+/// and `longest_in_all`, if these are not zero.
 void print_chart(std::ostream& out, explanation const& what, std::optional<double> failure_probability,
                  view const& on, duration longest = {}, duration longest_in_all = {});
 
 void print_csv(std::ostream& out, std::vector<named_explanation> const& all, bool with_names);
 boost::json::value json_of(explanation const& what, std::optional<double> failure_probability);
 
-/// The ceiling, the band from which delays are drawn, their mean and what has been drawn; and the time that
-/// passes. With a failure probability the load and the success that follow, too.
+/// Draws the greatest delay, the range of delays, their mean, the draws, and the time that passes. With a
+/// failure probability also the resulting load and success.
 void print_svg(std::ostream& out, explanation const& what, std::optional<double> failure_probability = {});
 
-/// The means of several, in the same charts.
+/// Draws the means of several policies in the same charts.
 void print_svg(std::ostream& out, std::vector<named_explanation> const& all,
                std::optional<double> failure_probability);
 

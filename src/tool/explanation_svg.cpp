@@ -30,19 +30,19 @@ std::vector<point> draws_of(explanation const& what) {
     return points;
 }
 
-/// A line over the share of attempts that fail; it ends where it has no bound.
+/// A line over the share of failing attempts; it ends where the load has no bound.
 std::vector<point> over_failures(explanation const& what, double expected_load::* member) {
     std::vector<point> points;
     for (int percent = 0; percent <= 100; percent += 2) {
         double const y = load_at(what, percent / 100.0).*member;
-        constexpr double greatest = 20; // beyond that nobody reads it
+        constexpr double greatest = 20; // a chart beyond that is unreadable
         if (y <= greatest)
             points.push_back({static_cast<double>(percent), y});
     }
     return points;
 }
 
-/// What a failure probability makes of policies, and all others beside it.
+/// Adds the load and success of policies over the failure probability.
 void add_load(std::vector<plot>& charts, std::vector<named_explanation> const& all,
               double failure_probability) {
     plot load("attempts for each operation", "% of the attempts fail", "attempts");

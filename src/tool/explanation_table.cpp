@@ -35,7 +35,7 @@ void print_rows(std::ostream& out, explanation const& what, view const& on) {
     table.print(out, on);
 }
 
-/// Their limit, or how many there are in runs whose delays are drawn.
+/// The limit of attempts, or their number in runs whose delays are drawn.
 std::string attempts_text(explanation const& what) {
     auto const& sorted = what.attempts;
     if (sorted.empty())
@@ -48,7 +48,7 @@ std::string attempts_text(explanation const& what) {
     std::uint64_t const middle = quantile(sorted, 0.5);
     return std::to_string(sorted.front()) + " to " + greatest +
            (is_known(what, middle) ? ", mostly about " + std::to_string(middle) : "") +
-           ": there is a limit of time";
+           ": there is a time limit";
 }
 
 std::string waits_text(range_of_waits const& waits) {

@@ -51,7 +51,7 @@ fleet_result study_fleet(fleet_setting const& setting, std::uint64_t seed) {
         switch (setting.gate) {
         case kind::own_budget: {
             auto const own = std::make_shared<retry_budget>();
-            (void)own->balance(events.now()); // its time begins
+            (void)own->balance(events.now()); // the first look begins its time
             return own;
         }
         case kind::own_tokens:
@@ -118,7 +118,7 @@ study_report report_fleet(std::uint64_t seed, study_progress const& progress) {
     struct row {
         char const* name;
         fleet_setting setting;
-        char const* label = nullptr; // of its line in the chart
+        char const* label = nullptr; // the label of its line in the chart
     };
     row const rows[] = {
         {"7000 x 0.1/s, fleet_budget", {7000, 0.1, kind::shared}, "fleet_budget"},

@@ -7,26 +7,26 @@
 
 namespace asio_retry::tool {
 
-/// Many processes of few requests each, of three attempts, of which one in a hundred fails; and all of them for
-/// a minute. What budgets of their own let through, and what one for all of them does.
+/// Many processes of few requests each. An operation makes at most three attempts. One attempt in a hundred
+/// fails; in an outage of a minute all fail. Compares budgets in each process with one budget for all.
 struct fleet_setting {
     enum class kind {
-        shared,        ///< a fleet_budget in a store that gets 5 % of the requests' rate besides
-        shared_killed, ///< the same, and the store is down from the outage's beginning on
-        own_budget,    ///< a retry_budget each
-        own_tokens,    ///< ten tokens each
+        shared,        ///< a fleet_budget in a store that also gains 5 % of the request rate
+        shared_killed, ///< the same, but the store is down from the outage on
+        own_budget,    ///< a retry_budget in each process
+        own_tokens,    ///< ten tokens in each process
     };
 
     unsigned processes;
-    double rate; ///< requests per second of each
+    double rate; ///< requests per second of each process
     kind gate;
-    std::uint32_t batch = 5; ///< of a shared one
+    std::uint32_t batch = 5; ///< of a shared budget
 };
 
 struct fleet_second {
-    double requests = 0; ///< that began
+    double requests = 0; ///< requests that began
     double attempts = 0;
-    double failures = 0; ///< of attempts
+    double failures = 0; ///< failed attempts
     double questions = 0;
 };
 
@@ -35,15 +35,15 @@ struct fleet_result {
 
     std::vector<fleet_second> seconds;
 
-    /// Attempts for each request in the first 10 s of the outage, and in its last 30 s.
+    /// Attempts per request in the first 10 s of the outage, and in its last 30 s.
     double first_load() const;
     double last_load() const;
 
-    /// Before it: retries that began for each one that was wanted, and questions for each request.
+    /// Before the outage: retries that began per wanted retry, and questions per request.
     double granted_in_health() const;
     double questions_in_health() const;
 
-    /// During the outage, for each request.
+    /// Questions per request during the outage.
     double questions_in_outage() const;
 };
 

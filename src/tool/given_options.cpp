@@ -60,7 +60,7 @@ given_options::given_options(std::string const& name, std::vector<std::string> c
                 .positional(positional)
                 .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
                 .run();
-        po::variables_map checked; // that none comes twice, and that none lacks its value
+        po::variables_map checked; // checks that no option comes twice or lacks its value
         po::store(found, checked);
         for (po::option const& each : found.options)
             if (each.string_key == operand_key)
@@ -71,7 +71,7 @@ given_options::given_options(std::string const& name, std::vector<std::string> c
         throw usage_error(unknown_message(command, e.get_option_name()));
     } catch (po::error const& e) {
         constexpr std::size_t most = 200;
-        throw usage_error(detail::shown(e.what(), most)); // which has the words that were given
+        throw usage_error(detail::shown(e.what(), most)); // the message contains the words that were given
     }
     for (option_entry const& option : command.options)
         check_words(option, all(option.name));

@@ -12,7 +12,7 @@
 
 namespace asio_retry::tool {
 
-/// What a command line gives of the options that the table has for a command.
+/// The values that a command line gives to the options of a command.
 class given_options {
 public:
     /// Throws usage_error.
@@ -21,13 +21,13 @@ public:
     std::vector<std::string> const& operands() const { return operands_; }
     bool has(std::string const& option) const { return values_.contains(option); }
 
-    /// Its values; none if it is not there.
+    /// The option's values; empty if it is not given.
     std::vector<std::string> const& all(std::string const& option) const;
 
-    /// Leaves `into` as it is without the option.
+    /// Leaves `into` unchanged if the option is not given.
     void read(std::string const& option, std::string& into) const;
 
-    /// A whole number in that range. A stream would take -1 for a large one.
+    /// Reads a whole number in that range. A stream would read -1 as a large number.
     template <typename Number, typename Into>
     void read(std::string const& option, Into& into, Number least,
               Number greatest = std::numeric_limits<Number>::max()) const {

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The policy of an operation that begins now.
+/// Makes the policy of an operation that begins now.
 class hedger {
 public:
     explicit hedger(hedging_setting const& setting)
@@ -104,7 +104,7 @@ std::vector<named_setting> settings_of_figures() {
             {"5 % slow: q = 0.95 of winners alone", with(some, hedging::of_winners)}};
 }
 
-/// Everything is slow for twenty of sixty seconds.
+/// Settings in which every attempt is slow for twenty of sixty seconds.
 std::vector<named_setting> settings_of_course() {
     hedging_setting episode{.slow_share = 1, .ends = 60s, .slow_begins = 20s, .slow_ends = 40s};
     std::vector<named_setting> all;
@@ -117,7 +117,7 @@ std::vector<named_setting> settings_of_course() {
     return all;
 }
 
-/// How long the slowest ten of a thousand take at least, with one, two and so on tenths of them before.
+/// The times that 0 to 10 of a thousand operations exceed.
 std::vector<point> slowest(hedging_result const& result) {
     std::vector<point> line;
     for (int tenths = 0; tenths <= 100; ++tenths)

@@ -14,25 +14,25 @@ namespace asio_retry::tool {
 enum class hedging {
     none,
     fixed,      ///< after 10 ms
-    observed,   ///< after the quantile 0.95 of what has been seen
-    of_winners, ///< the same, but the quantile is not told of attempts that lost
+    observed,   ///< after the quantile 0.95 of all attempts
+    of_winners, ///< the same, but losing attempts are not recorded
 };
 
-/// Operations of which a thousand begin in a second. Most attempts take 1 to 8 ms, some of them longer.
+/// A thousand operations begin in a second. Most attempts take 1 to 8 ms, some take longer.
 struct hedging_setting {
     hedging when = hedging::none;
     bool with_budget = false;
-    double slow_share = 0.005; ///< of the attempts
+    double slow_share = 0.005; ///< share of the attempts that are slow
     std::chrono::milliseconds slow_least{200}, slow_greatest{1900};
     std::chrono::seconds ends{100};
-    std::chrono::seconds slow_begins{0}, slow_ends{100}; ///< before and after that none is slow
+    std::chrono::seconds slow_begins{0}, slow_ends{100}; ///< outside this time no attempt is slow
 };
 
 struct hedging_result {
-    std::vector<double> ms;     ///< how long the operations took, in order
-    double load;                ///< attempts for each operation
-    double hedged;              ///< the share of the operations that had more than one
-    std::vector<double> course; ///< the load of each second
+    std::vector<double> ms;     ///< the operations' times, in order
+    double load;                ///< attempts per operation
+    double hedged;              ///< share of the operations that had more than one attempt
+    std::vector<double> course; ///< the load in each second
 };
 
 hedging_result study_hedging(hedging_setting const& setting, std::uint64_t seed);

@@ -6,10 +6,10 @@
 
 namespace asio_retry::tool {
 
-/// To read: at most four digits, in the unit that suits; "for ever" where it saturates.
+/// For people: at most four digits, in a fitting unit; "for ever" if it saturates.
 std::string human(duration d);
 
-/// At most four significant digits.
+/// For people: at most four significant digits.
 std::string human(double number);
 
 } // namespace asio_retry::tool

@@ -36,7 +36,7 @@ std::string scalar(json::value const& v) {
 
 std::string json_of_parts(json::value const& v, std::size_t indent);
 
-/// The parts of an array or an object.
+/// Writes the parts of an array or an object.
 template <typename Each>
 std::string parts_of(json::value const& v, std::string const& between, Each each) {
     std::string result;

@@ -6,8 +6,8 @@
 
 namespace asio_retry::tool {
 
-/// To read: indented, but what is short and has nothing inside stands on one line; numbers as short as they can
-/// be read back. The order of keys is that in which they were put in.
+/// Writes JSON for people: indented, but a short value without nesting is on one line. Numbers are as short as
+/// they can be read back. Keys keep their order.
 void write_json(std::ostream& out, boost::json::value const& what);
 
 } // namespace asio_retry::tool

@@ -32,7 +32,7 @@ void limits_of_time::add(explained_failure const& before, explained_failure& to)
     to.cumulative_usual = end_of_wait(before.cumulative_usual, to.usual);
 }
 
-/// The more has passed, the less is left to wait for.
+/// Cuts the wait short: the more time has passed, the less is left to wait.
 void limits_of_time::cut_short(explained_failure const& before, explained_failure& of) const {
     of.least = end_of_wait(before.cumulative_greatest, of.least) - before.cumulative_greatest;
     of.mean = of.cumulative_mean - before.cumulative_mean;

@@ -13,23 +13,23 @@ inline duration saturating_sum(duration a, duration b) {
     return a > duration::max() - b ? duration::max() : a + b;
 }
 
-/// What they make of waits between attempts that take no time: all that passes has been waited.
+/// Applies time limits to waits. Attempts take no time, so all time is spent waiting.
 class limits_of_time {
 public:
     explicit limits_of_time(retry_settings const& settings);
 
-    /// After which no wait ends.
+    /// No wait ends after this.
     std::optional<duration> const& earliest() const { return earliest_; }
 
-    /// Whether waits of so long in all are as they would be without limits.
+    /// Whether the limits leave waits of this total length unchanged.
     bool allow(duration waited) const;
 
-    /// When a wait of `delay` is over that begins after `passed`. With `clamp` it is cut short to end at the
-    /// limit, or to leave an attempt that the limit interrupts a tenth of the time left.
+    /// When a wait of `delay` ends that begins after `passed`. With `clamp` it is cut short to end at the
+    /// limit, or to leave a tenth of the remaining time to an attempt that the limit interrupts.
     duration end_of_wait(duration passed, duration delay) const;
 
-    /// Adds up, and leaves the failures that a wait follows if all delays are average. Returns whether others
-    /// were there.
+    /// Adds up the delays, and keeps the failures that a wait follows if all delays are average. Returns
+    /// whether others were there.
     bool keep(std::vector<explained_failure>& failures) const;
 
 private:

@@ -8,12 +8,12 @@
 namespace asio_retry::tool {
 
 struct load_result {
-    double load;    ///< attempts for each request
-    double success; ///< the share of the requests that succeed
+    double load;    ///< attempts per request
+    double success; ///< share of the requests that succeed
 };
 
-/// A client whose attempts fail with that probability, whatever others do: 20 000 requests, a hundred in a
-/// second, of at most four attempts.
+/// A client whose attempts fail with this probability, independently: 20 000 requests, a hundred in a second,
+/// of at most four attempts.
 load_result study_load(double failure_rate, gate_kind const& gate, std::uint64_t seed);
 
 study_report report_load(std::uint64_t seed, study_progress const& progress);

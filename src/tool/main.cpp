@@ -71,7 +71,7 @@ void simulate(std::string const& command, study const& which, std::vector<std::s
     print_study(std::cout, report, asked.as, view_of_output(asked.colour));
 }
 
-/// The first words of commands, or those that follow `simulate`.
+/// The first words of commands, or the words that follow `simulate`.
 std::vector<std::string> words_of_commands(bool of_simulate) {
     constexpr std::string_view simulate = "simulate ";
     std::vector<std::string> words;
@@ -126,7 +126,7 @@ void run(std::vector<std::string> words) {
         throw usage_error("which command?");
     if (words.front() == "--version") {
         if (words.size() > 1)
-            throw usage_error("--version stands alone, found '" + detail::shown(words[1]) + "'");
+            throw usage_error("--version takes no argument, found '" + detail::shown(words[1]) + "'");
         std::cout << "asio-retry " ASIO_RETRY_VERSION "\n";
         return;
     }
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
         std::cerr << "asio-retry: " << e.what() << "\nTry 'asio-retry help'.\n";
         return misused;
     } catch (asio_retry::policy_syntax_error const& e) {
-        std::string_view message = e.what(); // which names the library
+        std::string_view message = e.what(); // it begins with the library's name
         message.remove_prefix(std::min(message.find(": "), message.size() - 2) + 2);
         std::cerr << "asio-retry: policy: " << message << '\n';
         return misused;

@@ -9,7 +9,7 @@
 namespace asio_retry::tool {
 namespace {
 
-/// What roff takes for a sign of its own is written so that it stays as it is.
+/// Escapes the characters that roff treats as its own.
 std::string roff_text(std::string_view text) {
     std::string result;
     for (char const c : text)
@@ -34,7 +34,7 @@ std::string roff_text(std::string_view text) {
     return result;
 }
 
-/// Paragraphs; lines that begin with a space are shown as they are.
+/// Writes paragraphs; lines that begin with a space are shown unchanged.
 std::string paragraphs(std::string_view text) {
     std::string result;
     while (!text.empty()) {

@@ -5,10 +5,10 @@
 
 namespace asio_retry::tool {
 
-/// The manual page, in the language of man.
+/// Prints the manual page in man's language.
 void print_manual(std::ostream& out, std::string const& version);
 
-/// Throws std::invalid_argument for a shell that is neither bash nor zsh.
+/// Throws std::invalid_argument for any shell but bash and zsh.
 void print_completion(std::ostream& out, std::string const& shell);
 
 } // namespace asio_retry::tool

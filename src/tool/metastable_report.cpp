@@ -48,7 +48,7 @@ std::vector<metastable_setting> settings() {
     return all;
 }
 
-/// Those whose course is drawn.
+/// Whether the chart shows the course of this setting.
 bool is_shown(metastable_setting const& s) {
     return s.clients == 700 && (s.attempts == 1 || (s.jitter && s.gate.name == no_gate.name) ||
                                 s.gate.name == default_budget.name || s.gate.name == hundred_tokens.name);

@@ -47,7 +47,7 @@ metastable_result study_metastable(metastable_setting const& setting, std::uint6
     std::deque<simulated_caller> clients;
     for (unsigned i = 0; i != setting.clients; ++i) {
         auto const gate = setting.gate.make();
-        if (gate && gate->acquire(failure_kind::transient, events.now())) // it was in use before
+        if (gate && gate->acquire(failure_kind::transient, events.now())) // as if it had been in use before
             gate->give_back(failure_kind::transient);
         clients.emplace_back(events, gate ? policy.gate(gate) : policy, random(seed, i + 2),
                              [&](running_attempt const& attempt) {

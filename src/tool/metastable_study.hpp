@@ -8,12 +8,12 @@
 
 namespace asio_retry::tool {
 
-/// Clients of a server that works off 1000 requests in a second, among them those for which nobody waits any
-/// more. Together they make 700 requests in a second, each of at most five attempts of a second at most. After
-/// 30 s the server works at a fifth of its speed, for 10 s: the trigger. Is the trouble over when that is?
+/// A server serves 1000 requests in a second, also those that their clients have given up. Its clients make 700
+/// requests in a second, each of at most five attempts of at most a second. After 30 s the server works at a
+/// fifth of its speed for 10 s: the trigger. The study asks whether the trouble ends with the trigger.
 struct metastable_setting {
     unsigned clients;
-    gate_kind gate; ///< one for each client
+    gate_kind gate; ///< one gate for each client
     bool jitter = true;
     unsigned attempts = 5;
 };
@@ -21,7 +21,7 @@ struct metastable_setting {
 struct metastable_second {
     double offered = 0; ///< requests that began
     double attempts = 0;
-    double succeeded = 0; ///< requests that ended well
+    double succeeded = 0; ///< requests that succeeded
 
     double goodput() const { return offered == 0 ? 1 : succeeded / offered; }
 };
@@ -29,13 +29,13 @@ struct metastable_second {
 struct metastable_result {
     std::vector<metastable_second> seconds;
 
-    /// How many seconds after the trigger's end there is a goodput of 95 % in each second; `never`, if not.
+    /// Seconds after the trigger's end until the goodput stays at 95 %; `never` if it does not.
     double back_after() const;
 
-    /// Attempts for each request from the trigger's beginning on, for 40 s.
+    /// Attempts per request in the 40 s from the trigger's beginning on.
     double load() const;
 
-    /// The goodput of all the time after the trigger.
+    /// The goodput of all time after the trigger.
     double goodput_afterwards() const;
 };
 

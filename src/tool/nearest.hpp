@@ -8,7 +8,7 @@
 
 namespace asio_retry::tool {
 
-/// How many letters have to be put in, left out, changed or swapped with the next to make one of the other.
+/// The number of letters to insert, delete, change or swap with the next one.
 inline std::size_t distance_of(std::string_view from, std::string_view to) {
     std::vector<std::size_t> before, last(to.size() + 1), now(to.size() + 1);
     for (std::size_t j = 0; j <= to.size(); ++j)
@@ -26,7 +26,7 @@ inline std::size_t distance_of(std::string_view from, std::string_view to) {
     return last[to.size()];
 }
 
-/// ": did you mean ...?" if one of the words looks like what was written; otherwise nothing.
+/// ": did you mean ...?" if a word resembles the written text; otherwise nothing.
 inline std::string did_you_mean(std::string_view written, std::vector<std::string> const& words) {
     constexpr std::size_t longest = 40;
     if (written.empty() || written.size() > longest)

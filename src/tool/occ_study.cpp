@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Who would wait until then has given up; messages travel beyond it.
+/// A client that would wait longer has given up; messages may still travel later.
 constexpr duration latest_wait = duration::max() / 2;
 
-/// How long messages travel.
+/// Draws the travel time of messages.
 class network {
 public:
     explicit network(random& source)
@@ -41,7 +41,7 @@ struct message {
     enum class kind { read, read_response, write, write_success, write_failure };
 
     time_point arrives;
-    std::uint64_t number; ///< those that arrive together come in the order in which they were sent
+    std::uint64_t number; ///< messages that arrive together keep the order of sending
     kind what;
     std::size_t from;
 
@@ -84,7 +84,7 @@ private:
     void receive(message const& m) {
         client& c = clients_[m.from];
         switch (m.what) {
-        case message::kind::read: // the version as it is now, whenever the answer arrives
+        case message::kind::read: // reads the version now, whenever the answer arrives
             c.read_version = version_;
             return send(message::kind::read_response, m.from, duration::zero());
         case message::kind::read_response:

@@ -19,7 +19,7 @@ void read_output(given_options const& given, output_options& into) {
     std::string name = given.has("json") ? "json" : "table";
     given.read("format", name);
     if (given.has("json") && name != "json")
-        throw usage_error("--json and --format " + name + ": which?");
+        throw usage_error("--json and --format " + name + ": give only one");
     into.as = format_of(name);
     std::string colour;
     given.read("color", colour);
@@ -37,7 +37,7 @@ double probability(std::string const& option, std::string const& text) {
     double p = -1;
     char rest = 0;
     if (!(in >> p) || in >> rest || !(p >= 0 && p <= 1))
-        throw usage_error("--" + option + " " + detail::shown(text) + ": must be a number and lie in [0, 1]");
+        throw usage_error("--" + option + " " + detail::shown(text) + ": must be a number in [0, 1]");
     return p;
 }
 

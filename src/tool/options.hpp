@@ -12,13 +12,13 @@
 
 namespace asio_retry::tool {
 
-/// The command line is not understood.
+/// The command line is wrong.
 class usage_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A policy, or a file of policies, is not understood.
+/// A policy, or a file of policies, is wrong.
 class policy_fault : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -26,15 +26,15 @@ public:
 
 enum class format { table, chart, csv, json, svg };
 
-/// How a command shows what it finds.
+/// How a command shows its output.
 struct output_options {
     format as = format::table;
     colours colour = colours::automatic;
 };
 
-/// Which policies a command is about.
+/// The policies that a command is about.
 struct policy_options {
-    std::vector<std::string> operands; ///< texts or names of profiles; names in the file, if there is one
+    std::vector<std::string> operands; ///< policy texts or names of profiles; with a file, names in it
     std::string file;
 };
 
@@ -56,7 +56,7 @@ struct occ_options : output_options {
 };
 
 struct rounds_options : output_options {
-    policy_options policies; ///< whose delays count in seconds, a second being a round
+    policy_options policies; ///< a second of delay counts as a round
     unsigned clients = 100;
     unsigned capacity = 1;
     std::uint64_t seed = 1;
@@ -66,7 +66,7 @@ struct study_options : output_options {
     std::uint64_t seed = 1;
 };
 
-/// Throw usage_error.
+/// All throw usage_error.
 explain_options parse_explain(std::vector<std::string> const& arguments);
 profiles_options parse_profiles(std::vector<std::string> const& arguments);
 occ_options parse_occ(std::vector<std::string> const& arguments);

@@ -10,7 +10,7 @@
 
 namespace asio_retry::tool {
 
-/// What the machine decides after one failure after the other, each at once.
+/// Plays an operation whose attempts fail at once, one after the other.
 class played_operation {
 public:
     played_operation(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)

@@ -12,11 +12,11 @@ namespace asio_retry::tool {
 constexpr std::size_t most_runs = 1'000;
 constexpr std::uint64_t most_attempts_in_a_run = 10'000;
 
-/// Operations whose attempts all fail at once. The longer they are, the fewer.
+/// Plays operations whose attempts all fail at once; the longer they are, the fewer.
 struct played_runs {
     std::vector<std::uint64_t>
-        attempts;                ///< sorted; one more than the most where a run was not played to its end
-    std::vector<duration> waits; ///< in all, sorted
+        attempts;                ///< sorted; a run that was cut off counts as one more than the greatest number
+    std::vector<duration> waits; ///< the total wait of each run, sorted
 };
 
 played_runs play(retry_policy const& policy, std::uint64_t seed);

@@ -17,7 +17,7 @@ constexpr int right = 16;
 constexpr int top = 34;
 constexpr int bottom = 68;
 constexpr int most_colours = 6;
-constexpr int letter_width = 8; // more than the average at the size of a label, in any font
+constexpr int letter_width = 8; // more than the average letter of a label, in any font
 constexpr int legend_height = 16;
 constexpr int least_base = 200;
 
@@ -28,12 +28,12 @@ std::string formatted(char const* format, Numbers... numbers) {
     return text;
 }
 
-/// Where the x axis is.
+/// The position of the x axis.
 int base_above(std::vector<point> const& legend, int tall) {
     return legend.empty() ? tall - bottom : static_cast<int>(legend.front().y) + 18 - bottom;
 }
 
-/// Between a least and a greatest value, with ticks that people can read.
+/// An axis between two values, with ticks that are easy to read.
 class axis {
 public:
     axis(double least, double greatest, int pixels, double least_step = 0)
@@ -121,7 +121,7 @@ void plot::add_marks(std::vector<point> points, std::string label) {
     add(kind::marks, std::move(points), std::move(label));
 }
 
-/// Where the entries of the legend begin, the last line at the bottom.
+/// The positions of the legend's entries; the last line is at the bottom.
 std::vector<point> plot::legend(int tall) const {
     std::vector<point> places;
     double x = left, y = 0;
@@ -153,7 +153,7 @@ std::string plot::group(int tall) const {
         }
     std::vector<point> const entries = legend(tall);
     int const base = base_above(entries, tall);
-    axis const x(0, greatest_x, width - left - right, 1); // it counts
+    axis const x(0, greatest_x, width - left - right, 1); // it counts in whole steps
     axis const y(least_y_, greatest_y, base - top);
     auto const place = [&](point p) { return point{left + x.at(p.x), base - y.at(p.y)}; };
     auto const placed = [&](char const* format, std::vector<point> const& points) {

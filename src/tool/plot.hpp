@@ -12,26 +12,26 @@ struct point {
 /// Curves over one pair of axes, as SVG.
 class plot {
 public:
-    /// Both axes begin at zero, or y at `least_y` if that is above: then it is logarithmic.
+    /// Both axes begin at zero. With `least_y` above zero, y begins there and is logarithmic.
     plot(std::string title, std::string x_title, std::string y_title, double least_y = 0);
 
     void add_band(std::vector<point> low, std::vector<point> const& high, std::string label);
     void add_line(std::vector<point> points, std::string label);
 
-    /// A line that the axes do not make room for: what lies beyond them is not drawn.
+    /// Adds a line that does not extend the axes: points beyond them are not drawn.
     void add_guide(std::vector<point> points, std::string label);
     void add_dots(std::vector<point> points, std::string label);
 
-    /// Few points that are to be seen.
+    /// Adds a few points, drawn as marks.
     void add_marks(std::vector<point> points, std::string label);
 
     static constexpr int width = 460;
     static constexpr int height = 330;
 
-    /// `height`, or more where a long legend would leave the curves too little of it.
+    /// `height`, or more if a long legend would leave the curves too little room.
     int needed_height() const;
 
-    /// A group, whose upper left corner is at the origin.
+    /// An SVG group with its upper left corner at the origin.
     std::string group(int tall = height) const;
 
 private:
@@ -50,7 +50,7 @@ private:
     std::vector<curve> curves_;
 };
 
-/// A document with plots side by side.
+/// An SVG document with plots side by side.
 std::string svg_of(std::string const& title, std::vector<plot> const& plots);
 
 } // namespace asio_retry::tool

@@ -31,14 +31,14 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// Nothing is the default policy to parse_policy; here it is more likely a slip.
+/// parse_policy reads an empty text as the default policy; here it is more likely a slip.
 retry_policy policy_of(std::string const& text) {
     if (trimmed(text).empty())
         throw policy_fault("expected a policy, found nothing");
     return parse_policy(text);
 }
 
-/// Before the first "=", if that stands outside of all parentheses: a name of letters, digits and some signs.
+/// The name before the first "=" outside all parentheses: letters, digits and some signs.
 std::string_view name_before(std::string_view text) {
     std::size_t const sign = text.find('=');
     std::string_view const name = trimmed(text.substr(0, sign));
@@ -46,7 +46,7 @@ std::string_view name_before(std::string_view text) {
     return is_name ? name : std::string_view();
 }
 
-/// What JSON and SVG can have, and a terminal does not obey.
+/// Refuses a name that JSON or SVG cannot hold, or that a terminal would obey.
 void check_name(std::string const& name) {
     if (name.empty())
         throw policy_fault("expected a name of at least one character, found none");
@@ -55,7 +55,8 @@ void check_name(std::string const& name) {
     bool is_control = false;
     for (std::size_t i = 0; i != name.size(); ++i) {
         auto const byte = static_cast<unsigned char>(name[i]);
-        bool const is_of_two = byte == 0xC2 && i + 1 != name.size(); // U+0080 to U+009F, if that comes next
+        bool const is_of_two =
+            byte == 0xC2 && i + 1 != name.size(); // U+0080 to U+009F, with the right next byte
         is_control = is_control || byte < 0x20 || byte == 0x7f ||
                      (is_of_two && static_cast<unsigned char>(name[i + 1]) < 0xA0);
     }
@@ -64,14 +65,14 @@ void check_name(std::string const& name) {
         throw policy_fault("expected a name of UTF-8 without control characters, found '" + shown(name) + "'");
 }
 
-/// Without the name of the library, which the message begins with.
+/// The message without the library's name at its beginning.
 std::string message_of(policy_syntax_error const& e) {
     std::string_view const message = e.what();
     std::size_t const colon = message.find(": ");
     return std::string(colon == message.npos ? message : message.substr(colon + 2));
 }
 
-/// Of "name = text". To some the name is that of an item, and the text its argument.
+/// The policy of "name = text". Some users write an item's name there, and its argument as the text.
 retry_policy policy_behind(std::string const& name, std::string const& text) {
     try {
         return policy_of(text);
@@ -82,11 +83,11 @@ retry_policy policy_behind(std::string const& name, std::string const& text) {
         } catch (policy_syntax_error const&) {
             throw policy_fault(message_of(e));
         }
-        throw policy_fault(message_of(e) + "; arguments stand in parentheses: " + shown(meant));
+        throw policy_fault(message_of(e) + "; write arguments in parentheses: " + shown(meant));
     }
 }
 
-/// What is wrong with what it makes is told with the place.
+/// Adds the place to a fault of the policy that `make` makes.
 template <typename Make>
 named_policy made_at(std::string const& place, Make make) {
     try {
@@ -153,7 +154,7 @@ private:
         std::string const place = file_ + ": " + shown(keys.front()) + ": ",
                           key = " '" + shown(keys.back()) + "'";
         throw policy_fault(place + (keys.size() == 1 ? "a second policy with the name" + key
-                                                     : "the key" + key + " stands twice in one object"));
+                                                     : "the key" + key + " is twice in one object"));
     }
 
     template <typename Make>
@@ -179,10 +180,10 @@ std::string file_text(std::string const& file, std::string const& name) {
     try {
         if (in) {
             std::string text{std::istreambuf_iterator<char>(in), {}};
-            if (file != "-" || !std::ferror(stdin)) // to std::cin that is an end
+            if (file != "-" || !std::ferror(stdin)) // std::cin takes that for an end
                 return text;
         }
-    } catch (std::ios_base::failure const&) { // a folder
+    } catch (std::ios_base::failure const&) { // the file is a folder
     }
     throw std::runtime_error(name + ": cannot be read");
 }
@@ -198,7 +199,7 @@ named_policy const& find_policy(std::vector<named_policy> const& all, std::strin
         names.push_back(each.name);
     throw policy_fault(file + ": no policy '" + shown(name) + "'" + did_you_mean(name, names));
 }
-/// Those of a file that are asked for.
+/// The policies of a file that were asked for.
 std::vector<named_policy> policies_of_file(policy_options const& asked) {
     std::string const file = asked.file == "-" ? "standard input" : shown(asked.file, 200);
     std::vector<named_policy> all = policies_in(file_text(asked.file, file), file);

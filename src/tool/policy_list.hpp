@@ -15,15 +15,15 @@ struct named_policy {
     retry_policy policy;
 };
 
-/// A text, the bare name of a profile, or either after "NAME =".
+/// Reads a policy text or the name of a profile, with or without "NAME =" before it.
 named_policy named_policy_of(std::string const& text);
 
-/// What a file holds: lines "name = policy", or JSON, behind a byte order mark or none. Throws policy_fault,
-/// with `file` and the line.
+/// Reads a file's content: lines "name = policy", or JSON, with or without a byte order mark. Throws
+/// policy_fault, with `file` and the line.
 std::vector<named_policy> policies_in(std::string const& content, std::string const& file);
 
-/// Throws what the others throw, policy_fault if two have one name, and std::runtime_error if the file cannot
-/// be read.
+/// Throws what the functions above throw, policy_fault if two policies have one name, and std::runtime_error if
+/// the file cannot be read.
 std::vector<named_policy> policies_of(policy_options const& asked);
 
 } // namespace asio_retry::tool

@@ -7,7 +7,7 @@
 
 namespace asio_retry::tool {
 
-/// The profiles of the library: their names, what they are, and where they come from.
+/// Prints the library's profiles: name, meaning and source.
 void print_profiles(std::ostream& out, format as, view const& on);
 
 } // namespace asio_retry::tool

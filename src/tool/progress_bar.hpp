@@ -8,7 +8,7 @@
 
 namespace asio_retry::tool {
 
-/// On standard error, if that is a terminal.
+/// Draws on standard error, if that is a terminal.
 class progress_bar {
 public:
     progress_bar() = default;
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t beside_it = 9; // brackets and number, and a column that the cursor stands in
+    static constexpr std::size_t beside_it = 9; // brackets, number, and a column for the cursor
 
     bool is_terminal_ = errors_are_on_a_terminal();
     std::size_t width_ = std::min<std::size_t>(width_of_errors() - beside_it, 40);

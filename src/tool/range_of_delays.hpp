@@ -15,7 +15,7 @@ inline duration rounded(long double count) {
     return count >= 0x1p63L ? duration::max() : duration(std::llround(count));
 }
 
-/// The mean of a jitter's draws, where they do not depend on the draw before.
+/// The exact mean of a jitter whose draws do not depend on the draw before.
 class exact_mean {
 public:
     explicit exact_mean(jitter const& kind)
@@ -27,7 +27,7 @@ public:
         auto const greatest = std::floor(static_cast<long double>(range.greatest.count()) / unit);
         if (range.greatest <= jitter_.cap())
             return rounded(unit * (least + greatest) / 2);
-        // All above the cap becomes the cap.
+        // A delay above the cap becomes the cap.
         auto const cap = static_cast<long double>(jitter_.cap().count());
         long double const last = std::max(std::floor(cap / unit), least - 1);
         long double const below = (last - least + 1) * (least + last) / 2 * unit;
@@ -38,7 +38,7 @@ private:
     jitter const& jitter_;
 };
 
-/// The range of each delay, over all that may have been drawn before.
+/// The range of each delay, over all possible earlier draws.
 class range_of_delays {
 public:
     explicit range_of_delays(retry_settings const& settings)
@@ -62,11 +62,11 @@ public:
             into.mean = exact_mean(settings_.jitter).of(*from_least);
     }
 
-    /// Whether no mean could be computed.
+    /// Whether the mean cannot be computed and must be sampled.
     bool needs_sampling() const { return depends_on_previous_; }
 
 private:
-    /// Of a jitter without a range: that of one whose range begins at zero.
+    /// A jitter without a range counts as one whose range begins at zero.
     duration least_draw(backoff_step const& step) const {
         jitter const& kind = settings_.jitter;
         jitter const from_zero = full_jitter().unit(kind.unit()).at_least(kind.at_least());
@@ -74,7 +74,7 @@ private:
     }
 
     retry_settings const& settings_;
-    detail::jitter_course least_, greatest_; // by what was drawn before
+    detail::jitter_course least_, greatest_; // the courses of the least and the greatest draws
     bool depends_on_previous_ = false;
 };
 

@@ -10,7 +10,7 @@
 namespace asio_retry::tool {
 namespace {
 
-/// A handler of a basic_parser.
+/// The handler of a basic_parser.
 class key_watcher {
 public:
     using error_code = boost::system::error_code;

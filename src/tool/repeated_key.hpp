@@ -6,8 +6,8 @@
 
 namespace asio_retry::tool {
 
-/// The first key that stands twice in one object of a JSON text, behind the keys that it stands in; empty if
-/// there is none. A json::value has but the last of the two. Precondition: it is JSON.
+/// The first key that an object of a JSON text has twice, behind the keys that lead to it; empty if there is
+/// none. A json::value keeps only the last of the two. Precondition: the text is JSON.
 std::vector<std::string> repeated_key(std::string_view json);
 
 } // namespace asio_retry::tool

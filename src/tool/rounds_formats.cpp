@@ -91,7 +91,7 @@ curves curves_of(rounds_result const& result) {
     };
     for (auto const& [number, round] : result.rounds) {
         auto const here = static_cast<double>(number + 1);
-        if (here > last + 1) // nobody came in between
+        if (here > last + 1) // no client came in between
             add(last + 1, 0, 0);
         if (here > last + 1)
             add(here - 1, 0, 0);

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr duration round_length = 1s;
 
-/// Clients that would come later than that have given up.
+/// A client that would come later has given up.
 constexpr duration end_of_time = duration::max() / round_length * round_length;
 
 std::uint64_t round_at(time_point when) {
@@ -35,7 +35,8 @@ rounds_result study_rounds(retry_policy const& policy, unsigned clients, unsigne
     static verdict const turned_away =
         verdict::failure(make_error_code(boost::system::errc::resource_unavailable_try_again));
     std::deque<simulated_client> all;
-    std::map<std::pair<time_point, std::size_t>, simulated_client*> coming; // at the same time, in their order
+    std::map<std::pair<time_point, std::size_t>, simulated_client*>
+        coming; // clients of one time keep their order
     for (std::size_t i = 0; i != clients; ++i)
         coming.emplace(std::pair(time_point(), i), &all.emplace_back(policy, random(seed, i)));
 

@@ -7,14 +7,14 @@
 
 namespace asio_retry::tool {
 
-/// The value that a share of at least `fraction` does not exceed. Precondition: sorted, not empty.
+/// The quantile: a share of at least `fraction` does not exceed it. Precondition: sorted, not empty.
 template <typename T>
 T quantile(std::vector<T> const& sorted, double fraction) {
     auto const rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(sorted.size())));
     return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
-/// Numbers of many trials.
+/// The numbers from many trials.
 class sample {
 public:
     void add(double value) { values_.push_back(value); }

@@ -70,7 +70,7 @@ private:
     simulated_caller& caller_;
     retry_machine machine_;
     std::function<void(bool)> done_;
-    std::uint64_t running_ = 0; // the attempt's number; 0 between two
+    std::uint64_t running_ = 0; // number of the running attempt; 0 between attempts
 };
 
 void running_attempt::succeed() const {

@@ -14,7 +14,7 @@ namespace asio_retry::tool {
 
 class simulated_call;
 
-/// An attempt that runs, to be told what it came to. What comes after its time limit comes too late.
+/// A running attempt; tell it its result. A result after its time limit is ignored.
 class running_attempt {
 public:
     void succeed() const;
@@ -30,8 +30,8 @@ private:
     std::uint64_t number_;
 };
 
-/// Whoever calls something that may fail, and tries again as the policy says: a client, or a layer of services.
-/// It decides with the library's own machine, and outlives its calls.
+/// A caller that retries as its policy says: a client, or a layer of services. It uses the library's own
+/// machine, and outlives its calls.
 class simulated_caller {
 public:
     /// `attempt` begins one attempt.
@@ -44,7 +44,7 @@ public:
     simulated_caller(simulated_caller const&) = delete;
     simulated_caller& operator=(simulated_caller const&) = delete;
 
-    /// `done` is told whether it succeeded in the end.
+    /// `done` gets whether the operation succeeded.
     void call(std::function<void(bool)> done);
 
 private:
@@ -56,7 +56,7 @@ private:
     std::function<void(running_attempt)> attempt_;
 };
 
-/// Does `what` at random times, so many in a second on average and independent of one another, until `end`.
+/// Calls `what` at independent random times, this many in a second on average, until `end`.
 void at_random_times(event_queue& events, double per_second, time_point end, random source,
                      std::function<void()> what);
 

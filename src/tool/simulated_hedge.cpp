@@ -49,7 +49,7 @@ private:
     void begin(std::uint64_t number) {
         events_.after(draw_(), [self = shared_from_this(), number] {
             if (!self->machine_.is_running(number))
-                return; // it has been told to stop
+                return; // the attempt was stopped
             self->machine_.on_success(number, self->events_.now());
             self->act();
         });

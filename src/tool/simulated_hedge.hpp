@@ -9,15 +9,15 @@
 
 namespace asio_retry::tool {
 
-/// How an operation of which no attempt fails has ended.
+/// The end of an operation whose attempts never fail.
 struct hedge_end {
     duration took;
-    duration took_winner; ///< since that attempt began
+    duration took_winner; ///< since the winning attempt began
     std::uint64_t attempts;
 };
 
-/// Begins an operation that is hedged, by the library's own machine. `draw` is asked how long an attempt takes
-/// that begins now; what is told to stop does so at once.
+/// Begins a hedged operation with the library's own machine. `draw` returns how long an attempt takes that
+/// begins now. A stopped attempt stops at once.
 void simulate_hedge(event_queue& events, hedge_policy const& policy, std::function<duration()> draw,
                     std::function<void(hedge_end const&)> done);
 

@@ -9,12 +9,12 @@
 
 namespace asio_retry::tool {
 
-/// Serves one request after the other, whether or not anybody still waits for it.
+/// Serves one request after the other, also those that their clients have given up.
 class simulated_server {
 public:
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-    /// `places` are those of the request that is served and of those that wait.
+    /// `places` counts the request that is served, and those that wait.
     simulated_server(event_queue& events, double per_second, std::size_t places = unlimited)
         : events_(events)
         , places_(places) {
@@ -23,10 +23,10 @@ public:
     simulated_server(simulated_server const&) = delete;
     simulated_server& operator=(simulated_server const&) = delete;
 
-    /// From the next request on.
+    /// Sets the speed from the next request on.
     void serve(double per_second) { service_time_ = duration(static_cast<duration::rep>(1e9 / per_second)); }
 
-    /// False if every place is taken.
+    /// False if all places are taken.
     bool take(running_attempt request) {
         if (requests_.size() >= places_)
             return false;

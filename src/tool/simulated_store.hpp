@@ -15,7 +15,7 @@
 
 namespace asio_retry::tool {
 
-/// What the script of a `fleet_budget` does, 2 ms away.
+/// Behaves like the script of a `fleet_budget`, 2 ms away.
 class simulated_store {
 public:
     simulated_store(event_queue& events, double capacity, double per_second)
@@ -26,7 +26,7 @@ public:
 
     bool is_up = true;
 
-    /// `answer` gets nothing while it is down.
+    /// `answer` gets nothing while the store is down.
     void ask(fleet_request const& request, std::function<void(std::optional<std::uint32_t>)> answer) {
         events_.after(std::chrono::milliseconds(1), [this, request, answer = std::move(answer)]() mutable {
             std::optional<std::uint32_t> granted;
@@ -54,11 +54,11 @@ private:
     time_point at_{};
 };
 
-/// Carries the questions of a budget to a store; when a retry has been decided, and as long after it as one may
-/// be held back.
+/// Carries the questions of a budget to a store: when a retry has been decided, and afterwards as long as a
+/// question may be held back.
 class simulated_driver final : public retry_gate, public std::enable_shared_from_this<simulated_driver> {
 public:
-    /// `asked` is called for each question.
+    /// Calls `asked` for each question.
     simulated_driver(event_queue& events, simulated_store& store, fleet_budget_options const& options,
                      std::function<void()> asked)
         : events_(events)
@@ -66,10 +66,10 @@ public:
         , budget_(std::make_shared<fleet_budget>(options))
         , asked_(std::move(asked))
         , greatest_looks_(static_cast<int>(options.interval / between_looks) + 2) {
-        (void)budget_->poll(events.now()); // its time begins
+        (void)budget_->poll(events.now()); // the first look begins its time
     }
 
-    /// What a policy has for its gate.
+    /// The gate for a policy.
     std::shared_ptr<retry_gate> gate() { return all_gates({budget_, shared_from_this()}); }
 
     bool acquire(failure_kind, time_point) noexcept override {
@@ -101,7 +101,7 @@ private:
     std::shared_ptr<fleet_budget> const budget_;
     std::function<void()> const asked_;
     int const greatest_looks_;
-    int looks_ = 0; // that are left
+    int looks_ = 0; // looks that are left
 };
 
 } // namespace asio_retry::tool

@@ -8,7 +8,7 @@
 
 namespace asio_retry::tool {
 
-/// How often something happened in each slot of time.
+/// Counts events in slots of time.
 class slot_counts {
 public:
     explicit slot_counts(duration slot)
@@ -21,10 +21,10 @@ public:
         ++counts_[index];
     }
 
-    /// Zero where nothing was counted.
+    /// Zero for a slot without events.
     double at(std::size_t slot) const { return slot < counts_.size() ? counts_[slot] : 0; }
 
-    /// In a slot that begins at `begin` or later.
+    /// The greatest count of a slot that begins at `begin` or later.
     double greatest(time_point begin) const {
         double result = 0;
         for (auto i = static_cast<std::size_t>(begin.time_since_epoch() / slot_); i < counts_.size(); ++i)
@@ -37,8 +37,8 @@ private:
     std::vector<double> counts_;
 };
 
-/// In which slot one begins from which on every one is at least `least`, but for what is before `first`;
-/// as many as there are if even the last one is less.
+/// The slot from which on every slot has at least `least`, ignoring slots before `first`. If even the last slot
+/// has less, the number of slots.
 inline std::size_t steady_from(std::vector<double> const& slots, std::size_t first, double least) {
     std::size_t result = slots.size();
     while (result > first && slots[result - 1] >= least)

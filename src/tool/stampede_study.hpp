@@ -10,12 +10,12 @@
 
 namespace asio_retry::tool {
 
-/// Ten thousand clients whose first attempts fail at the same moment, and all others too: do they come back
-/// together?
+/// Ten thousand clients whose first attempts fail at one moment, and all later attempts too. The study asks
+/// whether they come back together.
 struct stampede_result {
     slot_counts attempts{std::chrono::milliseconds(10)};
 
-    /// The greatest share of the clients that come in the same 10 ms, from 600 ms on.
+    /// The greatest share of the clients that comes in the same 10 ms, from 600 ms on.
     double peak_share() const;
 };
 

@@ -23,12 +23,12 @@ constexpr study all_studies[] = {
      report_amplification},
     {"load", "what retries add to the load, and to success",
      "A client of a hundred requests in a second, of four attempts each, which fail at random, more and\n"
-     "more of them: how many attempts its peer gets and how many requests succeed, with budgets and\n"
+     "more of them: how many attempts its server gets and how many requests succeed, with budgets and\n"
      "without.",
      report_load},
-    {"metastable", "whether an overload ends with its cause",
+    {"metastable", "whether an overload ends with its trigger",
      "Clients make 700 requests in a second, of five attempts each, of a server that works off 1000 in a\n"
-     "second, also those for which nobody waits any more. For ten seconds it works at a fifth of its speed:\n"
+     "second, also those that no client waits for. For ten seconds it works at a fifth of its speed:\n"
      "how many seconds later all is well again, with budgets of many kinds, for 1 to 7000 clients of which\n"
      "each has its own.",
      report_metastable},
@@ -42,14 +42,14 @@ constexpr study all_studies[] = {
      "off 1000 requests in a second, keeps a hundred and tells all others the same again: how many attempts\n"
      "they need when they do that to the letter, with a spread, with a backoff, and with both.",
      report_pushback},
-    {"throttle", "how much is sent to who refuses it, and when he is trusted again",
+    {"throttle", "what a throttle sends to a server that refuses, and when it trusts the server again",
      "A client of 1000 requests in a second with an adaptive_throttle: what it sends to a server that accepts\n"
      "300 in a second, and how long after an outage of 300 s nearly all of them are accepted again. The\n"
      "settings are the window and the greatest share that is refused.",
      report_throttle},
     {"fleet", "one budget for many processes, and one for each",
      "Thousands of processes of few requests each, of three attempts, of which one in a hundred fails, and\n"
-     "all of them for a minute: how many attempts their peer gets in that minute with a fleet_budget, whose\n"
+     "all of them for a minute: how many attempts their server gets in that minute with a fleet_budget, whose\n"
      "store is asked, and with budgets of their own; and how often the store is asked.",
      report_fleet},
     {"hedging", "what a second attempt beside a slow one is worth, and costs",

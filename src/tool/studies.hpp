@@ -9,20 +9,20 @@
 
 namespace asio_retry::tool {
 
-/// Told the share that is done.
+/// Gets the share that is done.
 using study_progress = std::function<void(double)>;
 
-/// A study of `simulate` whose only parameter is its randomness.
+/// A study of `simulate` with no parameter but its seed.
 struct study {
     char const* name;
-    char const* summary; ///< some words
-    char const* about;   ///< some lines
+    char const* summary; ///< a few words
+    char const* about;   ///< a few lines
     study_report (*run)(std::uint64_t seed, study_progress const& progress);
 };
 
 std::span<study const> studies();
 
-/// Null if there is none of that name.
+/// Null for an unknown name.
 study const* find_study(std::string const& name);
 
 } // namespace asio_retry::tool

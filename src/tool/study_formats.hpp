@@ -11,11 +11,11 @@
 
 namespace asio_retry::tool {
 
-/// With how many clients gave up, on average, if that is asked for.
+/// With `with_losers` also prints how many clients gave up on average.
 void print_occ(std::ostream& out, std::vector<occ_result> const& results, bool with_losers, format as,
                view const& on);
 
-/// What clients of one policy made of it.
+/// The result of one policy.
 struct named_rounds {
     std::string name;
     rounds_result result;

@@ -9,7 +9,7 @@
 
 namespace asio_retry::tool {
 
-/// A kind of gate, of which everybody in a study gets one of its own.
+/// A kind of gate; each client of a study gets its own.
 struct gate_kind {
     char const* name;
     std::shared_ptr<retry_gate> (*make)();

@@ -8,25 +8,25 @@
 
 namespace asio_retry::tool {
 
-/// In a table of figures: it did not happen.
+/// A figure for something that did not happen.
 inline constexpr double never = std::numeric_limits<double>::quiet_NaN();
 
-/// A figure of each column for each setting.
+/// One row of figures for each setting.
 struct figure_table {
     struct row {
         std::string setting;
         std::vector<double> figures;
     };
 
-    std::vector<std::string> columns; ///< without the setting's
+    std::vector<std::string> columns; ///< without the column of the setting
     std::vector<row> rows;
 };
 
-/// What a study has found.
+/// The results of a study.
 struct study_report {
     std::string title;
     figure_table figures;
-    figure_table course; ///< the points of the charts, if the figures are not
+    figure_table course; ///< the points of the charts, if they differ from the figures
     std::vector<plot> charts;
 };
 

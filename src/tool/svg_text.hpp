@@ -7,15 +7,16 @@
 
 namespace asio_retry::tool {
 
-/// A text element of SVG, whose base line begins there.
+/// An SVG text element; its base line begins there.
 inline std::string svg_text(double x, double y, std::string const& attributes, std::string const& content) {
     char place[96];
     std::snprintf(place, sizeof place, "<text x=\"%.1f\" y=\"%.1f\" ", x, y);
     return place + attributes + ">" + xml_escaped(content) + "</text>\n";
 }
 
-/// The colours of a chart, light or dark as the reader's, and the page behind it: a browser shows an image
-/// alone on white in the dark too. `light` and `dark` are the rules of the chart's own classes.
+/// The colours of a chart and its page, light or dark as the reader's. The page needs a colour, because a
+/// browser shows a lone image on white in dark mode too. `light` and `dark` are the rules of the chart's own
+/// classes.
 inline std::string svg_page(std::string const& light, std::string const& dark) {
     return "<style>\nsvg { color-scheme: light dark }\n"
            ".page { fill: #ffffff } text { fill: #24292f } .soft { fill: #57606a } "

@@ -56,7 +56,7 @@ std::size_t width_of(std::FILE* file) {
     return usual_columns;
 }
 
-/// As the C library chooses, but it would have to know the locale.
+/// Chooses as the C library does, which would need the locale to be installed.
 bool locale_is_utf_8() {
     for (char const* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         std::string value(environment(name));

@@ -10,23 +10,23 @@
 
 namespace asio_retry::tool {
 
-/// The columns that a text of UTF-8 takes, if all its letters are of the usual width.
+/// The columns of a UTF-8 text, if all its letters have the usual width.
 std::size_t columns_of(std::string_view text);
 
-/// Its beginning, in at most so many bytes, and no letter of UTF-8 in part.
+/// The beginning of the text in at most `most_bytes` bytes, without a partial UTF-8 letter.
 std::string_view first_letters(std::string_view text, std::size_t most_bytes);
 
-/// Words in lines of at most `width` columns: the first begins at column `begun`, the others at column
-/// `indent`. Paragraphs are separated by an empty line; a line that begins with a space stays as it is.
+/// Wraps text to lines of at most `width` columns. The first line begins at column `begun`, the others at
+/// column `indent`. An empty line separates paragraphs; a line that begins with a space stays unchanged.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0, std::size_t begun = 0);
 
-/// Rows below titles. In a view that is too narrow the columns move together; those that still have no room are
-/// left out, the last ones first, and it says so.
+/// A table with titles. In a narrow view the columns move together. Columns without room are left out, the last
+/// ones first, and the table says so.
 class text_table {
 public:
     enum class side { left, right };
 
-    /// `roomy` is what the column takes where there is room, with what separates it from the one before.
+    /// `roomy` is the column's width when there is room, its separator included.
     void add_column(std::string title, side aligned, std::size_t roomy, int importance = 0);
     void add_row(std::vector<std::string> cells);
     void print(std::ostream& out, view const& on) const;

@@ -13,9 +13,9 @@ bool is_of_xml(char32_t code) {
     return code < 0xD800 || (code > 0xDFFF && code < 0xFFFE) || (code > 0xFFFF && code <= 0x10FFFF);
 }
 
-/// How many bytes the first character has; 0 if there is none that XML can have.
+/// The number of bytes of the first character; 0 if XML cannot hold it.
 std::size_t size_of_character(std::string_view text) {
-    constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // what is shorter is written so
+    constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // a smaller character has a shorter form
     auto const first = static_cast<unsigned char>(text.front());
     if (first < 0x80)
         return is_of_xml(first) ? 1 : 0;

@@ -5,7 +5,7 @@
 
 namespace asio_retry::tool {
 
-/// For the content of an element. What is no UTF-8, and what XML 1.0 cannot have, becomes U+FFFD.
+/// Escapes text for an element. Invalid UTF-8, and characters that XML 1.0 cannot hold, become U+FFFD.
 std::string xml_escaped(std::string_view text);
 
 } // namespace asio_retry::tool

@@ -16,7 +16,7 @@ adaptive_throttle_options const& checked(adaptive_throttle_options const& o) {
     return o;
 }
 
-/// From [0, 1).
+/// A random number in [0, 1).
 double drawn_share(random& source) noexcept {
     return static_cast<double>(source() >> 11) * 0x1p-53;
 }

@@ -123,7 +123,7 @@ bool circuit_breaker::take_place(time_point now) noexcept {
     std::erase_if(places_, [&](time_point taken) { return elapsed_between(taken, now) >= options_.open_cap; });
     if (places_.size() + succeeded_ >= options_.probes)
         return false;
-    places_.insert(std::ranges::upper_bound(places_, now), now); // there is room for all
+    places_.insert(std::ranges::upper_bound(places_, now), now); // the memory is reserved
     return true;
 }
 

@@ -12,7 +12,7 @@ namespace asio_retry {
 namespace {
 
 constexpr std::int64_t whole_token = 1'000'000'000;
-constexpr std::int64_t most_earned = 4'000'000'000'000'000'000; // the sum of two can still be counted
+constexpr std::int64_t most_earned = 4'000'000'000'000'000'000; // the sum of two still fits
 
 std::int64_t counted_of(double tokens) noexcept {
     return static_cast<std::int64_t>(std::min(std::round(tokens * whole_token), 4e18));
@@ -33,11 +33,11 @@ fleet_budget_options const& checked(fleet_budget_options const& o) {
 }
 
 std::string text_of(double value) {
-    char text[32]; // the shortest digits that name the value and no other
+    char text[32]; // the shortest digits that name this value and no other
     return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
 }
 
-// `%.17g` names every double; what is no number, and what comes from a clock set back, does no harm.
+// `%.17g` writes every double exactly. Bad numbers, and a clock that was set back, do no harm.
 constexpr std::string_view lua = R"(
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
@@ -124,9 +124,10 @@ void fleet_budget::end_question(time_point now) noexcept {
     ask_again_ = saturating_add(now, interval_);
 }
 
-/// How many more tokens than those that are held there is a use for.
+/// How many tokens are needed beyond the held ones.
 std::uint64_t fleet_budget::missing() const noexcept {
-    std::uint64_t const used = std::max<std::uint64_t>(reserved_, missed_); // which may be reserved still
+    std::uint64_t const used =
+        std::max<std::uint64_t>(reserved_, missed_); // a missed retry may still be reserved
     return used > held_ ? used - held_ : 0;
 }
 
@@ -164,7 +165,7 @@ void fleet_budget::on_end(attempt_end const& end) noexcept {
         successes_.fetch_add(1, std::memory_order_relaxed);
     } else if (end.outcome == attempt_end::how::abandoned && end.number > 1 &&
                end.after == failure_kind::none) {
-        std::lock_guard const lock(mutex_); // it has not begun, and is asked for again or given back
+        std::lock_guard const lock(mutex_); // the retry has not begun; it is asked for again or given back
         ++held_;
         ++reserved_;
     }
@@ -172,7 +173,7 @@ void fleet_budget::on_end(attempt_end const& end) noexcept {
 
 // --- time
 
-/// Folds what has happened since the last look. Time that runs backwards stands still.
+/// Accounts for the time and the successes since the last look. If time runs backwards, it stands still.
 void fleet_budget::look(time_point now) noexcept {
     std::uint64_t const successes = successes_.exchange(0, std::memory_order_relaxed);
     if (looked_) {
@@ -183,7 +184,7 @@ void fleet_budget::look(time_point now) noexcept {
     looked_ = now;
 }
 
-/// The successes are taken as spread over the time that has passed.
+/// The successes count as spread over the time that has passed.
 void fleet_budget::earn(std::uint64_t successes, duration passed) noexcept {
     double const x = in_windows(passed);
     double const all = options_.ratio * static_cast<double>(successes);
@@ -191,7 +192,7 @@ void fleet_budget::earn(std::uint64_t successes, duration passed) noexcept {
     earned_ = std::min(left + counted_of(x > 0 ? all * -std::expm1(-x) / x : all), most_earned);
 }
 
-/// They fade from the end of the lease on; or from the last look on, if they were reserved then.
+/// Unreserved tokens fade from the end of the lease on, or from the last look on if they were reserved then.
 void fleet_budget::return_unreserved(time_point now) noexcept {
     time_point const free_from = saturating_add(answered_, options_.lease);
     if (now < free_from || held_ <= reserved_)

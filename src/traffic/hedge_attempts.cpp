@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-// What attempts come to, and cancellation.
+// How attempts end, and cancellation.
 
 namespace asio_retry {
 
@@ -49,7 +49,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     pushback const said = end_failed(number, failure, false, is_wanted, now);
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;
-    if (stopping_ == stopping::cancelled) // by the predicate
+    if (stopping_ == stopping::cancelled) // the predicate has cancelled
         return false;
     if (thrown) {
         end(phase::closed, stop_reason::not_retryable, 0, error::predicate_threw, std::move(thrown));
@@ -61,7 +61,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     }
     if (!*is_wanted) {
         bool const is_marked =
-            failure.is_permanent() && !common().is_nested; // or the outer retry has to see it
+            failure.is_permanent() && !common().is_nested; // otherwise the outer retry must see the mark
         end(phase::closed, stop_reason::not_retryable, number, is_marked ? failure.error() : error_code(),
             is_marked ? failure.exception() : nullptr);
         return true;
@@ -70,7 +70,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     return phase_ == phase::open && conclude_failure(number, failure);
 }
 
-/// The next attempt begins at once, or when the peer allows it.
+/// Plans the next attempt: at once, or when the server allows it.
 void hedge_machine::plan_after_failure(verdict const& failure, pushback said, time_point now) {
     if (said.forbids() || said.delay() > common().pushback_limit) {
         no_more_ = true;
@@ -94,8 +94,8 @@ void hedge_machine::plan_after_failure(verdict const& failure, pushback said, ti
         make_ready(now, &failure);
 }
 
-/// Returns whether the operation ends with this failure. Otherwise its result is destroyed, and what could be
-/// delivered without it is kept: nothing of a rejected value.
+/// Returns whether the operation ends with this failure. Otherwise its result is destroyed. Its error and
+/// exception are kept for delivery, but not a rejected value.
 bool hedge_machine::conclude_failure(std::uint64_t number, verdict const& failure) {
     if (running_ == 0 && !is_ready_ && !may_begin(next_at_) && !is_stopping()) {
         end(phase::closed, reason_, number, error_code());
@@ -113,7 +113,8 @@ bool hedge_machine::on_exception(std::uint64_t number, error_code const& code, s
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
         return false;
     }
-    bool const has_answer = code == error::predicate_threw; // an answer on which nobody can decide
+    bool const has_answer =
+        code == error::predicate_threw; // the server has answered, but there is no decision on its result
     end_attempt(number, has_answer ? attempt_end::how::failed : attempt_end::how::abandoned,
                 has_answer ? failure_kind::permanent : failure_kind::none,
                 has_answer ? at(number).heeded : pushback(), now);
@@ -146,7 +147,7 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
     return one;
 }
 
-/// Returns what the peer said about trying again.
+/// Returns what the server said about retries.
 pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
                                    std::optional<bool> wanted, time_point now) noexcept {
     pushback const said = said_with(number, failure);
@@ -169,12 +170,12 @@ void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, 
         return;
     failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
     time_point const began = attempts_[number - 1].began;
-    bool const is_abandoned = outcome == attempt_end::how::abandoned; // nobody may know when
+    bool const is_abandoned = outcome == attempt_end::how::abandoned; // the time of its end may be unknown
     gate->on_end({outcome, kind, after, number, is_abandoned ? began : now,
                   is_abandoned ? duration::zero() : elapsed_between(began, now), said});
 }
 
-/// The verdict's own comes after what the attempt heeded.
+/// The verdict's own pushback takes precedence over the one that the attempt reported.
 pushback hedge_machine::said_with(std::uint64_t number, verdict const& failure) const noexcept {
     hedged_attempt const& one = attempts_[number - 1];
     if (one.marks && one.marks->forbidden)
@@ -192,7 +193,7 @@ detail::shared_value<nested_marks> hedge_machine::marks_of_nested(std::uint64_t 
     try {
         if (!shared)
             shared = detail::shared_value<nested_marks>::make();
-    } catch (...) { // nobody will be told
+    } catch (...) { // without memory the nested retry has no marks
     }
     return shared;
 }

@@ -17,7 +17,7 @@ hedge_machine::~hedge_machine() {
     for (std::uint64_t number = 1; number <= begun_; ++number) {
         if (attempts_[number - 1].is_running)
             end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), {});
-        attempts_[number - 1].marks = {}; // nobody may destroy what is in the memory
+        attempts_[number - 1].marks = {}; // the memory may be freed without destructors
     }
     drop_ready();
     give_lease_back();
@@ -27,7 +27,7 @@ bool hedge_machine::measures_successes() const noexcept {
     return policy_.settings().observed || common().gate_measures_time;
 }
 
-// --- how it goes on
+// --- the next step
 
 void hedge_machine::start(time_point now) {
     if (auto const& timeout = common().total_timeout)
@@ -103,21 +103,21 @@ hedge_action hedge_machine::delivery() const {
     action.error = error_;
     action.thrown = thrown_;
     bool const was_stopped = reason_ == stop_reason::cancelled || reason_ == stop_reason::deadline;
-    if (has_marked_ && was_stopped && error_ && common().is_nested) // the outer retry has to see the mark
+    if (has_marked_ && was_stopped && error_ && common().is_nested) // the outer retry must see the mark
         detail::mark_permanent(action.error, action.thrown);
     return action;
 }
 
 time_point hedge_machine::expiry() const noexcept {
-    if (phase_ != phase::open) // whatever the attempts have been told, they may not have heard it
+    if (phase_ != phase::open) // attempts may have ignored an earlier emission
         return watches_deadline() ? tells_at_ : time_point::max();
     return stopping_ == stopping::no && may_begin(next_at_) ? std::min(deadline_, next_at_) : deadline_;
 }
 
-/// While there is no result: whether there is a reason to end without one, or to begin another attempt.
+/// Without a result: ends the operation if there is a reason to, or begins another attempt.
 void hedge_machine::go_on(time_point now) {
     if (!is_stopping() && now < deadline_ && !is_ready_ && begun_ > 0 && now >= next_at_)
-        begin_another(now); // which calls what may cancel
+        begin_another(now); // its callables may cancel
     if (phase_ != phase::open)
         return;
     if (stopping_ == stopping::cancelled)
@@ -140,7 +140,7 @@ void hedge_machine::go_on(time_point now) {
         conclude_unanswered();
 }
 
-/// Nothing runs and nothing may begin, and no attempt that ended has left a result.
+/// No attempt runs, none may begin, and none has left a result.
 void hedge_machine::conclude_unanswered() noexcept {
     if (failures_ == 0)
         is_lost_ = true;
@@ -159,7 +159,7 @@ void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, erro
         has_to_stop_ = has_to_stop_ || !was_told_;
 }
 
-/// The first deadline after that one: of this operation, or of what it is a part of.
+/// The first deadline after `reached`: of this operation, or of the one that it is part of.
 time_point hedge_machine::deadline_after(time_point reached) noexcept {
     time_point first = time_point::max();
     auto const consider = [&](time_point deadline) {
@@ -175,7 +175,7 @@ time_point hedge_machine::deadline_after(time_point reached) noexcept {
 
 // --- another attempt
 
-/// Whether another attempt may begin then, as far as is known.
+/// Whether another attempt may begin at `when`, as far as is known.
 bool hedge_machine::may_begin(time_point when) const noexcept {
     return !no_more_ && begun_ < policy_.settings().max_attempts() && when < deadline_;
 }
@@ -185,7 +185,7 @@ void hedge_machine::begin_another(time_point now) {
         make_ready(now);
 }
 
-/// Asks whether the next attempt may begin; where it is not the first there is a lease for it.
+/// Asks the gate whether the next attempt may begin. For any but the first a retry has been granted.
 void hedge_machine::make_ready(time_point now, verdict const* after) {
     std::uint64_t const number = begun_ + 1u;
     if (auto const& gate = common().gate) {
@@ -195,7 +195,7 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
             give_lease_back();
             no_more_ = true;
             reason_ = stop_reason::refused;
-            if (!error_) // nothing has failed that could be delivered
+            if (!error_) // no failure could be delivered
                 error_ = answer.refusal ? answer.refusal : detail::attempt_refused_error();
             return;
         }
@@ -212,7 +212,7 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
     }
 }
 
-/// The hook threw, after that failure, or else after the last one if there has been any.
+/// The hook threw after that failure; otherwise after the last failure, if there was one.
 void hedge_machine::end_by_hook(verdict const* after) noexcept {
     error_code const code = after ? after->error() : failures_ > 0 ? error_ : error_code();
     std::exception_ptr own = after ? after->exception() : thrown_;
@@ -243,7 +243,7 @@ hedge_action hedge_machine::launch(time_point now) {
     return action;
 }
 
-/// What was admitted does not begin; what it cost is given back.
+/// An admitted attempt does not begin: its cost is given back.
 void hedge_machine::drop_ready() noexcept {
     if (!std::exchange(is_ready_, false))
         return;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t most_attempts = 16;
 
-/// Of a new policy.
+/// The settings of a new policy.
 template <typename Change>
 detail::shared_value<hedge_settings> settings_with(Change change) {
     hedge_settings from;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t records_between_halvings = 8192;
 
-/// Which octave of 16 steps, and which step in it: a duration below 16 ns is a step of its own, above that its
-/// four bits after the first one count.
+/// The octave of 16 steps, and the step in it. A duration below 16 ns is a step of its own; above that the four
+/// bits after the first one count.
 constexpr std::pair<std::size_t, std::size_t> place_of(duration took) noexcept {
     auto const ns = static_cast<std::uint64_t>(std::max(took, duration::zero()).count());
     if (ns < 16)
@@ -49,8 +49,9 @@ void latency_quantile::record(saturating_duration took) noexcept {
         halve();
 }
 
-/// What an odd count leaves over goes to the next one, so that rare durations are neither forgotten nor kept
-/// for ever. Records only add meanwhile; one thread at a time subtracts.
+/// Halves all counts. The remainder of an odd count goes to the next one, so that rare durations are neither
+/// forgotten nor kept forever. Other threads may record meanwhile, which only adds; one thread at a time
+/// subtracts.
 void latency_quantile::halve() noexcept {
     if (halving_.exchange(true, std::memory_order_acquire))
         return;
@@ -59,7 +60,7 @@ void latency_quantile::halve() noexcept {
         std::uint32_t taken = 0;
         for (std::size_t step = 0; step < steps; ++step) {
             auto& count = in_step_[octave * steps + step];
-            std::uint32_t const before = count.load(std::memory_order_acquire); // its octave has no less
+            std::uint32_t const before = count.load(std::memory_order_acquire); // the octave's count is no less
             std::uint32_t const kept = (before + left_over) / 2;
             left_over = (before + left_over) % 2;
             count.fetch_sub(before - kept, std::memory_order_relaxed);
@@ -73,13 +74,14 @@ void latency_quantile::halve() noexcept {
 duration latency_quantile::value() const noexcept {
     if (recorded_.load(std::memory_order_relaxed) < min_samples_)
         return initial_;
-    std::array<std::uint32_t, octaves> counts; // looked at once: others record meanwhile
+    std::array<std::uint32_t, octaves> counts; // read once: other threads record meanwhile
     std::uint64_t all = 0;
     for (std::size_t octave = 0; octave < octaves; ++octave)
         all += counts[octave] = in_octave_[octave].load(std::memory_order_relaxed);
     if (all == 0)
         return initial_;
-    double const exactly = q_ * static_cast<double>(all); // but for the last bits, which make no rank
+    double const exactly =
+        q_ * static_cast<double>(all); // exact except for the last bits, which must not raise the rank
     auto rank = static_cast<std::uint64_t>(std::ceil(exactly - exactly * 1e-15));
     std::size_t octave = 0;
     while (octave + 1 < octaves && rank > counts[octave])

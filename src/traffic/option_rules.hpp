@@ -20,7 +20,7 @@ void demand(bool good, std::string_view field, Value value, std::string_view rul
         refuse(field, value, rule);
 }
 
-/// And tells what the other field is whose name ends the rule.
+/// Refuses it too, and adds the value of the other field, whose name ends the rule.
 template <typename Value>
 void demand(bool good, std::string_view field, Value value, std::string_view rule, Value other) {
     if (good)
@@ -31,7 +31,7 @@ void demand(bool good, std::string_view field, Value value, std::string_view rul
         refuse(field, value, rule, other);
 }
 
-/// Refuses what is no number of tokens or the like.
+/// Refuses NaN, infinity and negative numbers.
 inline double amount(std::string_view field, double value) {
     demand(std::isfinite(value) && value >= 0, field, value, "must be finite and not negative");
     return value;

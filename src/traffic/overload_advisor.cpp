@@ -37,7 +37,7 @@ double overload_advisor::retry_share(time_point now) const noexcept {
 
 overload_advice overload_advisor::advise(time_point now) const noexcept {
     counts const all = counted(now);
-    double const exactly = options_.retry_share * whole_retry; // but for the last bits
+    double const exactly = options_.retry_share * whole_retry; // exact except for the last bits
     auto const least = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(exactly + exactly * 1e-15));
     return all.requests >= options_.min_requests && all.billionths >= least * all.requests
                ? overload_advice::do_not_retry

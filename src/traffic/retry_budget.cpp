@@ -10,7 +10,7 @@ namespace asio_retry {
 namespace {
 
 constexpr std::int64_t one_retry = 1'000'000'000;
-constexpr double greatest_balance = 4e18; // the sum of two can still be counted
+constexpr double greatest_balance = 4e18; // the sum of two still fits
 constexpr duration::rep never_folded = std::numeric_limits<duration::rep>::min();
 
 std::int64_t billionths(double retries) noexcept {
@@ -45,7 +45,7 @@ double retry_budget::balance(time_point now) const noexcept {
     return static_cast<double>(fold(now)) / one_retry;
 }
 
-/// How long ago the last fold was; nothing before the first.
+/// The time since the last fold; nothing before the first.
 std::optional<duration> retry_budget::time_since_fold(time_point now) const noexcept {
     duration::rep const begin = folded_at_.load();
     if (begin == never_folded)
@@ -54,7 +54,7 @@ std::optional<duration> retry_budget::time_since_fold(time_point now) const noex
                                                   : duration::zero();
 }
 
-/// Claims the time that has passed since the last fold for the one that is made now.
+/// Claims the time since the last fold for this one.
 duration retry_budget::claim_time(time_point now) const noexcept {
     duration::rep const end = now.time_since_epoch().count();
     duration::rep begin = folded_at_.load();
@@ -69,7 +69,7 @@ double retry_budget::in_windows(duration time) const noexcept {
 }
 
 std::int64_t retry_budget::fold(time_point now) const noexcept {
-    // In this order: who sees that another thread has claimed the time finds nothing that was earned in it.
+    // The order matters: a thread that sees that another has claimed the time finds no earnings of that time.
     std::optional<duration> const earned_over = time_since_fold(now);
     std::uint64_t const earnings = earnings_.load(std::memory_order_relaxed) == 0 ? 0 : earnings_.exchange(0);
     duration const passed = claim_time(now);

@@ -35,7 +35,8 @@ std::uint64_t share_budget::in_flight() const noexcept {
 bool share_budget::acquire(failure_kind, time_point) noexcept {
     std::uint64_t counts = counts_.load();
     for (;;) {
-        double const exactly = options_.share * static_cast<double>(all_in(counts)); // but for the last bits
+        double const exactly =
+            options_.share * static_cast<double>(all_in(counts)); // exact except for the last bits
         auto const allowed = static_cast<std::uint64_t>(exactly + exactly * 1e-15);
         if (retries_in(counts) >= std::max<std::uint64_t>(options_.min_retries, allowed))
             return false;
@@ -59,7 +60,7 @@ void share_budget::on_end(attempt_end const& end) noexcept {
     assert(in_flight() > 0);
     if (end.number == 1)
         counts_.fetch_sub(one_first_attempt);
-    else if (end.after != failure_kind::none) // or it has not begun, and the retry is given back or waits on
+    else if (end.after != failure_kind::none) // otherwise the retry did not begin: it is given back or waits on
         counts_.fetch_sub(retry_of_many);
 }
 

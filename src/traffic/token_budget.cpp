@@ -105,7 +105,7 @@ token_budget_options grpc_tokens(double max_tokens, double token_ratio) {
                    "must be finite and at least 0.001");
     token_budget_options options;
     options.capacity = max_tokens;
-    // A decimal fraction may be a little less than it looks.
+    // A decimal fraction may be stored a little too small.
     options.per_success = std::floor(token_ratio * 1000 + 1e-9) / 1000;
     options.per_failure = 1;
     options.threshold = max_tokens / 2;

@@ -14,14 +14,14 @@ constexpr duration::rep never_begun = std::numeric_limits<duration::rep>::min();
 window_budget_options const& checked(window_budget_options const& o) {
     using namespace std::chrono_literals;
     detail::demand(0 <= o.ratio && o.ratio <= 1000, "window_budget.ratio", o.ratio, "must be in [0, 1000]");
-    // A number of seconds may be too great to be a duration.
+    // A number of seconds may be too great for a duration.
     if (o.ttl < 1s || o.ttl > 60s)
         detail::refuse("window_budget.ttl", std::to_string(o.ttl.count()) + "s", "must be from 1s to 60s");
     return o;
 }
 
 std::int64_t withdrawal_of(double ratio) noexcept {
-    constexpr double greatest = std::numeric_limits<std::int32_t>::max(); // Finagle's is an int
+    constexpr double greatest = std::numeric_limits<std::int32_t>::max(); // Finagle uses an int
     return ratio == 0 ? 1 : static_cast<std::int64_t>(std::min(scale / ratio, greatest));
 }
 
@@ -37,7 +37,7 @@ window_budget::window_budget(window_budget_options const& options)
     , slot_length_(duration(options.ttl) / slot_count)
     , slot_began_(never_begun) {}
 
-/// Forgets what is older than the window. A slot begins when something is done in it.
+/// Forgets slots that are older than the window. A slot begins when something happens in it.
 void window_budget::advance(time_point now) const noexcept {
     duration::rep const at = now.time_since_epoch().count();
     duration::rep began = slot_began_.load();
@@ -77,7 +77,7 @@ bool window_budget::acquire(failure_kind, time_point now) noexcept {
     return false;
 }
 
-/// Whoever takes it out of its slot adds it to the sum, this or `advance`.
+/// Takes one retry out of its slot and adds it to the sum, unless `advance` has done both.
 void window_budget::give_back(failure_kind) noexcept {
     std::size_t const last = present_.load();
     for (std::size_t i = 1; i <= slot_count; ++i) {

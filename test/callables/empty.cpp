@@ -24,7 +24,7 @@ void expect_refused_as_empty(std::string const& field, std::function<void()> con
     } catch (std::invalid_argument const& e) {
         refusal = e.what();
     }
-    EXPECT_EQ(refusal, "asio_retry: " + field + " = empty: must be something that can be called");
+    EXPECT_EQ(refusal, "asio_retry: " + field + " = empty: must be a callable");
 }
 
 /// `plug_in(f)` refuses every kind of function of that signature that has none.

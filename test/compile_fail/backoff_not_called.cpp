@@ -1,4 +1,4 @@
-// expected: backoff: this is a function that makes one: call it, as in exponential(100ms)
+// expected: backoff: this function makes a backoff: call it, as in exponential(100ms)
 #include <asio_retry/retry_policy.hpp>
 
 #include <chrono>

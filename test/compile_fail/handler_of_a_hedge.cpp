@@ -1,6 +1,5 @@
-// expected: async_hedge: the handler must be callable with what the operation completes with: (error_code,
-// T...) if it takes a completion token or returns an error_code or a result, or else (std::exception_ptr[,
-// T])
+// expected: async_hedge: the handler must take the operation's completion: (error_code, T...) if the operation
+// takes a completion token or returns an error_code or a result, or else (std::exception_ptr[, T])
 #include <asio_retry/async_hedge.hpp>
 
 #include <boost/asio/awaitable.hpp>

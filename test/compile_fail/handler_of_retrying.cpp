@@ -1,4 +1,4 @@
-// expected: retrying: the handler inside must be callable with what the operation completes with
+// expected: retrying: the inner handler must take the operation's completion
 #include <asio_retry/retrying.hpp>
 
 #include <boost/asio/steady_timer.hpp>

@@ -1,4 +1,4 @@
-// expected: jitter: this is a function that makes one: call it, as in equal_jitter()
+// expected: jitter: this function makes a jitter: call it, as in equal_jitter()
 #include <asio_retry/retry_policy.hpp>
 
 asio_retry::retry_policy make() {

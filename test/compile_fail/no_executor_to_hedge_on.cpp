@@ -1,5 +1,5 @@
-// expected: async_hedge: there is no executor to wait on, because this completion token has none of its own;
-// give one: async_hedge(executor, operation, policy, token)
+// expected: async_hedge: this completion token has no executor to wait on; pass one: async_hedge(executor,
+// operation, policy, token)
 #include <asio_retry/async_hedge.hpp>
 
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,5 @@
 // expected: async_retry: the operation given a completion token does not start an Asio asynchronous operation
-// (return what its initiating function returns)
+// (return the result of its initiating function)
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

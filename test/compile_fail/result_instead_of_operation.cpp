@@ -1,5 +1,5 @@
-// expected: async_retry: this is an awaitable, which can be awaited once: give what makes one for each attempt,
-// as in [] { return fetch(); }
+// expected: async_retry: this is an awaitable, which can be awaited only once: pass a callable that makes one
+// for each attempt, as in [] { return fetch(); }
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

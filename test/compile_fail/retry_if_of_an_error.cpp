@@ -1,5 +1,5 @@
-// expected alone: retry_if, when, max_attempts_when: this is an error and not a predicate; say what is compared
-// with it: [](error_code e) { return e == asio::error::try_again; }
+// expected alone: retry_if, when, max_attempts_when: this is an error and not a predicate; compare with it:
+// [](error_code e) { return e == asio::error::try_again; }
 #include <asio_retry/retry_policy.hpp>
 
 #include <boost/asio/error.hpp>

@@ -1,5 +1,5 @@
-// expected: retry: a blocking retry takes a plain callable; for one that takes a completion token or returns an
-// awaitable or a deferred operation there is async_retry
+// expected: retry: a blocking retry takes a plain callable; use async_retry for one that takes a completion
+// token or returns an awaitable or a deferred operation
 #include <asio_retry/retry.hpp>
 
 #include <boost/asio/steady_timer.hpp>

@@ -1,6 +1,5 @@
-// expected alone: retrying: what the operation completes with must have a default constructor, for where it
-// fails; a std::optional of it has one, and an acceptor takes the socket: async_accept(socket,
-// retrying(policy))
+// expected alone: retrying: result types must be default-constructible: use a std::optional of the type; an
+// acceptor takes the socket: async_accept(socket, retrying(policy))
 #include <asio_retry/retrying.hpp>
 
 #include <boost/asio/ip/tcp.hpp>

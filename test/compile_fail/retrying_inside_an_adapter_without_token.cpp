@@ -1,5 +1,5 @@
 // expected alone: retrying: the completion signature of the operation must be void(error_code, T...) or
-// void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, as_tuple(token))
+// void(std::exception_ptr, T...); put adapters such as as_tuple inside: retrying(policy, as_tuple(token))
 #include <asio_retry/retrying.hpp>
 
 #include <boost/asio/as_tuple.hpp>

@@ -1,5 +1,5 @@
-// expected: async_retry: what the operation completes with must have a default constructor, for where it
-// fails; a std::optional of it has one, and what returns permanent(ec) is given -> error_code
+// expected: async_retry: result types must be default-constructible: use a std::optional of the type; a
+// callable that returns permanent(ec) needs the return type error_code
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/permanent.hpp>
 

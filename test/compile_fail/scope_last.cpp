@@ -1,4 +1,4 @@
-// expected: async_retry: where to wait comes first: async_retry(scope, operation, policy)
+// expected: async_retry: the place to wait comes first: async_retry(scope, operation, policy)
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

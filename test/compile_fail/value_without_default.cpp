@@ -1,5 +1,4 @@
-// expected: async_retry: what the operation completes with must have a default constructor, for where it fails;
-// a std::optional of it has one
+// expected: async_retry: result types must be default-constructible: use a std::optional of the type
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -120,7 +120,7 @@ RC_GTEST_PROP(decision_04, exactly_the_fractions_outside_zero_and_one_are_refuse
     if (fraction >= 0 && fraction <= 1)
         RC_ASSERT(message.empty());
     else
-        RC_ASSERT(names_number(message, "proportional_jitter.fraction", fraction, "must lie in [0, 1]"));
+        RC_ASSERT(names_number(message, "proportional_jitter.fraction", fraction, "must be in [0, 1]"));
 }
 
 RC_GTEST_PROP(decision_04, exactly_the_counts_below_one_are_refused, ()) {

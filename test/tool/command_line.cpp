@@ -266,12 +266,12 @@ TEST(command_line, refuses_what_it_does_not_understand) {
                        "--format yaml: must be table, chart, csv, json or svg");
     expect_usage_error("explain go_backoff --colour", "no option '--colour': did you mean --color?");
     expect_usage_error("explain go_backoff --color blue", "--color blue: must be auto, always or never");
-    expect_usage_error("explain go_backoff --json --format csv", "--json and --format csv: which?");
+    expect_usage_error("explain go_backoff --json --format csv", "--json and --format csv: give only one");
     expect_usage_error("explain go_backoff --seed 1 --seed 2", "--seed");
     expect_usage_error("explain go_backoff --failure-probability 0.5x", "must be a number");
     expect_usage_error("completion", "of which shell?");
     expect_usage_error("completion fish", "no shell 'fish'");
-    expect_usage_error("--version extra", "--version stands alone, found 'extra'\n");
+    expect_usage_error("--version extra", "--version takes no argument, found 'extra'\n");
     expect_usage_error("manual more", "too many positional options");
     expect_usage_error("profiles --format svg", "must be table, csv or json");
     expect_usage_error("simulate occ --clients 0", "at least 1");

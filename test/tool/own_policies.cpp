@@ -111,10 +111,10 @@ TEST(policy_files, have_no_key_of_json_twice) {
     EXPECT_EQ(fault_in_file(R"({"a": "celery", "b": "celery", "\u0061": "grpc"})"),
               "p.conf: a: a second policy with the name 'a'");
     EXPECT_EQ(fault_in_file(R"({"a": {"max_attempts": 3, "clamp": true, "max_attempts": 7}})"),
-              "p.conf: a: the key 'max_attempts' stands twice in one object");
+              "p.conf: a: the key 'max_attempts' is twice in one object");
     EXPECT_EQ(fault_in_file(
                   R"({"a": {"chained": [{"constant": "1s"}, 2, {"constant": {"cap": "1s", "cap": "2s"}}]}})"),
-              "p.conf: a: the key 'cap' stands twice in one object");
+              "p.conf: a: the key 'cap' is twice in one object");
     std::string const one = R"({"max_attempts": 3, "constant": {"value": "1s", "cap": "2s"}})";
     std::string const alike = "{\"a\": " + one + ", \"max_attempts\": " + one + "}";
     EXPECT_EQ(policies_in(alike, "p.conf").size(), 2u);
@@ -132,11 +132,11 @@ TEST(policy_texts, may_have_a_name) {
 
 TEST(policy_texts, that_are_the_argument_of_their_name_are_told_to_stand_in_parentheses) {
     EXPECT_EQ(fault_in_file("max_attempts = 3"),
-              "p.conf:1: at byte 0: expected an item such as max_attempts(10), found '3'; arguments stand in "
+              "p.conf:1: at byte 0: expected an item such as max_attempts(10), found '3'; write arguments in "
               "parentheses: max_attempts(3)");
     expect_usage_error("explain 'exponential = 100ms, cap=2s'",
                        "asio-retry: exponential: at byte 0: expected an item such as max_attempts(10), found "
-                       "'100'; arguments stand in parentheses: exponential(100ms, cap=2s)\n");
+                       "'100'; write arguments in parentheses: exponential(100ms, cap=2s)\n");
     for (std::string const other : {"mine = 3", "celery = 3", "max_attempts = 0", "constant = full_jiter()"})
         EXPECT_THAT(fault_in_file(other), Not(HasSubstr("parentheses"))) << other;
     EXPECT_EQ(policies_in("max_attempts = celery", "p.conf").front().name, "max_attempts");

@@ -12,36 +12,39 @@ namespace asio_retry {
 
 /// The options of an `adaptive_throttle`.
 struct adaptive_throttle_options {
-    double k = 2; ///< requests per accepted one that are let through, at least 1
-    saturating_duration window = std::chrono::seconds(20); ///< what is remembered, at least 1 s
-    double max_rejection = 0.9;                            ///< the greatest share that is refused, in (0, 1)
-    std::uint64_t seed = 0;                                ///< of the draws; 0: a random one
+    double k = 2; ///< requests that it lets through for each accepted one, at least 1
+    saturating_duration window = std::chrono::seconds(20); ///< how long it remembers attempts, at least 1 s
+    double max_rejection = 0.9; ///< the greatest share of the attempts that it refuses, in (0, 1)
+    std::uint64_t seed = 0;     ///< of the random draws; 0: a random seed
 };
 
-/// Refuses attempts at random, the more of them the fewer the peer accepts, so that a peer that has too much to
-/// do is not asked only to say no (Google's SRE book, chapter 21, "Client-side throttling").
+/// Refuses attempts at random: the fewer attempts the server accepts, the more it refuses.
 ///
-/// An attempt is refused, with error::client_throttled, with the probability
+/// So clients do not load an overloaded server with requests that it can only refuse. Use it for many attempts
+/// that are short compared with the window.
+///
+/// It refuses an attempt with this probability, taken over the last `window` in thirty slots:
 ///
 ///     min(max_rejection, max(0, (requests - k accepts) / (requests + 1)))
 ///
-/// over the last `window`, in thirty slots. Requests are all attempts that were asked for, refused ones too;
-/// accepts are successes and permanent failures, which are answers. An attempt that is abandoned is no request;
-/// one that runs is, and has not been accepted: of a hundred at once, before anything is known of the peer, a
-/// tenth or so are let through. It is for many attempts that are short compared with the window.
-/// With the defaults a peer gets about twice what it accepts, a dead one a tenth of the requests, and some 35 s
-/// after an outage it is trusted again; where there are few attempts per second, chance makes that 15 to 80 s.
-/// A longer window, or a `max_rejection` of nearly 1, takes minutes for that: nothing is learnt from attempts
-/// that are not made.
+/// Requests are all attempts that asked to begin, refused ones too; an abandoned attempt is no request. Accepts
+/// are answers: successes and permanent failures. A running attempt is a request without an answer. So of a
+/// hundred attempts at once, before the first answer, it lets about a tenth through.
 ///
-/// Thread safety: any function may be called from any thread; there is a lock, held for a few additions.
+/// With the defaults a server gets about twice the attempts that it accepts, and a dead server a tenth of the
+/// requests. About 35 s after an outage the throttle trusts the server again; with few attempts per second,
+/// chance makes that 15 to 80 s. A longer window, or a `max_rejection` near 1, makes it minutes: an attempt
+/// that is not made teaches nothing.
+///
+/// Errors: an operation whose first attempt is refused ends with error::client_throttled.
+/// Thread safety: call any function from any thread. A lock is held for a few additions.
+/// Source: Google's book "Site Reliability Engineering", chapter 21, "Client-side throttling".
 class ASIO_RETRY_DECL adaptive_throttle final : public retry_gate {
 public:
-    /// Throws std::invalid_argument for k < 1, a window under 1 s, a max_rejection outside (0, 1), and what is
-    /// no number.
+    /// Throws std::invalid_argument for k < 1, a window under 1 s, a max_rejection outside (0, 1), and NaN.
     explicit adaptive_throttle(adaptive_throttle_options const& options = {});
 
-    /// With which probability an attempt would be refused at `now`.
+    /// The probability that an attempt is refused at `now`.
     double rejection(time_point now) const noexcept;
 
     admission admit(std::uint64_t number, time_point now) noexcept override;

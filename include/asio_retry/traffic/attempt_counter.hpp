@@ -12,19 +12,19 @@
 
 namespace asio_retry {
 
-/// Counts the attempts that begin, so that a client can tell its peers how many of them are retries.
+/// Counts the attempts that begin, so that a client can tell servers how many of them are retries.
 ///
-/// A gate that refuses nothing. Put it last in `all_gates`: what another one refuses then is not counted. An
-/// attempt that a hook or an observer cancels before it begins is.
-/// Attempts are forgotten after `window`, in ten slots, the present one included.
+/// This gate refuses nothing. Put it last in `all_gates`: then it does not count attempts that another gate
+/// refuses. It does count an attempt that a hook or an observer cancels before it begins. It forgets attempts
+/// after `window`, in ten slots that include the present one.
 ///
-/// Thread safety: any function may be called from any thread; there is a lock, held for a few additions.
+/// Thread safety: call any function from any thread. A lock is held for a few additions.
 class ASIO_RETRY_DECL attempt_counter final : public retry_gate {
 public:
     /// Throws std::invalid_argument unless the window is positive.
     explicit attempt_counter(saturating_duration window = std::chrono::seconds(60));
 
-    /// What began within the window.
+    /// The attempts that began within the window.
     attempt_histogram recent(time_point now) const noexcept;
 
     admission admit(std::uint64_t number, time_point now) noexcept override;

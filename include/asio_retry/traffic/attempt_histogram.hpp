@@ -12,38 +12,43 @@
 
 namespace asio_retry {
 
-/// The field by which a request says how often it has been tried before (gRFC A6).
+/// The field in which a request says how many attempts came before it.
+///
+/// Source: gRFC A6.
 inline constexpr std::string_view previous_attempts_field = "grpc-previous-rpc-attempts";
 
-/// The field by which a client says how many of its requests were retries lately: an `attempt_histogram`.
+/// The field in which a client says how many of its recent requests were retries: an `attempt_histogram`.
 inline constexpr std::string_view attempt_histogram_field = "asio-retry-attempts";
 
-/// The value of `previous_attempts_field`: "1" for attempt 2. Empty for a first attempt: send no field then.
+/// The value of `previous_attempts_field`: "1" for attempt 2.
+///
+/// It is empty for a first attempt: then send no field.
 ASIO_RETRY_DECL std::string previous_attempts(attempt const& a);
 
-// Of both parsers: spaces and tabs around a number do not count, a number consists of digits alone and is held
-// at the greatest there is. They take any text whatever and never throw.
+// Both parsers skip spaces and tabs around a number. A number consists of digits alone; one that is too great
+// becomes the greatest. They take any text and never throw.
 
-/// The number of the attempt that a request is, by the value of `previous_attempts_field`: 2 for "1", and 1 for
-/// nothing, where the field is absent. None for what is no number.
+/// The number of the attempt, read from the value of `previous_attempts_field`: 2 for "1".
+///
+/// Without a field the text is empty, and the number 1. None for text that is no number.
 ASIO_RETRY_DECL std::optional<std::uint64_t> parse_previous_attempts(std::string_view text) noexcept;
 
-/// How many attempts were first ones, second ones and so on.
+/// Counts attempts by their number: first attempts, second attempts and so on.
 class attempt_histogram {
 public:
     static constexpr std::size_t buckets = 8; ///< for the numbers 1 to 7, and for 8 or more
 
-    /// Counts are held at the greatest number there is. A number of 0 counts as 1.
+    /// Adds attempts of one number; 0 counts as 1. A count that would overflow stays at the greatest number.
     ASIO_RETRY_DECL void add(std::uint64_t number, std::uint64_t count = 1) noexcept;
     /// Adds all counts of `other`.
     ASIO_RETRY_DECL void merge(attempt_histogram const& other) noexcept;
 
-    /// How many attempts had this number; from 8 on, this or any other from 8 on.
+    /// How many attempts had this number. From 8 on: how many had a number of 8 or more.
     ASIO_RETRY_DECL std::uint64_t count(std::uint64_t number) const noexcept;
     /// How many attempts there were.
     ASIO_RETRY_DECL std::uint64_t total() const noexcept;
 
-    /// The share of the attempts that were no first ones; 0 if there were none.
+    /// The share of the attempts that were retries; 0 without attempts.
     ASIO_RETRY_DECL double retry_share() const noexcept;
 
     friend bool operator==(attempt_histogram const&, attempt_histogram const&) noexcept = default;
@@ -52,11 +57,12 @@ private:
     std::array<std::uint64_t, buckets> counts_{};
 };
 
-/// The value of `attempt_histogram_field`: the counts from the first attempts on, without zeros at the end.
-/// "90,9,1" is 90 first attempts, nine second ones and a third one; "0" is nothing.
+/// The value of `attempt_histogram_field`: the counts by number, without zeros at the end.
+///
+/// "90,9,1" means 90 first attempts, nine second attempts and one third attempt; "0" means no attempts.
 ASIO_RETRY_DECL std::string to_string(attempt_histogram const& h);
 
-/// Reads what `to_string` writes: one to eight numbers with commas between them. None for anything else.
+/// Reads the text that `to_string` writes: one to eight numbers with commas between them. None for other text.
 ASIO_RETRY_DECL std::optional<attempt_histogram> parse_attempt_histogram(std::string_view text) noexcept;
 
 } // namespace asio_retry

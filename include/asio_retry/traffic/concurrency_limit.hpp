@@ -15,14 +15,15 @@ struct aimd_options {
     std::uint32_t initial = 20;   ///< the limit at first
     std::uint32_t least = 1;      ///< of the limit
     std::uint32_t greatest = 200; ///< of the limit
-    double backoff_ratio = 0.9;   ///< what is left of the limit after a drop, in (0, 1)
-    saturating_duration timeout = std::chrono::seconds(5); ///< what takes longer is a drop too
+    double backoff_ratio = 0.9;   ///< share of the limit that is left after a drop, in (0, 1)
+    saturating_duration timeout = std::chrono::seconds(5); ///< an attempt that takes longer is a drop too
 };
 
-/// Additive increase, multiplicative decrease, as TCP has it: AIMDLimit of Netflix's concurrency-limits.
+/// An algorithm for `concurrency_limit`: raises the limit one by one, and cuts it after a drop.
 ///
-/// A drop makes the limit L int(L * backoff_ratio); everything else makes it L + 1 where at least half of it is
+/// A drop makes the limit L int(L * backoff_ratio). Any other update makes it L + 1 if at least half of it is
 /// in use.
+/// Source: AIMDLimit of Netflix's concurrency-limits; additive increase, multiplicative decrease, as in TCP.
 class ASIO_RETRY_DECL aimd {
 public:
     /// Throws std::invalid_argument unless 1 <= least <= initial <= greatest, for a ratio outside (0, 1) and a
@@ -42,27 +43,30 @@ private:
 
 /// The options of a `gradient`.
 struct gradient_options {
-    std::uint32_t initial = 20;      ///< the limit at first
-    std::uint32_t least = 20;        ///< of the limit
-    std::uint32_t greatest = 200;    ///< of the limit
-    double smoothing = 0.2;          ///< the weight of a new limit, in (0, 1]
-    double queue = 4;                ///< attempts that may wait at the peer
-    double tolerance = 1.5;          ///< how much longer than usual is no sign of waiting, at least 1
-    std::uint32_t long_window = 600; ///< how many attempts "usual" is an average of, at least 1
+    std::uint32_t initial = 20;   ///< the limit at first
+    std::uint32_t least = 20;     ///< of the limit
+    std::uint32_t greatest = 200; ///< of the limit
+    double smoothing = 0.2;       ///< the weight of a new limit, in (0, 1]
+    double queue = 4;             ///< attempts that may wait at the server
+    double tolerance = 1.5; ///< up to this many times the usual time, an attempt has not waited; at least 1
+    std::uint32_t long_window = 600; ///< how many attempts the usual time is an average of, at least 1
 };
 
-/// Follows how long attempts take, compared with how long they usually take: Gradient2Limit of Netflix's
-/// concurrency-limits.
+/// An algorithm for `concurrency_limit`: lowers the limit when attempts take longer than usual.
 ///
-/// With L the limit and `long` the exponential mean of the times, the mean of the first ten to begin with:
-/// gradient = max(0.5, min(1, tolerance * long / rtt)), and L becomes
-/// (1 - smoothing) L + smoothing (L * gradient + queue) where at least half of it is in use. Where long / rtt
-/// is greater than 2, from the tenth on, `long` becomes 0.95 long for the next time. A drop counts by its time
-/// alone.
+/// Here L is the limit, rtt the time of the attempt, and `long` the usual time. That is the exponential mean of
+/// all times, or of the first ten times the plain mean. If at least half of L is in use, an update computes:
+///
+///     gradient = max(0.5, min(1, tolerance * long / rtt))
+///     L = (1 - smoothing) L + smoothing (L * gradient + queue)
+///
+/// If long / rtt is greater than 2, `long` becomes 0.95 long for the next update, from the tenth on. A drop
+/// counts by its time alone.
+/// Source: Gradient2Limit of Netflix's concurrency-limits.
 class ASIO_RETRY_DECL gradient {
 public:
-    /// Throws std::invalid_argument unless 1 <= least <= initial <= greatest, and for what lies outside what
-    /// the options say.
+    /// Throws std::invalid_argument unless 1 <= least <= initial <= greatest, and for another option outside
+    /// its range.
     explicit gradient(gradient_options const& options = {});
 
     /// How many attempts may run.
@@ -81,17 +85,21 @@ private:
     std::uint32_t warm_up_ = 0;
 };
 
-/// Refuses attempts beyond a number in flight that it finds out itself, with error::too_many_in_flight.
+/// Refuses attempts while too many are in flight; it finds out the limit itself.
 ///
-/// A success tells the algorithm how long it took; a timeout, and what a peer refuses because it has too much
-/// to do or limits this client, is a drop; other ends say nothing. There is no queue: refused attempts fail, or
-/// wait with `wait_when_refused`; for a queue there is `retry_scope::max_pending`.
+/// - A success tells the algorithm how long it took.
+/// - A timeout is a drop, and so is a refusal because the server is overloaded or limits this client.
+/// - Other ends say nothing.
+///
+/// There is no queue: refused attempts fail, or wait with `wait_when_refused`. `retry_scope::max_pending` gives
+/// a queue.
 ///
 /// `Algorithm` is aimd, gradient, or a class with the same two functions. They are called one at a time, and
 /// `limit` is asked after each `update`.
 ///
-/// Thread safety: any function may be called from any thread. To admit an attempt takes no lock; a success and
-/// a drop do, for one `update`.
+/// Errors: an operation whose first attempt is refused ends with error::too_many_in_flight.
+/// Thread safety: call any function from any thread. Admitting an attempt takes no lock; a success and a drop
+/// take one, for one `update`.
 template <class Algorithm>
 class concurrency_limit final : public retry_gate {
 public:
@@ -102,7 +110,7 @@ public:
 
     /// How many attempts may run now.
     std::uint32_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
-    /// How many run.
+    /// How many attempts run.
     std::uint32_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
 
     admission admit(std::uint64_t, time_point now) noexcept override {

@@ -10,23 +10,24 @@ namespace asio_retry {
 /// The options of a `cooldown`.
 struct cooldown_options {
     saturating_duration greatest =
-        std::chrono::seconds(60); ///< of a pause: a peer that asks for more gets this; positive
+        std::chrono::seconds(60); ///< the greatest cooldown: a server that asks for more gets this; positive
 };
 
-/// Refuses all attempts, with error::cooling_down, while a peer has asked to be left alone: one gate per peer.
+/// Refuses all attempts while the server has asked clients to wait: one gate for each server.
 ///
-/// An attempt that failed and was told `pushback::after(s)` begins a pause of `s`; of several pauses the one
-/// that ends last counts. So what a peer says to one caller holds for all who share the gate, and they need not
-/// ask it to be told the same. With `wait_when_refused` all callers wait until the pause is over, and then for
-/// the delay of their backoff, so that they do not come together.
+/// An attempt that failed and was told `pushback::after(s)` begins a cooldown of `s`. Of several cooldowns the
+/// one that ends last counts. So all operations that share the gate obey what the server said to one of them,
+/// and need not ask to be told the same. With `wait_when_refused` each operation waits until the cooldown is
+/// over, and then for the delay of its backoff. So they do not come back together.
 ///
-/// Thread safety: any function may be called from any thread; there is no lock.
+/// Errors: an operation whose first attempt is refused ends with error::cooling_down.
+/// Thread safety: call any function from any thread. There is no lock.
 class ASIO_RETRY_DECL cooldown final : public retry_gate {
 public:
     /// Throws std::invalid_argument if `greatest` is not positive.
     explicit cooldown(cooldown_options const& options = {});
 
-    /// The end of the last pause; time_point::min() if there has been none.
+    /// The end of the last cooldown; time_point::min() if there was none.
     time_point until() const noexcept;
 
     admission admit(std::uint64_t number, time_point now) noexcept override;

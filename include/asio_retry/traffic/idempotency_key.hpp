@@ -8,23 +8,26 @@
 
 namespace asio_retry {
 
-/// The field by which a request says what it is known as, over all its attempts.
+/// The field in which all attempts of a request carry the same key.
 inline constexpr std::string_view idempotency_key_field = "Idempotency-Key";
 
-/// What one request is known as, however often it is sent, so that its receiver does it once: a UUID of version
-/// 4 (RFC 9562).
+/// Identifies one request in all its attempts, so that the server carries it out once: a version 4 UUID.
 ///
-/// Make one for each request, before the operation, so that all its attempts have the same:
+/// Make one key for each request, before the operation, so that all attempts send the same key:
 ///
 ///     auto const key = idempotency_key::random();
 ///     co_await async_retry([&] { return post(url, body, key); }, policy);
+///
+/// Source: RFC 9562 for the UUID.
 class idempotency_key {
 public:
-    /// One that nobody else has: 122 bits of the system's generator, and none of a policy's. Throws what
-    /// std::random_device throws where there is none.
+    /// Makes a unique key: 122 bits of the system's random generator.
+    ///
+    /// A policy's seed does not change it. Throws what std::random_device throws if the system has no
+    /// generator.
     ASIO_RETRY_DECL static idempotency_key random();
 
-    /// One of these bits, from the left, but for those that say version and variant.
+    /// Makes a key of these bits, from the left; the bits for version and variant are set.
     ASIO_RETRY_DECL idempotency_key(std::uint64_t high, std::uint64_t low) noexcept;
 
     /// 36 characters, such as "919108f7-52d1-4320-9bac-f847db4148a8".
@@ -37,7 +40,9 @@ private:
     std::uint64_t low_;
 };
 
-/// The value of `idempotency_key_field`: the key between quotation marks, as the field's draft has it.
+/// The value of `idempotency_key_field`: the key in quotation marks.
+///
+/// Source: the IETF draft of the Idempotency-Key field.
 ASIO_RETRY_DECL std::string idempotency_field_value(idempotency_key const& key);
 
 } // namespace asio_retry

@@ -16,17 +16,20 @@
 
 namespace asio_retry {
 
-/// One gate for each peer, in bounded memory: what is asked for least recently is forgotten first.
+/// Keeps one gate for each key, such as a server, and forgets the least recently used.
 ///
-/// One breaker or throttle for all peers lets the failures of one keep everybody from the others. A key is
-/// what fails together: a host, a cluster, a tenant. Whoever holds a gate that is forgotten keeps it; the next
-/// who asks for its key gets a new one.
-/// Thread safety: any function may be called from any thread.
+/// With one breaker or throttle for all servers, the failures of one keep clients from the others. Use as key
+/// what fails together: a host, a cluster, a tenant.
+///
+/// Lifetime: memory is bounded by `greatest` gates. An operation that holds a forgotten gate keeps it; the next
+/// `at` for its key makes a new one.
+/// Thread safety: call any function from any thread.
 template <typename Gate>
 class keyed_gates {
 public:
-    /// `make` makes a gate that nobody has asked for yet; it may be called from several threads at once.
-    /// Throws std::invalid_argument if it is empty, or if at most 0 gates are to be kept.
+    /// `make` makes the gate of a new key; it may be called from several threads at once.
+    ///
+    /// Throws std::invalid_argument if `make` is empty or `greatest` is 0.
     explicit keyed_gates(std::function<std::shared_ptr<Gate>()> make, std::size_t greatest = 1024)
         : make_(std::move(make))
         , greatest_(greatest) {
@@ -35,11 +38,12 @@ public:
             detail::refuse("keyed_gates.greatest", "0", "must be positive");
     }
 
-    /// The gate of `key`. Throws what `make` throws, and std::invalid_argument if that makes none.
+    /// The gate of `key`, made if it is new. Throws what `make` throws, and std::invalid_argument for a null
+    /// gate.
     std::shared_ptr<Gate> at(std::string_view key) {
         if (auto known = find(key))
             return known;
-        std::shared_ptr<Gate> made = make_(); // without the lock: it may ask for a gate itself
+        std::shared_ptr<Gate> made = make_(); // without the lock: `make` may call `at`
         if (!made)
             detail::refuse("keyed_gates.make", "null", "must make a gate");
         return insert(key, std::move(made));
@@ -51,8 +55,7 @@ public:
         return by_age_.size();
     }
 
-    /// Calls `f(std::string const& key, Gate&)` for each, the one that was asked for last first. `f` may ask
-    /// for gates.
+    /// Calls `f(std::string const& key, Gate&)` for each gate, the most recently used first. `f` may call `at`.
     template <typename Function>
     void for_each(Function&& f) const {
         std::vector<entry> all;
@@ -84,7 +87,7 @@ private:
     }
 
     std::shared_ptr<Gate> insert(std::string_view key, std::shared_ptr<Gate> made) {
-        std::list<entry> added, forgotten; // what is forgotten is destroyed without the lock
+        std::list<entry> added, forgotten; // a forgotten gate is destroyed without the lock
         added.push_back({std::string(key), std::move(made)});
         std::lock_guard const lock(mutex_);
         if (auto known = find_locked(key)) // another thread was faster

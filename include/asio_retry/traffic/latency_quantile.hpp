@@ -11,14 +11,15 @@
 
 namespace asio_retry {
 
-/// How long all but a few attempts take: what `q` of them do not exceed, learnt from those that were recorded.
+/// Learns how long all but a few attempts take: a share `q` of the recorded attempts does not take longer.
 ///
-/// For `hedge_policy`, which hedges what is slower, so that it begins about 1 - q more attempts. One for all
-/// operations that ask the same of the same peers. A histogram of 16 steps per octave: `value` is the greatest
-/// duration of the step in which the quantile is, so never below what was recorded and at most 1/16 above it.
-/// Each 8192 records all counts are halved, so that the last few ten thousand decide.
+/// `hedge_policy` hedges attempts that take longer, so it begins about 1 - q more attempts. Share one quantile
+/// between all operations that ask the same of the same servers.
 ///
-/// Thread safety: any of its functions from any thread. `record` is three atomic additions, and takes no lock;
+/// Units: a histogram of 16 steps per octave. `value` is the greatest duration of its step: never below the
+/// recorded duration, and at most 1/16 above it. After each 8192 records all counts are halved, so the last few
+/// ten thousand records decide.
+/// Thread safety: call any function from any thread. `record` is three atomic additions and takes no lock;
 /// `value` reads up to 77 words.
 class ASIO_RETRY_DECL latency_quantile {
 public:
@@ -28,7 +29,7 @@ public:
     latency_quantile(latency_quantile const&) = delete;
     latency_quantile& operator=(latency_quantile const&) = delete;
 
-    /// An attempt took that long; a negative duration counts as zero.
+    /// Records how long an attempt took; a negative duration counts as zero.
     void record(saturating_duration took) noexcept;
 
     /// The quantile; `initial` until `min_samples` have been recorded.

@@ -11,38 +11,38 @@ namespace asio_retry {
 
 /// The options of a `retry_budget`.
 struct retry_budget_options {
-    double ratio = 0.1; ///< what a success earns, in (0, 1]: a retry costs 1
+    double ratio = 0.1; ///< what a success earns, in (0, 1]; a retry costs 1
     saturating_duration window =
-        std::chrono::seconds(10); ///< the time constant by which what is above `keep` fades
-    double keep = 1;              ///< what does not fade, so that a quiet client may retry at all
-    double initial = 1;           ///< what there is at first
-    double per_second = 0;        ///< although too little is left, one retry in each 1/per_second s
-    bool earn_by_request = false; ///< first attempts earn when they end, unless abandoned, and not
-                                  ///< successes
+        std::chrono::seconds(10); ///< the time constant by which the balance above `keep` fades
+    double keep = 1;              ///< the part that does not fade, so that a quiet client may retry at all
+    double initial = 1;           ///< the balance at first
+    double per_second = 0;        ///< one retry in each 1/per_second s is granted, even without balance
+    bool earn_by_request = false; ///< first attempts earn when they end, unless abandoned; successes do not
 };
 
-/// Lets retries spend what successes have earned: the budget to begin with.
+/// Lets retries spend what successes have earned: the retry budget to begin with.
 ///
-/// A retry costs 1 and each success earns `ratio`, so that retries add at most that share to a client's
-/// traffic, and nothing to what a dead peer gets. What is above `keep` fades with the time constant `window`:
-/// the retries of a fleet at the beginning of an outage are those that its own traffic of the last seconds has
-/// earned, however many clients it has. So over an outage a peer gets at most
-/// 1 + ratio * window / outage + keep * clients / requests times its steady load.
+/// A retry costs 1 and each success earns `ratio`. So retries add at most that share to a client's traffic, and
+/// nothing to the load of a dead server. The balance above `keep` fades with the time constant `window`. So at
+/// the beginning of an outage a fleet retries what its traffic of the last seconds has earned, however many
+/// clients it has. Over an outage a server gets at most this many times its steady load:
 ///
-/// What n successes since the last look earn is spread over the time since then, dt, with x = dt / window:
+///     1 + ratio * window / outage + keep * clients / requests
+///
+/// The earnings of n successes since the last look are spread over the time dt since then; x = dt / window:
 ///
 ///     b = b > keep ? keep + (b - keep) e^-x : b;
 ///     b = max(b + ratio n (1 - e^-x)/x, min(keep, b + ratio n))
 ///
-/// Time begins with the first look, at which only `keep` is left of what was earned before: nobody knows in how
-/// long. A look is an `acquire` or `balance`.
+/// A look is an `acquire` or `balance`. The first look begins the time: of earlier earnings it leaves only
+/// `keep`.
 ///
-/// A client that makes few requests has one retry, and the next after 1/ratio successes; more of them can be
-/// had with `keep`, at the price of that bound. `earn_by_request` and `per_second` send retries to a dead peer
-/// too. Share one budget between all that talk to a peer: retries, hedges, reconnecting clients.
+/// A client of few requests has one retry, and the next after 1/ratio successes. A greater `keep` gives more,
+/// and raises the bound above. `earn_by_request` and `per_second` send retries to a dead server too. Share one
+/// budget between all that use a server: retries, hedges, reconnecting clients.
 ///
-/// Thread safety: any function may be called from any thread. A success is one atomic addition, a retry a few
-/// atomic operations; there is no lock. The balance is counted in billionths.
+/// Thread safety: call any function from any thread. There is no lock: a success is one atomic addition, a
+/// retry a few atomic operations. The balance is counted in billionths.
 class ASIO_RETRY_DECL retry_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for a ratio outside (0, 1], a window that is not positive, and amounts that

@@ -9,24 +9,24 @@ namespace asio_retry {
 
 /// The options of a `share_budget`.
 struct share_budget_options {
-    double share = 0.2;            ///< retries per attempt in flight that are allowed, in (0, 1]
-    std::uint32_t min_retries = 3; ///< so many are allowed however little is in flight
+    double share = 0.2;            ///< retries allowed for each attempt in flight, in (0, 1]
+    std::uint32_t min_retries = 3; ///< always allowed, however little is in flight
 };
 
-/// Limits how many retries there are at once, as Envoy's retry budget does: a share of all that is in flight.
+/// Limits how many retries there are at once, to a share of all that is in flight.
 ///
-/// A retry counts from its decision to its end, its wait included: without the waits there would be no limit
-/// while all of them wait (envoy issue 30205). In flight are the attempts that run and the retries that wait.
-/// Not for a `backoff_ticker`, which never says that an attempt has ended.
+/// A retry counts from its decision to its end, its delay included: otherwise there would be no limit while all
+/// retries wait (envoy issue 30205). In flight are running attempts and waiting retries. Do not use it with a
+/// `backoff_ticker`, which never reports that an attempt has ended.
 ///
-/// Thread safety: any function may be called from any thread. There is no lock: both numbers are one atomic
-/// word.
+/// Thread safety: call any function from any thread. There is no lock: both numbers are one atomic word.
+/// Source: Envoy's retry budget.
 class ASIO_RETRY_DECL share_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for a share outside (0, 1].
     explicit share_budget(share_budget_options const& options = {});
 
-    /// How many retries there are, those that wait included.
+    /// How many retries there are, waiting ones included.
     std::uint64_t retries() const noexcept;
 
     /// How many attempts run and how many retries wait.

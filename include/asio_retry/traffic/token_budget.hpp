@@ -10,29 +10,29 @@ namespace asio_retry {
 
 /// The options of a `token_budget`.
 struct token_budget_options {
-    double capacity = 10;                   ///< the greatest number of tokens
-    std::optional<double> initial{};        ///< tokens at first; if not set, the capacity
-    double per_success = 0.1;               ///< what a success adds
-    double per_failure = 0;                 ///< what a failed attempt takes, unless its failure is permanent
-                                            ///< and the peer has not forbidden to retry
-    std::optional<double> threshold{};      ///< if set, retries cost nothing and need a balance above it
-    double cost = 1;                        ///< of a retry
-    std::optional<double> timeout_cost{};   ///< of one after a timeout; if not set, `cost`
-    std::optional<double> throttled_cost{}; ///< of one after the peer limited this client; if not set, `cost`
-    bool refund = false; ///< the success of a retry adds what that retry has cost, in place of `per_success`
+    double capacity = 10;            ///< the greatest number of tokens
+    std::optional<double> initial{}; ///< tokens at first; if not set, the capacity
+    double per_success = 0.1;        ///< what a success adds
+    double per_failure = 0; ///< what a failure takes; a permanent one only if the server forbids retries
+    std::optional<double> threshold{};    ///< if set, retries cost nothing but need a balance above it
+    double cost = 1;                      ///< the cost of a retry
+    std::optional<double> timeout_cost{}; ///< the cost after a timeout; if not set, `cost`
+    std::optional<double>
+        throttled_cost{}; ///< the cost after the server limited this client; if not set, `cost`
+    bool refund = false;  ///< a retry's success adds what that retry cost, instead of `per_success`
 };
 
-/// A bucket of tokens of a fixed size, as those of gRPC and of the AWS SDKs.
+/// Lets retries take tokens from a bucket of fixed size, as gRPC and the AWS SDKs do.
 ///
-/// A fixed size is multiplied by the number of clients: ten tokens in each of a thousand clients are ten
-/// thousand retries at the beginning of an outage. Where there are many, `retry_budget` is kinder.
+/// The number of clients multiplies the size: ten tokens in each of a thousand clients are ten thousand retries
+/// at the beginning of an outage. For many clients `retry_budget` puts less load on the server.
 ///
-/// Thread safety: any function may be called from any thread. There is no lock: the balance is one atomic word,
-/// in millionths.
+/// Thread safety: call any function from any thread. There is no lock: the balance is one atomic word, in
+/// millionths.
 class ASIO_RETRY_DECL token_budget final : public retry_gate {
 public:
-    /// Throws std::invalid_argument for amounts that are negative or not finite, for a capacity of 0 and for
-    /// more than the capacity at first.
+    /// Throws std::invalid_argument for amounts that are negative or not finite, a capacity of 0, and an
+    /// `initial` above the capacity.
     explicit token_budget(token_budget_options const& options = {});
 
     /// How many tokens there are.
@@ -58,18 +58,22 @@ private:
     std::atomic<std::int64_t> balance_;
 };
 
-/// The retryThrottling of gRPC (gRFC A6): a failure that is worth retrying takes 1, a success adds
-/// `token_ratio`, of which only thousandths count, and there are retries while more than half of `max_tokens`
-/// is left.
+/// The options of gRPC's retryThrottling: retries while more than half of `max_tokens` is left.
 ///
-/// Throws std::invalid_argument unless max_tokens is in (0, 1000] and token_ratio at least 0.001.
+/// A failure that is worth a retry takes 1; a success adds `token_ratio`, of which only thousandths count.
+///
+/// Errors: throws std::invalid_argument unless max_tokens is in (0, 1000] and token_ratio at least 0.001.
+/// Source: gRFC A6.
 ASIO_RETRY_DECL token_budget_options grpc_tokens(double max_tokens, double token_ratio);
 
-/// The retry quota of the AWS SDKs since 2026: of 500 a retry takes 14, or 5 after throttling; a success adds
-/// 1, and that of a retry what it had taken.
+/// The options of the retry quota of the AWS SDKs since 2026.
+///
+/// Of 500 tokens a retry takes 14, or 5 after throttling. A success adds 1; a retry's success adds what that
+/// retry took.
 ASIO_RETRY_DECL token_budget_options aws_tokens();
 
-/// The retry quota of the AWS SDKs from 2016 to 2025: of 500 a retry takes 5, or 10 after a timeout.
+/// The options of the retry quota of the AWS SDKs from 2016 to 2025: of 500 a retry takes 5, or 10 after a
+/// timeout.
 ASIO_RETRY_DECL token_budget_options aws_tokens_2016();
 
 } // namespace asio_retry

@@ -14,31 +14,30 @@ namespace asio_retry {
 struct window_budget_options {
     double ratio = 0.2; ///< retries per request, in [0, 1000]
     saturating<std::chrono::seconds> ttl =
-        std::chrono::seconds(10);      ///< for how long a request and a retry count, 1 to 60 s, where there is
-                                       ///< always something to do
+        std::chrono::seconds(10);      ///< how long a request and a retry count under steady traffic, 1 to 60 s
     std::uint32_t min_per_second = 10; ///< retries that are granted even without requests
 };
 
-/// The budget of Finagle, with the same numbers: requests of the last `ttl` earn, and there is a floor per
-/// second.
+/// Finagle's retry budget: the requests of the last `ttl` earn retries, and there is a floor per second.
 ///
-/// It is also that of linkerd, tower and the Gateway API. It earns by request and not by success, and the floor
-/// is multiplied by the number of clients: use it where those are the numbers that a platform has agreed on.
+/// linkerd, tower and the Gateway API have the same budget. It earns by request and not by success, and the
+/// number of clients multiplies the floor. Use it where a platform has agreed on those numbers.
 ///
-/// A request counts when its first attempt is asked for. In `all_gates`, ask gates that refuse attempts before:
-/// otherwise a request that waits for one of them counts each time that it asks.
+/// A request counts when its first attempt asks to begin. In `all_gates` put gates that refuse attempts before
+/// it: otherwise a request that waits for such a gate counts each time that it asks.
 ///
-/// Time is counted in ten slots, the present one included. As Finagle's, a slot begins when something is done
-/// in it, so what is asked less than once in a slot counts for up to twice the `ttl`. A retry that is given
-/// back is the oldest one that counts; what counts no more is not given back again.
+/// Time is counted in ten slots that include the present one. As in Finagle, a slot begins when something
+/// happens in it. So if less than one event falls in a slot, events count for up to twice the `ttl`. Giving
+/// back a retry removes the oldest one that counts; a retry that counts no more is not given back.
 ///
-/// Thread safety: any function may be called from any thread; there is no lock.
+/// Thread safety: call any function from any thread. There is no lock.
 class ASIO_RETRY_DECL window_budget final : public retry_gate {
 public:
     /// Throws std::invalid_argument for a ratio outside [0, 1000] and a ttl outside 1 to 60 s.
     explicit window_budget(window_budget_options const& options = {});
 
-    /// How many retries would be granted at `now`. Negative where deposits are forgotten whose retries are not.
+    /// How many retries would be granted at `now`; negative if deposits are forgotten before the retries that
+    /// they paid.
     std::int64_t balance(time_point now) const noexcept;
 
     bool acquire(failure_kind kind, time_point now) noexcept override;

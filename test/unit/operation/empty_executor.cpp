@@ -22,7 +22,8 @@ namespace asio = boost::asio;
 TEST(decision_40, an_empty_executor_is_refused_by_an_operation) {
     asio::any_io_executor const none;
     retry_policy const policy;
-    auto const refused = refuses("asio_retry: async_retry.executor = empty: must be one of a context");
+    auto const refused =
+        refuses("asio_retry: async_retry.executor = empty: must belong to an execution context");
     EXPECT_THAT(calling([&] { async_retry(none, [] { return 1; }, policy, asio::detached); }), refused);
     EXPECT_THAT(calling([&] { (void)async_retry(none, [] { return 1; }, policy); }), refused);
     auto const awaited = []() -> asio::awaitable<void> { co_return; };
@@ -31,7 +32,7 @@ TEST(decision_40, an_empty_executor_is_refused_by_an_operation) {
     EXPECT_THAT(calling([&] {
                     async_hedge(none, [] { return 1; }, hedge_policy(std::chrono::seconds(1)), asio::detached);
                 }),
-                refuses("asio_retry: async_hedge.executor = empty: must be one of a context"));
+                refuses("asio_retry: async_hedge.executor = empty: must belong to an execution context"));
 }
 
 } // namespace

@@ -37,10 +37,10 @@ described_error const all_errors[] = {
     {error::exhausted, 7, "retrying has ended without success", false},
     {error::attempt_refused, 8, "a gate refused the attempt", false, true},
     {error::circuit_open, 9, "the circuit breaker is open", false, true},
-    {error::client_throttled, 10, "the client throttles itself: the peer accepts too few of its requests",
+    {error::client_throttled, 10, "the client throttles itself: the server accepts too few of its requests",
      false, true},
     {error::too_many_in_flight, 11, "too many attempts are in flight", false, true},
-    {error::cooling_down, 12, "the peer has asked for a pause that is not over", false, true},
+    {error::cooling_down, 12, "the server has asked clients to wait, and that time is not over", false, true},
 };
 
 TEST(error, every_enumerator_is_true_and_has_its_number_and_message) {

@@ -188,7 +188,7 @@ TEST(decision_04, fractions_outside_zero_and_one_are_refused) {
     auto const refuses = [](std::string const& value) {
         return testing::ThrowsMessage<std::invalid_argument>(
             testing::AllOf(testing::HasSubstr("proportional_jitter.fraction = " + value),
-                           testing::HasSubstr("must lie in [0, 1]")));
+                           testing::HasSubstr("must be in [0, 1]")));
     };
     EXPECT_THAT(calling([] { return proportional_jitter(-0.1); }), refuses("-0.1"));
     EXPECT_THAT(calling([] { return proportional_jitter(1.5); }), refuses("1.5"));

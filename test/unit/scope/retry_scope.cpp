@@ -54,7 +54,7 @@ protected:
 
 TEST(decision_40, an_empty_executor_is_refused_by_a_scope) {
     EXPECT_THAT(calling([] { retry_scope scope{asio::any_io_executor()}; }),
-                refuses("asio_retry: retry_scope.executor = empty: must be one of a context"));
+                refuses("asio_retry: retry_scope.executor = empty: must belong to an execution context"));
 }
 
 TEST_F(retry_scope_test, cancel_ends_waits_now_and_join_ends_when_the_last_handler_has_run) {

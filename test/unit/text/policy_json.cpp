@@ -298,7 +298,7 @@ TEST(policy_json, faults_are_named_by_their_path) {
 }
 
 TEST(policy_json, a_number_in_quotation_marks_is_no_number) {
-    std::string const marks = "; it stands without quotation marks";
+    std::string const marks = "; write it without quotation marks";
     EXPECT_EQ(json_fault_in(R"({"max_attempts": "10"})"),
               "/max_attempts: expected a whole number for count of max_attempts, found '\"10\"'" + marks);
     EXPECT_EQ(json_fault_in(R"({"exponential": ["1s", "1.5"]})"),

@@ -494,7 +494,7 @@ TEST(policy_text, what_is_no_word_is_refused_where_it_stands) {
     EXPECT_EQ(fault_in("clamp())"), "7: expected white space or the end, found ')'");
     EXPECT_EQ(fault_in("clamp()full_jitter()"), "7: expected white space or the end, found 'full_jitter'");
     EXPECT_EQ(fault_in("clamp(),"),
-              "7: expected white space or the end, found ','; items are set apart by white space alone");
+              "7: expected white space or the end, found ','; separate items by white space alone");
     EXPECT_EQ(fault_in("linear(1s"), "9: expected ',' or ')', found the end");
     EXPECT_EQ(fault_in("on_retry(<callable)"), "18: expected '>', found ')'");
     EXPECT_EQ(fault_in("on_retry(<"), "10: expected '>', found the end");
@@ -522,22 +522,22 @@ TEST(policy_text, who_writes_cpp_is_told_how_a_text_has_it) {
     EXPECT_EQ(fault_in("exponential(100ms).cap"), "18" + found + "did you mean exponential(100ms, cap=...)?");
     EXPECT_EQ(fault_in("first_at_once(exponential(100ms).cap(1s))"),
               "32: expected ',' or ')', found '.'; did you mean exponential(100ms, cap=1s)?");
-    EXPECT_EQ(fault_in("max_attempts(3).clamp()"), "15" + found + "items are set apart by white space");
-    EXPECT_EQ(fault_in("clamp().\n"), "7" + found + "items are set apart by white space");
+    EXPECT_EQ(fault_in("max_attempts(3).clamp()"), "15" + found + "separate items by white space");
+    EXPECT_EQ(fault_in("clamp().\n"), "7" + found + "separate items by white space");
     EXPECT_EQ(fault_in(std::string("linear(\n") + std::string(50, ' ') + ").cap(1s)"),
               "59" + found + "did you mean linear(\\x0a" + std::string(32, ' ') + "..., cap=1s)?");
 }
 
 TEST(policy_text, who_writes_no_parentheses_is_told_to) {
     std::string const found = "12: expected '(', found ",
-                      hint = "; arguments stand in parentheses: max_attempts(";
+                      hint = "; write arguments in parentheses: max_attempts(";
     EXPECT_EQ(fault_in("max_attempts=5"), found + "'='" + hint + "5)");
     EXPECT_EQ(fault_in("max_attempts: 5 clamp()"), found + "':'" + hint + "5)");
     EXPECT_EQ(fault_in("max_attempts="), found + "'='");
     EXPECT_EQ(fault_in("max_attempts=\xff"), found + "'='");
     EXPECT_EQ(fault_in("max_attempts 5"), "13: expected '(', found '5'" + hint + "5)");
     EXPECT_EQ(fault_in("retry_sent=false"),
-              "10: expected '(', found '='; arguments stand in parentheses: retry_sent(false)");
+              "10: expected '(', found '='; write arguments in parentheses: retry_sent(false)");
 }
 
 TEST(policy_text, no_space_stands_between_a_number_and_its_unit) {
@@ -586,7 +586,7 @@ TEST(policy_text, missing_and_surplus_arguments_are_refused) {
               "19: expected no further argument of exponential, found '60s'");
     EXPECT_EQ(fault_in("clamp(true)"), "6: expected no further argument of clamp, found 'true'");
     EXPECT_EQ(fault_in("linear(initial=1s, 2s)"),
-              "19: expected an argument with a name, as the one before, found '2s'");
+              "19: expected a named argument, as the one before, found '2s'");
 }
 
 TEST(policy_text, arguments_of_another_kind_are_refused) {
@@ -614,7 +614,7 @@ TEST(policy_text, what_cpp_refuses_is_refused_at_the_item) {
     EXPECT_EQ(fault_in("exponential(1s, cap=1ms)"), "0: cap = 1ms: must not be below the base, which is 1s");
     EXPECT_EQ(fault_in("constant(-1ns)"), "0: constant = -1ns: must not be negative");
     EXPECT_EQ(fault_in("schedule()"), "0: schedule = {}: must have at least one delay");
-    EXPECT_EQ(fault_in("proportional_jitter(2)"), "0: proportional_jitter.fraction = 2: must lie in [0, 1]");
+    EXPECT_EQ(fault_in("proportional_jitter(2)"), "0: proportional_jitter.fraction = 2: must be in [0, 1]");
     EXPECT_EQ(fault_in("full_jitter(unit=0s)"), "0: jitter.unit = 0s: must be positive");
     EXPECT_THAT(fault_in("max_attempts(0)"), StartsWith("0: max_attempts = 0: must be at least 1"));
     EXPECT_EQ(fault_in("attempt_timeout(0s)"), "0: attempt_timeout = 0s: must be positive");

@@ -87,7 +87,7 @@ refused_field const refused_fields[] = {
     {[] { return full_jitter().at_least(-1s); }, "full_jitter(at_least=-1s)",
      R"({"full_jitter": {"at_least": "-1s"}})", "jitter.at_least = -1s: must not be negative"},
     {[] { return proportional_jitter(2); }, "proportional_jitter(2)", R"({"proportional_jitter": 2})",
-     "proportional_jitter.fraction = 2: must lie in [0, 1]"},
+     "proportional_jitter.fraction = 2: must be in [0, 1]"},
     {[] { return additive_jitter(-1s); }, "additive_jitter(-1s)", R"({"additive_jitter": "-1s"})",
      "additive_jitter.greatest = -1s: must not be negative"},
     {[] { return multiplicative_jitter(-1, 1); }, "multiplicative_jitter(-1, 1)",

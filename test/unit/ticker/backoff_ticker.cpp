@@ -98,7 +98,8 @@ protected:
 
 TEST(decision_40, an_empty_executor_is_refused_by_a_ticker) {
     auto const make = [] { backoff_ticker ticker{asio::any_io_executor(), retry_policy()}; };
-    EXPECT_THAT(make, refuses("asio_retry: backoff_ticker.executor = empty: must be one of a context"));
+    EXPECT_THAT(make,
+                refuses("asio_retry: backoff_ticker.executor = empty: must belong to an execution context"));
 }
 
 TEST_F(ticker_test, ticks_at_once_and_then_at_the_delays) {

@@ -115,7 +115,7 @@ TEST(keyed_gates, decision_04_refuses_nonsense) {
     EXPECT_THAT(calling([&] { keyed_gates<retry_budget>(make, 0); }),
                 refuses_option("keyed_gates.greatest", "0", "must be positive"));
     EXPECT_THAT(calling([&] { keyed_gates<retry_budget>(nullptr); }),
-                refuses_option("keyed_gates.make", "empty", "must be something that can be called"));
+                refuses_option("keyed_gates.make", "empty", "must be a callable"));
     keyed_gates<retry_budget> null([] { return std::shared_ptr<retry_budget>(); });
     EXPECT_THAT(calling([&] { (void)null.at("a"); }),
                 refuses_option("keyed_gates.make", "null", "must make a gate"));

@@ -10,8 +10,8 @@
 
 namespace asio_retry::detail {
 
-/// What an attempt belongs to: its completion goes there, and everything of it runs on the executor, from the
-/// memory, and in the slot that are given there.
+/// The operation that an attempt belongs to. It gives the attempt its executor, memory and slot, and receives
+/// its completion.
 template <typename Operation>
 concept attempt_host = requires(Operation& operation, Operation const& itself) {
     { itself.get_operation_executor() } noexcept -> std::same_as<typename Operation::operation_executor>;
@@ -20,7 +20,7 @@ concept attempt_host = requires(Operation& operation, Operation const& itself) {
     { operation.on_attempt_dropped() } noexcept;
 };
 
-/// How a handler refers to its operation: what that says, or a pointer.
+/// How a handler refers to its operation: by `handler_link` if the operation has that, or by a pointer.
 template <typename Operation>
 struct link_to {
     using type = Operation*;
@@ -31,8 +31,8 @@ struct link_to<Operation> {
     using type = typename Operation::handler_link;
 };
 
-/// Completion handler of an attempt. It owns the operation while the attempt runs; destroyed uncalled, because
-/// its context is, it drops the operation.
+/// The completion handler of an attempt; it owns the operation while the attempt runs. If the context destroys
+/// it uncalled, it drops the operation.
 template <attempt_host Operation>
 class attempt_handler {
 public:
@@ -70,7 +70,7 @@ public:
     }
 
     link release() noexcept {
-        link const released = operation_; // std::exchange would be two functions more for each handler
+        link const released = operation_; // std::exchange would add two functions for each handler
         operation_ = link(nullptr);
         return released;
     }

@@ -9,8 +9,8 @@
 
 namespace asio_retry::detail {
 
-/// Gives an operation that takes an attempt one with which it can mark its health, at the time of `Clock`, and
-/// say what it was told.
+/// Gives an operation its attempt object, through which it marks health by `Clock` and reports what the server
+/// said.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:
@@ -18,7 +18,7 @@ public:
         : machine_(machine)
         , clock_(clock) {}
 
-    /// An operation may refer to it until the attempt ends: a coroutine begins after its call has returned.
+    /// The operation may refer to it until the attempt ends: a coroutine begins after its call has returned.
     attempt const& monitored(attempt const& which) noexcept {
         current_ = which;
         current_.monitor = this;
@@ -27,7 +27,7 @@ public:
 
 private:
     void on_healthy() noexcept override {
-        if (machine_.measures_time()) // else nothing depends on it, and there may be no scheduler yet
+        if (machine_.measures_time()) // otherwise nothing depends on it, and there may be no scheduler yet
             machine_.on_healthy(clock_.now());
     }
     void on_sent() noexcept override { machine_.on_sent(); }
@@ -43,7 +43,7 @@ private:
     attempt current_;
 };
 
-/// One that takes none has nothing to mark.
+/// An operation that takes no attempt has nothing to mark.
 template <typename Clock>
 struct no_attempt_health {
     no_attempt_health(retry_machine&, Clock&) noexcept {}

@@ -20,11 +20,11 @@ inline void set_failure(std::exception_ptr& to, error_code const& code,
     to = thrown ? thrown : exception_of(code);
 }
 
-/// See exhausted_error.hpp, which comes with `fail_if`.
+/// Defined in exhausted_error.hpp, which comes with `fail_if`.
 template <typename... Values>
 std::exception_ptr exhausted_with(Values&&... values) noexcept;
 
-/// What the completion signature of an operation says about success and failure.
+/// What a completion signature says about success and failure.
 template <typename Signature>
 struct completion {
     static constexpr bool has_error = false;
@@ -41,7 +41,7 @@ struct completion<void(Failure, Values...)> {
     using failure_type = std::remove_cvref_t<Failure>;
     using arguments = std::tuple<failure_type, std::decay_t<Values>...>;
 
-    /// Carries an error and no values.
+    /// Makes a result with an error and default values.
     static arguments failed(error_code const& code, std::exception_ptr const& thrown) {
         arguments result;
         set_failure(std::get<0>(result), code, thrown);
@@ -55,7 +55,7 @@ struct completion<void(Failure, Values...)> {
             return failed(error_code(), thrown);
     }
 
-    /// Ends the operation because of what `from_exception` made `result` of.
+    /// Ends the operation with an exception; `from_exception` has made `result` of it.
     static retry_action on_exception(retry_machine& machine, arguments const& result) {
         auto const& failure = std::get<0>(result);
         if constexpr (std::is_same_v<failure_type, error_code>)
@@ -64,8 +64,8 @@ struct completion<void(Failure, Values...)> {
             return machine.on_exception(code_of(failure), failure);
     }
 
-    /// Puts in place of the attempt's own error what the machine wants delivered. Only what `judges_results`
-    /// leaves a value that is to be an error.
+    /// Replaces the attempt's own error by the error that the machine delivers. Only an operation that judges
+    /// results can have a value to put into an exhausted_error.
     template <bool JudgesResults>
     static void amend(arguments& result, retry_action const& action) {
         if constexpr (JudgesResults && sizeof...(Values) > 0 &&
@@ -88,8 +88,7 @@ struct completion<void(Failure, Values...)> {
             return std::get<0>(result) != nullptr;
     }
 
-    /// Of an attempt that completed without an error, which may have failed all the same. Throws what the
-    /// predicate of `fail_if` throws.
+    /// Judges an attempt that completed without an error. Throws what the predicate of `fail_if` throws.
     template <typename Form, typename Operation>
     static judgement rejects(Operation& operation, arguments const& result) {
         return std::apply(

@@ -11,8 +11,7 @@
 
 namespace asio_retry::detail {
 
-/// Where a retry has its time and its randomness from. `time_for` need not look unless the machine measures
-/// time.
+/// Time and randomness of a retry. `time_for` may skip the clock unless the machine measures time.
 template <typename T>
 concept time_source = requires(T& source, retry_machine const& machine) {
     { source.now() } -> std::same_as<time_point>;
@@ -20,21 +19,20 @@ concept time_source = requires(T& source, retry_machine const& machine) {
     { source.get_random() } -> std::same_as<random&>;
 };
 
-/// Begins the operation at `now`.
 template <time_source Source>
 retry_action begin(retry_machine& machine, Source& source, time_point now) {
     return machine.waits_when_refused() ? machine.start(now, source.get_random()) : machine.start(now);
 }
 
-/// What follows when a wait is over at `now`.
+/// Decides after a wait that is over at `now`.
 template <time_source Source>
 retry_action decide_after_wait(retry_machine& machine, Source& source, time_point now) {
     return machine.waits_when_refused() ? machine.on_wait_over(now, source.get_random())
                                         : machine.on_wait_over(now);
 }
 
-/// What follows from the result of an attempt, which has `failed` or else may be rejected by a predicate. A
-/// wait begins at `now`.
+/// Decides after an attempt: it has `failed`, or `rejects` may still judge it a failure. Sets `now` when it
+/// fails; a wait begins then.
 template <typename Rejects, typename Judge, time_source Source>
 retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge judge, Source& source,
                     time_point& now) {
@@ -52,7 +50,7 @@ retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge 
     return machine.on_failure(failed ? judge() : verdict::rejected(judged), now, source.get_random());
 }
 
-/// The same of a result that is known with its types.
+/// The same for a result whose types are known.
 template <typename Completion, typename Form, typename Callable, time_source Source>
 retry_action decide_on(retry_machine& machine, [[maybe_unused]] Callable& callable,
                        typename Completion::arguments const& result, Source& source, time_point& now) {

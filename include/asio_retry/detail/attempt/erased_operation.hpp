@@ -18,7 +18,7 @@
 
 namespace asio_retry::detail {
 
-/// Judges a result, given as what a completion carries beside its failure.
+/// A function that judges a result by its values.
 template <typename Arguments>
 struct result_judge;
 template <typename Failure, typename... Values>
@@ -26,8 +26,8 @@ struct result_judge<std::tuple<Failure, Values...>> {
     using type = judgement (*)(void* operation, Values const&...);
 };
 
-/// An operation that returns `Awaitable`, without its type: the coroutine that retries it is compiled once for
-/// all of them. It is in place where it is small, or else in memory that Asio recycles.
+/// Holds an operation that returns `Awaitable` without its type, so that one coroutine is compiled for all of
+/// them. A small operation is held in place, any other in memory that Asio recycles.
 template <typename Awaitable, bool TakesAttempt, bool JudgesResults>
 class erased_operation {
 public:
@@ -75,7 +75,6 @@ private:
         sizeof(Callable) <= capacity && alignof(Callable) <= alignof(std::max_align_t) &&
         std::is_nothrow_move_constructible_v<Callable>;
 
-    /// In memory of its own.
     template <typename Callable>
     class outside {
         using allocator = boost::asio::recycling_allocator<Callable>;
@@ -121,7 +120,7 @@ private:
             return in.get();
     }
 
-    /// Null where there is nothing to do, as where bytes can be copied, and forgotten.
+    /// A null `relocate` means: copy the bytes. A null `destroy` or `prepare` means: there is nothing to do.
     struct calls {
         void (*relocate)(void* to, void* from) noexcept;
         void (*destroy)(void*) noexcept;

@@ -5,7 +5,7 @@
 
 namespace asio_retry::detail {
 
-/// What `prepare` of an operation may throw ends the operation, and its observers are told of that end too.
+/// If `prepare` of an operation throws, observers are told of the end too.
 class observation_at_exit {
 public:
     observation_at_exit(retry_machine& machine, machine_observer& observer, bool has_hooks = false) noexcept

@@ -20,7 +20,7 @@
 
 namespace asio_retry::detail {
 
-/// A completion token with which an initiating function starts nothing and only tells its signatures.
+/// A completion token that starts nothing: the initiating function only tells its signatures.
 struct signature_probe {};
 
 template <typename... Signatures>
@@ -41,7 +41,7 @@ public:
 
 namespace asio_retry::detail {
 
-/// Of what the probe came to; some signature or other where there is not exactly one.
+/// The signature that the probe found; if there is not exactly one, any signature.
 template <typename Result>
 struct sole_signature {
     static constexpr std::size_t count = 0;
@@ -58,7 +58,7 @@ struct sole_signature<signature_list<First, Second, Others...>> {
     using type = void(error_code);
 };
 
-/// What a value returned by an awaitable or a plain callable stands for.
+/// The completion that a value stands for, returned by an awaitable or a plain callable.
 template <typename T>
 struct returned {
     using signature = void(std::exception_ptr, T);
@@ -75,7 +75,7 @@ struct returned<error_code> {
 };
 template <typename T>
 struct returned<boost::system::result<T>> {
-    using value_type = std::decay_t<T>; // what a reference refers to is copied
+    using value_type = std::decay_t<T>; // a reference's object is copied
     using signature = void(error_code, value_type);
     static std::tuple<error_code, value_type> arguments(boost::system::result<T>&& result) {
         if (result.has_value())
@@ -89,7 +89,7 @@ struct returned<boost::system::result<void>> {
     static std::tuple<error_code> arguments(boost::system::result<void>&& result) { return {result.error()}; }
 };
 
-/// As `returned`; only an awaitable may carry its error in a tuple.
+/// Like `returned`, but an awaitable may carry its error in a tuple.
 template <typename T>
 struct awaited : returned<T> {};
 template <typename... Ts>
@@ -111,8 +111,7 @@ struct awaitable_traits<asio::awaitable<T, Executor>> {
     using executor_type = Executor;
 };
 
-/// The parameter type of a callable that has exactly one and is not generic, seen without instantiating its
-/// body.
+/// The parameter type of a callable with one parameter that is not generic; its body is not instantiated.
 template <typename F>
 struct sole_parameter {
     using type = void;
@@ -148,7 +147,7 @@ inline constexpr bool takes_only_attempt = std::conjunction_v<
     std::is_same<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>,
     std::is_invocable<std::decay_t<F>&, attempt const&>>;
 
-/// The same for one that is generic or overloaded, and takes no token alone.
+/// The same for a callable that is generic or overloaded, and takes no token alone.
 template <typename F>
 inline constexpr bool takes_attempt_alone =
     std::conjunction_v<std::negation<std::is_member_pointer<F>>,
@@ -157,14 +156,14 @@ inline constexpr bool takes_attempt_alone =
 
 enum class call_shape { nothing, attempt, token, attempt_and_token, none };
 
-// A generic lambda's body cannot be looked at without instantiating it, hence this order.
+// A test with a generic lambda instantiates its body, hence this order.
 template <typename F>
 consteval call_shape call_shape_of() {
     if constexpr (takes_only_attempt<F>) // even if it has a default argument
         return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&>)
         return call_shape::nothing;
-    else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it takes any further ones too
+    else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it accepts further arguments
         return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
         return call_shape::attempt_and_token;
@@ -185,7 +184,7 @@ inline constexpr bool is_callable_as_rvalue =
     std::disjunction_v<std::is_invocable<F>, std::is_invocable<F, attempt const&, signature_probe>,
                        std::is_invocable<F, signature_probe>, std::is_invocable<F, attempt const&>>;
 
-/// How to call an operation, and what its call comes to.
+/// How to call an operation, and what the call returns.
 template <typename F>
 struct operation_form {
     static constexpr call_shape shape = call_shape_of<F>();
@@ -235,12 +234,13 @@ struct operation_form {
     static constexpr bool is_usable = shape != call_shape::none && signature_count == 1 &&
                                       completion<signature>::has_error && completion<signature>::has_defaults;
 
-    /// Says what makes the operation unusable. Assertions in the class itself would make clang complain of
-    /// every use of it as well, and a function that returns no `auto` is looked at too late to complain first.
+    /// Reports what makes the operation unusable. Assertions in the class itself would make clang complain
+    /// about every use of the class too. Without `auto` the function would be instantiated too late to complain
+    /// first.
     static consteval auto assert_usable() {
         static_assert(!awaitable_traits<F>::is_awaitable,
-                      "async_retry: this is an awaitable, which can be awaited once: give what makes one for "
-                      "each attempt, as in [] { return fetch(); }");
+                      "async_retry: this is an awaitable, which can be awaited only once: pass a "
+                      "callable that makes one for each attempt, as in [] { return fetch(); }");
         static_assert(shape != call_shape::none || !is_callable_as_rvalue<F>,
                       "async_retry: the operation is called as an lvalue once per attempt, but its call "
                       "operator is for rvalues only");
@@ -250,19 +250,18 @@ struct operation_form {
                       "attempt, with a completion token, or with an attempt and a completion token");
         static_assert(signature_count > 0,
                       "async_retry: the operation given a completion token does not start an Asio "
-                      "asynchronous operation (return what its initiating function returns)");
+                      "asynchronous operation (return the result of its initiating function)");
         static_assert(signature_count < 2,
                       "async_retry: operations with several completion signatures are not supported");
         static_assert(completion<signature>::has_error,
                       "async_retry: the completion signature of the operation must be void(error_code, "
                       "T...) or void(std::exception_ptr, T...)");
-        static_assert(
-            completion<signature>::has_defaults,
-            "async_retry: what the operation completes with must have a default constructor, for where "
-            "it fails; a std::optional of it has one, and what returns permanent(ec) is given -> error_code");
+        static_assert(completion<signature>::has_defaults,
+                      "async_retry: result types must be default-constructible: use a std::optional of "
+                      "the type; a callable that returns permanent(ec) needs the return type error_code");
     }
 
-    /// Calls the operation with the attempt, if it asks for that, and with `token...`.
+    /// Passes the attempt, if the operation takes one, and `token...`.
     template <typename... Token>
     static decltype(auto) call(F& operation, attempt const& which, Token&&... token) {
         if constexpr (shape == call_shape::nothing || shape == call_shape::token)
@@ -274,19 +273,19 @@ struct operation_form {
     static constexpr bool is_reported = false;
     static constexpr bool has_hooks = false;
 
-    /// Whether there is something to `prepare`.
+    /// Whether `prepare` does anything.
     static constexpr bool prepares = takes_attempt;
 
-    /// Tells the machine, before the start, what the operation asks of it.
+    /// Tells the machine, before the start, what the operation needs.
     static void prepare(F&, retry_machine& machine) {
         if constexpr (takes_attempt)
             machine.expect_marks();
     }
 
-    /// Whether a successful result may be a failure all the same; `fail_if` says when, and which.
+    /// Whether `fail_if` may judge a successful result a failure.
     static constexpr bool judges_results = false;
 
-    /// Whether what stays one is an error.
+    /// Whether a result that stays rejected becomes an error.
     static constexpr bool names_rejected = false;
 
     template <typename... Values>

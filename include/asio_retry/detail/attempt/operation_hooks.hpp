@@ -25,7 +25,7 @@ inline constexpr bool is_hook_of_retry = is_no_hook<Hook> || std::is_invocable_v
 template <typename Hook>
 inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocable_v<Hook&, stop_reason>;
 
-/// Hears nothing but what is to be called.
+/// Ignores the events; only its hooks matter.
 class hooks_observer : public machine_observer {
 public:
     void on_start(time_point) noexcept override {}

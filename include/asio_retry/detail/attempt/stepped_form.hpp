@@ -21,7 +21,7 @@
 
 namespace asio_retry::detail {
 
-/// What an awaitable returns that stands for an operation with this completion signature.
+/// The value of an awaitable that stands for an operation with this completion signature.
 template <typename Signature>
 struct awaited_value {
     using type = void;
@@ -39,7 +39,7 @@ template <typename Signature>
 inline constexpr bool carries_error_code =
     std::is_same_v<typename completion<Signature>::failure_type, error_code>;
 
-/// What is returned of a failure for a completion that carries it; for any other it is thrown.
+/// Returns a failure as a value if the completion can carry it; otherwise throws it.
 template <typename Value, typename Signature>
 Value failed_with(error_code const& code) {
     if constexpr (!carries_error_code<Signature>) {
@@ -55,7 +55,7 @@ Value failed_with(error_code const& code) {
     }
 }
 
-/// The error of a completion; what it threw is thrown.
+/// The error of a completion; an exception in it is thrown.
 inline error_code error_in(error_code const& code) {
     return code;
 }
@@ -74,8 +74,8 @@ error_code error_of(std::tuple<std::exception_ptr, Values...>&& completion) {
     return error_in(std::get<0>(completion));
 }
 
-/// Calls a step or an operation: what comes back is an awaitable of what it completes with, or that itself
-/// where it is plain.
+/// Calls a step or an operation. Returns an awaitable of its completion, or the result itself of a plain
+/// callable.
 template <typename Executor, typename Operation>
 auto call_to_await(void* operation, attempt const& which) {
     using form = operation_form<Operation>;
@@ -95,8 +95,8 @@ auto call_to_await(void* operation, attempt const& which) {
 template <typename Result>
 using to_call = Result (*)(void* operation, attempt const& which);
 
-// None of these has the type of a callable: g++ warns of a coroutine in a header that keeps one without
-// linkage.
+// No function here has a callable's type in its signature: g++ warns of a coroutine in a header that keeps a
+// type without linkage.
 
 template <typename Executor, typename Result>
 asio::awaitable<error_code, Executor> await_step(void* step, to_call<Result> call, attempt const& which) {
@@ -112,7 +112,7 @@ asio::awaitable<error_code, Executor> await_step(void* step, to_call<Result> cal
     co_return error_code();
 }
 
-/// What an operation completed with, as the awaitable returns it.
+/// The operation's completion as the awaitable returns it.
 template <typename Value>
 Value to_returned(Value&& value) {
     return std::forward<Value>(value);
@@ -126,7 +126,7 @@ inline void to_returned(std::tuple<std::exception_ptr>&& completion) {
     error_in(std::get<0>(completion));
 }
 
-/// An attempt, after the step unless it is the first.
+/// Runs an attempt, after the step unless it is the first attempt.
 template <typename Awaitable, typename Signature, typename StepResult, typename Result>
 Awaitable await_stepped(void* operation, to_call<Result> call, void* step, to_call<StepResult> call_step,
                         attempt const& which, bool hears_all) {
@@ -151,7 +151,7 @@ Awaitable await_stepped(void* operation, to_call<Result> call, void* step, to_ca
         co_return to_returned(co_await call(operation, which));
 }
 
-/// The form of an operation with a step, which is plain if both are and returns an awaitable otherwise.
+/// The form of an operation with a step. It is plain if both are; otherwise it returns an awaitable.
 template <typename Operation, typename Step>
 struct stepped_form : operation_form<Operation> {
     using inner = operation_form<Operation>;
@@ -167,7 +167,7 @@ struct stepped_form : operation_form<Operation> {
     }
     using result_type = typename decltype(call_result())::type;
 
-    // A coroutine begins after its call has returned: the attempt has to last.
+    // A coroutine begins after its call has returned, so the attempt object has to last.
     static constexpr bool takes_attempt = !is_plain || inner::takes_attempt || step_form::takes_attempt;
     static constexpr bool takes_token = false;
     static constexpr bool returns_awaitable = !is_plain;

@@ -20,7 +20,7 @@
 
 namespace asio_retry::detail {
 
-/// What an operation returned, out of the arguments that `returned` made of it.
+/// The operation's return value, from the arguments that `returned` made of it.
 template <typename T>
 struct given_back {
     static T from(std::tuple<std::exception_ptr, T>&& result) {
@@ -61,10 +61,9 @@ struct given_back<boost::system::result<void>> {
 
 template <typename Form>
 consteval auto assert_blocking() {
-    static_assert(
-        !is_asynchronous<Form>,
-        "retry: a blocking retry takes a plain callable; for one that takes a completion token or returns an "
-        "awaitable or a deferred operation there is async_retry");
+    static_assert(!is_asynchronous<Form>,
+                  "retry: a blocking retry takes a plain callable; use async_retry for one that "
+                  "takes a completion token or returns an awaitable or a deferred operation");
     if constexpr (!is_asynchronous<Form>)
         Form::assert_usable();
 }
@@ -78,7 +77,7 @@ public:
 
     time_point now() { return waits_.now(); }
 
-    /// The time, for a machine that needs it even if nothing fails.
+    /// The time, if the machine needs it even when nothing fails.
     time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
 
     random& get_random() {
@@ -94,7 +93,7 @@ private:
     std::optional<random> random_;
 };
 
-/// One blocking retry: carries out what its retry_machine decides.
+/// Carries out what the retry_machine decides, on this thread.
 template <typename Callable, typename Waits>
 class blocking_retry {
     using form = operation_form<Callable>;
@@ -121,7 +120,7 @@ public:
             action = begin(machine_, source_, now);
             while (action.what != retry_action::kind::complete)
                 action = carry_out(action, now);
-        } catch (...) { // not from the attempt, nor from the policy
+        } catch (...) { // neither the attempt nor the policy threw it
             result_.emplace(completion::from_exception(std::current_exception()));
             action = completion::on_exception(machine_, *result_);
         }
@@ -149,16 +148,16 @@ private:
         if (limit == (time_point::max)())
             return;
         if (time_point const last = machine_.renewed_limit(limit); source_.now() >= last)
-            machine_.on_attempt_limit(last); // nobody could tell it to stop, but it has taken too long
+            machine_.on_attempt_limit(last); // nothing could stop the attempt, but it has taken too long
     }
 
-    /// What follows; a wait begins at `now`.
+    /// Returns the next action. A wait begins at `now`.
     retry_action carry_out(retry_action const& action, time_point& now) {
         if (action.what == retry_action::kind::attempt) {
             make_attempt();
             return decide_on<completion, form>(machine_, callable_, *result_, source_, now);
         }
-        result_.reset(); // gone before the wait begins
+        result_.reset(); // the result is destroyed before the wait begins
         if (action.delay == duration::zero())
             std::this_thread::yield();
         else
@@ -170,7 +169,7 @@ private:
     void wait_until(time_point when) {
         do
             waits_.wait_until(when);
-        while (!waits_.stopped() && waits_.now() < when); // what sleeps may wake too early
+        while (!waits_.stopped() && waits_.now() < when); // a wait may wake up too early
     }
 
     Callable& callable_;

@@ -26,7 +26,7 @@ public:
 };
 
 #ifdef __cpp_lib_jthread
-/// The same until the token is told to stop.
+/// Waits by blocking the thread, until stop is requested.
 class stoppable_waits : public thread_waits {
 public:
     explicit stoppable_waits(std::stop_token token) noexcept

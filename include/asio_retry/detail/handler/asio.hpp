@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the versions of Boost.Asio have in different places, in one place.
+/// Hides the differences between versions of Boost.Asio.
 
 #include <asio_retry/detail/policy/config.hpp>
 
@@ -31,12 +31,12 @@
 
 namespace boost::asio::detail {
 template <typename T, typename Blocking>
-class promise_executor; // what use_future gives its handlers: a system_executor that also catches exceptions
+class promise_executor; // the executor of use_future's handlers: a system_executor that also catches exceptions
 template <typename... Signatures>
-struct initiation_archetype; // what its concepts try a token with
+struct initiation_archetype; // Asio's concepts test a token with it
 #if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
 template <typename Executor>
-class awaitable_frame_base; // what coroutine_entry.hpp looks for, which may be gone one day
+class awaitable_frame_base; // coroutine_entry.hpp looks for it; Asio may remove it one day
 struct awaitable_thread_entry_point;
 #endif
 } // namespace boost::asio::detail
@@ -47,12 +47,12 @@ namespace asio = boost::asio;
 
 namespace asio_retry::detail {
 
-/// Takes a system_executor, and what derives from one, as one with a default token does.
+/// Also true for types derived from system_executor, such as one with a default token.
 template <typename Blocking, typename Relationship, typename Allocator>
 void take_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*);
 
-/// An executor that a handler has for want of one: it runs things anywhere, so there is nothing to wait or to
-/// attempt on. A strand of it is another one.
+/// The executor of a handler without one of its own. It runs functions anywhere, so it offers no place to wait
+/// or to make attempts. A strand on it is no such executor.
 template <typename Executor>
 inline constexpr bool is_fallback_executor = requires(Executor const* e) { detail::take_the_systems(e); };
 template <typename T, typename Blocking>
@@ -62,12 +62,12 @@ template <>
 inline constexpr bool is_fallback_executor<asio::inline_executor> = true;
 #endif
 
-/// An executor whose context has work as long as this lives; made by asio::prefer.
+/// An executor that counts as work on its context while it lives; made by asio::prefer.
 template <typename Executor>
 using tracked_executor =
     std::decay_t<typename asio::prefer_result<Executor, asio::execution::outstanding_work_t::tracked_t>::type>;
 
-/// Runs a function where it stands. Unlike asio::system_executor it lets exceptions pass.
+/// Calls a function at once. Unlike asio::system_executor, it lets exceptions pass.
 struct calling_executor {
     template <typename Function>
     void execute(Function&& function) const {
@@ -77,7 +77,7 @@ struct calling_executor {
     friend bool operator!=(calling_executor, calling_executor) noexcept { return false; }
 };
 
-/// How to get the executor that a handler has for completions that happen inside the initiating function.
+/// How to get a handler's executor for completions inside the initiating function.
 #if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR
 template <typename Handler, typename Executor>
 using immediate_executor = asio::associated_immediate_executor<Handler, Executor>;
@@ -88,7 +88,7 @@ struct immediate_executor {
 };
 #endif
 
-/// Whether a handler has one: it, or another one in it, is associated with it.
+/// Whether the handler, or a handler in it, has such an executor.
 template <typename Handler, typename Executor>
 inline constexpr bool has_immediate_executor = !requires {
     typename immediate_executor<Handler, Executor>::asio_associated_immediate_executor_is_unspecialised;

@@ -6,15 +6,14 @@
 
 namespace asio_retry::detail {
 
-/// What an operation does, whatever its handler is; it sees to what is emitted to the handler's slot in
-/// `on_cancelled`.
+/// Connects an operation to its handler's slot; the operation gets emissions in `on_cancelled`.
 template <typename Core>
 class cancellable_core : public Core {
 protected:
     using Core::Core;
     ~cancellable_core() = default;
 
-    /// Returns false if nobody can cancel by the slot.
+    /// Returns false if the slot is not connected, so that no cancellation can come.
     template <typename Slot>
     bool connect(Slot slot) {
         if (slot.is_connected())

@@ -10,12 +10,11 @@
 #include <memory>
 #include <utility>
 
-// The cancellation of a coroutine is in the frame at the bottom of its stack, and Asio has no public way to put
-// another in its place: reset_cancellation_state makes a new state on the same slot, which is the caller's, and
-// a slot can be bound to nothing but a coroutine that is spawned. That costs 4400 instructions for an attempt.
-// The names that are used here instead have been the same from Boost 1.81 to 1.92. Where Asio lacks one of them
-// every attempt is spawned, and so it is with ASIO_RETRY_SPAWN_ATTEMPTS, which has to be defined in the whole
-// program or nowhere.
+// Asio keeps the cancellation of a coroutine in the frame at the bottom of its stack, and has no public way to
+// replace it there. reset_cancellation_state makes a new state on the same slot, the caller's. Only a spawned
+// coroutine can be bound to another slot; spawning costs 4400 instructions for each attempt. The names used
+// here instead have not changed from Boost 1.81 to 1.92. If Asio lacks one of them, every attempt is spawned.
+// ASIO_RETRY_SPAWN_ATTEMPTS does the same; define it in the whole program or nowhere.
 
 #if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
 
@@ -26,8 +25,8 @@ struct entry_key {};
 
 } // namespace asio_retry::detail
 
-/// No coroutine: whatever has this name is a friend of the frame at the bottom of a stack of coroutines, where
-/// Asio keeps the cancellation of them all.
+/// Not a coroutine. A class of this name is a friend of the frame at the bottom of a coroutine stack. There
+/// Asio keeps the cancellation of all coroutines of the stack.
 template <typename Executor>
 class boost::asio::detail::awaitable_thread<asio_retry::detail::entry_key<Executor>> {
 public:
@@ -49,8 +48,7 @@ public:
 
 namespace asio_retry::detail {
 
-/// The coroutines of one stack: their executor, and their cancellation, in place of which an operation may put
-/// others of its own for a while.
+/// The executor and the cancellation of one stack of coroutines. An operation may replace them for a while.
 template <typename Executor>
 class coroutine_entry {
     using key = boost::asio::detail::awaitable_thread<entry_key<Executor>>;
@@ -73,30 +71,29 @@ public:
     coroutine_entry(coroutine_entry const&) = delete;
     coroutine_entry& operator=(coroutine_entry const&) = delete;
 
-    /// To be awaited first.
+    /// Await this before anything else.
     auto find() noexcept { return finder{this}; }
 
     Executor const& executor() const noexcept { return key::executor(*entry_); }
 
-    /// What is passed on to whatever the coroutine awaits.
+    /// The cancellation that Asio passes to whatever the coroutine awaits.
     boost::asio::cancellation_state const& state() const noexcept { return key::state(*entry_); }
 
-    /// What the coroutine awaits from here on comes back by way of `other`, where the coroutine has yet to go.
+    /// From here on the coroutine's operations complete on `other`. The coroutine itself is not there yet.
     void move_to(Executor other) {
         moved_ = std::make_unique<Executor>(std::move(other));
         std::swap(key::executor(*entry_), *moved_);
     }
     bool has_moved() const noexcept { return moved_ != nullptr; }
 
-    /// Returns where it had moved, if it had.
+    /// Undoes `move_to`; returns the executor that it had moved to, if any.
     std::unique_ptr<Executor> move_back() noexcept {
         if (moved_)
             std::swap(key::executor(*entry_), *moved_);
         return std::move(moved_);
     }
 
-    /// From here on only what is emitted to `slot` cancels what the coroutine awaits, and nothing throws
-    /// because it did.
+    /// From here on only emissions to `slot` cancel the coroutine's operations, and they throw nothing.
     void take_over(boost::asio::cancellation_slot slot) noexcept {
         parent_ = std::exchange(key::parent_slot(*entry_), slot);
         state_ = std::exchange(key::state(*entry_), boost::asio::cancellation_state());
@@ -104,7 +101,7 @@ public:
         has_taken_over_ = true;
     }
 
-    /// The state that a coroutine of its own would find.
+    /// Makes a cancellation state as a new coroutine has it.
     void renew() {
         key::state(*entry_) = boost::asio::cancellation_state(key::parent_slot(*entry_));
         key::throws_if_cancelled(*entry_) = true;
@@ -112,7 +109,7 @@ public:
 
     void let_nothing_throw() noexcept { key::throws_if_cancelled(*entry_) = false; }
 
-    /// All is as it was before. Does nothing where an operation has ended before it took over.
+    /// Restores the state before `take_over`. Does nothing if the operation ended before that.
     void give_back() noexcept {
         if (!std::exchange(has_taken_over_, false))
             return;
@@ -133,7 +130,7 @@ private:
         static thread* of(Frame* coroutine) noexcept { return coroutine->*&attached_to::attached_thread_; }
     };
 
-    /// Is told the frame of the coroutine, which goes on at once.
+    /// Asio gives it the frame of the coroutine, which resumes at once.
     struct finder {
         coroutine_entry* self;
 
@@ -149,7 +146,7 @@ private:
     boost::asio::cancellation_state state_;
     bool throws_ = false;
     bool has_taken_over_ = false;
-    std::unique_ptr<Executor> moved_; // away from there
+    std::unique_ptr<Executor> moved_; // the executor that is not in use now
 };
 
 template <typename Executor>

@@ -10,8 +10,8 @@ namespace asio_retry::detail {
 
 [[noreturn]] ASIO_RETRY_DECL void refuse_empty_executor(std::string_view field);
 
-/// Throws std::invalid_argument, naming the field, for one that could be of any type and is of none: Asio would
-/// follow a null pointer.
+/// Throws std::invalid_argument, naming the field, for an empty type-erased executor: Asio would follow its
+/// null pointer.
 template <typename Executor>
 void refuse_if_empty_executor(std::string_view field, Executor const& executor) {
     if constexpr (std::is_constructible_v<Executor, std::nullptr_t> &&

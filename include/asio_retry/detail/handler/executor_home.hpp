@@ -14,8 +14,8 @@ inline constexpr bool is_strand = false;
 template <typename Executor>
 inline constexpr bool is_strand<boost::asio::strand<Executor>> = true;
 
-/// What can be told of an executor, also of what is inside an any_io_executor: whether this thread runs what it
-/// was given, and whether that is one function at a time. The executor must outlive it.
+/// Tells whether this thread runs an executor, and whether the executor runs one function at a time. Looks into
+/// an any_io_executor. The executor must outlive it.
 class executor_home {
 public:
     template <typename Executor>
@@ -24,7 +24,7 @@ public:
     }
     ASIO_RETRY_DECL explicit executor_home(boost::asio::any_io_executor const& executor) noexcept;
 
-    /// False too where it cannot be told.
+    /// False also if it cannot be told.
     bool is_here() const noexcept { return runs_here_ && runs_here_(executor_); }
 
     bool is_strand() const noexcept { return is_strand_; }

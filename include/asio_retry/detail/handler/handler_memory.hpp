@@ -10,18 +10,17 @@
 
 namespace asio_retry::detail {
 
-/// From where the memory of a handler's operation comes: from the handler's allocator, or else Asio recycles
-/// it.
+/// The memory for a handler's operation: from the handler's allocator, or else from Asio's recycling allocator.
 template <typename Handler>
 struct handler_memory {
-    /// For what is allocated on behalf of the handler.
+    /// The allocator for everything that the handler's operation allocates.
     using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
 
     static handler_allocator handler_allocator_of(Handler const& handler) noexcept {
         return asio::get_associated_allocator(handler, asio::recycling_allocator<void>());
     }
 
-    // An explicit std::allocator would bypass Asio's per-thread cache.
+    // An explicit std::allocator bypasses Asio's per-thread cache.
     static constexpr bool is_recycled = std::is_same_v<handler_allocator, std::allocator<void>>;
 
     template <typename T>

@@ -14,8 +14,8 @@
 
 namespace asio_retry::detail {
 
-/// An operation and its handler: the handler itself, the executors that it runs and waits on, and its slot. An
-/// operation of handlers derives from this and gives it one block of memory.
+/// An operation together with its handler, the executors it runs and waits on, and its slot. A derived class
+/// puts it into one block of memory.
 template <typename Core, typename WaitsOn, typename Handler, bool WantsStrand = false>
 class handler_operation : public cancellable_core<Core> {
 public:
@@ -24,7 +24,7 @@ public:
     using operation_executor = typename executors::executor_type;
     using handler_allocator = typename handler_memory<Handler>::handler_allocator;
 
-    /// Whether the handler says where memory is to come from.
+    /// Whether the handler brings its own allocator.
     static constexpr bool has_memory_of_its_own =
         !std::is_same_v<handler_allocator, asio::recycling_allocator<void>> &&
         !std::is_same_v<handler_allocator, std::allocator<void>>;
@@ -42,7 +42,7 @@ protected:
         , handler_(std::move(given_handler)) {}
     ~handler_operation() = default;
 
-    /// Returns false if nobody can cancel by the slot.
+    /// Returns false if the slot is not connected, so that no cancellation can come.
     bool connect_slot() { return this->connect(asio::get_associated_cancellation_slot(handler_)); }
     void disconnect_slot() noexcept {
         if (this->is_connected())
@@ -54,7 +54,7 @@ protected:
     void release_io_work() noexcept { executors_.release_io_work(); }
 
 private:
-    executors executors_; // first: if there is no memory for a strand the handler is where it was
+    executors executors_; // first: if there is no memory for a strand, the handler has not been moved
     Handler handler_;
 };
 

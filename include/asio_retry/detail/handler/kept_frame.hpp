@@ -8,12 +8,12 @@
 
 namespace asio_retry::detail {
 
-/// Memory for the frame of a coroutine. Asio keeps two such pieces for each thread, and of many attempts that
-/// end one after the other the rest goes to the heap, from where the next ones take theirs; on several threads
-/// by way of a lock which all of them meet at. So a wait takes along the piece of the attempt that has ended,
-/// and gives it to the thread on which the next one begins.
+/// Memory for a coroutine's frame, kept during a wait. Asio caches two such pieces per thread. When many
+/// attempts end one after the other, further frames go back to the heap, and the next attempts take theirs from
+/// there. On several threads they all meet at the heap's lock. So a wait keeps the piece of the attempt that
+/// has ended, and gives it to the thread on which the next attempt begins.
 ///
-/// Asio has no public way to ask for it. Where it lacks one of the names that are used here nothing is kept.
+/// Asio has no public way to ask for the piece. If Asio lacks a name that is used here, nothing is kept.
 class kept_frame {
 public:
     kept_frame() noexcept = default;
@@ -21,10 +21,10 @@ public:
     kept_frame& operator=(kept_frame const&) = delete;
     ~kept_frame() { give_back(); }
 
-    /// Takes a piece from this thread, if that runs a context. Precondition: holds none.
+    /// Takes a piece from this thread, if the thread runs a context. Precondition: holds none.
     void take() noexcept { take_from<memory, threads>(); }
 
-    /// Gives it to this thread.
+    /// Gives the piece to this thread.
     void give_back() noexcept {
         if (piece_)
             give_to<memory, threads>();
@@ -34,7 +34,7 @@ private:
     using memory = boost::asio::detail::thread_info_base;
     using threads = boost::asio::detail::thread_context;
 
-    static constexpr std::size_t size = 128; // or more: what is taken is as large as it was made
+    static constexpr std::size_t size = 128; // or more: a piece has the size that it was allocated with
 
     template <typename Memory, typename Threads>
     static constexpr bool keeps = [] {
@@ -55,7 +55,7 @@ private:
             if (Memory* const here = Threads::top_of_thread_call_stack()) {
                 try {
                     piece_ = Memory::allocate(typename Memory::awaitable_frame_tag(), here, size);
-                } catch (...) { // there is none, nor any other memory
+                } catch (...) { // no piece is cached, and the heap is empty too
                 }
             }
         }

@@ -9,8 +9,8 @@
 
 namespace asio_retry::detail {
 
-/// A handler and what it is called with, to be queued in the handler's place: with its executor, its allocator
-/// and its slot. `Presence` lasts until the handler is gone.
+/// A handler and its arguments, queued in the handler's place with its executor, allocator and slot. `Presence`
+/// lasts as long as the handler.
 template <typename Handler, typename Arguments, typename Presence>
 class late_completion {
 public:

@@ -7,11 +7,11 @@
 
 namespace asio_retry::detail {
 
-/// A value that comes later, and may go again. Precondition of asking for it: it is there.
+/// A value that is set later, and may be removed. Precondition of reading it: it is set.
 template <typename T>
 class late_value : public std::optional<T> {};
 
-/// Nobody has to know whether it is there.
+/// A type that is trivial to destroy need not know whether it is set.
 template <typename T>
     requires std::is_trivially_destructible_v<T>
 class late_value<T> {

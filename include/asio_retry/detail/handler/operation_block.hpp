@@ -9,13 +9,13 @@
 
 namespace asio_retry::detail {
 
-/// Room for an operation. Those of one size share it, and so the functions that allocate it.
+/// Room for an operation. Operations of one size share the type, and so the functions that allocate it.
 template <std::size_t Size, std::size_t Alignment>
 struct alignas(Alignment) operation_room {
     std::byte bytes[Size];
 };
 
-/// Rooms in a row, given back unless they are released.
+/// Allocated rooms, deallocated unless they are released.
 template <typename Allocator>
 class allocated_rooms {
     using traits = std::allocator_traits<Allocator>;
@@ -26,7 +26,7 @@ public:
         : allocated_rooms(memory, count, nullptr) {
         first_ = traits::allocate(memory_, count_);
     }
-    /// Takes what was released.
+    /// Takes over rooms that were released.
     allocated_rooms(Allocator const& memory, std::size_t count, void* first) noexcept
         : memory_(memory)
         , count_(count)
@@ -47,18 +47,18 @@ private:
     room* first_;
 };
 
-/// The memory of an operation: one block.
+/// The memory of an operation, in one block.
 template <typename Operation, typename Handler>
 class operation_block {
 public:
-    /// How many operations take as much room as `bytes`.
+    /// How many rooms hold `bytes`.
     static constexpr std::size_t room_for(std::size_t bytes) noexcept {
         return (bytes + sizeof(Operation) - 1) / sizeof(Operation);
     }
 
     static constexpr std::size_t alone = 0;
 
-    /// With room behind the operation for what it keeps there, as for `more` operations. If this throws,
+    /// Allocates room for `more` operations behind this one, for data that it keeps there. If this throws,
     /// nothing is left behind.
     template <typename... Args>
     static Operation* create(std::size_t more, Handler&& handler, Args&&... args) {
@@ -69,7 +69,7 @@ public:
         return operation;
     }
 
-    /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
+    /// Moves the handler out and destroys the operation, so that the handler may reuse the memory.
     static Handler dissolve(Operation* operation, Handler& handler, std::size_t more = 0) {
         struct on_exit {
             rooms_type rooms;

@@ -14,7 +14,7 @@
 
 namespace asio_retry::detail {
 
-/// Says that an operation waits on the executor of its handler, which is known to have one.
+/// The operation waits on the executor of its handler, which has one.
 template <typename Executor>
 struct handler_executor {
     Executor executor;
@@ -33,8 +33,8 @@ struct io_executor_of<handler_executor<Executor>> {
     static Executor const& get(handler_executor<Executor> const& own) noexcept { return own.executor; }
 };
 
-/// A strand of its own on an executor. One of a known executor fits into an any_io_executor; a strand of an
-/// any_io_executor does not, and every copy of that would be allocated.
+/// A strand on an executor. An any_io_executor holds a strand of a known executor in place; a strand of an
+/// any_io_executor does not fit, and each copy would be allocated.
 template <typename Executor>
 struct strand_of {
     using type = asio::strand<Executor>;
@@ -46,8 +46,8 @@ struct strand_of<asio::any_io_executor> {
     ASIO_RETRY_DECL static type make(asio::any_io_executor const& executor);
 };
 
-/// Where an operation runs, which is where its handler does, on an `Associated`, or else where it waits; and
-/// work on both while it lasts. One for all handlers of that executor.
+/// The executors of an operation, with work on both while it lasts. It runs on the handler's executor
+/// (`Associated`), or else where it waits. One type for all handlers of that executor.
 template <typename WaitsOn, typename Associated, bool HandlerHasExecutor, bool WantsStrand>
 class operation_executors {
     using io = io_executor_of<WaitsOn>;
@@ -68,7 +68,7 @@ public:
     using executor_type =
         typename std::conditional_t<has_strand, strand_of<base>, std::type_identity<base>>::type;
 
-    /// Of a handler that this is for.
+    /// `handler` has `Associated` as its executor.
     template <typename Handler>
     static base runs_on(Handler const& handler, WaitsOn const& waits_on) noexcept {
         if constexpr (is_fallback_executor<Associated>)
@@ -94,10 +94,10 @@ public:
             return here_.get();
     }
 
-    /// Keeps both running beyond the end of the operation.
+    /// A copy keeps both contexts running after the operation has ended.
     auto keep_running() const { return std::pair(here_, there_); }
 
-    /// From now on only the executor of the handler is kept running, and `waits_on` not to be asked for.
+    /// Drops the work on the waiting context; `waits_on` must not be called any more.
     void release_io_work() noexcept {
         if constexpr (!waits_where_it_runs)
             there_.reset();

@@ -18,14 +18,14 @@ inline constexpr bool is_the_librarys_own = std::is_same_v<Allocator, std::alloc
 template <typename T>
 inline constexpr bool is_the_librarys_own<asio::recycling_allocator<T>> = true;
 
-/// Whether memory for an operation may outlive the handler that it is for: it is not of an allocator that may
-/// go with that.
+/// Whether the operation's memory may outlive its handler: the handler's own allocator may end with the
+/// handler.
 template <typename Handler>
 inline constexpr bool has_librarys_memory =
     is_the_librarys_own<typename handler_memory<Handler>::handler_allocator>;
 
-/// A handler whose allocator is not asked for memory. To bind another one to it would do, but for Boost 1.81,
-/// where a handler with a bound allocator takes no second one.
+/// Hides the handler's own allocator. Binding another allocator would do, but in Boost 1.81 a handler with a
+/// bound allocator takes no second one.
 template <typename Handler>
 class with_own_memory {
 public:

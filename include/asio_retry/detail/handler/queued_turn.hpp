@@ -17,8 +17,8 @@
 
 namespace asio_retry::detail {
 
-/// Queueing in progress, on this thread: a function that is destroyed meanwhile was refused, by an exception
-/// most likely, and its object is still in the hands of whoever is queueing it.
+/// A queueing in progress on this thread. If the function is destroyed meanwhile, the executor has refused it,
+/// most likely with an exception. Then the object still belongs to the code that queues it.
 class queueing {
 public:
     explicit queueing(void const* object) noexcept
@@ -32,7 +32,7 @@ public:
 
     bool refused() const noexcept { return refused_; }
 
-    /// The function is running: an executor may do so before the queueing ends, and the object may be gone
+    /// The function is running: an executor may run it before the queueing ends, and the object may be gone
     /// then.
     static void taken(void const* object) noexcept {
         if (queueing* const q = find(object))
@@ -62,8 +62,8 @@ private:
     bool refused_ = false;
 };
 
-/// What takes turns on its executor: each comes, or is dropped with its context, and its memory is from that
-/// allocator.
+/// An object that takes turns on its executor. Each turn comes, or is dropped with its context; its memory is
+/// from `turn_allocator`.
 template <typename Object, typename Turn>
 concept turn_taker = requires(Object& object, Turn turn) {
     typename Object::template turn_allocator<Turn>;
@@ -109,7 +109,7 @@ void post_to(Executor const& executor, Through const& through, Turn&& turn) {
         asio::post(through, asio::bind_executor(executor, std::move(turn)));
 }
 
-/// What a type-erased executor would pass on to its context is given to that: it needs no memory of its own.
+/// A type-erased executor would allocate memory of its own, so the turn goes to its context directly.
 template <typename Through, typename Turn>
 void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn) {
     if (asio::io_context* const context = own_context(executor))
@@ -127,20 +127,20 @@ void queue_turn(Object& object, Turn turn, Queue queue) {
     } catch (...) {
         if (in_progress.refused())
             throw;
-        return; // a strand keeps what it had no memory to begin with
+        return; // a strand keeps a function that it had no memory to start
     }
     if (in_progress.refused())
         object.on_turn_dropped(turn);
 }
 
-/// Queues a turn of `object`, by way of `through` on an executor that cannot promise to queue, such as that of
-/// an any_completion_handler. If this throws, no turn is queued and none was dropped.
+/// Queues a turn of `object`. An executor that cannot promise to queue, such as that of an
+/// any_completion_handler, gets it by way of `through`. If this throws, no turn is queued and none was dropped.
 template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
 void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
     queue_turn(object, turn, [&](auto queued) { post_to(executor, through, std::move(queued)); });
 }
 
-/// The same in a strand, at once if that is free. Precondition: enters_here(strand).
+/// The same in a strand; the turn runs at once if the strand is free. Precondition: enters_here(strand).
 template <typename Turn, typename Strand, turn_taker<Turn> Object>
 void enter_turn(Strand const& strand, Object& object, Turn turn = {}) {
     queue_turn(object, turn, [&](auto queued) { asio::dispatch(strand, std::move(queued)); });

@@ -9,7 +9,7 @@
 
 namespace asio_retry::detail {
 
-/// Holds what resumes a coroutine, in place: a handler that Asio makes of a few pointers.
+/// Holds in place the handler that resumes a coroutine; Asio makes it of a few pointers.
 class resumption {
 public:
     resumption() noexcept = default;
@@ -28,7 +28,7 @@ public:
             held* const place = std::launder(reinterpret_cast<held*>(held_by.memory_));
             held taken(std::move(*place));
             std::destroy_at(place);
-            held_by.take_ = nullptr; // what is called may hold another, or destroy this
+            held_by.take_ = nullptr; // the call may hold another handler, or destroy this object
             if (resumes)
                 std::move(taken)();
         };

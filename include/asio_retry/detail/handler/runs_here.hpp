@@ -9,8 +9,8 @@
 
 namespace asio_retry::detail {
 
-/// The context whose own executor this is, one that may run a function where it is given it; null for any other
-/// executor, such as a strand.
+/// The context of an io_context executor that may run a function at once; null for any other executor, such as
+/// a strand.
 template <typename Executor>
 boost::asio::io_context* own_context(Executor const&) noexcept {
     return nullptr;
@@ -27,20 +27,20 @@ inline boost::asio::io_context* own_context(boost::asio::any_io_executor const& 
     return own ? own_context(*own) : nullptr;
 }
 
-/// Whether this thread runs the context, and nobody has stopped it.
+/// Whether this thread runs the context, and the context is not stopped.
 inline bool runs_here(boost::asio::io_context* context) noexcept {
     return context && context->get_executor().running_in_this_thread() && !context->stopped();
 }
 
-/// Whether a function given to `executor` may run at once, where this thread stands. Asio would run it at once
-/// too, but by way of a copy, and after a stop as well.
+/// Whether this thread may call a function for `executor` at once. Asio would call it at once too, but on a
+/// copy, and also after a stop.
 template <typename Executor>
 bool runs_here(Executor const& executor) noexcept {
     return runs_here(own_context(executor));
 }
 
-/// Whether a function given to `executor`, a strand, runs at once where this thread stands if the strand is
-/// free. The context takes what it throws.
+/// Whether a function given to the strand `executor` runs at once on this thread if the strand is free. The
+/// context receives its exceptions.
 template <typename Executor>
 bool enters_here(Executor const&) noexcept {
     return false;

@@ -2,12 +2,12 @@
 
 namespace asio_retry::detail {
 
-/// While this thread starts an attempt, tells it to stop or enters a strand: a completion that arrives
-/// meanwhile, on this thread, is only noted, and seen to by whoever made the mark. So inline completions are a
+/// Marks that this thread starts an attempt, emits to it or enters a strand. A completion that arrives on
+/// this thread meanwhile is only noted; the code that made the mark handles it. So inline completions are a
 /// loop, never a recursion.
 ///
-/// The marks of one thread form a stack; only their own thread looks at it, so a completion on another thread
-/// while the initiating function is still returning is no race.
+/// The marks of a thread form a stack that only this thread looks at. So there is no race with a completion on
+/// another thread while the initiating function is still returning.
 class stack_mark {
 public:
     explicit stack_mark(void const* given_operation) noexcept
@@ -19,7 +19,7 @@ public:
     stack_mark(stack_mark const&) = delete;
     stack_mark& operator=(stack_mark const&) = delete;
 
-    /// The mark of this thread that was made for `operation`; null if there is none.
+    /// The mark of `operation` on this thread, or null.
     static stack_mark* find(void const* operation) noexcept {
         stack_mark* mark = innermost;
         while (mark && mark->operation_ != operation)

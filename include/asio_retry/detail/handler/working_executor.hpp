@@ -11,7 +11,7 @@
 
 namespace asio_retry::detail {
 
-/// An executor, and work on it while this lasts.
+/// An executor with work on its context while this lives.
 template <typename Executor>
 class working_executor {
 public:

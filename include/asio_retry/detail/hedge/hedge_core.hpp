@@ -26,29 +26,29 @@ class hedge_core;
 extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<hedge_core>;
 #endif
 
-/// An attempt of a hedged operation, but for what depends on its types.
+/// An attempt of a hedged operation, without what depends on its types.
 struct hedge_slot {
-    /// How it ended; known to whoever was told that it did.
+    /// How it ended; only the thread that was told of the end may read it.
     enum class fate : unsigned char { none, completed, dropped, lost };
 
     unsigned char number = 0;
     fate outcome = fate::none;
-    bool is_success = false;          // unless `fail_if` has to judge it
-    asio::cancellation_signal signal; // of the attempt while it runs
+    bool is_success = false;          // meaningless if `fail_if` has to judge it
+    asio::cancellation_signal signal; // stops the attempt while it runs
 };
 
-/// A hedged operation, but for what depends on its types: it carries out what its hedge_machine decides.
+/// A hedged operation, without what depends on its types: it carries out what its hedge_machine decides.
 ///
-/// One thread at a time is in; whoever finds it occupied leaves what happened with the occupant. It ends when
-/// nobody can notify it any more: no attempt runs, or it delivers at once; no timer, no notice of a scope is
-/// under way. Until then each of these keeps it.
+/// One thread at a time is in the operation; another thread leaves its events with that thread. The operation
+/// ends when nothing can notify it any more. Then no attempt runs (or it delivers at once), no timer is armed,
+/// and no notice of a scope is under way. Until then each of these keeps it alive.
 class ASIO_RETRY_DECL hedge_core : private wait_node {
 public:
     /// @name For the attempts
     /// @{
-    void on_attempt_ended(hedge_slot& slot); // its result is in place
+    void on_attempt_ended(hedge_slot& slot); // its result is in the slot
     void on_attempt_dropped(hedge_slot& slot) noexcept;
-    void on_attempt_lost(hedge_slot& slot) noexcept; // it failed before it began, for want of memory
+    void on_attempt_lost(hedge_slot& slot) noexcept; // its coroutine had no memory to begin
     /// @}
 
     hedge_machine& machine() noexcept { return machine_; }
@@ -75,16 +75,16 @@ protected:
     hedge_core& operator=(hedge_core const&) = delete;
     ~hedge_core() = default;
 
-    /// From the initiating function.
+    /// Called by the initiating function.
     void start(bool is_scoped);
 
-    /// Instead, with the exception that is being handled.
+    /// Called instead of `start`, with the current exception.
     void fail();
 
-    /// The caller cancels, on the executor.
+    /// The caller cancels; on the executor.
     void on_cancelled(asio::cancellation_type_t type);
 
-    /// Lets others in, before the handler of an operation is called of which attempts still run.
+    /// Lets other threads in; called before the handler runs while attempts still run.
     void leave();
     void on_handler_returned();
 
@@ -95,7 +95,7 @@ protected:
     virtual void signal_attempt(hedge_slot& slot, asio::cancellation_type_t type) = 0;
     virtual void on_attempt_over(hedge_slot& slot) noexcept = 0;
 
-    /// Of the result in place. Throws what the predicate of `fail_if` throws.
+    /// Judges the result in the slot. Throws what the predicate of `fail_if` throws.
     virtual judgement judge_values(hedge_slot& slot) = 0;
     virtual bool has_failed(hedge_slot& slot) noexcept = 0;
     virtual verdict judge(hedge_slot& slot) = 0;
@@ -106,11 +106,11 @@ protected:
     virtual asio::execution_context& context() const = 0;
     virtual asio::io_context* own_context() const noexcept = 0;
     virtual basic_membership<hedge_core>* membership() noexcept = 0;
-    virtual void forget_caller() noexcept = 0;        ///< its slot
-    virtual void forget_waiting_place() noexcept = 0; ///< its context is being destroyed
+    virtual void forget_caller() noexcept = 0;        ///< forgets the caller's slot
+    virtual void forget_waiting_place() noexcept = 0; ///< the context of the waits is being destroyed
 
-    /// The first two and the last destroy the operation, the second in a turn of its own or by way of an
-    /// immediate executor; the third lets others in and calls the handler.
+    /// `deliver`, `deliver_later` and `dissolve` destroy the operation; `deliver_later` in a turn of its own or
+    /// on an immediate executor. `deliver_and_stay` lets other threads in and calls the handler.
     virtual void deliver(hedge_action const& action) = 0;
     virtual void deliver_later();
     virtual void deliver_and_stay(hedge_action const& action) = 0;
@@ -119,7 +119,7 @@ protected:
 private:
     class telling_mark;
 
-    /// Where the occupant stands.
+    /// Where the thread in the operation was called from.
     enum class place : unsigned char { initiation, cancellation, executor };
 
     time_point now() const { return scheduler_.get().now(); }
@@ -145,12 +145,12 @@ private:
     void rest() noexcept;
 
     hedge_machine machine_;
-    lazy_scheduler scheduler_; // found at the start
+    lazy_scheduler scheduler_; // looked up at the start
     basic_occupancy<hedge_event> occupancy_;
-    std::exception_ptr thrown_by_value_; // of an attempt that was dropped therefore
+    std::exception_ptr thrown_by_value_; // an attempt was dropped because its value threw this
     place place_ = place::initiation;
     bool is_armed_ = false;  // the node is scheduled, or its notice is under way
-    bool is_linked_ = false; // to its scope
+    bool is_linked_ = false; // its scope knows it
     bool has_result_ = false;
     bool is_delivered_ = false;
     bool is_called_ = false; // the handler has returned

@@ -4,15 +4,15 @@
 
 namespace asio_retry::detail {
 
-/// What may happen to a hedged operation, on any thread of its context: some of these, or nothing. The first 16
-/// are the ends of its attempts.
+/// The events of a hedged operation, on any thread of its context, as bits. The first 16 are the ends of its
+/// attempts.
 enum class hedge_event : std::uint32_t {
     nothing = 0,
     all_attempts = 0xffff,
-    timer_expired = 1 << 16,    ///< another attempt may begin, or the time is up
-    scope_noticed = 1 << 17,    ///< the scope asks for something
-    called = 1 << 18,           ///< there is something to do on the executor
-    handler_returned = 1 << 19, ///< the handler has run, while attempts still did
+    timer_expired = 1 << 16,    ///< another attempt may begin, or the time limit is reached
+    scope_noticed = 1 << 17,    ///< the scope has a request
+    called = 1 << 18,           ///< it has to go on on its executor
+    handler_returned = 1 << 19, ///< the handler has returned while attempts still ran
 };
 
 /// Attempt `number` has completed, or never will.
@@ -30,15 +30,15 @@ constexpr hedge_event operator~(hedge_event events) noexcept {
     return static_cast<hedge_event>(~std::uint32_t(events));
 }
 
-/// What a queued turn of a hedged operation is for.
+/// The purpose of a queued turn of a hedged operation.
 enum class hedge_turn : unsigned char {
-    delivery, ///< of what ended in the initiating function
+    delivery, ///< delivers a result that was there before the initiating function returned
     continuation,
     timer_notice,
     scope_notice,
 };
 
-/// Whether it may be queued from any thread, where the handler's allocator has no business.
+/// Whether any thread may queue it, so that the handler's allocator must not be used.
 constexpr bool comes_from_any_thread(hedge_turn turn) noexcept {
     return turn != hedge_turn::delivery;
 }

@@ -21,7 +21,8 @@
 
 namespace asio_retry::detail {
 
-/// Behind a hedged operation, in its block of memory: what its machine keeps of each attempt, and the attempts.
+/// The memory behind a hedged operation, in the same block: the machine's records of attempts, and the
+/// attempts.
 template <typename Slot>
 struct hedge_room {
     static constexpr std::size_t alignment = (std::max)(alignof(Slot), alignof(hedged_attempt));
@@ -39,7 +40,7 @@ struct hedge_room {
     Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + records(count)); }
 };
 
-/// A hedged operation and what it calls: one block of memory, at one address until its last attempt has ended.
+/// A hedged operation with its callable: one block of memory, at one address until its last attempt has ended.
 template <typename Callable, typename Shell>
 class hedge_operation final : public Shell {
     using form = operation_form<Callable>;
@@ -94,7 +95,7 @@ private:
     }
     room own_room() noexcept { return room_for(this, this->machine().policy()); }
 
-    /// Before there is an operation, whose memory it is.
+    /// Called before the operation is constructed in that memory.
     static std::span<hedged_attempt> make_records(void* operation, hedge_policy const& policy) noexcept {
         room const in = room_for(operation, policy);
         std::uninitialized_default_construct_n(in.attempts(), in.count);
@@ -133,7 +134,7 @@ private:
         return block::dissolve(this, this->handler(), more_for(this->machine().policy()));
     }
 
-    alignas(room::alignment) alignas(Callable) Callable callable_; // as is what follows
+    alignas(room::alignment) alignas(Callable) Callable callable_; // so is the memory behind it
 };
 
 template <>
@@ -152,21 +153,22 @@ struct operation_kind<hedge_policy> {
     template <typename Token, typename Signature>
     static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
-                      "async_hedge: where to wait comes first: async_hedge(scope, operation, policy)");
+                      "async_hedge: the place to wait comes first: async_hedge(scope, operation, policy)");
         static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
-                      "async_hedge: the handler must be callable with what the operation completes with: "
-                      "(error_code, T...) if it takes a completion token or returns an error_code or a result, "
+                      "async_hedge: the handler must take the operation's completion: (error_code, T...) "
+                      "if the operation takes a completion token or returns an error_code or a result, "
                       "or else (std::exception_ptr[, T])");
     }
 
     template <typename Executor>
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
-                      "async_hedge: there is no executor to wait on, because this completion token has none of "
-                      "its own; give one: async_hedge(executor, operation, policy, token)");
+                      "async_hedge: this completion token has no executor to wait on; pass one: "
+                      "async_hedge(executor, operation, policy, token)");
     }
 
-    /// What outlives its completion cannot be in memory from the handler's allocator, which may go with it.
+    /// The operation may outlive its completion, and then must not use memory from the handler's allocator,
+    /// which may end with the handler.
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void launch(Handler&& handler, Callable&& callable, hedge_policy const& policy,
                        WaitsOn const& waits_on, Membership&& membership) {

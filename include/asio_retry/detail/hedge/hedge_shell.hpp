@@ -12,8 +12,8 @@
 
 namespace asio_retry::detail {
 
-/// A hedged operation, but for what it calls: its handler, executors and delivery. One for all operations of
-/// these types.
+/// A hedged operation without its callable: its handler, executors and delivery. One type for all operations
+/// with these parameters.
 template <typename Signature, typename WaitsOn, typename Handler, typename Membership, bool WantsStrand>
 class hedge_shell
     : public turning_operation<hedge_core, hedge_turn, WaitsOn, Handler, Membership, WantsStrand> {
@@ -29,7 +29,7 @@ protected:
         : base(std::move(given_handler), waits_on, std::move(membership), given_policy, attempts) {}
     ~hedge_shell() = default;
 
-    /// In the initiating function.
+    /// Called by the initiating function.
     void start() {
         try {
             this->connect_slot();
@@ -40,7 +40,7 @@ protected:
     }
 
 private:
-    /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
+    /// Moves the handler out and destroys the operation, so that the handler may reuse the memory.
     virtual Handler take_handler() = 0;
 
     virtual arguments& result_of(std::uint64_t attempt) noexcept = 0;
@@ -52,7 +52,7 @@ private:
 
     void deliver(hedge_action const& action) final {
         [[maybe_unused]] auto const presence =
-            this->take_presence(); // counted in the scope until the handler has run
+            this->take_presence(); // the scope counts it until the handler has run
         arguments result = take_result(action);
         detail::unpack(take_handler(), std::move(result), places_of<arguments>);
     }
@@ -64,7 +64,7 @@ private:
             hedge_core::deliver_later();
     }
 
-    /// The operation stays until its last attempt has ended, and counts in its scope.
+    /// The operation stays until its last attempt has ended; until then its scope counts it.
     void deliver_and_stay(hedge_action const& action) final {
         struct on_exit {
             hedge_shell* self;

@@ -19,10 +19,10 @@
 
 namespace asio_retry::detail {
 
-/// What an operation that takes an attempt may tell a hedge: what its peer said, and that it has sent.
+/// Receives what an attempt reports to its hedge: what its server said, and that it has sent.
 class hedge_monitor final : health_monitor {
 public:
-    /// An operation may refer to it until the attempt ends.
+    /// The operation may refer to it until the attempt ends.
     attempt const& monitored(hedge_machine& machine, unsigned number) noexcept {
         machine_ = &machine;
         current_ = machine.attempt_at(number);
@@ -40,7 +40,7 @@ private:
     attempt current_;
 };
 
-/// One that takes none has nothing to tell, and counts as having sent from its beginning.
+/// An operation that takes no attempt reports nothing, and counts as having sent from its beginning.
 struct no_hedge_monitor {
     static attempt monitored(hedge_machine& machine, unsigned number) noexcept {
         machine.on_sent();
@@ -48,7 +48,7 @@ struct no_hedge_monitor {
     }
 };
 
-/// An attempt: its result, and what its handler needs to know of the operation.
+/// An attempt: its result, and what its handler needs of the operation.
 template <typename Shell, typename Form>
 class typed_slot : public hedge_slot {
     using completion = detail::completion<typename Form::signature>;
@@ -80,7 +80,7 @@ public:
         } catch (...) {
             try {
                 kept.emplace(completion::from_exception(std::current_exception()));
-            } catch (...) { // there are no values to complete with
+            } catch (...) { // no result can be made, so the attempt is dropped
                 on_attempt_dropped();
                 throw;
             }
@@ -89,7 +89,7 @@ public:
         operation_.on_attempt_ended(*this);
     }
 
-    late_value<arguments> kept; // what it came to
+    late_value<arguments> kept; // the attempt's result
     ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<Form::takes_attempt, hedge_monitor, no_hedge_monitor>
         monitor;
 
@@ -123,7 +123,7 @@ public:
     void be_over() noexcept { this->signal.slot().clear(); }
 };
 
-/// An attempt that is an awaitable: a coroutine of its own.
+/// An attempt that is an awaitable, in a coroutine of its own.
 template <typename Operation, typename Shell, typename Form>
 class hedge_attempt<Operation, Shell, Form, true> final
     : public typed_slot<Shell, Form>,

@@ -11,7 +11,7 @@
 
 namespace asio_retry::detail {
 
-/// Where the operation stands, from 0: after what says where to wait, if anything does.
+/// The position of the operation among the arguments, from 0: after the place to wait, if there is one.
 template <typename... Args>
 inline constexpr std::size_t operation_place = 0;
 template <typename First, typename... Others>
@@ -19,7 +19,7 @@ template <typename First, typename... Others>
              std::convertible_to<First, attempt const&>)
 inline constexpr std::size_t operation_place<First, Others...> = 1;
 
-/// A scope that is gone before its operations, or that nothing can be started in.
+/// Whether a scope is given that would end before its operations, or that cannot start any.
 template <typename...>
 inline constexpr bool is_led_by_lost_scope = false;
 template <typename First, typename... Others>

@@ -25,15 +25,15 @@
 
 namespace asio_retry::detail {
 
-/// Whether the attempts of an operation want a strand: telling a coroutine to stop must not meet its running.
-/// An awaitable of a typed executor leaves no room for one.
+/// Whether attempts need a strand: an emission must not reach a coroutine while it runs. An awaitable of a
+/// typed executor cannot run in a strand.
 template <typename Result>
 inline constexpr bool attempts_want_strand = false;
 template <typename Value>
 inline constexpr bool attempts_want_strand<asio::awaitable<Value, asio::any_io_executor>> = true;
 
-/// Runs the attempts of an operation whose attempts are awaitables: in one coroutine for all of them, spawned
-/// for the first, with a cancellation state of its own that every attempt finds fresh.
+/// Runs attempts that are awaitables, all in one coroutine. It is spawned for the first attempt, and renews its
+/// own cancellation state for each attempt.
 template <typename Awaitable, typename Signature>
 class attempt_runner {
     using executor_type = typename awaitable_traits<Awaitable>::executor_type;
@@ -49,14 +49,13 @@ protected:
     attempt_runner& operator=(attempt_runner const&) = delete;
     ~attempt_runner() = default;
 
-    /// Initiates an attempt.
     template <typename Executor>
     void run(Executor const& executor, asio::cancellation_slot slot) {
         constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
         static_assert(converts,
                       "async_retry: the executor of the handler must be convertible to that of the awaitable");
-        began_ = began_ && resume_; // a coroutine that is to be spawned has not begun
-        stops_at_begin_ = false;    // the one before may have been told, and lost before it began
+        began_ = began_ && resume_; // a coroutine that has yet to be spawned has not begun
+        stops_at_begin_ = false;    // the attempt before may have been stopped, and lost before it began
         if (resume_) {
             auto resume = std::exchange(resume_, nullptr);
             std::move(resume)();
@@ -65,20 +64,20 @@ protected:
         }
     }
 
-    /// The attempt is to stop. Returns false if its coroutine has begun, which has to be told.
+    /// Stops an attempt that has not begun. Returns false if its coroutine has begun: then emit to it.
     bool stop_at_begin() noexcept {
-        stops_at_begin_ = !began_; // its cancellation state is not there yet
+        stops_at_begin_ = !began_; // it has no cancellation state yet
         return stops_at_begin_;
     }
 
-    /// Lets the coroutine return, after the last attempt. To destroy it Asio would need memory, and time.
+    /// Lets the coroutine return after the last attempt. Destroying it instead would cost Asio memory and time.
     void end() noexcept {
         if (!resume_)
             return;
         ends_ = true;
         try {
             std::exchange(resume_, nullptr)();
-        } catch (...) { // it has returned; that it could not be told so does not matter
+        } catch (...) { // the coroutine has returned; its resumption failed, which does not matter
         }
     }
 
@@ -86,12 +85,13 @@ private:
     virtual Awaitable call() = 0;
     virtual bool is_cancelled() noexcept = 0;
 
-    /// Each may be the end of *this.
+    /// Each may destroy *this.
     virtual void on_completed(arguments&& result) = 0;
     virtual void on_dropped() noexcept = 0;
     virtual void on_lost() noexcept = 0;
 
-    /// Without an executor of its own: Asio 1.26 would forward a cancellation through a dangling pointer.
+    /// It has no executor of its own: with one, Asio 1.26 would forward a cancellation through a dangling
+    /// pointer.
     struct spawned_handler {
         using cancellation_slot_type = asio::cancellation_slot;
         cancellation_slot_type slot;
@@ -103,8 +103,8 @@ private:
         }
     };
 
-    /// Owns the operation while an attempt runs: destroyed with its coroutine, because the context is, it drops
-    /// the operation.
+    /// Owns the operation while an attempt runs. If the context destroys it with the coroutine, it drops the
+    /// operation.
     class owner {
     public:
         explicit owner(attempt_runner* runner) noexcept
@@ -122,8 +122,8 @@ private:
         attempt_runner* runner_;
     };
 
-    /// Asio destroys a coroutine that it has no memory to begin. One that has begun is the user's to lose, and
-    /// the operation with it.
+    /// Asio destroys a coroutine that it has no memory to start; then the attempt is lost. A coroutine that has
+    /// begun only ends unfinished when the user destroys it, and then the operation is dropped.
     class unless_lost : public owner {
     public:
         using owner::owner;
@@ -135,14 +135,13 @@ private:
         }
     };
 
-    /// Returns false if the attempt was told to stop before it began.
+    /// Returns false if the attempt was stopped before it began.
     bool begin() noexcept {
         began_ = true;
         return !std::exchange(stops_at_begin_, false) && !is_cancelled();
     }
 
-    /// How an attempt ended that threw what is being handled. Returns what a value throws that has to be made
-    /// for that.
+    /// Makes a result of the current exception. Returns the exception that the values throw while it is made.
     static std::exception_ptr put_failure(std::optional<arguments>& result) noexcept {
         try {
             result.emplace(completion::from_exception(std::current_exception()));
@@ -152,7 +151,7 @@ private:
         }
     }
 
-    /// What a move of the values throws is how the attempt ended.
+    /// If moving the values throws, the exception becomes the result.
     static arguments taken_from(arguments& result) {
         try {
             return std::move(result);
@@ -167,7 +166,7 @@ private:
             co_await asio::this_coro::reset_cancellation_state();
             co_await asio::this_coro::throw_if_cancelled(true);
             std::optional<arguments> result;
-            std::exception_ptr thrown_by_value; // there is no result
+            std::exception_ptr thrown_by_value; // set if there is no result
             try {
                 if (!begin()) {
                     result.emplace(completion::failed(aborted_error(), nullptr));
@@ -180,22 +179,22 @@ private:
             } catch (...) {
                 thrown_by_value = put_failure(result);
             }
-            // What cancelled the attempt, or does so only now, must not end the wait for the next one. It may
-            // have ended on another executor, where none of the policy's callables may be called, and somebody
-            // may be telling it to stop by way of this state.
+            // A cancellation of this attempt, or one that comes only now, must not end the wait for the next
+            // attempt. The attempt may have ended on another executor, where no callable of the policy may be
+            // called. Another thread may also be emitting to this state.
             co_await asio::this_coro::throw_if_cancelled(false);
             if (!executor_home(co_await asio::this_coro::executor).is_here())
                 co_await asio::dispatch(asio::deferred);
             co_await asio::this_coro::reset_cancellation_state();
-            // The report may destroy this coroutine: what it uses is moved out of the frame first. It is the
-            // only end of the operation, because Asio goes on with the slot of a coroutine that throws.
+            // The report may destroy this coroutine, so the frame's values are moved out first. The operation
+            // must end here only: when a coroutine throws, Asio goes on to use its slot.
             auto report = [&] {
                 arguments reported = [&] {
                     try {
                         if (thrown_by_value)
                             std::rethrow_exception(thrown_by_value);
                         return taken_from(*result);
-                    } catch (...) { // there are no values to complete with
+                    } catch (...) { // no result can be made
                         auto* const runner = owned->release();
                         runner->end();
                         runner->on_dropped();
@@ -209,7 +208,7 @@ private:
             auto park_and_report = [&](auto resume) {
                 try {
                     asio::any_completion_handler<void()>(std::move(resume)).swap(resume_);
-                } catch (...) { // no memory: the next attempt will need a new coroutine
+                } catch (...) { // no memory: the next attempt needs a new coroutine
                     parked = false;
                     return std::move(resume)();
                 }
@@ -226,13 +225,13 @@ private:
         }
     }
 
-    asio::any_completion_handler<void()> resume_; // of the coroutine, between two attempts
+    asio::any_completion_handler<void()> resume_; // resumes the coroutine; set between two attempts
     bool began_ = false;
     bool stops_at_begin_ = false;
     bool ends_ = false;
 };
 
-/// An attempt that is an awaitable, and may be left behind: a coroutine of its own.
+/// An attempt that is an awaitable and may be left behind, in a coroutine of its own.
 template <typename Shell, typename Awaitable, typename Signature>
 class detached_awaitable final : public detached_attempt, attempt_runner<Awaitable, Signature> {
     using runner = attempt_runner<Awaitable, Signature>;
@@ -288,7 +287,7 @@ protected:
     ~awaiting_shell() = default;
 
 private:
-    /// Calls the operation. `apart`: not null if the attempt may be left behind.
+    /// Calls the operation. `apart` is not null if the attempt may be left behind.
     virtual Awaitable call_apart(detached_attempt* apart) = 0;
     Awaitable call() final { return call_apart(nullptr); }
 

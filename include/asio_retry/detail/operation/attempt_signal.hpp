@@ -11,24 +11,26 @@
 
 namespace asio_retry::detail {
 
-/// Tells an attempt to stop. What ends meanwhile is held back until all have been told: its slot is being used.
+/// Emits a cancellation to an attempt. An attempt that ends meanwhile goes on only afterwards, because its slot
+/// is still in use.
 class attempt_signal {
 public:
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-    /// On the executor.
+    /// Whether an emission is in progress; only on the executor.
     bool is_telling() const noexcept { return is_telling_; }
 
-    /// On a thread that may not be the executor's: whether it is this one that tells.
+    /// Whether this thread emits; on any thread.
     bool is_telling_here() const noexcept { return stack_mark::find(this) != nullptr; }
 
-    /// Precondition: one of these.
+    /// Makes `tell` call `go_on` at its end. Precondition: is_telling() or is_telling_here().
     void hold_back() noexcept { holds_back_ = true; }
 
-    /// Lets what was held back go on.
+    /// Emits, then calls `go_on` if the attempt ended meanwhile.
     template <typename GoOn>
     void tell(asio::cancellation_type_t type, GoOn go_on) {
-        bool const tells_already = std::exchange(is_telling_, true); // and what it tells has cancelled again
+        bool const tells_already =
+            std::exchange(is_telling_, true); // a handler of the emission has cancelled again
         std::exception_ptr thrown;
         emit(type, thrown);
         is_telling_ = tells_already;

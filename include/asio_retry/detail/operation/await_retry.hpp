@@ -18,7 +18,7 @@
 
 namespace asio_retry::detail {
 
-/// What is retried, and is counted in its scope as long as there is anything of it.
+/// The operation to retry, together with its presence in its scope.
 template <typename Token, typename Callable, typename Source>
 struct counted_callable {
     ASIO_RETRY_NO_UNIQUE_ADDRESS
@@ -31,8 +31,8 @@ struct counted_callable {
         : callable(std::forward<Operation>(given_operation)) {}
 };
 
-/// In a coroutine of its own, as what one has to walk away from needs it. No part of the other: a frame keeps
-/// every temporary.
+/// Retries in a coroutine of its own, for an operation that leaves attempts behind. A function of its own,
+/// because a frame keeps every temporary.
 template <typename Token, typename Callable, typename Source>
 auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
     using signature = typename operation_form<Callable>::signature;
@@ -41,9 +41,10 @@ auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
                                                   std::move(callable), std::move(policy));
 }
 
-/// What tells an attempt to stop must not meet its running: the coroutine shares a strand with its attempts as
-/// long as they are retried. Not where that cannot be: an awaitable of a typed executor leaves no room for a
-/// strand, and somebody who cancels the coroutine does not know of it.
+/// Whether the coroutine may move to a strand, so that an emission never reaches an attempt while it runs.
+/// Coroutine and attempts share the strand until the retry ends. It may not if the awaitable's executor is
+/// typed, because a strand does not fit in it. It may not if the caller can cancel the coroutine, because the
+/// caller does not know of the strand.
 template <typename Executor>
 bool may_move_to_strand(coroutine_entry<Executor> const& entry) {
     return attempts_want_strand<asio::awaitable<void, Executor>> && !entry.state().slot().is_connected();
@@ -54,8 +55,8 @@ void move_to_strand(coroutine_entry<Executor>& entry) {
         entry.move_to(strand_of<Executor>::make(entry.executor()));
 }
 
-/// The retry of an awaitable operation inside the coroutine that awaits it: there is nothing to spawn, and
-/// nothing to allocate but the frame of the attempt.
+/// Retries an awaitable operation inside the coroutine that awaits it. It spawns nothing, and allocates nothing
+/// but the frame of the attempt.
 template <typename Token, typename Callable, typename Source>
 auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy policy, Source source)
     -> asio::awaitable<typename awaiting_token<Token>::style::template yields<

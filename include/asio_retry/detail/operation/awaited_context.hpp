@@ -18,10 +18,10 @@
 
 namespace asio_retry::detail {
 
-/// Says that a coroutine waits on its own executor.
+/// The coroutine waits on its own executor.
 struct own_executor {};
 
-/// The scheduler of the context whose own executor a coroutine has, if that has been looked up.
+/// The scheduler of the coroutine's own context, if it was looked up.
 class coroutine_home {
 public:
     coroutine_home() noexcept = default;
@@ -45,7 +45,7 @@ private:
     retry_scheduler* scheduler_ = nullptr;
 };
 
-/// Where a coroutine waits: elsewhere, and there is work while it may.
+/// The context where a coroutine waits, other than its own, with work on it.
 template <typename WaitsOn>
 class awaited_context {
 public:
@@ -78,7 +78,7 @@ public:
     void forget() const noexcept {}
 };
 
-/// On the context of a scope, which is seldom elsewhere.
+/// The context of a scope, which is seldom another than the coroutine's own.
 template <>
 class awaited_context<scope_handle> {
 public:
@@ -105,8 +105,8 @@ private:
     std::optional<tracked_executor<asio::any_io_executor>> work_;
 };
 
-/// Whether what is queued on the executor never meets a coroutine that runs there. If that is so because one
-/// thread runs the context, what was looked up for it is kept in `home`.
+/// Whether the executor runs one function at a time, so that a queued function never meets the coroutine. If
+/// one thread runs the context, its scheduler is kept in `home`.
 template <typename Executor>
 bool runs_one_at_a_time(Executor const& executor, coroutine_home& home) {
     asio::io_context* const context = own_context(executor);

@@ -19,12 +19,12 @@ namespace asio_retry::detail {
 
 enum class retry_step { attempt, pause, complete };
 
-/// What a coroutine that awaits the attempts of a retry does between them, but for what depends on the
-/// operation: its pauses, and what interrupts an attempt.
+/// Controls a retry inside a coroutine between its attempts, without what depends on the operation: its waits,
+/// and what interrupts an attempt.
 ///
-/// Attempts that somebody may interrupt, the caller, a time limit or a scope, are given a cancellation of their
-/// own in place of the coroutine's: what an attempt makes of that, such as to reset it in order to clean up,
-/// must not make the operation forget that it was cancelled.
+/// An attempt that a caller, a time limit or a scope may interrupt gets a cancellation state of its own in
+/// place of the coroutine's. The attempt may reset it in order to clean up; the operation still knows that it
+/// was cancelled.
 template <typename Executor, typename WaitsOn>
 class awaited_core {
     using membership = coroutine_membership<awaited_core, Executor, WaitsOn>;
@@ -33,25 +33,25 @@ public:
     static constexpr bool is_scoped = membership::is_scoped;
 
     Executor const& executor() const noexcept { return entry_.executor(); }
-    void forget_waiting_place() noexcept { place_.forget(); } ///< its context is being destroyed
+    void forget_waiting_place() noexcept { place_.forget(); } ///< the context of the waits is being destroyed
 
     /// @name Time and randomness
     /// @{
     time_point now() { return scheduler().now(); }
     random& get_random() { return place_.get_random(executor()); }
 
-    /// The time, for a machine that needs it even if nothing fails.
+    /// The time, if the machine needs it even when nothing fails.
     time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
     /// @}
 
-    /// The coroutine stands still until there is something for it to do.
+    /// Suspends the coroutine until it has something to do.
     auto async_pause() {
         return wait_.async_suspend([this] { begin_pause(); });
     }
 
-    // --- what interrupts an attempt, or a pause; what is told may go on, and end *this
+    // --- what interrupts an attempt or a wait; an emission may resume the coroutine and destroy *this
 
-    /// Its time limit, where the executor runs functions.
+    /// The time limit is reached; on the executor.
     void on_limit() {
         if (std::exchange(awaits_limit_notice_, false))
             return wait_.resume();
@@ -66,7 +66,7 @@ public:
             wait_.drop();
     }
 
-    /// Its scope, in the same place.
+    /// The scope has a request; on the executor.
     void on_scope_notice() {
         scope_request const request = membership_.take_request();
         if (awaits_scope_notice_)
@@ -88,10 +88,10 @@ public:
             wait_.drop();
     }
 
-    /// On any thread, while the coroutine waits for a notice that cannot be queued.
+    /// The coroutine waits for a notice that cannot be queued; on any thread.
     void on_scope_notice_failed() { wait_.resume_later(); }
 
-    /// Its caller.
+    /// The caller cancels.
     void on_cancelled(asio::cancellation_type_t type) {
         if (note(type))
             stop(type);
@@ -102,12 +102,12 @@ protected:
         none,
         entering, ///< the strand that the attempts need
         waiting,  ///< for the next attempt
-        settling, ///< the attempt has ended where it may not go on, or before a notice has arrived
-        leaving,  ///< it is over but for a notice of its scope
-        rising,   ///< it is over, on top of the stack where it entered its strand
+        settling, ///< the attempt has ended on another executor, or a notice is under way
+        leaving,  ///< it is over, except for a notice of its scope
+        rising,   ///< it is over, on the stack of the call that entered its strand
     };
 
-    /// What it refers to must outlive it.
+    /// The referenced objects must outlive it.
     awaited_core(retry_policy&& given_policy, coroutine_entry<Executor>& entry, coroutine_home const& home,
                  WaitsOn&& waits_on, awaited_presence<Executor, WaitsOn>& presence)
         : entry_(entry)
@@ -129,7 +129,7 @@ protected:
     std::exception_ptr const& failure() const noexcept { return wait_.failure(); }
     pause what_paused() const noexcept { return pause_; }
 
-    /// Returns whether the coroutine has yet to go to the strand of its attempts.
+    /// Returns whether the coroutine must still go to the strand of its attempts.
     bool take_over() {
         if (is_interruptible_)
             entry_.take_over(signal_.slot());
@@ -137,7 +137,7 @@ protected:
         return entry_.has_moved();
     }
 
-    /// Whether the first attempt may begin. `has_no_room`: it could, but for the scope.
+    /// Whether the first attempt may begin. `has_no_room`: only the scope keeps it from beginning.
     bool may_start(time_point& now, bool& has_no_room) {
         if (!is_scoped && machine_.asks_nothing() && !retry_scheduler::any_seeded())
             return true;
@@ -162,17 +162,17 @@ protected:
         time_point const limit = machine_.limits_attempts() ? machine_.attempt_limit(now) : (time_point::max)();
         if (limit == (time_point::max)() || limit_.arm(scheduler(), limit))
             return retry_step::attempt;
-        // The context is being destroyed, and with it, as soon as it waits, the coroutine.
+        // The context is being destroyed, and will destroy the coroutine as soon as it waits.
         entry_.let_nothing_throw();
         expiry_ = limit;
         has_expiry_ = true;
         return pause_for(pause::waiting);
     }
 
-    /// Whether the coroutine may go on where the attempt ended. Not on another executor, where none of the
-    /// policy's callables may be called, and nothing may be looked at that a notice changes; not inside what
-    /// tells it to stop, whose slot is being used; and not before the notice of a time limit has arrived that
-    /// is under way.
+    /// Whether the coroutine may go on where the attempt ended. It may not on another executor: there no
+    /// callable of the policy may be called, and notices change the members. It may not inside the emission
+    /// that stops the attempt, whose slot is in use. It may not before a notice of the time limit that is under
+    /// way has arrived.
     bool try_settle(bool calls_nothing) {
         if (!is_interruptible_)
             return calls_nothing || is_home();
@@ -243,8 +243,8 @@ private:
 
     retry_scheduler& scheduler() { return place_.scheduler(executor()); }
 
-    /// Arms the limit again if the attempt has said something meanwhile that moves it. Returns false if its
-    /// time is up.
+    /// Arms the limit again if the attempt has reported something that moves it. Returns false if its time is
+    /// up.
     bool renew_limit(time_point reached) noexcept {
         if (!machine_.hears_attempt())
             return false;
@@ -255,14 +255,14 @@ private:
     bool watch_limit(time_point limit) noexcept {
         try {
             return limit == (time_point::max)() || limit_.arm(scheduler(), limit);
-        } catch (...) { // it cannot be watched
+        } catch (...) { // no memory to schedule it
             return false;
         }
     }
 
     bool is_home() const noexcept { return wait_.came_back() || place_.is_here(executor()); }
 
-    /// Returns whether the operation is to stop.
+    /// Returns whether the operation must stop.
     bool note(asio::cancellation_type_t type) noexcept {
         constexpr auto stopping = asio::cancellation_type::terminal | asio::cancellation_type::partial;
         if ((type & stopping) != asio::cancellation_type::none) {
@@ -273,7 +273,7 @@ private:
                machine_.cancel_total();
     }
 
-    /// At a time drawn from so long, or at its own if that is earlier.
+    /// Ends the wait at a random time within `spread`, or at its own time if that is earlier.
     void end_wait_within(duration spread) {
         if (!is_attempting_)
             wait_.end_by(time_within(spread, now(), get_random()));
@@ -300,11 +300,11 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS membership membership_;
     bool const is_interruptible_;
     bool is_attempting_ = false;
-    // What notices look at is written on the executor alone, which `pause_` is not.
+    // Notices read these flags, so they are written on the executor only; `pause_` is not.
     bool awaits_limit_notice_ = false;
     bool awaits_scope_notice_ = false;
     pause pause_ = pause::none;
-    bool has_expiry_ = false; // the wait; otherwise it only lets others run
+    bool has_expiry_ = false; // otherwise the wait is one turn of the executor
     time_point expiry_;
 };
 

@@ -11,11 +11,11 @@
 
 namespace asio_retry::detail {
 
-/// Where a coroutine with this executor runs, and where it waits.
+/// The places where a coroutine with this executor runs and waits.
 template <typename Executor, typename WaitsOn>
 class awaited_place {
 public:
-    /// What it refers to must outlive it.
+    /// The referenced objects must outlive it.
     awaited_place(Executor const& own, coroutine_home const& home, WaitsOn&& waits_on)
         : home_(home)
         , context_(std::move(waits_on), own, home) {}
@@ -33,10 +33,10 @@ public:
         return scheduler_.get_random();
     }
 
-    /// The context where it waits is being destroyed.
+    /// The context of the waits is being destroyed.
     void forget() noexcept { context_.forget(); }
 
-    /// Whether this thread runs what the executor was given; false too where it cannot be told.
+    /// Whether this thread runs functions of the executor; false also if it cannot be told.
     bool is_here(Executor const& own) const noexcept {
         return home_ ? home_.context().get_executor().running_in_this_thread() : executor_home(own).is_here();
     }

@@ -14,8 +14,8 @@
 
 namespace asio_retry::detail {
 
-/// What a coroutine that awaits the attempts of a retry does between them. It is no coroutine itself: the frame
-/// of one would keep every temporary, and to resume a large frame is what waiting costs most.
+/// Controls a retry inside a coroutine between its attempts. It is no coroutine itself: a frame would keep
+/// every temporary, and resuming a large frame is the greatest cost of a wait.
 template <typename Callable, typename Executor, typename WaitsOn>
 class awaited_retry : public awaited_core<Executor, WaitsOn> {
     using core = awaited_core<Executor, WaitsOn>;
@@ -26,7 +26,7 @@ class awaited_retry : public awaited_core<Executor, WaitsOn> {
     using value_type = typename awaitable_traits<typename form::result_type>::value_type;
 
 public:
-    /// What it refers to must outlive it.
+    /// The referenced objects must outlive it.
     awaited_retry(Callable& callable, retry_policy&& given_policy, coroutine_entry<Executor>& entry,
                   coroutine_home const& home, WaitsOn&& waits_on, awaited_presence<Executor, WaitsOn>& presence)
         : core(std::move(given_policy), entry, home, std::move(waits_on), presence)
@@ -72,7 +72,7 @@ public:
             retry_action action = decide_on<completion, form>(machine(), callable_, *result_, *this, now);
             if (action.what != retry_action::kind::wait)
                 return carry_out(std::move(action), now);
-            result_.reset(); // gone before the wait begins
+            result_.reset(); // the result is destroyed before the wait begins
             if (machine().cancelled())
                 return resume();
             return carry_out(std::move(action), now);
@@ -97,7 +97,7 @@ public:
 
     // --- the end
 
-    /// Or throws what the value has thrown that was to be made for it.
+    /// Throws the exception that making a result has thrown, if there is one.
     arguments take_result() {
         if (thrown_)
             std::rethrow_exception(thrown_);
@@ -107,13 +107,13 @@ public:
 private:
     using core::machine;
 
-    /// Unless `fail_if` has to judge it.
+    /// False if `fail_if` has to judge the result.
     bool is_success() const noexcept {
         return !form::judges_results && result_ && !completion::is_failure(*result_);
     }
 
-    /// Without a result there is nothing to decide on. The operation ends all the same, and gives back what it
-    /// has of its caller.
+    /// If no result can be made, there is nothing to decide on. The operation still ends, and restores the
+    /// coroutine's cancellation.
     template <typename Put>
     void put_result(Put put) noexcept {
         try {

@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 namespace asio_retry::detail {
 
-/// What awaiting a completion yields: as use_awaitable does it, or as a tuple.
+/// What `co_await` yields of a completion: as use_awaitable does it, or as a tuple.
 template <typename Arguments>
 struct thrown_failure;
 
@@ -58,7 +58,7 @@ struct as_arguments {
     }
 };
 
-/// Tokens that make an awaitable of an operation.
+/// Tokens that make an awaitable.
 template <typename Token>
 struct awaiting_token {
     using executor_type = void;

@@ -8,8 +8,8 @@
 
 namespace asio_retry::detail {
 
-/// The time limit of an attempt that a coroutine awaits, inside its frame. It tells `Retry` on its executor, in
-/// `on_limit()`, where one function runs at a time, or in `on_limit_dropped()` that it cannot.
+/// The time limit of an attempt that a coroutine awaits, inside its frame. When it is reached, it calls `Retry`
+/// on its executor: `on_limit()`, or `on_limit_dropped()` if the executor takes no function.
 template <typename Retry>
 class coroutine_limit final : wait_node {
 public:
@@ -20,7 +20,7 @@ public:
         while (armed_in_ && !armed_in_->cancel(*this)) {
             if (notice_.abandon())
                 return;
-            std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
+            std::this_thread::yield(); // another thread is about to queue the notice, or fails to
         }
     }
 

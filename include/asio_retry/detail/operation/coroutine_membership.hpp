@@ -14,11 +14,11 @@
 
 namespace asio_retry::detail {
 
-/// Keeps an operation that a coroutine awaits counted in its scope: nothing, outside one.
+/// Keeps an operation that a coroutine awaits counted in its scope; empty outside a scope.
 template <typename Executor, typename WaitsOn>
 class awaited_presence {};
 
-/// In one, until the coroutine that goes on with the result waits for something else.
+/// In a scope: counted until the coroutine that receives the result waits for something else.
 template <typename Executor>
 class awaited_presence<Executor, scope_handle> {
 public:
@@ -30,7 +30,7 @@ public:
             return;
         try {
             asio::post(*ended_on_, [counted = std::move(*presence_)] {});
-        } catch (...) { // it has ended here
+        } catch (...) { // it counts as ended here
         }
     }
 
@@ -39,7 +39,7 @@ public:
     bool has_room() const noexcept { return presence_->has_room(); }
     bool unlink(scope_member& member, bool waits) noexcept { return presence_->unlink(member, waits); }
 
-    /// The operation has come to its end, and goes on there: in the strand, if there is one.
+    /// The operation has ended, and its caller goes on there: in the strand, if there is one.
     void end_on(Executor const& executor, std::unique_ptr<Executor> strand) noexcept {
         strand_ = std::move(strand);
         if (presence_)
@@ -49,11 +49,10 @@ public:
 private:
     std::optional<scope_presence> presence_;
     std::unique_ptr<Executor> strand_;
-    Executor const* ended_on_ = nullptr; // otherwise the coroutine is being destroyed
+    Executor const* ended_on_ = nullptr; // null if the coroutine is being destroyed
 };
 
-/// The part of an operation, inside the frame of the coroutine that awaits it, which its scope knows: nothing,
-/// outside one.
+/// The part of an operation that its scope knows, inside the frame of the coroutine; empty outside a scope.
 template <typename Retry, typename Executor, typename WaitsOn>
 class coroutine_membership {
 public:
@@ -62,8 +61,8 @@ public:
     coroutine_membership(Retry&, awaited_presence<Executor, WaitsOn>&) noexcept {}
 };
 
-/// In one it tells `Retry` on its executor that there is a request, in `on_scope_notice()`, where one function
-/// runs at a time, or in `on_scope_notice_lost()` that it cannot.
+/// In a scope: it tells `Retry` of requests on its executor, in `on_scope_notice()`, or in
+/// `on_scope_notice_lost()` if the executor takes no function.
 template <typename Retry, typename Executor>
 class coroutine_membership<Retry, Executor, scope_handle> final : scope_member, cancellation_probe {
 public:
@@ -76,9 +75,9 @@ public:
     ~coroutine_membership() {
         while (!leave()) {
             if (notice_.abandon())
-                take_request(); // after which there may be another
+                take_request(); // after it there may be another
             else
-                std::this_thread::yield(); // another thread is about to queue it, or to find out that it cannot
+                std::this_thread::yield(); // another thread is about to queue the notice, or fails to
         }
     }
 
@@ -90,7 +89,7 @@ public:
     }
     bool has_room() const noexcept { return presence_.has_room(); }
 
-    /// The operation has come to its end, in the strand if it has one.
+    /// The operation has ended, in the strand if it has one.
     void end(std::unique_ptr<Executor> strand) noexcept {
         presence_.end_on(retry_.executor(), std::move(strand));
     }
@@ -98,7 +97,7 @@ public:
     /// Returns false while a notice is under way.
     bool leave() noexcept { return leave(false); }
 
-    /// The same of a coroutine that does nothing but wait for the notice then.
+    /// The same, for a coroutine that then only waits for the notice.
     bool leave_or_wait() noexcept { return leave(true); }
 
     scope_request take_request() noexcept { return scope().take_request(*this); }

@@ -7,10 +7,10 @@
 
 namespace asio_retry::detail {
 
-/// Tells `Of`, a part of a coroutine's frame, something on an executor that runs one function at a time: it
-/// calls `on_notice()`, or `on_notice_lost()` where that executor will not run it.
+/// Notifies `Of`, a part of a coroutine's frame, on an executor that runs one function at a time. It calls
+/// `on_notice()`, or `on_notice_lost()` if the executor will not run it.
 ///
-/// The frame may be destroyed while the notice is queued, which therefore has memory of its own: one block for
+/// The frame may be destroyed while the notice is queued, so the notice has memory of its own: one block for
 /// all notices of a frame.
 template <typename Of>
 class coroutine_notice {
@@ -20,7 +20,8 @@ public:
     coroutine_notice& operator=(coroutine_notice const&) = delete;
     ~coroutine_notice() { delete message_.load(std::memory_order_relaxed); }
 
-    /// Any thread, one at a time. The frame may end before this returns. If it throws, nothing happened.
+    /// Queues the notice; any thread, one at a time. The frame may end before this returns. If it throws,
+    /// nothing happened.
     template <typename Executor>
     void post(Of& of, Executor executor) {
         message* made = message_.load(std::memory_order_acquire);
@@ -28,7 +29,7 @@ public:
             made = new message(of);
             message_.store(made, std::memory_order_release);
         }
-        made->queue(); // from here on *this may end
+        made->queue(); // from here on *this may be destroyed
         try {
             post_turn<typename message::turn>(executor, executor, *made);
         } catch (...) {
@@ -38,12 +39,12 @@ public:
         }
     }
 
-    /// Nobody is told any more. Returns false unless the notice is queued.
+    /// Notifies no more. Returns false unless the notice is queued.
     bool abandon() noexcept {
         message* const made = message_.load(std::memory_order_acquire);
         if (!made || !made->abandon())
             return false;
-        message_.store(nullptr, std::memory_order_relaxed); // it is its own
+        message_.store(nullptr, std::memory_order_relaxed); // the message now destroys itself
         return true;
     }
 

@@ -22,12 +22,12 @@ namespace asio_retry::detail {
 template <typename Retry>
 class coroutine_wait final : wait_node {
 public:
-    /// The coroutine runs on its executor.
+    /// `retry` gives the executor of the coroutine.
     explicit coroutine_wait(Retry& retry) noexcept
         : retry_(retry) {}
 
-    /// Suspends the coroutine and then calls a function, which sees to it that it goes on. If that throws it
-    /// goes on with a failure: an exception would lose it.
+    /// Suspends the coroutine and calls `then`, which arranges its resumption. If `then` throws, the coroutine
+    /// resumes with a failure: an exception would lose it.
     template <typename Then>
     auto async_suspend(Then then) {
         return asio::async_initiate<asio::deferred_t const, void()>(
@@ -43,7 +43,7 @@ public:
             asio::deferred);
     }
 
-    /// Goes on at `expiry`. If this throws, nothing happened.
+    /// Resumes at `expiry`. If this throws, nothing happened.
     void wait_until(retry_scheduler& scheduler, time_point expiry) {
         scheduler_ = &scheduler;
         frame_.take();
@@ -51,10 +51,10 @@ public:
             on_shutdown();
     }
 
-    /// Goes on in a turn of the executor. If this throws, nothing happened.
+    /// Resumes in a turn of the executor. If this throws, nothing happened.
     void post() { post_turn<turn>(executor(), executor(), *this); }
 
-    /// Goes on in a turn of the executor, or at once where that is a strand which may be entered here. If this
+    /// Resumes in a turn of the executor, or at once if that is a strand that may be entered here. If this
     /// throws, nothing happened.
     void enter() {
         stack_mark const here(this);
@@ -64,14 +64,14 @@ public:
             post();
     }
 
-    /// Then what goes on has to come back in a turn: one operation after the other could end and begin without
-    /// leaving the stack.
+    /// Whether the coroutine runs on the stack of `enter`. Then it has to come back in a turn: otherwise many
+    /// operations could begin and end without leaving the stack.
     bool stands_where_it_entered() const noexcept { return stack_mark::find(this) != nullptr; }
 
     void resume_later() {
         try {
             post();
-        } catch (...) { // nowhere else to go on
+        } catch (...) { // there is no other place to resume
             on_turn(turn());
         }
     }
@@ -81,29 +81,29 @@ public:
     /// Destroys the coroutine.
     void drop() noexcept { resume_.drop(); }
 
-    /// Whether the coroutine has gone on in a turn of the executor since it left that.
+    /// Whether the coroutine has resumed in a turn of the executor since `forget_turn`.
     bool came_back() const noexcept { return came_back_; }
     void forget_turn() noexcept { came_back_ = false; }
 
-    /// Does nothing unless it waits.
+    /// Ends the wait now, if there is one.
     void cut_short() {
         if (!scheduler_)
             return;
         if (auto* const context = own_context(executor()); context == &scheduler_->context()) {
-            scheduler_->end_early(*this, *context); // which may have been the end of *this
+            scheduler_->end_early(*this, *context); // this may have destroyed *this
             return;
         }
         if (scheduler_->cancel(*this))
             resume_later();
     }
 
-    /// Does nothing unless it waits, and would end later.
+    /// Ends the wait at `latest`, if it would end later.
     void end_by(time_point latest) noexcept {
         if (scheduler_)
             scheduler_->end_by(*this, latest);
     }
 
-    /// Why it was not possible to wait: for want of memory, or because the executor threw.
+    /// Why it could not wait: no memory, or the executor threw.
     std::exception_ptr const& failure() const noexcept { return failure_; }
 
     struct turn {};
@@ -130,8 +130,8 @@ private:
                            });
     }
 
-    // The frame is destroyed with the handler that holds it, and this object with the frame; but in a turn of
-    // the executor, so perhaps after the context where it waited.
+    // The handler holds the frame, and the frame holds this object. Dropping the handler destroys both, but in
+    // a turn of the executor, so perhaps after the waiting context has gone.
     void on_shutdown() noexcept override {
         scheduler_ = nullptr;
         retry_.forget_waiting_place();
@@ -143,7 +143,7 @@ private:
     Retry& retry_;
     retry_scheduler* scheduler_ = nullptr;
     resumption resume_;
-    kept_frame frame_; // for the attempt that follows
+    kept_frame frame_; // for the next attempt
     std::exception_ptr failure_;
     bool came_back_ = false;
 };

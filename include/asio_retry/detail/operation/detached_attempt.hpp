@@ -17,16 +17,16 @@
 
 namespace asio_retry::detail {
 
-/// An attempt that its operation leaves behind when it has been told to stop and has not ended
+/// An attempt that its operation may leave behind: it was cancelled and has not ended
 /// (`retry_policy::deliver_at_once`).
 ///
-/// It has memory and a slot of its own. To the operation it has ended then, with `operation_aborted`; it keeps
-/// the memory of the operation, where its callable is, and what it comes to or says is nobody's business.
+/// It has memory and a slot of its own. For the operation it then ends with `operation_aborted`. It keeps alive
+/// the memory of the operation, where its callable is. Its result and reports are ignored.
 class ASIO_RETRY_DECL detached_attempt : health_monitor {
 public:
     using operation_type = operation_core;
 
-    /// What the operation tells its running attempt comes here. If this throws, nothing happened.
+    /// Connects to the slot of the operation's attempts. If this throws, nothing happened.
     explicit detached_attempt(operation_core& given_operation);
     detached_attempt(detached_attempt const&) = delete;
     detached_attempt& operator=(detached_attempt const&) = delete;
@@ -34,12 +34,12 @@ public:
     operation_core& operation() const noexcept { return operation_; }
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-    /// What the attempt is told of itself, until it ends.
+    /// The attempt object that the user's operation gets, until the attempt ends.
     attempt const& current() const noexcept { return current_; }
 
     bool is_left() const noexcept { return state_.load(std::memory_order_acquire) == state::left; }
 
-    /// The attempt has ended, and *this with it. Calls `tell` unless it had been left behind.
+    /// The attempt has ended; releases *this. Calls `tell` unless the attempt had been left behind.
     template <typename Tell>
     void end(Tell tell) {
         operation_core& of = operation_;
@@ -57,7 +57,7 @@ public:
 protected:
     virtual ~detached_attempt();
 
-    /// Tells the attempt itself.
+    /// Emits to the attempt itself.
     virtual void tell(asio::cancellation_type_t type) { signal_.emit(type); }
 
 private:
@@ -68,7 +68,7 @@ private:
     void leave_behind();
     bool change(state to) noexcept;
 
-    /// An attempt that has been left behind has nothing to say.
+    /// Reports something, unless the attempt has been left behind.
     template <typename Say>
     void say(Say what) noexcept;
     void on_healthy() noexcept override;
@@ -80,13 +80,13 @@ private:
     operation_core& operation_;
     attempt_health<operation_core> health_;
     attempt current_;
-    attempt const& said_as_; // by the operation's attempt, while it is that
+    attempt const& said_as_; // the operation's attempt, valid while this is that attempt
     asio::cancellation_signal signal_;
     std::atomic<state> state_ = state::running;
-    std::atomic<std::uint8_t> owners_ = 1; // the attempt, and who tells it
+    std::atomic<std::uint8_t> owners_ = 1; // the attempt, and each emission
 };
 
-/// What the handler of an attempt belongs to: the operation, or an attempt that may be left behind.
+/// The owner of an attempt's handler: the operation, or an attempt that may be left behind.
 template <typename Operation>
 class attempt_link {
 public:
@@ -96,7 +96,7 @@ public:
     explicit attempt_link(std::nullptr_t) noexcept
         : to_(0) {}
 
-    /// Takes it over.
+    /// Takes ownership.
     explicit attempt_link(detached_attempt* given_attempt) noexcept
         : to_(reinterpret_cast<std::uintptr_t>(given_attempt) | is_detached) {}
 
@@ -104,7 +104,7 @@ public:
     attempt_link* operator->() noexcept { return this; }
     attempt_link const* operator->() const noexcept { return this; }
 
-    /// Null for an attempt that the operation waits for.
+    /// Null if the operation waits for the attempt.
     detached_attempt* detached() const noexcept {
         return (to_ & is_detached) != 0 ? reinterpret_cast<detached_attempt*>(to_ & ~is_detached) : nullptr;
     }

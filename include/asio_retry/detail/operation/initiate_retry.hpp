@@ -32,7 +32,7 @@ namespace asio_retry::detail {
 template <typename T>
 concept executor = asio::execution::is_executor<std::remove_cvref_t<T>>::value;
 
-/// A first argument that says where to wait, so not an operation.
+/// Whether a first argument is a place to wait, and not an operation.
 template <typename T>
 concept provides_executor =
     executor<T> || std::derived_from<std::remove_cvref_t<T>, asio::execution_context> ||
@@ -40,7 +40,7 @@ concept provides_executor =
 
 // --- the completion token, where none is given
 
-/// Stands for the default token until the signature of the operation is known.
+/// Stands for the default token until the operation's signature is known.
 struct default_token {};
 
 template <typename Form>
@@ -54,7 +54,7 @@ constexpr auto default_token_of_form() {
         return asio::use_awaitable_t<>();
 }
 
-/// The executor's own default if it has one; what the signature suggests otherwise.
+/// The executor's own default, if it has one; otherwise the default for the signature.
 template <typename Form, typename Executor>
 constexpr auto default_token_of() {
     if constexpr (std::is_void_v<Executor>) {
@@ -68,7 +68,7 @@ constexpr auto default_token_of() {
     }
 }
 
-/// What an operation with this completion can be given; where the compiler cannot say, anything.
+/// A token for an operation with this completion; any type if the compiler cannot check that.
 template <typename Token, typename Signature>
 inline constexpr bool is_token_for =
 #ifdef BOOST_ASIO_HAS_CONCEPTS
@@ -77,14 +77,14 @@ inline constexpr bool is_token_for =
     true;
 #endif
 
-// --- what is made of it
+// --- the operation
 
-/// An executor that an any_completion_handler has lost the type of cannot say what its context is.
+/// The executor of an any_completion_handler, which cannot name its context.
 template <typename Executor>
 inline constexpr bool has_context_to_wait_on =
     !is_fallback_executor<Executor> && !std::is_same_v<Executor, asio::any_completion_executor>;
 
-/// What a policy makes of an operation: how it is initiated, and what its messages call it.
+/// How a policy initiates an operation, and the function's name in messages.
 template <typename Policy>
 struct operation_kind;
 
@@ -99,19 +99,19 @@ struct operation_kind<retry_policy> {
     template <typename Token, typename Signature>
     static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
-                      "async_retry: where to wait comes first: async_retry(scope, operation, policy)");
+                      "async_retry: the place to wait comes first: async_retry(scope, operation, policy)");
         static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
-                      "async_retry: the handler must be callable with what the operation completes with: "
-                      "(error_code, T...) if it takes a completion token or returns an error_code or a result, "
+                      "async_retry: the handler must take the operation's completion: (error_code, T...) "
+                      "if the operation takes a completion token or returns an error_code or a result, "
                       "or else (std::exception_ptr[, T])");
     }
 
     template <typename Executor>
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
-                      "async_retry: there is no executor to wait on, because this completion token has none of "
-                      "its own; give one: async_retry(executor, operation, policy, token), or "
-                      "retrying(policy, bind_executor(executor, token))");
+                      "async_retry: this completion token has no executor to wait on; pass one: "
+                      "async_retry(executor, operation, policy, token), or retrying(policy, "
+                      "bind_executor(executor, token))");
     }
 
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
@@ -138,7 +138,7 @@ private:
 
 // --- where to wait
 
-/// On the executor of the handler.
+/// Waits on the executor of the handler.
 struct handler_executor_source {
     using executor_type = void;
     using waits_on = own_executor;
@@ -163,7 +163,7 @@ struct handler_executor_source {
     }
 };
 
-/// On a given executor, inside or outside a scope.
+/// Waits on a given executor, inside or outside a scope.
 template <typename Executor, typename Membership>
 struct given_executor_source {
     using executor_type = Executor;
@@ -189,7 +189,7 @@ struct given_executor_source {
             constexpr bool wants_one = wants_strand<operation_form<callable_type>>;
             std::decay_t<Handler> own_handler(std::forward<Handler>(handler));
             callable_type own_callable(std::forward<Callable>(callable));
-            // Not compiled twice for each callable: only where that has lost its type.
+            // Not compiled twice for each callable: only for a callable that has lost its type.
             if constexpr (wants_one && is_erased<callable_type>)
                 if (runs_one_at_a_time(asio::get_associated_executor(own_handler, executor)))
                     return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
@@ -205,13 +205,13 @@ struct given_executor_source {
     }
 };
 
-/// Waits on it, outside a scope.
+/// Waits on a given executor, outside a scope.
 template <typename Executor>
 given_executor_source<Executor, no_membership> wait_on(Executor const& executor) {
     return {executor, {}};
 }
 
-/// On the executor of a scope, and in that.
+/// Waits on the executor of a scope, and starts the operation in the scope.
 struct scope_source {
     using executor_type = asio::any_io_executor;
     using waits_on = scope_handle;
@@ -227,7 +227,7 @@ struct scope_source {
     }
 };
 
-/// Whether the token makes an awaitable like the one that the operation returns, so that one coroutine can
+/// Whether the token makes an awaitable of the same executor as the operation's, so that one coroutine can
 /// await both.
 template <typename Form, typename Token>
 inline constexpr bool can_await_directly = [] {
@@ -238,7 +238,7 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
-/// And does: all that it needs of Asio is there.
+/// Whether one coroutine does await both: Asio has all that this needs.
 template <typename Form, typename Token>
 inline constexpr bool awaits_directly = [] {
     if constexpr (can_await_directly<Form, Token>)
@@ -270,7 +270,7 @@ auto initiate(Source const& source, Operation&& operation, Policy policy, Token&
             return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
                                source);
         } else if constexpr (can_await_directly<form, Token>) {
-            // It loses its type, so that the coroutine has none of its own.
+            // The callable loses its type, so that no coroutine is compiled for it alone.
             return asio::async_initiate<Token, signature>(
                 source.template initiation<signature>(), token,
                 erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));

@@ -9,21 +9,21 @@
 
 namespace asio_retry::detail {
 
-/// Lets one thread at a time into an operation; whoever finds it occupied leaves what happened with the
-/// occupant, who sees to it before leaving.
+/// Lets one thread at a time into an operation, the occupant. Another thread leaves its event with the
+/// occupant, who handles it before leaving.
 ///
 /// The initiating function, the end of an attempt, a time limit and a scope may meet on the threads of a
-/// context; an executor that is no strand does not keep them apart.
+/// context. An executor that is no strand does not keep them apart.
 ///
-/// An attempt that ends while another thread is telling it to stop waits for that, as for a mutex: its I/O
-/// object may end with it, and is being used.
+/// If an attempt ends while another thread emits to it, its thread waits until the emission is over, as for a
+/// mutex. The emission uses the attempt's I/O object, which may be destroyed with the attempt.
 template <typename Event>
 class basic_occupancy {
     using word = std::underlying_type_t<Event>;
 
 public:
-    /// Returns true if the caller is the occupant now, and then `event` is for the caller to see to, who finds
-    /// what else has been left when it leaves.
+    /// Returns true if the caller is the occupant now. Then the caller handles `event` itself, and finds events
+    /// of other threads when it leaves.
     bool enter(Event event = Event::nothing) noexcept {
         word state = 0;
         while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
@@ -32,13 +32,13 @@ public:
         return (state & occupied) == 0;
     }
 
-    /// The same, for whoever carries the operation on, once nobody tells the attempt to stop.
+    /// The same, for the thread that goes on with the operation; waits until no thread emits to the attempt.
     bool enter_after_telling(Event event) noexcept {
         word state = 0;
         while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
                                              std::memory_order_acquire)) {
             while ((state & telling) != 0) {
-#if defined(_WIN32) && defined(__GLIBCXX__) // whose atomics lose who begins to sleep while another wakes it
+#if defined(_WIN32) && defined(__GLIBCXX__) // they may lose a waiting thread
                 std::this_thread::yield();
 #else
                 state_.wait(state, std::memory_order_acquire);
@@ -49,8 +49,8 @@ public:
         return (state & occupied) == 0;
     }
 
-    /// The same, for whoever has carried the operation on since its last occupant initiated something: where
-    /// nothing else may notify it, only that occupant can still be there, and nobody enters at the same time.
+    /// The same, for the only thread that can go on with the operation. If nothing else may notify it, only the
+    /// last occupant can still be inside, and no thread enters at the same time.
     bool enter_as_successor(Event event) noexcept {
         if (state_.load(std::memory_order_acquire) != 0)
             return enter_after_telling(event);
@@ -58,8 +58,8 @@ public:
         return true;
     }
 
-    /// Somebody is about to tell the attempt to stop, unless it has ended. Returns false if it is being told
-    /// already, and what is told has cancelled again.
+    /// A thread is about to emit to the attempt, unless the attempt has ended. Returns false during another
+    /// emission, whose handler has cancelled again.
     [[nodiscard]] bool begin_telling() noexcept {
         return (state_.fetch_or(telling, std::memory_order_acq_rel) & telling) == 0;
     }
@@ -69,31 +69,31 @@ public:
         state_.notify_all();
     }
 
-    /// Whether this is left for the occupant.
+    /// Whether the event is left for the occupant.
     bool has(Event event) const noexcept {
         return (state_.load(std::memory_order_acquire) & bits_of(event)) != 0;
     }
 
-    /// Leaves something for the occupant, most often the caller itself, or for the next one.
+    /// Leaves an event for the occupant, most often the caller itself, or for the next one.
     void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_release); }
 
-    /// The occupant takes back one event; false if it did not happen.
+    /// The occupant takes one event; false if it did not happen.
     bool take(Event event) noexcept {
         return (state_.fetch_and(bits_of(~event), std::memory_order_acq_rel) & bits_of(event)) != 0;
     }
 
-    /// The occupant takes back those of `events` that happened.
+    /// The occupant takes those of `events` that happened.
     Event take_those(Event events) noexcept {
         auto const kept = static_cast<word>(~bits_of(events));
         return static_cast<Event>(state_.fetch_and(kept, std::memory_order_acq_rel) & bits_of(events));
     }
 
-    /// The occupant takes everything that happened.
+    /// The occupant takes all events.
     Event take_all() noexcept {
         return static_cast<Event>(state_.fetch_and(held, std::memory_order_acq_rel) & ~held);
     }
 
-    /// Lets others in and returns nothing, or stays and returns what happened meanwhile.
+    /// Lets other threads in and returns nothing; or stays, and returns the events that happened meanwhile.
     [[nodiscard]] Event leave() noexcept {
         word state = occupied;
         while ((state & ~held) == 0)
@@ -111,9 +111,9 @@ private:
 
     static constexpr word occupied = word(1) << (8 * sizeof(word) - 1);
     static constexpr word telling = word(1) << (8 * sizeof(word) - 2);
-    static constexpr word held = occupied | telling; // the rest are events
+    static constexpr word held = occupied | telling; // the other bits are events
 
-    std::atomic<word> state_ = occupied; // by the initiating function
+    std::atomic<word> state_ = occupied; // the initiating function is the first occupant
 };
 
 } // namespace asio_retry::detail

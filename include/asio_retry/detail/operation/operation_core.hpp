@@ -26,27 +26,27 @@ class basic_membership;
 class operation_core;
 using operation_membership = basic_membership<operation_core>;
 
-/// What a queued turn of an operation is for.
+/// The purpose of a queued turn of an operation.
 enum class operation_turn : unsigned char {
     after_wait,
-    delivery,           ///< of what ended in the initiating function
-    continuation,       ///< of what the initiating function, or a cancellation, may not do itself
-    continuation_aside, ///< the same while an attempt may run elsewhere; this and the next from any thread
+    delivery,           ///< delivers a result that was there before the initiating function returned
+    continuation,       ///< goes on with what the initiating function or a cancellation may not do itself
+    continuation_aside, ///< the same while an attempt may run elsewhere; this and the next ones from any thread
     limit_notice,
     scope_notice,
 };
 
-/// Whether it may be queued from any thread, where the handler's allocator has no business.
+/// Whether any thread may queue it, so that the handler's allocator must not be used.
 constexpr bool comes_from_any_thread(operation_turn turn) noexcept {
     return turn >= operation_turn::continuation_aside;
 }
 
-/// A retrying operation, but for what depends on its types: it carries out what its retry_machine decides.
+/// A retrying operation, without what depends on its types: it carries out what its retry_machine decides.
 ///
-/// It is always in the hands of exactly one owner: the handler of the running attempt, the scheduler while it
-/// waits, or a queued turn. Besides, two sources may notify it: a time limit of the attempt and its scope;
-/// while such a notice is under way the operation stays, and is the notice's once the rest has ended. What
-/// needs its executor and cannot be queued there, for want of memory, is done where it stands.
+/// It has exactly one owner at any time: the handler of the running attempt, the scheduler while it waits, or a
+/// queued turn. A time limit of the attempt and a scope may notify it as well. While such a notice is under way
+/// the operation stays, and belongs to the notice once the rest has ended. If there is no memory to queue a
+/// step on its executor, the step is done on the present thread.
 class ASIO_RETRY_DECL operation_core : private wait_node {
 public:
     /// @name For the attempts
@@ -56,7 +56,7 @@ public:
     }
     void on_attempt_dropped() noexcept { drop(); }
 
-    /// The attempt failed before it began, unless its coroutine was destroyed with its context.
+    /// The attempt failed before it began, unless its context destroyed its coroutine.
     void on_coroutine_lost() noexcept;
 
     retry_machine& machine() noexcept { return machine_; }
@@ -64,14 +64,14 @@ public:
 
     /// @name For attempts that may be left behind
     /// @{
-    /// Returns false if there are too many of them.
+    /// Returns false if too many attempts are left behind.
     bool count_left_attempt() noexcept;
     void uncount_left_attempt() noexcept { left_.fetch_sub(1, std::memory_order_relaxed); }
 
-    /// The attempt has been told to stop, and ends later.
+    /// The attempt has been cancelled, and ends later.
     virtual void on_attempt_left() = 0;
 
-    /// And has. May be the end of *this.
+    /// An attempt that was left behind has ended. May destroy *this.
     void on_left_attempt_ended() noexcept;
     /// @}
 
@@ -101,7 +101,7 @@ public:
     /// @}
 
 protected:
-    /// `judges_results`: a success may be a failure all the same, which `fail_if` says.
+    /// `judges_results`: `fail_if` may judge a success a failure.
     operation_core(retry_policy&& given_policy, bool judges_results) noexcept
         : machine_(std::move(given_policy))
         , judges_results_(judges_results) {}
@@ -109,48 +109,48 @@ protected:
     operation_core& operator=(operation_core const&) = delete;
     ~operation_core() = default;
 
-    /// From the initiating function. `can_be_cancelled`: the caller's slot is connected.
+    /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
     void start(bool is_scoped, bool can_be_cancelled);
 
-    /// Instead, with the exception that is being handled.
+    /// Called instead of `start`, with the current exception.
     void fail();
 
-    /// The result of an attempt is in its place.
+    /// An attempt's result has been stored.
     void on_result_kept(bool has_failed);
 
-    /// The caller cancels, on the executor.
+    /// The caller cancels; on the executor.
     void on_cancelled(asio::cancellation_type_t type);
 
     void drop() noexcept;
 
-    /// Whether the operation waits for no attempt that it has told to stop.
+    /// Whether the operation leaves behind an attempt that it has cancelled.
     bool leaves_attempts() const noexcept {
         return machine_.policy().settings().deliver_at_once && state_.is_interruptible();
     }
 
-    /// Whether some have been left behind, and may need the memory of the operation.
+    /// Whether attempts have been left behind that may need the operation's memory.
     bool has_left_attempts() const noexcept { return left_.load(std::memory_order_acquire) != 0; }
 
-    /// The handler has been called, or destroyed. Frees the memory, or leaves that to the last attempt that was
+    /// The handler has been called or destroyed. Frees the memory, or leaves that to the last attempt that was
     /// left behind.
     void let_go() noexcept;
 
-    /// Tells the attempt to stop, as a single Asio operation is told.
+    /// Emits to the attempt, as to a single Asio operation.
     void emit(asio::cancellation_type_t type) { signal_.emit(type); }
 
     // --- what depends on types
 
-    /// Starts an attempt. Throws what the user's operation throws.
+    /// Throws what the user's operation throws.
     virtual void start_attempt() = 0;
     virtual void signal_attempt(asio::cancellation_type_t type) { emit(type); }
 
-    /// What an attempt left in its slot must not reach the next one.
+    /// A handler that an attempt left in its slot must not reach the next attempt.
     virtual void clear_slot() noexcept { signal_.slot().clear(); }
 
-    /// No further attempt will be started: a coroutine that makes them may return.
+    /// No further attempt follows: a coroutine that makes attempts may return.
     virtual void release_coroutine() noexcept {}
 
-    /// Of the result in place. Throws what the predicate of `fail_if` throws.
+    /// Judges the stored result. Throws what the predicate of `fail_if` throws.
     virtual judgement judge_values() { return {}; }
     virtual bool has_failed() noexcept = 0;
     virtual verdict judge() = 0;
@@ -162,16 +162,16 @@ protected:
     virtual void post(operation_turn turn) = 0;
     virtual asio::execution_context& context() const = 0;
     virtual asio::io_context*
-    own_context() const noexcept = 0; ///< of an executor that may run functions where it is given them
+    own_context() const noexcept = 0; ///< the context of an executor that may run functions at once, or null
     virtual operation_membership* membership() noexcept { return nullptr; }
-    virtual void forget_caller() noexcept = 0;        ///< its slot
-    virtual void forget_waiting_place() noexcept = 0; ///< its context is being destroyed
+    virtual void forget_caller() noexcept = 0;        ///< forgets the caller's slot
+    virtual void forget_waiting_place() noexcept = 0; ///< the context of the waits is being destroyed
 
-    /// Each destroys the operation, the second in a turn of its own or by way of an immediate executor.
+    /// Each destroys the operation; `deliver_later` in a turn of its own or on an immediate executor.
     virtual void deliver() = 0;
     virtual void deliver_later();
     virtual void dissolve() noexcept = 0;
-    virtual void free() noexcept = 0; ///< without its handler
+    virtual void free() noexcept = 0; ///< frees the memory; the handler has gone
 
 private:
     class telling_mark;
@@ -191,7 +191,7 @@ private:
     bool initiate_attempt();
     void end_attempt();
     void clear_attempt() noexcept;
-    void conclude_attempt(); ///< called again by the notice of the limit if that is under way
+    void conclude_attempt(); ///< if a notice of the limit is under way, the notice calls it again
     void succeed();
     void succeed_unwatched();
     void begin_wait(time_point now, duration delay);
@@ -221,16 +221,17 @@ private:
     void finish();
 
     lazy_scheduler scheduler_;
-    asio::cancellation_signal signal_; // of the running attempt
+    asio::cancellation_signal signal_; // stops the running attempt
     ASIO_RETRY_NO_UNIQUE_ADDRESS retry_machine machine_;
     operation_state state_;
-    bool is_success_ = false; // of the attempt that ended last, unless `fail_if` has to judge it
+    bool is_success_ = false; // whether the last attempt succeeded; meaningless if `fail_if` has to judge it
     bool const judges_results_;
-    bool ends_wait_ = false; // the node's expiry; otherwise it is the time limit of the attempt
+    bool ends_wait_ = false; // the node's expiry ends the wait; otherwise it is the time limit of the attempt
 
     static constexpr std::uint8_t has_gone = 0x80;
     static constexpr std::uint8_t most_left = 0x7e;
-    std::atomic<std::uint8_t> left_ = 0; // how many attempts; with has_gone the last one frees the memory
+    std::atomic<std::uint8_t> left_ =
+        0; // how many attempts are left behind; with has_gone the last of them frees the memory
 };
 
 } // namespace asio_retry::detail

@@ -25,8 +25,8 @@ public:
     }
     bool has_room() const noexcept { return presence_.has_room(); }
 
-    /// Returns false while a notice is under way. Without an attempt that runs others may have its room, though
-    /// its handler has not run.
+    /// Returns false while a notice is under way. If the operation is idle, no attempt of it runs, and the
+    /// scope may give its room to another operation before its handler has run.
     bool unlink(bool is_idle = true) noexcept {
         return is_idle ? presence_.unlink(*this) : presence_.scope().unlink(*this);
     }

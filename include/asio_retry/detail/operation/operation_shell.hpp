@@ -14,8 +14,8 @@
 
 namespace asio_retry::detail {
 
-/// A retrying operation, but for what it retries: its handler, executors and result. One for all operations of
-/// these types.
+/// A retrying operation without its callable: its handler, executors and result. One type for all operations
+/// with these parameters.
 template <typename Signature, typename WaitsOn, typename Handler, membership Membership, bool WantsStrand>
 class operation_shell
     : public turning_operation<operation_core, operation_turn, WaitsOn, Handler, Membership, WantsStrand> {
@@ -52,12 +52,12 @@ protected:
 
     ~operation_shell() = default;
 
-    /// In the initiating function. `prepare`, if it is given, may ask something of the machine.
+    /// Called by the initiating function. `prepare`, if given, may prepare the machine.
     template <typename... Prepare>
     void start(Prepare... prepare) {
         bool can_be_cancelled = false;
         try {
-            (prepare(), ...); // first, for the observers of an end for want of memory
+            (prepare(), ...); // first: observers must also see an end for want of memory
             can_be_cancelled = this->connect_slot();
         } catch (...) {
             return this->fail();
@@ -67,7 +67,7 @@ protected:
 
     arguments const& result() noexcept { return *result_; }
 
-    /// Makes an attempt that may be left behind. Without memory for it the attempt is lost before it begins.
+    /// Makes an attempt that may be left behind. Without memory the attempt is lost before it begins.
     template <typename Attempt>
     Attempt* make_detached(typename Attempt::operation_type& operation) {
         try {
@@ -90,7 +90,7 @@ protected:
     }
 
 private:
-    /// Destroys the operation after its handler has been moved out, so that the handler may reuse the memory.
+    /// Moves the handler out and destroys the operation, so that the handler may reuse the memory.
     virtual Handler take_handler() = 0;
 
     bool has_failed() noexcept final { return completion::is_failure(*result_); }
@@ -131,12 +131,12 @@ private:
         if (this->has_left_attempts())
             return deliver_and_let_go();
         [[maybe_unused]] auto const presence =
-            this->take_presence(); // counted in the scope until the handler has run
+            this->take_presence(); // the scope counts it until the handler has run
         arguments result = take_result();
         detail::unpack(take_handler(), std::move(result), places_of<arguments>);
     }
 
-    /// It counts in its scope until the last attempt that was left behind has ended.
+    /// Its scope counts it until the last attempt that was left behind has ended.
     void deliver_and_let_go() {
         struct on_exit {
             operation_shell* self;
@@ -163,7 +163,7 @@ private:
         operation_core::deliver_later();
     }
 
-    late_value<arguments> result_; // of the attempt that ended last, until its failure is decided on
+    late_value<arguments> result_; // of the last attempt, until its failure is decided on
 };
 
 } // namespace asio_retry::detail

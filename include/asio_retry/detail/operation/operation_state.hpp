@@ -9,17 +9,17 @@
 
 namespace asio_retry::detail {
 
-/// What may happen to an operation, on any thread of its context: some of these, or nothing.
+/// The events of an operation, on any thread of its context, as bits.
 enum class operation_event : std::uint16_t {
     nothing = 0,
-    start_refused = 1 << 0, ///< it may not make even its first attempt
+    start_refused = 1 << 0, ///< it may not make its first attempt
     attempt_ended = 1 << 1,
     wait_ended = 1 << 2, ///< or was cut short
     limit_reached = 1 << 3,
-    scope_noticed = 1 << 4,  ///< the scope asks for something
-    step_failed = 1 << 5,    ///< for want of memory, or because an executor threw
-    coroutine_lost = 1 << 6, ///< before it began, for want of memory
-    owner_dropped = 1 << 7,  ///< nobody will carry the operation on
+    scope_noticed = 1 << 4,  ///< the scope has a request
+    step_failed = 1 << 5,    ///< there was no memory, or an executor threw
+    coroutine_lost = 1 << 6, ///< the coroutine had no memory to begin
+    owner_dropped = 1 << 7,  ///< the owner was destroyed, so the operation cannot go on
 };
 
 constexpr operation_event operator|(operation_event a, operation_event b) noexcept {
@@ -34,47 +34,46 @@ constexpr operation_event operator~(operation_event events) noexcept {
 
 using occupancy = basic_occupancy<operation_event>;
 
-/// What an operation does next.
+/// The next step of an operation.
 enum class operation_step : unsigned char {
-    leave,            ///< it is in other hands: those of the attempt, the scheduler or a queued turn
-    refuse_start,     ///< it completes without an attempt
-    conclude_attempt, ///< it asks the machine what follows
-    resume,           ///< the wait is over
-    complete_failed,  ///< with what went wrong while it was carried on
-    finish,           ///< it goes on ending
-    abandon,          ///< it ends without a completion
+    leave,            ///< leave it to its owner: the attempt, the scheduler or a queued turn
+    refuse_start,     ///< complete without an attempt
+    conclude_attempt, ///< ask the machine what follows
+    resume,           ///< go on after the wait
+    complete_failed,  ///< complete with the failure of a step
+    finish,           ///< go on with the end
+    abandon,          ///< end without a completion
 };
 
-/// How far an operation has come.
+/// The stage that an operation has reached.
 enum class operation_stage : unsigned char {
     starting,   ///< until its first attempt begins or is refused
     attempting, ///< an attempt runs
     judging,    ///< the attempt has ended, and a notice of its time limit may be under way
-    waiting,    ///< the scheduler has it, or the turn that its expiry, or being ended early, has queued
-    queued,     ///< there is no wait, or none that the scheduler could end early: a turn has it
-    ending,     ///< it has come to an end, but a notice may be under way
+    waiting,    ///< owned by the scheduler, or by the turn that its expiry or early end has queued
+    queued,     ///< owned by a turn: there is no wait, or none that the scheduler could end early
+    ending,     ///< it has ended, but a notice may be under way
 };
 
 inline constexpr std::size_t operation_stages = 6;
 
-/// Says, whatever the types of an operation, what may happen to it and what follows. It knows neither Asio nor
-/// the machine.
+/// The events that may happen to an operation, and the steps that follow. It knows neither Asio nor the
+/// machine.
 class operation_state {
 public:
-    /// Who may interrupt the operation, and so its attempts: each includes those before it.
+    /// Who may interrupt the operation and its attempts; each value includes those before it.
     enum class interrupter : unsigned char { nobody, caller, limit, scope };
 
-    /// Where the occupant stands.
+    /// Where the occupant was called from.
     enum class place : unsigned char { initiation, cancellation, executor };
 
     operation_stage stage() const noexcept { return stage_; }
     bool is(operation_stage stage) const noexcept { return stage_ == stage; }
 
-    /// What may happen in a stage. The occupant leaves some of it for itself.
+    /// The events that may happen in a stage. The occupant adds some of them itself.
     static constexpr operation_event legal_in(operation_stage stage) noexcept {
         using enum operation_event;
-        // In the order of operation_stage. A scope may speak, and what owns the operation be destroyed, at any
-        // time.
+        // In the order of operation_stage. A scope's request and the loss of the owner may come at any time.
         constexpr std::array<operation_event, operation_stages> legal{
             start_refused | step_failed,
             attempt_ended | limit_reached | step_failed | coroutine_lost,
@@ -101,7 +100,7 @@ public:
 
     // --- what happens to it
 
-    /// Notes what the occupant has found and answers what follows.
+    /// Applies the occupant's events and returns the next step.
     operation_step advance(operation_event events) noexcept {
         using enum operation_event;
         assert((events & ~legal_in(stage_)) == nothing);
@@ -124,8 +123,8 @@ public:
         return is(operation_stage::judging) ? operation_step::conclude_attempt : operation_step::leave;
     }
 
-    /// Notes it too, where the turn that was to see to it has been destroyed. Returns whether that turn owned
-    /// the operation, which is lost with it; otherwise it is in other hands.
+    /// Applies events whose turn was destroyed. Returns true if that turn owned the operation, which then is
+    /// lost; otherwise it has another owner.
     bool advance_without_turn(operation_event events) noexcept {
         return advance(events) != operation_step::leave || is(operation_stage::judging);
     }
@@ -141,8 +140,8 @@ public:
         return entered;
     }
 
-    /// On the executor, after an attempt or a wait, which nothing interrupts on another thread unless it has a
-    /// time limit or a scope: the caller cancels on the executor.
+    /// Enters on the executor after an attempt or a wait. Only a time limit or a scope interrupts these on
+    /// another thread: the caller cancels on the executor.
     bool enter_after(operation_event event) noexcept {
         bool const entered =
             others_interrupt() ? occupancy.enter_after_telling(event) : occupancy.enter_as_successor(event);
@@ -155,13 +154,13 @@ public:
     bool is_on_executor() const noexcept { return place_ == place::executor; }
     bool is_in_initiation() const noexcept { return place_ == place::initiation; }
 
-    /// Before the start, for good.
+    /// Set before the start, never changed.
     void let_interrupt(interrupter who) noexcept { interrupter_ = who; }
     bool is_interruptible() const noexcept { return interrupter_ != interrupter::nobody; }
     bool others_interrupt() const noexcept { return interrupter_ >= interrupter::limit; }
     bool is_scoped() const noexcept { return interrupter_ == interrupter::scope; }
 
-    // --- the time limit of an attempt: whether it will be, or is being, noticed
+    // --- the time limit of an attempt: whether a notice of it will come, or is under way
 
     void expect_limit() noexcept { expects_limit_ = true; }
     void forget_limit() noexcept { expects_limit_ = false; }

@@ -17,8 +17,7 @@
 
 namespace asio_retry::detail {
 
-/// What an initiating function would have done with a completion token: an operation that can be attempted any
-/// number of times.
+/// An initiating function's call, kept as an operation that can be attempted any number of times.
 template <typename Signature, typename Initiation, typename... Args>
 class repeated_initiation {
 public:
@@ -41,7 +40,7 @@ private:
     std::tuple<Args...> args_;
 };
 
-/// Waits on the executor of what is initiated.
+/// Waits on the executor of the initiation.
 struct source_of_initiation {
     template <typename Initiation>
     static auto of(Initiation const& initiation) {
@@ -69,7 +68,7 @@ struct retrying_token {
     retry_policy policy;
     Token token;
 
-    /// In place of none what `async_retry` takes for the operation.
+    /// The default token of `async_retry`, if no token is given.
     template <typename Operation, typename Initiation>
     auto take_token([[maybe_unused]] Initiation const& initiation) {
         using source = std::remove_cvref_t<decltype(where.of(initiation))>;
@@ -80,7 +79,7 @@ struct retrying_token {
     }
 };
 
-/// Of an operation that `Initiation` would start.
+/// The retry of an operation that `Initiation` would start.
 template <typename Signature, typename Initiation>
 auto retry_initiation(auto const& where, Initiation const& initiation) {
     return where.of(initiation).template initiation<Signature>();
@@ -91,9 +90,9 @@ inline constexpr bool is_inner_token = is_token_for<Token, Signature>;
 template <typename Signature>
 inline constexpr bool is_inner_token<default_token, Signature> = true;
 
-/// Says what makes an operation unusable; but not that its values have no default, or that they are not those
-/// of the handler inside: the compiler asks for the type of all overloads of async_accept and async_connect,
-/// also of those that nobody has meant.
+/// Reports an unusable signature. It does not report missing defaults or a handler that does not fit. The
+/// compiler asks for the type of all overloads of async_accept and async_connect, also of overloads that the
+/// program does not call.
 template <typename Token, typename... Signatures>
 struct retryable_signature {
     static constexpr bool has_defaults = true;
@@ -109,21 +108,21 @@ struct retryable_signature<Token, Signature> {
     static constexpr bool has_handler = is_inner_token<Token, Signature>;
     static constexpr bool is_usable = completion<Signature>::has_error && has_defaults && has_handler;
     static_assert(completion<Signature>::has_error,
-                  "retrying: the completion signature of the operation must be void(error_code, T...) or "
-                  "void(std::exception_ptr, T...); adapters such as as_tuple stand inside: retrying(policy, "
-                  "as_tuple(token))");
+                  "retrying: the completion signature of the operation must be void(error_code, "
+                  "T...) or void(std::exception_ptr, T...); put adapters such as as_tuple inside: "
+                  "retrying(policy, as_tuple(token))");
     using type = Signature;
 };
 
-/// With an executor, for adapters that look for one, as cancel_after does.
+/// Has an executor, for adapters that look for one, as cancel_after does.
 struct initiation_of_nothing {
     using executor_type = asio::system_executor;
     executor_type get_executor() const noexcept { return {}; }
     void operator()(auto&&...) const noexcept {}
 };
 
-/// For what is unusable: what an operation with these signatures comes to, lest its caller be told more than
-/// what is wrong.
+/// For an unusable operation: returns what such an operation would, so that the caller gets no further error
+/// messages.
 template <typename... Signatures, typename Token>
 auto start_nothing(Token& token) {
     initiation_of_nothing const nothing;
@@ -133,7 +132,7 @@ auto start_nothing(Token& token) {
         return asio::async_initiate<Token, Signatures...>(nothing, token);
 }
 
-/// What Beast of Boost 1.81 looks for in some of its functions: that of the token inside.
+/// Beast of Boost 1.81 looks for `return_type` in some functions: the inner token's.
 template <typename Token, typename... Signatures>
 struct return_type_of {};
 template <typename Token, typename... Signatures>
@@ -164,8 +163,8 @@ class boost::asio::async_result<asio_retry::detail::retrying_token<Where, Token>
                                           (std::is_copy_constructible_v<std::decay_t<Args>> && ...);
 
 public:
-    // The result is named, so that to check the token does not compile the whole. clang looks at it before it
-    // looks at a requires-clause.
+    // The return type is written out, so that checking the token does not compile the body. clang checks this
+    // enable_if before a requires-clause.
     template <typename Initiation, typename... Args,
               std::enable_if_t<retryable::is_usable && can_be_copied<Initiation, Args...>, int> = 0>
     static auto initiate(Initiation&& initiation, retrying_token token, Args&&... args)
@@ -182,18 +181,16 @@ public:
             std::move(token.policy));
     }
 
-    /// For what is unusable. Who only asks for its type is told nothing.
+    /// For an unusable operation. Asking for its type alone reports nothing.
     template <typename Initiation, typename... Args>
         requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>)
     static auto initiate(Initiation&&, retrying_token token, Args&&...)
         -> decltype(asio_retry::detail::start_nothing<Signatures...>(token.token)) {
-        static_assert(
-            retryable::has_defaults,
-            "retrying: what the operation completes with must have a default constructor, for where it fails; "
-            "a std::optional of it has one, and an acceptor takes the socket: async_accept(socket, "
-            "retrying(policy))");
+        static_assert(retryable::has_defaults,
+                      "retrying: result types must be default-constructible: use a std::optional of the "
+                      "type; an acceptor takes the socket: async_accept(socket, retrying(policy))");
         static_assert(!retryable::has_defaults || retryable::has_handler,
-                      "retrying: the handler inside must be callable with what the operation completes with");
+                      "retrying: the inner handler must take the operation's completion");
         static_assert(
             !retryable::is_usable || can_be_copied<Initiation, Args...>,
             "retrying: an argument of this operation cannot be copied, so it cannot be started again; use "

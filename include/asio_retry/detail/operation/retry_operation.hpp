@@ -20,7 +20,7 @@
 
 namespace asio_retry::detail {
 
-/// Whether the attempts of such an operation want a strand.
+/// Whether the attempts of this form need a strand.
 template <typename Form>
 inline constexpr bool wants_strand = [] {
     if constexpr (Form::returns_awaitable)
@@ -29,7 +29,7 @@ inline constexpr bool wants_strand = [] {
         return false;
 }();
 
-/// What a retrying operation is but for the callable that it retries.
+/// A retrying operation without its callable.
 template <typename Form, typename WaitsOn, typename Handler, typename Membership,
           bool HasStrand = wants_strand<Form>, bool = Form::returns_awaitable>
 struct shell_of {
@@ -41,7 +41,7 @@ struct shell_of<Form, WaitsOn, Handler, Membership, HasStrand, true> {
                                 Membership, HasStrand>;
 };
 
-/// A retrying operation and what it retries.
+/// A retrying operation with its callable.
 template <typename Callable, typename Shell>
 class operation_with_callable : public Shell {
 protected:
@@ -62,7 +62,7 @@ protected:
             Shell::start();
     }
 
-    /// `apart`: not null if the attempt may be left behind.
+    /// `apart` is not null if the attempt may be left behind.
     template <typename... Token>
     decltype(auto) call_operation([[maybe_unused]] detached_attempt* apart, Token&&... token) {
         if constexpr (form::takes_attempt)
@@ -79,7 +79,7 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, operation_core> health_;
 };
 
-/// The same whose results are judged.
+/// The same for an operation whose results are judged.
 template <typename Callable, typename Shell>
 class judging_operation : public operation_with_callable<Callable, Shell> {
     using base = operation_with_callable<Callable, Shell>;
@@ -101,8 +101,8 @@ using operation_for =
     std::conditional_t<operation_form<Callable>::judges_results, judging_operation<Callable, Shell>,
                        operation_with_callable<Callable, Shell>>;
 
-/// How its attempts are started: those of token and deferred operations and plain callables here, those that
-/// are awaitables by the shell.
+/// Starts the attempts of token and deferred operations and plain callables. The shell starts attempts that are
+/// awaitables.
 template <typename Callable, typename Shell, bool = operation_form<Callable>::returns_awaitable>
 class operation_with_attempts : public operation_for<Callable, Shell> {
     using base = operation_for<Callable, Shell>;
@@ -145,7 +145,7 @@ private:
     }
 };
 
-/// One block of memory, from the handler's allocator, at one address until it completes.
+/// One block of memory from the handler's allocator, at one address until it completes.
 template <typename Callable, typename Shell>
 class retry_operation final : public operation_with_attempts<Callable, Shell> {
     using base = operation_with_attempts<Callable, Shell>;
@@ -161,7 +161,7 @@ public:
             return block::create(block::alone, std::move(handler), std::move(callable), std::move(policy),
                                  waits_on, std::move(membership));
         };
-        if constexpr (is_erased<Callable>) { // a coroutine awaits it, which an exception would lose
+        if constexpr (is_erased<Callable>) { // a coroutine awaits it; an exception would lose the coroutine
             auto* const operation =
                 create_or_complete<completion<typename base::form::signature>,
                                    leaves_handler<handler_type, Callable>>(handler, waits_on, create);

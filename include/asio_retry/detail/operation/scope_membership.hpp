@@ -8,10 +8,10 @@
 
 namespace asio_retry::detail {
 
-// Chooses types, no more: what happens is in operation_membership.hpp.
+// This header only chooses types; the code is in operation_membership.hpp.
 
-/// Whether an operation belongs to a scope, and what it keeps of that: a part, and a presence until its handler
-/// has been called.
+/// Whether an operation belongs to a scope. In a scope it keeps a part that the scope knows, and a presence
+/// until its handler has been called.
 template <typename T, typename Operation = operation_core>
 concept membership = std::constructible_from<typename T::template part<Operation>, Operation&, T> &&
                      requires(typename T::template part<Operation>& part) {

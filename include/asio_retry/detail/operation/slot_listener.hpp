@@ -7,7 +7,7 @@
 
 namespace asio_retry::detail {
 
-/// Tells `Retry` what is emitted to the slot of the coroutine that awaits it, in `on_cancelled(type)`.
+/// Passes emissions of the coroutine's slot to `Retry`, in `on_cancelled(type)`.
 template <typename Retry>
 class slot_listener {
 public:
@@ -21,7 +21,7 @@ public:
     slot_listener(slot_listener const&) = delete;
     slot_listener& operator=(slot_listener const&) = delete;
 
-    /// Otherwise nobody can cancel.
+    /// False if the caller cannot cancel.
     bool is_connected() const noexcept { return slot_.is_connected(); }
 
     void listen() {

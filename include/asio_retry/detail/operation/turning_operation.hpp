@@ -23,8 +23,8 @@
 
 namespace asio_retry::detail {
 
-/// An operation that takes turns on its executor and may belong to a scope: what that takes of its handler.
-/// `Turn` is what a turn of `Core` is for.
+/// An operation that takes turns on its executor and may belong to a scope: the part that needs its handler.
+/// `Turn` is the purpose of a turn of `Core`.
 template <typename Core, typename Turn, typename WaitsOn, typename Handler, typename Membership,
           bool WantsStrand>
     requires membership<Membership, Core>
@@ -34,7 +34,7 @@ class turning_operation : public handler_operation<Core, WaitsOn, Handler, Wants
 public:
     using typename base::handler_allocator;
 
-    // --- its turns in memory of the handler; all others are turns of the core, compiled once for all handlers
+    // --- its turns in the handler's memory; all other turns belong to the core, compiled once for all handlers
 
     struct own_turn {
         Turn what;
@@ -58,11 +58,11 @@ protected:
     static constexpr bool has_immediate =
         has_immediate_executor<Handler, typename base::executors::io_executor>;
 
-    /// Calls the handler that `take_handler` hands over on its immediate executor: in a turn of its own or at
-    /// once.
+    /// Calls the handler on its immediate executor, in a turn of its own or at once; `take_handler` hands it
+    /// over.
     template <typename Arguments, typename TakeHandler>
     void hand_over(Arguments&& result, TakeHandler take_handler) {
-        // Until the completion is queued: a context without work would stop.
+        // Work until the completion is queued: a context without work would stop.
         [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
         auto presence = take_presence();
         auto const executor = this->get_executors().waits_on();
@@ -77,7 +77,8 @@ private:
         auto const& on = this->get_executors();
         if constexpr (base::executors::waits_elsewhere) {
             if (turn == Turn::delivery) {
-                // The context of the waits is needed until the turn is queued, and may be gone when it comes.
+                // The context of the waits is needed until the turn is queued, and may be gone when the turn
+                // comes.
                 [[maybe_unused]] auto const keep_running = on.keep_running();
                 auto const through = on.waits_on();
                 this->release_io_work();
@@ -107,12 +108,13 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS typename Membership::template part<Core> part_;
 };
 
-/// Whether an operation of these types has not moved its handler yet when it has no memory to be made.
+/// Whether the operation's handler is still in place when there is no memory for the operation.
 template <typename Handler, typename Callable>
 inline constexpr bool leaves_handler =
     std::is_nothrow_move_constructible_v<Handler> && std::is_nothrow_move_constructible_v<Callable>;
 
-/// What `create` makes. Without memory for that null, and the handler is completed in a turn on its executor.
+/// Returns what `create` makes. Without memory returns null, and completes the handler in a turn on its
+/// executor.
 template <typename Completion, bool LeavesHandler, typename Handler, typename WaitsOn, typename Create>
 auto create_or_complete(Handler& handler, WaitsOn const& waits_on, Create create) -> decltype(create()) {
     try {

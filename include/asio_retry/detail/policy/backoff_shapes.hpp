@@ -17,7 +17,7 @@ class backoff;
 
 namespace asio_retry::detail {
 
-// Each gives the ceiling after a number of failures, which counts from 1 and is not capped.
+// Each shape gives the greatest delay after a number of failures, counted from 1, before the cap.
 
 struct constant_shape {
     static constexpr std::string_view name = "constant";
@@ -37,7 +37,7 @@ struct exponential_shape {
     static constexpr std::string_view name = "exponential";
     duration base;
     double factor;
-    std::array<duration, 16> first{}; ///< ceilings: most operations never need another
+    std::array<duration, 16> first{}; ///< precomputed: most operations need no more
 
     ASIO_RETRY_DECL exponential_shape(duration base, double factor);
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
@@ -90,7 +90,7 @@ struct schedule_shape {
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const noexcept;
 };
 
-/// A backoff may have this many inside one another, itself included: what walks through them does so
+/// The greatest number of backoffs inside one another, the outermost included: functions walk through them
 /// recursively.
 constexpr int greatest_depth = 16;
 

@@ -10,8 +10,7 @@ namespace asio_retry::detail {
 
 [[noreturn]] ASIO_RETRY_DECL void refuse_empty(std::string_view field);
 
-/// std::function and its kin: made from a signature, possibly from null, and able to say whether it has a
-/// function.
+/// Whether F is like std::function: made from a signature, possibly from null, and convertible to bool.
 template <typename F>
 inline constexpr bool is_function_wrapper = false;
 template <template <typename...> typename Wrapper, typename Signature, typename... Options>
@@ -20,14 +19,14 @@ inline constexpr bool is_function_wrapper<Wrapper<Signature, Options...>> =
     std::is_constructible_v<Wrapper<Signature, Options...>, std::nullptr_t> &&
     std::is_constructible_v<bool, Wrapper<Signature, Options...> const&>;
 
-/// A null pointer or an empty wrapper. No other class is asked: what a comparison with null or a conversion to
-/// bool means there is its own affair.
+/// Only pointers and function wrappers can be empty. For any other class a comparison with null or a conversion
+/// to bool may mean anything.
 template <typename F>
 inline constexpr bool may_be_empty =
     std::is_pointer_v<F> || std::is_member_pointer_v<F> || is_function_wrapper<F>;
 
-/// Throws std::invalid_argument, naming the field. Who calls this for many types asks `may_be_empty` before, so
-/// that no function is compiled for those that cannot be.
+/// Throws std::invalid_argument, naming the field, if the function is empty. Code that calls it for many types
+/// checks `may_be_empty` first, so that no function is compiled for the others.
 template <typename F>
 void refuse_if_empty(std::string_view field, F const& function) {
     if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F>) {

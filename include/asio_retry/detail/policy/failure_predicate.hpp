@@ -17,39 +17,39 @@
 
 namespace asio_retry::detail {
 
-/// The body of a generic predicate need not compile for more than the first of these.
+/// Evaluation stops at the first match, so a generic predicate need not compile for the others.
 template <typename F>
 concept failure_judge = std::predicate<F&, error_code const&> ||
                         std::predicate<F&, std::exception_ptr const&> || std::predicate<F&, retry_event const&>;
 
-/// What `retry_if`, `when` and `max_attempts_when` take: with a type E a predicate of such exceptions.
+/// Whether `retry_if`, `when` and `max_attempts_when` take it. With a type E it must be a predicate of such
+/// exceptions.
 template <typename E, typename Predicate>
 inline constexpr bool judges_failures = std::predicate<std::decay_t<Predicate>&, E const&>;
 template <typename Predicate>
 inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::decay_t<Predicate>>;
 
-/// A kind of failure, or a list of them.
+/// Whether it is a kind of failure, or a list of kinds.
 template <typename T>
 inline constexpr bool names_kinds = std::is_convertible_v<T, std::span<failure_kind const>> ||
                                     std::is_same_v<std::remove_cvref_t<T>, failure_kind>;
 
-/// An error in place of a predicate of errors.
+/// Whether it is an error, and not a predicate of errors.
 template <typename E, typename Predicate>
 inline constexpr bool is_error_itself =
     !judges_failures<E, Predicate> && (std::is_convertible_v<Predicate, error_code> ||
                                        std::is_convertible_v<Predicate, boost::system::error_condition>);
 
-/// What could be called in several ways is called in the first of them. Throws std::invalid_argument, naming
+/// If a predicate could be called in several ways, the first way is taken. Throws std::invalid_argument, naming
 /// `field`, if it is empty.
 template <typename E, typename Predicate>
 retry_settings::predicate failure_predicate(std::string_view field, Predicate&& predicate) {
     using callable = std::decay_t<Predicate>;
-    static_assert(
-        !is_error_itself<E, Predicate>,
-        "retry_if, when, max_attempts_when: this is an error and not a predicate; say what is compared "
-        "with it: [](error_code e) { return e == asio::error::try_again; }");
+    static_assert(!is_error_itself<E, Predicate>,
+                  "retry_if, when, max_attempts_when: this is an error and not a predicate; compare "
+                  "with it: [](error_code e) { return e == asio::error::try_again; }");
     if constexpr (!judges_failures<E, Predicate>)
-        return {}; // whoever calls this says what is wrong
+        return {}; // the caller reports what is wrong
     else if constexpr (!std::is_void_v<E>)
         return retry_settings::typed_predicate(
             field, thrown_predicate<E, callable>(field, std::forward<Predicate>(predicate)));
@@ -63,8 +63,8 @@ retry_settings::predicate failure_predicate(std::string_view field, Predicate&& 
         return retry_settings::event_predicate(field, std::forward<Predicate>(predicate));
 }
 
-/// Of failures of these kinds. Throws std::invalid_argument, naming `field`, if there is none, and for a kind
-/// after which there is never a retry.
+/// A predicate of failures of these kinds. Throws std::invalid_argument, naming `field`, if there is none, and
+/// for a kind that is never retried.
 ASIO_RETRY_DECL retry_settings::predicate kind_predicate(std::string_view field,
                                                          std::span<failure_kind const> kinds);
 

@@ -8,12 +8,12 @@
 
 namespace asio_retry::detail {
 
-/// What a jitter is told from one failure to the next.
+/// The values that a jitter keeps from one failure to the next.
 class jitter_course {
 public:
-    /// After that many failures, of which the first begins anew. The base is the first ceiling that is not
-    /// zero: a retry at once does not make all of them at once. A base that the cap leaves nothing above, as
-    /// that of the part before in a chain, gives way to a lower one.
+    /// The step after that many failures; the first failure begins anew. The base is the first greatest delay
+    /// that is not zero: one retry at once does not make all retries immediate. If the cap leaves nothing above
+    /// the base, a lower base replaces it; that happens where a chain goes on to its next part.
     backoff_step step(backoff const& shape, std::uint64_t failures, duration ceiling) noexcept {
         duration const cap = shape.cap_after(failures);
         if (failures == 1 || (cap <= base_ && ceiling < base_))
@@ -25,7 +25,7 @@ public:
         return {failures, ceiling, base_, cap, previous_};
     }
 
-    /// What has been drawn for that step.
+    /// The delay that was drawn for that step.
     void drew(duration delay) noexcept { previous_ = delay; }
 
 private:

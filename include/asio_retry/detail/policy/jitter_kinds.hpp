@@ -15,7 +15,7 @@ struct delay_range;
 
 namespace asio_retry::detail {
 
-// Each gives the range from which delays are drawn, as far as it is not negative, or draws one itself.
+// Each kind gives the range of its delays, whose negative part is cut off, or draws one itself.
 
 struct no_jitter_kind {
     static constexpr std::string_view name = "no_jitter";

@@ -12,36 +12,36 @@
 
 namespace asio_retry::detail {
 
-/// Is told what a retry_machine was told and what it decided, in this order: the start, then attempts that
-/// begin and fail, each followed by a wait that begins and is over if there is another one, and the end. An
-/// operation that makes no attempt has a start and an end, or an end alone if it could not begin.
+/// Receives a retry_machine's events in order: the start, then attempts that begin and fail, and the end. A
+/// wait begins after each failure, and is over if there is another attempt. An operation without an attempt has
+/// a start and an end, or an end alone if it could not begin.
 class ASIO_RETRY_DECL machine_observer {
 public:
     virtual void on_start(time_point now) noexcept = 0;
     virtual void on_attempt(std::uint64_t number, time_point now) noexcept = 0;
 
-    /// The attempt failed, or was told to stop before. `failure` is what it made of that itself, but timed_out
-    /// after its attempt_timeout.
+    /// The attempt failed, or was stopped before. `failure` is the attempt's own, except after its time limit:
+    /// then it is `timed_out`.
     virtual void on_failure(verdict const& failure, interruption stopped, time_point now) noexcept = 0;
     virtual void on_wait(duration delay, time_point now) noexcept = 0;
 
-    /// Also where the operation ends in a wait.
+    /// Also called when the operation ends during a wait.
     virtual void on_wait_over(time_point now) noexcept = 0;
 
-    /// `now` may be left out after a success.
+    /// `now` may be missing after a success.
     virtual void on_end(stop_reason reason, time_point now) noexcept = 0;
 
-    /// A hook threw, or what had to be found out for one; maybe after the end.
+    /// A hook threw, or the policy's `classify` threw while an event for a hook was made; maybe after the end.
     virtual void on_hook_exception(std::exception_ptr const&) noexcept {}
 
     /// @name Hooks of the operation's own, which may throw
-    /// Called after the policy's, of one that said so when the machine was given it.
+    /// Called after the policy's hooks, if the observer has hooks.
     /// @{
     virtual void call_on_retry(retry_event const&) {}
     virtual void call_on_end(retry_event const&) {}
     /// @}
 
-    /// The one that the machine was given before this one; null for none.
+    /// The observer that the machine got before this one, or null.
     machine_observer* next = nullptr;
 
 protected:
@@ -51,7 +51,7 @@ protected:
     ~machine_observer() = default;
 };
 
-/// Tells all of them, the one that the machine was given last first.
+/// Calls all observers, the one that the machine got last first.
 template <typename... Parameters, typename... Arguments>
 void tell_all(machine_observer* first, void (machine_observer::*what)(Parameters...) noexcept,
               Arguments const&... arguments) noexcept {

@@ -2,7 +2,7 @@
 
 namespace asio_retry::detail {
 
-/// False, and known only when a template is instantiated with the type.
+/// False, but only known when a template is instantiated with the type.
 template <typename>
 inline constexpr bool never = false;
 

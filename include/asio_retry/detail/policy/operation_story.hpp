@@ -16,43 +16,42 @@
 
 namespace asio_retry::detail {
 
-/// What it keeps of a rule of `when` or `max_attempts_when`.
-struct alignas(std::atomic<duration::rep>) rule_state { // as what may come behind it
+/// The state of a rule of `when` or `max_attempts_when`.
+struct alignas(std::atomic<duration::rep>) rule_state { // aligned like the attempt_pulse that may follow
     std::uint64_t failures = 0;                         // since the last reset
     jitter_course course;
 };
 
-/// What it keeps of the running attempt where that is stopped unless it says something, maybe on another
-/// thread.
+/// The state of a running attempt that must report to avoid its limit; maybe written on another thread.
 struct attempt_pulse {
     std::atomic<duration::rep> heard = 0; // when it last made progress
     std::atomic<bool> is_healthy = false;
 };
 
-/// What a retry_machine keeps for gates and observers, and for attempts that say what they were told, and
-/// before what it keeps of each rule and of an attempt's pulse. Apart, because most operations need none of it.
+/// The part of a retry_machine for gates, observers and attempts that report what their server said. The rules'
+/// states and the attempt's pulse follow it in memory. It is apart, because most operations need none of it.
 struct alignas(rule_state) operation_story {
-    // What the operation ends with if nothing happens any more: the failure before this wait, of which the
-    // result is gone, or else the refusal.
+    // The operation's error if nothing more happens: the failure before this wait, whose result is gone, or
+    // else the refusal.
     error_code last = error::attempt_refused;
     std::exception_ptr thrown;               // by the attempt that failed
-    duration refused_for = duration::zero(); // by the time that the gate named; zero where it named none
+    duration refused_for = duration::zero(); // until the time that the gate named; zero if it named none
     std::uint64_t has_failure : 1 = false;
-    std::uint64_t is_announced : 1 = false; // to the observer: the attempt that begins or runs
+    std::uint64_t is_announced : 1 = false; // the observer knows of the attempt that begins or runs
     std::uint64_t refusals : 62 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
-    shared_value<nested_marks> marks; // of a retry nested in it; null if there is none
+    shared_value<nested_marks> marks; // of a retry nested in the attempt; null if there is none
 
     duration waited{}; // since the last reset; for max_waited
 
     // For the observer.
     std::uint64_t number = 0; // of the operation; 0 before the start, after the end, and without an observer
-    time_point initiated = (time_point::max)(); // for hooks too, from the first reset on
-    time_point seen{};                          // when something happened last
+    time_point initiated = (time_point::max)(); // used by hooks too, from the first reset on
+    time_point seen{};                          // the time of the last event
 
-    /// With so many rules, and a pulse; null without memory.
+    /// Makes one for `rules` rules, and with a pulse if `has_pulse`; null without memory.
     static operation_story* make(std::size_t rules, bool has_pulse) noexcept {
         std::size_t const behind = rules * sizeof(rule_state) + (has_pulse ? sizeof(attempt_pulse) : 0);
         void* const memory = ::operator new(sizeof(operation_story) + behind, std::nothrow);
@@ -72,7 +71,7 @@ struct alignas(rule_state) operation_story {
     rule_state* rules() noexcept {
         return std::launder(static_cast<rule_state*>(static_cast<void*>(this + 1)));
     }
-    /// Precondition: it was made with one, and so many rules.
+    /// Precondition: it was made with a pulse and that many rules.
     attempt_pulse& pulse(std::size_t rules) noexcept {
         return *std::launder(static_cast<attempt_pulse*>(
             static_cast<void*>(reinterpret_cast<std::byte*>(this + 1) + rules * sizeof(rule_state))));

@@ -6,7 +6,7 @@
 
 namespace asio_retry::detail {
 
-/// Which of the arguments is the policy, from 0; their number where none is.
+/// The index of the policy among the arguments; their number if there is none.
 template <typename Policy, typename... Args>
 inline constexpr std::size_t policy_place = [] {
     constexpr bool is_policy[] = {std::convertible_to<Args, Policy>..., true};

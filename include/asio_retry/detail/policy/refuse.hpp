@@ -7,12 +7,12 @@
 
 namespace asio_retry::detail {
 
-/// Throws std::invalid_argument naming the field, the value and the rule that it breaks.
+/// Throws std::invalid_argument, naming the field, its value and the broken rule.
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, std::string_view value, std::string_view rule);
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule);
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule);
 
-/// A rule that ends with the name of another field, with the value that it has: "..., which is 2s".
+/// The rule ends with the name of another field; its value is added: "..., which is 2s".
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule,
                                          duration other);
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule,

@@ -14,10 +14,10 @@ public:
     explicit report_recorder(retry_report& given_report) noexcept
         : report_(&given_report) {}
 
-    /// What an earlier operation left in the report is gone.
+    /// Removes the report of an earlier operation.
     void clear() noexcept;
 
-    /// Nothing is allocated later. Throws std::bad_alloc.
+    /// Allocates everything that the report may need later. Throws std::bad_alloc.
     void make_room();
 
 private:

@@ -14,39 +14,38 @@
 
 namespace asio_retry::detail {
 
-/// What `retry_if` says of a failure. Where nobody knows its code, that decides what kind of failure it is.
+/// The answer of `retry_if` to a failure. If the failure's code is unknown, it decides the kind of the failure.
 enum class retry_wish : unsigned char {
     asked,       ///< it is being asked
     unasked,     ///< it was not asked, or could not answer
-    refused,     ///< no retry
-    wanted,      ///< a retry
-    undecidable, ///< there is no failure that it could be asked about
+    refused,     ///< it refuses a retry
+    wanted,      ///< it wants a retry
+    undecidable, ///< there is no failure to ask it about
 };
 
-/// What is known of an attempt that ended, beside its failure.
+/// Facts about an attempt that ended, beside its failure.
 struct attempt_facts {
     std::uint64_t number = 0;
     duration elapsed{};
     duration took{};
     interruption stopped = interruption::none;
-    bool may_have_sent = true; ///< as far as it has said itself
+    bool may_have_sent = true; ///< false only if the attempt says so
     time_limit limit = time_limit::none;
-    duration allowed{};        ///< by that limit
-    pushback heeded{};         ///< what it said that it was told
-    bool is_forbidden = false; ///< what is nested in it was told not to try again
+    duration allowed{};        ///< how long that limit is
+    pushback heeded{};         ///< what the attempt reported of its server
+    bool is_forbidden = false; ///< the server has forbidden a nested operation to retry
     retry_wish wish = retry_wish::asked;
 };
 
-/// What the hooks and predicates are told, but that the attempt may have done anything at its peer, and that
-/// the kind is not by the policy's own `classify`.
+/// The event for hooks and predicates, by the library's own `classify`; its `sent` is always `possible`.
 ASIO_RETRY_DECL retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept;
 
-/// The same, and by the policy's own. Throws what the policy's own `classify` throws.
+/// The event with `sent` and `kind` by the policy's own `classify`. Throws what that throws.
 ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
                                      attempt_facts const& facts);
 
-/// Whether `retry_if` wants a retry after a failure that is not permanent, where it asks for no more than the
-/// failure. Throws what the predicate throws.
+/// Whether `retry_if` wants a retry after a failure that is not permanent; for policies that need no more than
+/// the failure. Throws what the predicate throws.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure);
 
 /// The same for any policy.
@@ -57,18 +56,18 @@ ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const&
 ASIO_RETRY_DECL bool may_repeat(retry_settings const& settings, verdict const& failure,
                                 attempt_facts const& facts);
 
-/// The kind that gates hear, whether the failure is retried or not. None if the failure says nothing of the
-/// server: then the attempt is abandoned, which is `permanent` for everybody else. `timed_out`: a limit had
-/// told the attempt to stop; `failure` is what the attempt made of that, or `timed_out` of it. Throws what the
+/// The kind that gates get, whether the failure is retried or not. None if the failure says nothing of the
+/// server: then the attempt is abandoned for gates, and `permanent` for hooks and observers. `timed_out`: a
+/// limit had stopped the attempt; `failure` is then the attempt's own, or `timed_out` of that. Throws what the
 /// policy's own `classify` throws.
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& failure,
                                                        bool timed_out, retry_wish wish);
 
-/// The same where the policy's own `classify` has thrown.
+/// The same after the policy's own `classify` has thrown.
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out,
                                                        retry_wish wish) noexcept;
 
-/// What the predicate of a rule says of any failure, permanent ones apart. Throws what it throws.
+/// Whether a rule's predicate matches a failure that is not permanent. Throws what the predicate throws.
 ASIO_RETRY_DECL bool matches(retry_settings const& settings, retry_settings::predicate const& predicate,
                              verdict const& failure, attempt_facts const& facts);
 

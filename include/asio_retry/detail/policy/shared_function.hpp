@@ -14,8 +14,8 @@ namespace asio_retry::detail {
 
 [[noreturn]] ASIO_RETRY_DECL void throw_bad_function_call();
 
-/// A user's callable, shared by all copies of this, as policies share it with their operations: std::function
-/// would copy it.
+/// A user's callable that all copies share, as policies share it with their operations. std::function would
+/// copy it.
 template <typename Signature>
 class shared_function;
 
@@ -31,7 +31,7 @@ public:
         using callable = std::decay_t<F>;
         if constexpr (may_be_empty<callable>)
             detail::refuse_if_empty(field, f);
-        // Copied as const, lest a constructor from anything be taken for that which copies.
+        // Copied as const, so that a constructor that takes anything is not chosen as the copy constructor.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
             shared_ = new shared_callable<callable>(std::in_place, std::as_const(f));
         else
@@ -70,8 +70,8 @@ private:
         std::atomic<std::size_t> owners = 1;
     };
 
-    // Of these there is one for each callable of a program, so they are four functions: std::make_shared would
-    // be thirty, virtual functions two more, std::invoke three.
+    // A program has one for each callable, so they are few functions: four. std::make_shared would be thirty,
+    // virtual functions two more, std::invoke three more.
     template <typename F>
     struct shared_callable final : shared {
         template <typename From>

@@ -6,7 +6,7 @@
 
 namespace asio_retry::detail {
 
-/// A value that all copies of this share, or none; in one word, for there is one in every operation.
+/// A value that all copies share, or none. It takes one word, because each operation has one.
 template <typename T>
 class shared_value {
 public:
@@ -39,7 +39,7 @@ public:
         return *this;
     }
     ~shared_value() {
-        if (shared_) // most are moved from, and that is to be seen where they are destroyed
+        if (shared_) // most are moved from, which the compiler then sees at their destruction
             give_up(shared_);
     }
 

@@ -9,10 +9,10 @@
 
 namespace asio_retry::detail {
 
-/// What was thrown, if `catch (T const&)` would catch it; it lives as long as `thrown`. Precondition: thrown is
+/// The exception, if `catch (T const&)` would catch it; it lives as long as `thrown`. Precondition: thrown is
 /// not null.
 ///
-/// To throw it again in order to see takes microseconds. GNU's library can be asked.
+/// Throwing it again to find out takes microseconds. GNU's library answers without that.
 template <typename T>
 T const* thrown_as(std::exception_ptr const& thrown) noexcept {
 #if defined(__GLIBCXX__) && defined(__GXX_RTTI)

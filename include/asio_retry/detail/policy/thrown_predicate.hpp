@@ -10,7 +10,7 @@
 
 namespace asio_retry::detail {
 
-/// Asks a predicate about exceptions of one type.
+/// A predicate of exceptions of one type.
 template <typename E, typename Predicate>
 class thrown_predicate {
 public:
@@ -29,7 +29,7 @@ public:
     }
 
 private:
-    /// It lasts as long as `thrown`.
+    /// The exception lives as long as `thrown`.
     static E const* find(std::exception_ptr const& thrown) {
         try {
             std::rethrow_exception(thrown);

@@ -8,18 +8,18 @@
 
 namespace asio_retry::detail {
 
-/// A function that makes one, given without being called.
+/// Whether F is a function that makes one, given without being called.
 template <typename F, typename Made>
 inline constexpr bool is_maker_of = false;
 template <typename Made, typename... Args>
 inline constexpr bool is_maker_of<Made (*)(Args...), Made> = true;
 
-/// What is wrong with what was given for a backoff. (A function that returns no `auto` is looked at too late to
+/// Reports why the argument is no backoff. (Without `auto` the function would be instantiated too late to
 /// complain first.)
 template <typename Other>
 auto explain_backoff() {
     constexpr bool is_maker = is_maker_of<std::decay_t<Other>, backoff>;
-    static_assert(!is_maker, "backoff: this is a function that makes one: call it, as in exponential(100ms)");
+    static_assert(!is_maker, "backoff: this function makes a backoff: call it, as in exponential(100ms)");
     static_assert(!is_duration<Other>,
                   "backoff: a duration alone has no shape: constant(100ms) or exponential(100ms)");
     static_assert(!is_number<Other>,
@@ -36,7 +36,7 @@ auto explain_backoff() {
 template <typename Other>
 auto explain_jitter() {
     constexpr bool is_maker = is_maker_of<std::decay_t<Other>, jitter>;
-    static_assert(!is_maker, "jitter: this is a function that makes one: call it, as in equal_jitter()");
+    static_assert(!is_maker, "jitter: this function makes a jitter: call it, as in equal_jitter()");
     static_assert(!is_duration<Other>,
                   "jitter: a duration alone says no jitter: additive_jitter(100ms) or symmetric_jitter(100ms)");
     static_assert(!is_number<Other>, "jitter: a number alone says no jitter: proportional_jitter(0.1)");

@@ -21,7 +21,8 @@ namespace asio_retry::detail {
 
 class ticker_state;
 
-/// A wait for a tick. Whoever takes it from the scheduler, or finds it due, queues its turn, in which it ends.
+/// A wait for a tick. The code that takes it from the scheduler, or finds it due, queues its turn; the wait
+/// ends in that turn.
 class ASIO_RETRY_DECL ticker_wait : public wait_node {
 protected:
     explicit ticker_wait(std::shared_ptr<ticker_state> state) noexcept
@@ -30,7 +31,7 @@ protected:
 
     std::shared_ptr<ticker_state> const& state() const noexcept { return state_; }
 
-    /// The handler's slot.
+    /// The handler's slot has received a cancellation.
     void on_cancelled(boost::asio::cancellation_type_t type);
 
 private:
@@ -39,7 +40,7 @@ private:
     /// Queues its turn on the executor of its handler. If this throws, nothing happened.
     virtual void post() = 0;
 
-    /// Its turn, where it stands.
+    /// Runs its turn at once, on this thread.
     virtual void end() = 0;
 
     /// Destroys it and its handler, uncalled.
@@ -48,41 +49,42 @@ private:
     bool on_expiry() final;
     void on_shutdown() noexcept final;
 
-    // Guarded by the mutex of the state.
-    error_code result_; // set: decided already
+    // The mutex of the state protects these.
+    error_code result_; // if set, the result is decided
     bool is_first_tick_ = false;
     bool cancelled_ = false;
 
     std::shared_ptr<ticker_state> state_;
 };
 
-/// What a backoff_ticker and its wait share.
+/// The state that a backoff_ticker and its wait share.
 ///
 /// The mutex is never held while a callable of the policy or a handler runs. Meanwhile the machine is in use:
-/// what is asked for then is noted, and seen to by whoever uses it.
+/// requests are only noted, and the thread that uses the machine obeys them.
 class ASIO_RETRY_DECL ticker_state final : cancellation_probe {
 public:
     ticker_state(boost::asio::any_io_executor executor, retry_policy policy);
 
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
 
-    /// What backoff_ticker does.
+    /// The functions of backoff_ticker.
     void stop();
     void start_over();
     void tick_now();
 
-    /// Begins a wait, which is nobody else's until then. Returns true if it is due, and to be queued; otherwise
-    /// it is in other hands. If this throws, it is nobody else's again.
+    /// Begins a wait, which the caller owns. Returns true if it is due: then queue it. Otherwise it has another
+    /// owner. If this throws, the caller owns it again.
     bool begin(ticker_wait& wait);
 
-    /// Queues the turn of a wait, which may end before this returns: what this throws comes from its handler.
+    /// Queues the turn of a wait, which may end before this returns. If this throws, the exception comes from
+    /// the handler.
     void queue(ticker_wait& wait);
 
-    /// The operation was cancelled, by the slot of its handler.
+    /// The handler's slot has cancelled the wait.
     void cancel(ticker_wait& wait);
 
-    /// The turn of the wait has come: returns what it completes with, or none if it is in other hands again,
-    /// because a gate grants no tick and the policy waits then.
+    /// The turn of the wait has come. Returns its result; or none if the wait goes on with another owner,
+    /// because a gate grants no tick and the policy waits when refused.
     std::optional<error_code> conclude(ticker_wait& wait);
 
     /// The wait will never have its turn.
@@ -93,9 +95,9 @@ private:
 
     enum class phase : unsigned char {
         idle,
-        deciding, ///< somebody uses the machine
+        deciding, ///< a thread uses the machine
         waiting,  ///< the scheduler has the wait
-        queued,   ///< its turn is about to come
+        queued,   ///< its turn is queued
     };
 
     bool stops(bool) const noexcept override { return stopped_.load(std::memory_order_relaxed); }
@@ -117,7 +119,7 @@ private:
     retry_scheduler& scheduler_;
     retry_policy policy_;
 
-    // Of whoever is deciding, one after the other.
+    // Used only while deciding, one thread at a time.
     std::optional<retry_machine> machine_; // none before the first tick
     std::optional<random> random_;
     std::optional<time_point> planned_; // when the tick after the last one is due

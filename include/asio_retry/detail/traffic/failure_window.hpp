@@ -10,7 +10,7 @@
 
 namespace asio_retry::detail {
 
-/// How many attempts ended, and how: of the last ones, or of those within a time.
+/// Counts how attempts ended: over the last ones, or over those within a time.
 class failure_window {
 public:
     struct counts {
@@ -32,7 +32,7 @@ public:
         }
     };
 
-    /// `last` 0: of those within `length`.
+    /// If `last` is 0, it counts those within `length`.
     failure_window(std::uint32_t last, duration length)
         : recent_(length)
         , last_(last) {}

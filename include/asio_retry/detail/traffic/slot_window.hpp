@@ -10,8 +10,8 @@
 
 namespace asio_retry::detail {
 
-/// Sums over the last slots of time, the present one included. `Counts` can be added and subtracted, and begins
-/// at zero. Time that runs backwards stands still.
+/// Sums over the last slots of time, the present one included. `Counts` has + and -, and begins at zero. If
+/// time runs backwards, the window stands still.
 template <typename Counts, std::size_t SlotCount>
 class slot_window {
 public:
@@ -41,7 +41,7 @@ public:
         std::int64_t slot = slot_of(then);
         if (slot <= newest_ - static_cast<std::int64_t>(SlotCount))
             return;
-        for (; slot <= newest_; ++slot) // it may have been added late
+        for (; slot <= newest_; ++slot) // it may have been added to a later slot
             if (at(slot).has(counts)) {
                 at(slot) -= counts;
                 total_ -= counts;
