@@ -242,7 +242,9 @@ fault(scope_asks_all_for_the_greater_request src/scope/scope_state.cpp
 fault(scope_never_asks_for_the_lesser_request src/scope/scope_state.cpp
     [[        round_.append(next_round_);
     }
-    return round_;]] [[    }
+    return round_;]] [[        round dropped;
+        dropped.append(next_round_);
+    }
     return round_;]])
 
 fault(scope_asks_for_the_lesser_request_all_the_same src/scope/scope_state.cpp
@@ -275,9 +277,6 @@ fault(scope_that_asks_stays_among_others src/scope/scope_tree.cpp
         scope_state::asked_scopes::erase(asked);
     asked.asked_.push_front(asked);]] [[    if (!asked.is_asked())
         asked.asked_.push_front(asked);]])
-
-fault(teller_makes_its_scheduler src/scope/scope_tree.cpp
-    [[        boost::asio::has_service<retry_scheduler>(context_);]] [[        true;]])
 
 fault(joins_end_all_with_the_operation src/scope/scope_state.cpp
     [[        for (; steps != 0 && scope->has_joins_to_end(); --steps)]]

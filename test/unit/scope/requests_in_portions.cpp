@@ -296,6 +296,18 @@ TEST_F(requests_in_portions, decision_61_a_child_may_be_asked_before_its_turn) {
     EXPECT_TRUE(all_told_in_order()) << "each once";
 }
 
+TEST_F(requests_in_portions, decision_61_who_is_being_told_for_its_parent_may_be_asked_by_itself) {
+    auto const top = make_scope();
+    auto const child = make_scope(top);
+    add_members(child, 1000);
+    top->request(scope_request::retry_now);
+    EXPECT_EQ(std::exchange(told, {}).size(), of_call - 1) << "and the child was asked";
+    child->request(scope_request::cancel);
+    EXPECT_EQ(told.size(), of_call);
+    io.run();
+    EXPECT_EQ(told.size(), members.size());
+}
+
 TEST_F(requests_in_portions, decision_61_who_has_ended_is_told_nothing) {
     auto const top = make_scope();
     add_members(top, 1000);
