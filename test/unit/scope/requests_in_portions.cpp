@@ -40,20 +40,20 @@ constexpr std::size_t of_turn = 256;
 class told_member final : public detail::scope_member {
 public:
     told_member(scope_state& in, std::size_t number, std::vector<std::size_t>& told)
-        : in_(in)
+        : in_(&in)
         , number_(number)
         , told_(told) {
-        in_.link(*this);
+        in_->link(*this);
     }
     ~told_member() { leave(); }
 
     void leave() {
         if (!std::exchange(has_left_, true)) {
-            EXPECT_TRUE(in_.unlink(*this));
+            EXPECT_TRUE(in_->unlink(*this));
         }
     }
 
-    timed_request take() { return in_.take_request(*this); }
+    timed_request take() { return in_->take_request(*this); }
 
     scope_request heard = scope_request::none;
     duration within = 0s;
@@ -70,9 +70,9 @@ private:
         }
         told_.push_back(number_);
     }
-    void on_notice_failed() override { in_.miss_request(*this); }
+    void on_notice_failed() override { in_->miss_request(*this); }
 
-    scope_state& in_;
+    scope_handle const in_;
     std::size_t const number_;
     std::vector<std::size_t>& told_;
     bool has_left_ = false;
