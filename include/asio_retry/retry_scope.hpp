@@ -27,7 +27,7 @@ namespace asio_retry {
 /// made, used and destroyed on any thread, whatever others do with their parents and children; one tree has one
 /// mutex, and nothing of the user's runs under it. Trees may be of any depth and size: of more than 64
 /// operations and children a call tells the first, and turns of the scope's context, which has to run, tell the
-/// rest.
+/// rest. Scopes of one tree that are asked at the same time share these turns evenly.
 class retry_scope {
 public:
     /// Of any kind.
@@ -80,7 +80,8 @@ public:
 
     /// The same within `spread`, so that the operations do not ask their server all at once. Each wait ends at
     /// a time drawn uniformly from [now, now + spread), or at its own time if that is earlier. `retry_now()`
-    /// and `cancel()` end it at once all the same. Throws std::invalid_argument if `spread` is negative.
+    /// and `cancel()` end it at once all the same. Of two calls that concern a wait the shorter time holds.
+    /// Throws std::invalid_argument if `spread` is negative.
     void retry_now(saturating_duration spread) {
         bool const is_at_once = detail::non_negative("retry_now", spread) == duration::zero();
         state_->request(is_at_once ? detail::scope_request::retry_now : detail::scope_request::retry_within,
@@ -107,7 +108,8 @@ public:
     ///
     /// Completion signature: void(error_code), with success. Executor: that of the handler, or else that of the
     /// scope. Per-operation cancellation: all types; the join then completes with `operation_aborted` and the
-    /// operations go on. Any number of joins may be pending.
+    /// operations go on. Any number of joins may be pending. Of more than four that end together, turns of the
+    /// scope's context end the rest.
     template <typename Token = boost::asio::deferred_t>
     auto async_join(Token&& token = Token()) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(initiate_join{{state_}},

@@ -101,8 +101,7 @@ public:
     /// The same of a coroutine that does nothing but wait for the notice then.
     bool leave_or_wait() noexcept { return leave(true); }
 
-    scope_request take_request() noexcept { return scope().take_request(*this); }
-    duration spread() const noexcept { return scope().spread(); }
+    timed_request take_request() noexcept { return scope().take_request(*this); }
     void count_stopped_attempt() noexcept { scope().count_stopped_attempt(); }
 
 private:
