@@ -80,8 +80,10 @@ TEST(serial_executor, goes_on_after_an_exception) {
     int ran = 0;
     asio::post(one, [] { throw std::runtime_error("posted"); });
     asio::post(one, [&] { ++ran; });
-    asio::post(io, [&] { asio::dispatch(one, [] { throw std::logic_error("dispatched"); }); });
-    asio::post(io, [&] { asio::dispatch(one, [&] { ++ran; }); });
+    asio::post(io, [&] {
+        asio::dispatch(one, [] { throw std::logic_error("dispatched"); }); // which is the context's
+        asio::dispatch(one, [&] { ++ran; });
+    });
     EXPECT_THROW(io.run(), std::runtime_error);
     EXPECT_THROW(io.run(), std::logic_error);
     io.run();

@@ -257,10 +257,11 @@ public:
         if (asio::query(inner_, asio::execution::blocking) == asio::execution::blocking.possibly) {
             if (running_in_this_thread())
                 return run(std::forward<Function>(function));
-            if (inner_.running_in_this_thread() && queue_->try_enter()) {
-                typename serial_turn<Inner>::holder const held(queue_, inner_);
-                return run(std::forward<Function>(function));
-            }
+            if (inner_.running_in_this_thread() && queue_->try_enter()) // its context takes what is thrown
+                return inner_.execute([&] {
+                    typename serial_turn<Inner>::holder const held(queue_, inner_);
+                    run(std::forward<Function>(function));
+                });
         }
         using kept = kept_serial_function<std::decay_t<Function>>;
         if (queue_->add(std::make_unique<kept>(std::in_place, std::forward<Function>(function))))
