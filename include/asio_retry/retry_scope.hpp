@@ -23,7 +23,7 @@ namespace asio_retry {
 /// its children. A scope for a single operation is a handle on that operation. You may cancel the scope, or the
 /// operation through the slot of its handler: the first one counts. Trees may be of any depth and size. If a
 /// scope has more than 64 operations and children, a call tells the first 64. The scope's context, which has to
-/// run, tells the rest.
+/// run, tells the rest. Scopes of one tree that are asked at the same time share these turns evenly.
 ///
 /// Lifetimes: the destructor cancels and detaches. So a scope may be destroyed before its operations have
 /// ended, but not after the execution context of its executor. Parent and child may be destroyed in either
@@ -91,8 +91,8 @@ public:
     /// The same within `spread`, so that the operations do not ask their server all at once.
     ///
     /// Each wait ends at a time drawn uniformly from [now, now + spread), or at its own time if that is
-    /// earlier. `retry_now()` and `cancel()` still end it at once. Throws std::invalid_argument if `spread` is
-    /// negative.
+    /// earlier. `retry_now()` and `cancel()` still end it at once. Of two calls that concern a wait, the
+    /// shorter time holds. Throws std::invalid_argument if `spread` is negative.
     void retry_now(saturating_duration spread) {
         bool const is_at_once = detail::non_negative("retry_now", spread) == duration::zero();
         state_->request(is_at_once ? detail::scope_request::retry_now : detail::scope_request::retry_within,
@@ -121,7 +121,8 @@ public:
     /// coroutine has continued by then, up to its next suspension. The exception is a coroutine that was
     /// resumed before the join began.
     ///
-    /// Any number of joins may be pending.
+    /// Any number of joins may be pending. If more than four end together, the scope's context ends the rest
+    /// in turns.
     ///
     /// Completion signature: void(error_code), with success.
     ///

@@ -1,6 +1,7 @@
 #include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -18,16 +19,17 @@ asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_execut
     using io = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;
     if (auto const* const on_io = executor.target<io>())
-        return asio::strand<io>(*on_io);
+        return serial_executor<io>(*on_io);
     if (auto const* const on_pool = executor.target<pool>())
-        return asio::strand<pool>(*on_pool);
+        return serial_executor<pool>(*on_pool);
     return asio::strand<asio::any_io_executor>(executor);
 }
 
 executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
     using io = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;
-    look_for<io, asio::strand<io>, asio::strand<asio::any_io_executor>, asio::strand<pool>, pool>(executor);
+    look_for<io, serial_executor<io>, asio::strand<io>, asio::strand<asio::any_io_executor>,
+             serial_executor<pool>, asio::strand<pool>, pool>(executor);
 }
 
 } // namespace asio_retry::detail

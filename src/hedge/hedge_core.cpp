@@ -73,12 +73,12 @@ void hedge_core::see_to(hedge_event events) {
         std::rethrow_exception(thrown);
 }
 
-void hedge_core::obey(scope_request request) {
-    switch (request) {
+void hedge_core::obey(timed_request const& request) {
+    switch (request.what) {
     case scope_request::none:
         return;
     case scope_request::retry_within:
-        return machine_.begin_by(time_within(membership()->spread(), now(), scheduler_.get_random()));
+        return machine_.begin_by(time_within(request.spread, now(), scheduler_.get_random()));
     case scope_request::retry_now:
         return machine_.begin_by(now());
     case scope_request::drain:

@@ -108,8 +108,8 @@ void operation_core::leave() {
 }
 
 void operation_core::see_to(operation_event events) {
-    scope_request const request =
-        (events & scope_noticed) != nothing ? membership()->take_request() : scope_request::none;
+    auto const [request, spread] =
+        (events & scope_noticed) != nothing ? membership()->take_request() : timed_request();
     bool const was_attempting = state_.is(operation_stage::attempting);
     operation_step const step = state_.advance(events);
     if (was_attempting && state_.is(operation_stage::judging))
@@ -128,7 +128,7 @@ void operation_core::see_to(operation_event events) {
         machine_.cancel();
         tell([this] { pass_on(asio::cancellation_type::terminal); });
     } else if (request == scope_request::retry_within) {
-        end_wait_within(membership()->spread());
+        end_wait_within(spread);
     } else if (request != scope_request::none) {
         if (request == scope_request::drain)
             machine_.drain();

@@ -53,7 +53,7 @@ void scope_join::finish() noexcept {
 bool scope_join::on_expiry() {
     if (auto const scope = scope_) {
         std::unique_lock lock(*tree_);
-        if (!has_ended_) {                          // the time for a drain is up
+        if (!scope->end_if_over(*this)) {           // the time for a drain is up
             bool const is_first = !stopped_before_; // or there was no memory to tell some of them
             if (is_first)
                 stopped_before_ = scope->stopped_attempts_;
@@ -66,7 +66,7 @@ bool scope_join::on_expiry() {
             }
             lock.lock();
         }
-        if (!has_ended_) {
+        if (!scope->end_if_over(*this)) {
             if (scheduler_.schedule(*this, time_point::max()))
                 return true;
             has_ended_ = true;
@@ -81,11 +81,15 @@ bool scope_join::on_expiry() {
 
 void scope_join::on_shutdown() noexcept {
     if (auto const scope = scope_) {
-        std::lock_guard const lock(*tree_);
-        if (!std::exchange(has_ended_, true))
+        std::unique_lock lock(*tree_);
+        if (!scope->end_if_over(*this)) {
+            has_ended_ = true;
             scope->joins_.erase(*this);
+            lock.unlock();
+            return dissolve();
+        }
     }
-    dissolve();
+    finish();
 }
 
 } // namespace asio_retry::detail

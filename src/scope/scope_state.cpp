@@ -27,7 +27,7 @@ scope_state::scope_state(asio::any_io_executor executor, scope_state* parent, ti
     , context_(asio::query(executor_, asio::execution::context))
     , parent_(parent)
     , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
-    , tree_(parent_ ? parent_->tree_ : std::make_shared<scope_tree>()) {
+    , tree_(parent_ ? parent_->tree_ : std::make_shared<scope_tree>(context_)) {
     if (!parent_)
         return;
     parent_->keep();
@@ -51,6 +51,8 @@ void scope_state::release(scope_state* scope) noexcept {
             if (parent)
                 linked_list<scope_state>::erase(*scope);
             if (scope->is_asked()) // and has nobody to tell any more
+                asked_scopes::erase(*scope);
+            if (scope->list_hook<scope_tree>::is_linked())
                 linked_list<scope_state, scope_tree>::erase(*scope);
         }
         delete scope;
@@ -74,42 +76,43 @@ void scope_state::limit_pending(std::size_t greatest) noexcept {
 
 void scope_state::request(scope_request what, bool again, duration spread, int steps) {
     std::shared_ptr<scope_tree> const tree = tree_; // who is told may be the last that needs this scope
-    asio::execution_context& context = context_;
-    members to_tell;
-    bool is_left = false;
+    scope_work work;
+    bool has_teller = true;
     {
         std::lock_guard const lock(*tree);
         bool const ends_waits_only = what <= scope_request::retry_now;
         if ((ends_waits_only && stopped()) || (!again && has_heard(what)))
             return;
-        ask(what, again, spread);
-        is_left = tree->begin(*this, steps, to_tell);
+        ask({what, spread}, again);
+        tree->begin(*this, steps, work);
+        has_teller = tree->leave_to_teller(tree);
     }
     std::exception_ptr failure;
-    tell_all(to_tell, failure);
+    do_all(work, failure);
     if (failure) { // somebody else may have relied on what could not be told
         {
             std::lock_guard const lock(*tree);
-            tree->take_steps(steps, to_tell);
+            tree->take_steps(steps, work);
+            has_teller = tree->leave_to_teller(tree);
         }
-        tell_all(to_tell, failure);
+        do_all(work, failure);
     }
-    if (is_left || failure)
-        scope_tree::leave_to_teller(tree, context);
+    if (!has_teller)
+        tree->take_rest();
     if (failure)
         std::rethrow_exception(failure);
 }
 
-void scope_state::tell_all(members& to_tell, std::exception_ptr& failure) {
-    while (!to_tell.empty()) { // each stays, and its scope, until it has been told
-        scope_member& member = to_tell.front();
-        to_tell.pop_front();
+void scope_state::do_all(scope_work& work, std::exception_ptr& failure) {
+    std::size_t const count = std::exchange(work.count, 0);
+    for (std::size_t i = 0; i != count; ++i) {
         try {
-            tell(member);
+            tell(*work.members[i]);
         } catch (...) {
             failure = std::current_exception();
         }
     }
+    finish(work.joins);
 }
 
 void scope_state::tell(scope_member& member) {
@@ -128,7 +131,7 @@ bool scope_state::stands_for(scope_request what) const noexcept {
     return scope != nullptr;
 }
 
-// Precondition for the next three: the mutex is held.
+// Precondition for the next ones: the mutex is held.
 
 /// Whether all members, here and below, have been told or will be, or have nothing to do.
 bool scope_state::has_heard(scope_request what) const noexcept {
@@ -136,53 +139,88 @@ bool scope_state::has_heard(scope_request what) const noexcept {
                                             : standing_.load() >= what && !missed_;
 }
 
-void scope_state::ask(scope_request what, bool again, duration spread) noexcept {
-    if (what > scope_request::retry_now) {
-        standing_.store(std::max(standing_.load(), what), std::memory_order_release);
-        missed_ = false;
-    } else {
-        bool const is_first = asking_ != scope_request::retry_within && told_within_ == 0;
-        spread_.store(is_first ? spread : std::min(spread, this->spread()), std::memory_order_relaxed);
-    }
-    asking_ = std::max(asking_, what);
-    asks_again_ = asks_again_ || again;
-    to_tell_.append(members_);
-    asked_children_.append(children_);
+void scope_state::round::append(round& other) noexcept {
+    request = std::max(request, std::exchange(other.request, {}));
+    again |= std::exchange(other.again, false);
+    to_tell.append(other.to_tell);
+    to_ask.append(other.to_ask);
 }
 
-/// Asks one child, or finds one member to be told: those of a scope first, and then child after child with all
-/// that is below it. Precondition: it is the first in this list.
-void scope_state::take_step(linked_list<scope_state, scope_tree>& asked, members& to_tell) noexcept {
-    if (to_tell_.empty() && std::exchange(owes_more_, false)) {
-        asking_ = std::max(asking_, standing_.load());
-        to_tell_.append(members_);
+/// The next one, when this has reached all.
+scope_state::round& scope_state::current_round() noexcept {
+    if (round_.is_over()) {
+        round_.request = {};
+        round_.again = false;
+        round_.append(next_round_);
     }
+    return round_;
+}
+
+void scope_state::ask(timed_request request, bool again) noexcept {
+    if (request.what > scope_request::retry_now) {
+        standing_.store(std::max(standing_.load(), request.what), std::memory_order_release);
+        missed_ = false;
+    }
+    bool const is_less = request < current_round().request;
+    if (!is_less)
+        round_.append(next_round_);
+    round& in = is_less ? next_round_ : round_;
+    in.request = std::max(in.request, request);
+    in.again |= again;
+    in.to_tell.append(members_);
+    in.to_ask.append(children_);
+}
+
+/// Makes a step of this or a scope below. Returns its cost.
+int scope_state::take_step(scope_work& work) noexcept {
+    return asked_.empty() ? 1 : asked_.front().take_step(asked_, work);
+}
+
+/// Asks one child, finds one member to be told, or ends a join: the members of a scope first, and then child
+/// after child with all that is below it. Precondition: it is the first in this list.
+int scope_state::take_step(asked_scopes& asked, scope_work& work) noexcept {
+    int cost = 1;
     scope_state* child = nullptr;
-    if (!to_tell_.empty()) {
-        scope_member& member = to_tell_.front();
-        to_tell_.pop_front();
-        member.request_ = asking_;
-        told_within_ += asking_ == scope_request::retry_within;
-        to_tell.push_back(member);
-    } else if (!asked_children_.empty()) {
-        child = &asked_children_.front();
-        asked_children_.pop_front();
-        children_.push_back(*child);
-        if (!asks_again_ && child->has_heard(asking_))
-            child = nullptr;
-        else
-            child->ask(asking_, asks_again_, spread());
+    if (round& now = current_round(); !now.to_tell.empty()) {
+        scope_member& member = now.to_tell.front();
+        now.to_tell.pop_front();
+        members_.push_back(member);
+        find_told(member, now.request, work);
+    } else if (!now.to_ask.empty()) {
+        child = ask_first_child();
+    } else if (has_joins_to_end()) {
+        end_first_join(work.joins);
+        cost = scope_tree::steps_of_turn;
     }
-    if (to_tell_.empty() && asked_children_.empty() && !owes_more_) {
+    if (round_.is_over() && next_round_.is_over() && !has_joins_to_end())
         asked.pop_front();
-        asking_ = scope_request::none;
-        asks_again_ = false;
-    }
     if (child) {
         if (child->is_asked())
-            asked.erase(*child);
+            asked_scopes::erase(*child);
         asked.push_front(*child);
     }
+    return cost;
+}
+
+/// Whoever is being told of less hears of this too.
+void scope_state::find_told(scope_member& member, timed_request request, scope_work& work) noexcept {
+    request = std::max(request, timed_request{member.request_, member.spread_});
+    member.request_ = request.what;
+    member.spread_ = request.spread;
+    member.is_told_again_ = std::exchange(member.is_being_told_, true);
+    if (!member.is_told_again_)
+        work.members[work.count++] = &member;
+}
+
+/// Returns null if the child has heard of it.
+scope_state* scope_state::ask_first_child() noexcept {
+    scope_state& child = round_.to_ask.front();
+    round_.to_ask.pop_front();
+    children_.push_back(child);
+    if (!round_.again && child.has_heard(round_.request.what))
+        return nullptr;
+    child.ask(round_.request, round_.again);
+    return &child;
 }
 
 void scope_state::link(scope_member& member) {
@@ -193,7 +231,7 @@ void scope_state::link(scope_member& member) {
 
 bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
     std::lock_guard const lock(*tree_);
-    if (member.request_ != scope_request::none) {
+    if (member.is_being_told_) {
         member.waits_to_leave_ = waits;
         return false;
     }
@@ -205,35 +243,31 @@ bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noex
 }
 
 /// What the scope has been asked for good since then is in it.
-scope_request scope_state::take_request(scope_member& member) noexcept {
+timed_request scope_state::take_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
-    auto const request = std::exchange(member.request_, scope_request::none);
-    if (request == scope_request::none)
-        return request;
-    told_within_ -= request == scope_request::retry_within;
+    if (!std::exchange(member.is_being_told_, false))
+        return {};
     member.waits_to_leave_ = false;
-    member.is_told_later_ = false;
-    members_.push_back(member);
-    return std::max(request, standing_.load());
+    member.is_told_again_ = false;
+    timed_request const told{std::exchange(member.request_, scope_request::none), member.spread_};
+    return std::max(told, timed_request{standing_.load(), duration::zero()});
 }
 
 bool scope_state::miss_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
-    auto const missed = std::exchange(member.request_, scope_request::none);
-    told_within_ -= missed == scope_request::retry_within;
-    bool const is_told_later = std::exchange(member.is_told_later_, false);
-    if (std::exchange(member.waits_to_leave_, false))
-        return true; // and is a member no more
-    if (is_told_later) {
-        asking_ = std::max({asking_, missed, standing_.load()});
-        to_tell_.push_back(member);
+    member.is_being_told_ = false;
+    bool const is_told_again = std::exchange(member.is_told_again_, false);
+    if (std::exchange(member.waits_to_leave_, false)) {
+        members::erase(member);
+        return true;
+    }
+    if (is_told_again) { // of what it has missed
+        members::erase(member);
+        current_round().to_tell.push_back(member);
         tree_->add(*this);
         return false;
     }
-    owes_more_ = owes_more_ || standing_.load() > missed;
-    if (owes_more_)
-        tree_->add(*this);
-    members_.push_back(member);
+    member.request_ = scope_request::none;
     for (scope_state* scope = this; scope; scope = scope->parent_)
         scope->missed_ = true;
     return false;
@@ -258,19 +292,28 @@ void scope_state::uncount(scope_room room) noexcept {
     without_need_ -= room == scope_room::made;
 }
 
+/// The teller is scheduled before a join ends, whose handler may destroy the context.
 linked_list<scope_join> scope_state::leave(scope_room room) noexcept {
     linked_list<scope_join> ended;
     std::lock_guard const lock(*tree_);
+    int steps = scope_tree::steps_of_turn;
+    bool is_left = false;
     for (scope_state* scope = this; scope; scope = scope->parent_) {
         scope->uncount(room);
         if (scope->pending_ + scope->without_room_ != 0)
             continue;
-        while (!scope->joins_.empty()) {
-            scope_join& join = scope->joins_.front();
-            if (scope->end_join(join, error_code()))
-                ended.push_back(join);
+        ++scope->times_empty_;
+        for (; steps != 0 && scope->has_joins_to_end(); --steps)
+            scope->end_first_join(ended);
+        if (scope->has_joins_to_end()) {
+            tree_->add(*scope);
+            is_left = true;
         }
     }
+    if (is_left && !tree_->leave_to_teller(tree_))
+        for (scope_state* scope = this; scope; scope = scope->parent_)
+            while (scope->has_joins_to_end())
+                scope->end_first_join(ended);
     return ended;
 }
 
@@ -290,8 +333,20 @@ void scope_state::count_stopped_attempt() noexcept {
         ++scope->stopped_attempts_;
 }
 
-/// Precondition: the mutex is held. Returns true if the join is the caller's to finish, and false if somebody
-/// has found it due, who will.
+// Precondition for the next ones: the mutex is held.
+
+/// Whether the scope has been empty since the first join began.
+bool scope_state::has_joins_to_end() const noexcept {
+    return !joins_.empty() && joins_.front().times_empty_ != times_empty_;
+}
+
+void scope_state::end_first_join(linked_list<scope_join>& ended) noexcept {
+    scope_join& join = joins_.front();
+    if (end_join(join, error_code()))
+        ended.push_back(join);
+}
+
+/// Returns true if the join is the caller's to finish, and false if somebody has found it due, who will.
 bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
     joins_.erase(join);
     join.has_ended_ = true;
@@ -299,6 +354,13 @@ bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
     if (join.stopped_before_)
         join.cancelled_ = stopped_attempts_ - *join.stopped_before_;
     return join.scheduler_.cancel(join);
+}
+
+/// Whether it has ended, or does so now, because the scope has been empty since it began.
+bool scope_state::end_if_over(scope_join& join) noexcept {
+    if (!join.has_ended_ && join.times_empty_ != times_empty_)
+        end_join(join, error_code());
+    return join.has_ended_;
 }
 
 /// A handler may destroy the context as soon as its join is finished: that of those who need it comes first.
@@ -324,6 +386,7 @@ void scope_state::begin_join(scope_join& join, duration timeout) {
         std::unique_lock lock(*tree_);
         if (pending_ + without_room_ != 0) {
             if (scheduler.schedule(join, saturating_add(scheduler.now(), timeout))) {
+                join.times_empty_ = times_empty_;
                 joins_.push_back(join);
                 return;
             }

@@ -12,77 +12,70 @@
 
 namespace asio_retry::detail {
 
-scope_tree::scope_tree() noexcept = default;
+scope_tree::scope_tree(boost::asio::execution_context& context)
+    : context_(context)
+    , scheduler_(asio_retry::scheduler(context)) {}
+
 scope_tree::~scope_tree() = default;
 
 void scope_tree::add(scope_state& asked) noexcept {
     if (!asked.is_asked())
+        asked.asked_.push_back(asked);
+    list(asked);
+}
+
+void scope_tree::list(scope_state& asked) noexcept {
+    if (!asked.asked_.empty() && !asked.list_hook<scope_tree>::is_linked())
         asked_.push_back(asked);
 }
 
-/// Whoever has been asked before and has steps left goes on with it after those.
-bool scope_tree::begin(scope_state& asked, int steps, members& to_tell) noexcept {
-    asked_scopes own;
+/// From here on it is asked by itself, and not among those below another scope.
+void scope_tree::begin(scope_state& asked, int steps, scope_work& work) noexcept {
     if (asked.is_asked())
-        asked_scopes::erase(asked);
-    own.push_back(asked);
-    take_steps(own, steps, to_tell);
-    bool const is_left = !own.empty();
-    asked_.append(own);
-    return is_left;
+        scope_state::asked_scopes::erase(asked);
+    asked.asked_.push_front(asked);
+    while (steps > 0 && !asked.asked_.empty())
+        steps -= asked.take_step(work);
+    list(asked);
 }
 
-void scope_tree::take_steps(int steps, members& to_tell) noexcept {
-    take_steps(asked_, steps, to_tell);
+void scope_tree::take_steps(int steps, scope_work& work) noexcept {
+    while (steps > 0 && !asked_.empty()) {
+        scope_state& asked = asked_.front();
+        asked_.pop_front();
+        steps -= asked.take_step(work);
+        list(asked);
+    }
 }
 
-void scope_tree::take_steps(asked_scopes& asked, int steps, members& to_tell) noexcept {
-    for (; steps != 0 && !asked.empty(); --steps)
-        asked.front().take_step(asked, to_tell);
-}
-
-void scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& tree,
-                                 boost::asio::execution_context& context) noexcept {
-    {
-        std::lock_guard const lock(*tree);
-        if (!tree->has_work_for_teller())
-            return;
-    }
-    retry_scheduler* found = nullptr;
-    try {
-        found = &asio_retry::scheduler(context); // which may have to be made
-    } catch (...) {
-    }
-    {
-        std::lock_guard const lock(*tree);
-        if (!tree->has_work_for_teller())
-            return;
-        if (found && tree->schedule(*found)) {
-            tree->teller_ = tree;
-            return;
-        }
-    }
-    tree->tell_rest();
+bool scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept {
+    if (asked_.empty() || teller_)
+        return true;
+    bool const may_run =
+        boost::asio::has_service<retry_scheduler>(context_); // or the context is being destroyed
+    if (!may_run || !schedule())
+        return false;
+    teller_ = itself;
+    return true;
 }
 
 /// Precondition: the mutex is held, without which the teller does not begin.
-bool scope_tree::schedule(retry_scheduler& scheduler) noexcept {
-    scheduler_ = &scheduler;
+bool scope_tree::schedule() noexcept {
     try {
-        return scheduler.schedule_early(*this);
+        return scheduler_.schedule_early(*this);
     } catch (...) {
         return false;
     }
 }
 
 bool scope_tree::on_expiry() {
-    members to_tell;
+    scope_work work;
     {
         std::lock_guard const lock(*this);
-        take_steps(steps_of_turn, to_tell);
+        take_steps(steps_of_turn, work);
     }
     std::exception_ptr thrown;
-    if (!tell_later(to_tell, thrown) && !thrown)
+    if (!tell_later(work, thrown) && !thrown)
         return false;
     std::shared_ptr<scope_tree> keeps;
     go_on(keeps);
@@ -95,20 +88,19 @@ bool scope_tree::on_expiry() {
 void scope_tree::go_on(std::shared_ptr<scope_tree>& keeps) noexcept {
     {
         std::lock_guard const lock(*this);
-        if (!asked_.empty() && schedule(*scheduler_))
+        if (!asked_.empty() && schedule())
             return;
         keeps = std::move(teller_);
     }
-    tell_rest();
+    take_rest();
 }
 
 /// There is no caller to throw to. Whoever cannot be told for want of memory is told later: returns false then.
 /// `thrown`: by a handler, of an operation that this has ended.
-bool scope_tree::tell_later(members& to_tell, std::exception_ptr& thrown) {
+bool scope_tree::tell_later(scope_work& work, std::exception_ptr& thrown) {
     bool has_memory = true;
-    while (!to_tell.empty()) {
-        scope_member& member = to_tell.front();
-        to_tell.pop_front();
+    for (std::size_t i = 0; i != work.count; ++i) {
+        scope_member& member = *work.members[i];
         try {
             try {
                 member.on_scope_notice();
@@ -116,7 +108,7 @@ bool scope_tree::tell_later(members& to_tell, std::exception_ptr& thrown) {
                 has_memory = false;
                 {
                     std::lock_guard const lock(*this);
-                    member.is_told_later_ = true;
+                    member.is_told_again_ = true;
                 }
                 member.on_notice_failed(); // which may be the end of it
             } catch (...) {
@@ -126,20 +118,21 @@ bool scope_tree::tell_later(members& to_tell, std::exception_ptr& thrown) {
             thrown = std::current_exception();
         }
     }
+    scope_state::finish(work.joins);
     return has_memory;
 }
 
-void scope_tree::tell_rest() noexcept {
+void scope_tree::take_rest() noexcept {
     for (;;) {
-        members to_tell;
+        scope_work work;
         {
             std::lock_guard const lock(*this);
             if (asked_.empty())
                 return;
-            take_steps(steps_of_call, to_tell);
+            take_steps(steps_of_call, work);
         }
         std::exception_ptr nobody_takes_it;
-        scope_state::tell_all(to_tell, nobody_takes_it);
+        scope_state::do_all(work, nobody_takes_it);
     }
 }
 
@@ -149,7 +142,7 @@ void scope_tree::on_shutdown() noexcept {
         std::lock_guard const lock(*this);
         keeps = std::move(teller_);
     }
-    tell_rest();
+    take_rest();
 }
 
 } // namespace asio_retry::detail

@@ -75,14 +75,14 @@ fault(scheduler_keeps_its_waits_at_shutdown src/time/scheduled_waits.hpp
 # --- the scope
 
 fault(scope_does_not_tell_its_members src/scope/scope_state.cpp
-    [[            tell(member);]] [[            member.request_ = scope_request::none;]])
+    [[            tell(*work.members[i]);]] [[            work.members[i]->is_being_told_ = false;]])
 
 fault(scope_does_not_tell_its_children src/scope/scope_state.cpp
-    [[    asked_children_.append(children_);
+    [[    in.to_ask.append(children_);
 ]] [[]])
 
 fault(scope_forgets_that_it_is_cancelled src/scope/scope_state.cpp
-    [[standing_.store(std::max(standing_.load(), what), std::memory_order_release);]]
+    [[standing_.store(std::max(standing_.load(), request.what), std::memory_order_release);]]
     [[static_cast<void>(standing_);]])
 
 fault(scope_counts_what_has_ended src/scope/scope_state.cpp

@@ -1,4 +1,5 @@
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/detail/handler/serial_executor.hpp>
 
 #include "support/policies.hpp"
 
@@ -26,7 +27,7 @@ using tuple_of_error = asio::as_tuple_t<asio::use_awaitable_t<>>;
 
 class awaited_on_threads : public testing::Test {
 protected:
-    using own_strand = asio::strand<asio::io_context::executor_type>;
+    using own_strand = detail::serial_executor<asio::io_context::executor_type>;
 
     asio::io_context io;
     std::optional<retry_scope> scope{std::in_place, io};

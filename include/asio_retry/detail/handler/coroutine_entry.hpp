@@ -7,6 +7,7 @@
 #include <boost/asio/cancellation_state.hpp>
 
 #include <concepts>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -44,9 +45,72 @@ public:
     static cancellation_slot& parent_slot(entry& in) noexcept { return in.parent_cancellation_slot_; }
     static cancellation_state& state(entry& in) noexcept { return in.cancellation_state_; }
     static bool& throws_if_cancelled(entry& in) noexcept { return in.throw_if_cancelled_; }
+
+    template <typename Awaitable>
+    static auto frame_of(Awaitable const& awaited) noexcept
+        requires requires { awaited.frame_; }
+    {
+        return awaited.frame_;
+    }
 };
 
 namespace asio_retry::detail {
+
+/// What a coroutine awaits without having it thrown: its exception stays where Asio put it, in the frame.
+template <typename Value, typename Executor>
+class quiet_awaitable {
+    using key = boost::asio::detail::awaitable_thread<entry_key<Executor>>;
+    using thread = boost::asio::detail::awaitable_thread<Executor>;
+    using frame = boost::asio::detail::awaitable_frame_base<Executor>;
+
+public:
+    /// Whether Asio has what this needs.
+    template <typename Frame>
+    static constexpr bool is_possible() {
+        return with_exception<Frame>::has() &&
+               requires(boost::asio::awaitable<Value, Executor> const& awaited, Frame* coroutine) {
+                   key::frame_of(awaited)->push_frame(coroutine);
+               };
+    }
+
+    explicit quiet_awaitable(boost::asio::awaitable<Value, Executor>&& awaited) noexcept
+        : awaited_(std::move(awaited)) {}
+
+    /// To be awaited first.
+    auto run() const noexcept { return runner{key::frame_of(awaited_)}; }
+
+    /// What it threw, or null.
+    std::exception_ptr take_exception() const noexcept {
+        return std::exchange(with_exception<frame>::of(key::frame_of(awaited_)), nullptr);
+    }
+
+    /// Precondition: it threw nothing.
+    Value take_value() { return awaited_.await_resume(); }
+
+private:
+    template <typename Frame>
+    struct with_exception : Frame {
+        static constexpr bool has() {
+            return requires(Frame& coroutine) {
+                { coroutine.*&with_exception::pending_exception_ } -> std::same_as<std::exception_ptr&>;
+            };
+        }
+        static std::exception_ptr& of(Frame* coroutine) noexcept {
+            return coroutine->*&with_exception::pending_exception_;
+        }
+    };
+
+    struct runner {
+        frame* awaited;
+
+        thread* operator()(frame* coroutine) const noexcept {
+            awaited->push_frame(coroutine);
+            return nullptr;
+        }
+    };
+
+    boost::asio::awaitable<Value, Executor> awaited_;
+};
 
 /// The executor and the cancellation of one stack of coroutines. An operation may replace them for a while.
 template <typename Executor>
@@ -60,9 +124,11 @@ public:
     template <typename Thread = thread, typename Frame = frame, typename Entry = typename key::entry>
     static constexpr bool is_possible() {
         if constexpr (requires { sizeof(Frame); } && key::template knows<Entry>)
-            return attached_to<Frame>::template is_to<Thread>() && requires(Thread& attached) {
-                { attached.entry_point() } -> std::same_as<Entry*>;
-            };
+            return attached_to<Frame>::template is_to<Thread>() &&
+                   quiet_awaitable<void, Executor>::template is_possible<Frame>() &&
+                   requires(Thread& attached) {
+                       { attached.entry_point() } -> std::same_as<Entry*>;
+                   };
         else
             return false;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,6 +14,8 @@ template <typename Executor>
 inline constexpr bool is_strand = false;
 template <typename Executor>
 inline constexpr bool is_strand<boost::asio::strand<Executor>> = true;
+template <typename Executor>
+inline constexpr bool is_strand<serial_executor<Executor>> = true;
 
 /// Tells whether this thread runs an executor, and whether the executor runs one function at a time. Looks into
 /// an any_io_executor. The executor must outlive it.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <asio_retry/detail/handler/serial_executor.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -50,8 +52,16 @@ inline bool enters_here(boost::asio::strand<boost::asio::io_context::executor_ty
     return runs_here(strand.get_inner_executor()) && !strand.running_in_this_thread();
 }
 
+template <typename Inner>
+bool enters_here(serial_executor<Inner> const& strand) noexcept {
+    return runs_here(strand.get_inner_executor()) && !strand.running_in_this_thread();
+}
+
 inline bool enters_here(boost::asio::any_io_executor const& executor) noexcept {
-    auto const* const strand = executor.target<boost::asio::strand<boost::asio::io_context::executor_type>>();
+    using io = boost::asio::io_context::executor_type;
+    if (auto const* const own = executor.target<serial_executor<io>>())
+        return enters_here(*own);
+    auto const* const strand = executor.target<boost::asio::strand<io>>();
     return strand && enters_here(*strand);
 }
 

@@ -133,7 +133,7 @@ private:
     void end_attempt(hedge_slot& slot);
     bool judge_attempt(hedge_slot& slot);
     void tell_all(asio::cancellation_type_t type, std::exception_ptr& thrown);
-    void obey(scope_request request);
+    void obey(timed_request const& request);
 
     bool arm(time_point expiry);
     bool disarm() noexcept;

@@ -85,11 +85,15 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
             continue;
         }
         try {
-            if constexpr (std::is_void_v<value_type>) {
-                co_await retry.call();
+            quiet_awaitable<value_type, executor_type> attempt(retry.call());
+            co_await attempt.run();
+            if (auto const thrown = attempt.take_exception()) {
+                retry.on_exception(thrown);
+            } else if constexpr (std::is_void_v<value_type>) {
+                attempt.take_value();
                 retry.on_result();
             } else {
-                retry.on_result(co_await retry.call());
+                retry.on_result(attempt.take_value());
             }
         } catch (...) {
             retry.on_exception(std::current_exception());

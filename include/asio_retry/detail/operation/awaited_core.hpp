@@ -68,11 +68,11 @@ public:
 
     /// The scope has a request; on the executor.
     void on_scope_notice() {
-        scope_request const request = membership_.take_request();
+        auto const [request, spread] = membership_.take_request();
         if (awaits_scope_notice_)
             return wait_.resume();
         if (request == scope_request::retry_within)
-            return end_wait_within(membership_.spread());
+            return end_wait_within(spread);
         if (request == scope_request::drain)
             machine_.drain();
         if (request != scope_request::cancel)

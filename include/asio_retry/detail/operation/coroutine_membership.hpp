@@ -100,8 +100,7 @@ public:
     /// The same, for a coroutine that then only waits for the notice.
     bool leave_or_wait() noexcept { return leave(true); }
 
-    scope_request take_request() noexcept { return scope().take_request(*this); }
-    duration spread() const noexcept { return scope().spread(); }
+    timed_request take_request() noexcept { return scope().take_request(*this); }
     void count_stopped_attempt() noexcept { scope().count_stopped_attempt(); }
 
 private:

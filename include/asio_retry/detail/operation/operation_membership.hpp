@@ -31,8 +31,7 @@ public:
         return is_idle ? presence_.unlink(*this) : presence_.scope().unlink(*this);
     }
 
-    scope_request take_request() noexcept { return presence_.scope().take_request(*this); }
-    duration spread() const noexcept { return presence_.scope().spread(); }
+    timed_request take_request() noexcept { return presence_.scope().take_request(*this); }
     void miss_request() noexcept { presence_.scope().miss_request(*this); }
     void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 

@@ -70,6 +70,7 @@ private:
 
     // Guarded by its mutex.
     bool has_ended_ = false;
+    std::size_t times_empty_ = 0; // the scope, before
     error_code error_;
     std::optional<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel
     std::size_t cancelled_ = 0;

@@ -30,6 +30,17 @@ enum class scope_request : unsigned char {
     cancel,       ///< the same, and stop the attempt
 };
 
+/// A request, and the time of a retry_within.
+struct timed_request {
+    scope_request what = scope_request::none;
+    duration spread = duration::zero();
+
+    /// Whether it asks for less.
+    friend bool operator<(timed_request const& a, timed_request const& b) noexcept {
+        return a.what != b.what ? a.what < b.what : a.spread > b.spread;
+    }
+};
+
 /// When a wait ends that is to end within `spread`.
 inline time_point time_within(duration spread, time_point now, random& source) {
     return saturating_add(now, source.uniform(duration::zero(), (std::max)(spread, duration(1)) - duration(1)));
@@ -57,9 +68,11 @@ private:
     /// Nobody will come to take the request, unless somebody who is there already.
     virtual void on_notice_failed() = 0;
 
+    duration spread_ = duration::zero(); // of the request
     scope_request request_ = scope_request::none;
+    bool is_being_told_ = false;  // so it has to take the request
     bool waits_to_leave_ = false; // until it has been told
-    bool is_told_later_ = false;  // by the teller, for want of memory
+    bool is_told_again_ = false;  // if it cannot be told now
 };
 
 /// What a retry_scope shares with the operations started in it, which may outlive it, and its context.
@@ -67,7 +80,9 @@ private:
 /// Handles keep the executor too, which goes with the last of them. A scope owns its parent and knows its
 /// children, as long as they exist. One mutex guards a whole tree; under it nothing is given back, no executor
 /// destroyed and nothing called that is the user's.
-class ASIO_RETRY_DECL scope_state : public list_hook<scope_state>, public list_hook<scope_tree> {
+class ASIO_RETRY_DECL scope_state : public list_hook<scope_state>,
+                                    public list_hook<scope_request>,
+                                    public list_hook<scope_tree> {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
                                time_point deadline);
@@ -104,10 +119,7 @@ public:
     /// nothing else until then. `makes_room`: it stays counted, but takes no room any more.
     bool unlink(scope_member& member, bool waits = false, bool makes_room = false) noexcept;
 
-    scope_request take_request(scope_member& member) noexcept;
-
-    /// Within which time the latest retry_within, or retry_now, wants waits to end.
-    duration spread() const noexcept { return spread_.load(std::memory_order_relaxed); }
+    timed_request take_request(scope_member& member) noexcept;
 
     /// The member cannot take the request; it will be told again by the next one. Returns whether it does
     /// nothing but wait for that.
@@ -117,7 +129,7 @@ public:
     /// links it, if it is given. Returns false if one of them has no room for it.
     bool enter(scope_member* member = nullptr);
 
-    /// Returns the joins that this ends.
+    /// Returns joins that this ends; the teller ends the rest.
     linked_list<scope_join> leave(scope_room room) noexcept;
 
     /// Returns false, and does nothing, if a join waits for it.
@@ -137,7 +149,20 @@ private:
     friend class scope_join;
     friend class scope_presence;
     friend class scope_tree;
-    using members = scope_tree::members;
+    using members = linked_list<scope_member>;
+    using children = linked_list<scope_state>;
+    using asked_scopes = linked_list<scope_state, scope_request>;
+
+    /// A request under way, and the members and children that it has not reached.
+    struct round {
+        timed_request request;
+        bool again = false; // also of those that have been asked before
+        members to_tell;
+        children to_ask;
+
+        bool is_over() const noexcept { return to_tell.empty() && to_ask.empty(); }
+        void append(round& other) noexcept;
+    };
 
     friend void add_owner(scope_state* scope) noexcept {
         scope->handles_.fetch_add(1, std::memory_order_relaxed);
@@ -156,13 +181,20 @@ private:
     static void release(scope_state* scope) noexcept;
 
     bool stands_for(scope_request what) const noexcept;
-    bool is_asked() const noexcept { return list_hook<scope_tree>::is_linked(); }
+    bool is_asked() const noexcept { return list_hook<scope_request>::is_linked(); }
     bool has_heard(scope_request what) const noexcept;
-    void ask(scope_request what, bool again, duration spread) noexcept;
-    void take_step(linked_list<scope_state, scope_tree>& asked, members& to_tell) noexcept;
-    static void tell_all(members& to_tell, std::exception_ptr& failure);
+    round& current_round() noexcept;
+    void ask(timed_request request, bool again) noexcept;
+    int take_step(scope_work& work) noexcept;
+    int take_step(asked_scopes& asked, scope_work& work) noexcept;
+    void find_told(scope_member& member, timed_request request, scope_work& work) noexcept;
+    scope_state* ask_first_child() noexcept;
+    static void do_all(scope_work& work, std::exception_ptr& failure);
     static void tell(scope_member& member);
+    bool has_joins_to_end() const noexcept;
+    void end_first_join(linked_list<scope_join>& ended) noexcept;
     bool end_join(scope_join& join, error_code const& error) noexcept;
+    bool end_if_over(scope_join& join) noexcept;
     void uncount(scope_room room) noexcept;
 
     std::atomic<std::size_t> handles_ = 0;
@@ -173,26 +205,22 @@ private:
     time_point const deadline_;
     std::shared_ptr<scope_tree> const tree_;
     std::atomic<scope_request> standing_ = scope_request::none; // for good, of this scope: drain or cancel
-    std::atomic<duration> spread_ = duration::zero();           // the least of those that are being asked for
-    std::size_t told_within_ = 0;                               // members that have yet to take a retry_within
-    members members_;                                           // without a request
-    linked_list<scope_state> children_;
 
-    // The request under way, and the members and children that it has not reached. The tree lists this scope
-    // meanwhile.
-    scope_request asking_ = scope_request::none;
-    bool asks_again_ = false;
-    members to_tell_;
-    linked_list<scope_state> asked_children_;
+    // Guarded by the mutex.
+    members members_;   // that no request has to reach
+    children children_; // the same
+    round round_;
+    round next_round_;   // asks for less, of those who have been reached, or have come since
+    asked_scopes asked_; // this and those below that have steps left, where this was the one to be asked
 
-    linked_list<scope_join> joins_;
+    linked_list<scope_join> joins_; // in their order
+    std::size_t times_empty_ = 0;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
     std::size_t without_need_ = 0; // of those: they have ended, and take no room
     std::size_t without_room_ = 0; // and about to end
     std::size_t stopped_attempts_ = 0;
-    bool missed_ = false;    // a member here or below has missed a request
-    bool owes_more_ = false; // and one here less than the scope stands for, which is to be asked of all
+    bool missed_ = false; // a member here or below has missed a request
 };
 
 /// Keeps an operation counted in its scope, which it owns without its executor.

@@ -7,6 +7,8 @@
 
 #include <boost/asio/execution_context.hpp>
 
+#include <array>
+#include <cstddef>
 #include <exception>
 #include <memory>
 
@@ -16,22 +18,25 @@ class retry_scheduler;
 
 namespace asio_retry::detail {
 
+class scope_join;
 class scope_member;
 class scope_state;
 
-/// What the scopes of a tree share: a mutex, and a list of the scopes that have somebody to tell.
+struct scope_work;
+
+/// What the scopes of a tree share: a mutex, and a list of the scopes that were asked for something.
 ///
-/// A request is told in steps. A step takes the same time, however many operations and scopes there are. The
-/// caller makes the first steps, and the teller makes the rest. The teller is a wait of the scheduler, which is
-/// over at once: each time that the scheduler ends it, it makes a few steps and is scheduled again.
+/// A request is told in steps, and so do joins end. A step takes the same time, however many operations, scopes
+/// and joins there are. The caller makes the first steps, and the teller makes the rest: one for each request,
+/// in turn. The teller is a wait of the scheduler, which is over at once: each time that the scheduler ends it,
+/// it makes a few steps and is scheduled again.
 class ASIO_RETRY_DECL scope_tree final : wait_node {
 public:
-    using members = linked_list<scope_member>;
-
     static constexpr int steps_of_call = 64;
-    static constexpr int steps_of_turn = 4; ///< each time that the scheduler ends a wait
+    static constexpr int steps_of_turn = 4; ///< each time that the scheduler ends a wait; a join takes all
 
-    scope_tree() noexcept;
+    /// Makes the scheduler, which cannot be made when the context is being destroyed.
+    explicit scope_tree(boost::asio::execution_context& context);
     ~scope_tree();
 
     /// @name As a mutex
@@ -42,41 +47,45 @@ public:
 
     /// @name Precondition: the mutex is held
     /// @{
-    /// The scope has somebody to tell.
+    /// The scope has somebody to tell, or joins to end.
     void add(scope_state& asked) noexcept;
 
-    /// Makes the first steps of a scope that has been asked, and finds those that the caller has to tell.
-    /// Returns whether steps are left.
-    bool begin(scope_state& asked, int steps, members& to_tell) noexcept;
+    /// Makes the first steps of a scope that has been asked, and finds what the caller has to do.
+    void begin(scope_state& asked, int steps, scope_work& work) noexcept;
 
-    /// The same of all scopes.
-    void take_steps(int steps, members& to_tell) noexcept;
+    /// The same of all scopes that have been asked, a step of each in turn.
+    void take_steps(int steps, scope_work& work) noexcept;
+
+    /// Leaves the steps that are left to the teller. Returns false if it cannot run: `take_rest` has to follow.
+    bool leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept;
     /// @}
 
-    /// Leaves the steps that are left to the teller, which is to run on `context`. Where it cannot run, makes
-    /// them here.
-    static void leave_to_teller(std::shared_ptr<scope_tree> const& tree,
-                                boost::asio::execution_context& context) noexcept;
+    /// Makes all steps that are left.
+    void take_rest() noexcept;
 
 private:
-    using asked_scopes = linked_list<scope_state, scope_tree>;
-
-    static void take_steps(asked_scopes& asked, int steps, members& to_tell) noexcept;
-    bool has_work_for_teller() const noexcept { return !asked_.empty() && !teller_; }
-    bool schedule(retry_scheduler& scheduler) noexcept;
-    bool tell_later(members& to_tell, std::exception_ptr& thrown);
+    void list(scope_state& asked) noexcept;
+    bool schedule() noexcept;
+    bool tell_later(scope_work& work, std::exception_ptr& thrown);
     void go_on(std::shared_ptr<scope_tree>& keeps) noexcept;
-    void tell_rest() noexcept;
 
     bool on_expiry() override;
     void on_shutdown() noexcept override;
 
+    boost::asio::execution_context& context_;
+    retry_scheduler& scheduler_; // of the context
     brief_mutex mutex_;
 
     // Guarded by it.
-    asked_scopes asked_;
+    linked_list<scope_state, scope_tree> asked_;
     std::shared_ptr<scope_tree> teller_; // itself, while it is scheduled
-    retry_scheduler* scheduler_ = nullptr;
+};
+
+/// What steps have found under the mutex, to be done without it.
+struct scope_work {
+    std::array<scope_member*, scope_tree::steps_of_call> members; // to be told: each stays, and its scope
+    std::size_t count = 0;                                        // of those
+    linked_list<scope_join> joins;                                // have ended
 };
 
 } // namespace asio_retry::detail

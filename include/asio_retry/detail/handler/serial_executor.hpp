@@ -1,0 +1,287 @@
+#pragma once
+
+#include <asio_retry/detail/time/brief_mutex.hpp>
+
+#include <boost/asio/execution/allocator.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/require.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+namespace asio = boost::asio;
+
+/// A function that waits for its turn.
+class serial_function {
+public:
+    serial_function() noexcept = default;
+    serial_function(serial_function const&) = delete;
+    serial_function& operator=(serial_function const&) = delete;
+    virtual ~serial_function() = default;
+
+    /// Destroys itself first: what it calls may need the memory.
+    virtual void run() = 0;
+
+    serial_function* next = nullptr;
+};
+
+template <typename Function>
+class kept_serial_function final : public serial_function {
+public:
+    template <typename Given>
+    explicit kept_serial_function(std::in_place_t, Given&& function)
+        : function_(std::forward<Given>(function)) {}
+
+    void run() override {
+        Function function(std::move(function_));
+        delete this;
+        std::move(function)();
+    }
+
+private:
+    Function function_;
+};
+
+/// Who has the turn of a serial_executor, and the functions that wait for one. Thread-safe.
+class serial_queue {
+public:
+    serial_queue() noexcept = default;
+    serial_queue(serial_queue const&) = delete;
+    serial_queue& operator=(serial_queue const&) = delete;
+    ~serial_queue() { drop(first_); }
+
+    /// Whether this thread has the turn.
+    bool runs_here() const noexcept { return runner_.load(std::memory_order_relaxed) == &this_thread_; }
+
+    /// Takes the turn unless there is one.
+    bool try_enter() noexcept {
+        std::lock_guard const lock(mutex_);
+        if (is_taken_)
+            return false;
+        is_taken_ = true;
+        begin();
+        return true;
+    }
+
+    /// Returns whether a turn is to be posted.
+    bool add(std::unique_ptr<serial_function> function) noexcept {
+        std::lock_guard const lock(mutex_);
+        if (is_closed_)
+            return false;
+        *last_ = function.release();
+        last_ = &(*last_)->next;
+        return !std::exchange(is_taken_, true);
+    }
+
+    /// @name Of the turn
+    /// @{
+    void begin() noexcept { runner_.store(&this_thread_, std::memory_order_relaxed); }
+
+    /// Null if none waits.
+    serial_function* take() noexcept {
+        std::lock_guard const lock(mutex_);
+        serial_function* const function = first_;
+        if (function && !(first_ = function->next))
+            last_ = &first_;
+        return function;
+    }
+
+    /// Returns whether another turn is to be posted.
+    bool end() noexcept {
+        runner_.store(nullptr, std::memory_order_relaxed);
+        std::lock_guard const lock(mutex_);
+        return is_taken_ = first_ != nullptr;
+    }
+
+    /// The turn was lost with its context: so are the functions.
+    void close() noexcept {
+        serial_function* lost;
+        {
+            std::lock_guard const lock(mutex_);
+            is_closed_ = true;
+            lost = std::exchange(first_, nullptr);
+            last_ = &first_;
+        }
+        drop(lost);
+    }
+    /// @}
+
+    /// @name The memory of the one turn that may be posted
+    /// @{
+    void* allocate(std::size_t size) { return size <= sizeof memory_ ? memory_ : ::operator new(size); }
+    void deallocate(void* place) noexcept {
+        if (place != memory_)
+            ::operator delete(place);
+    }
+    /// @}
+
+private:
+    static void drop(serial_function* function) noexcept {
+        while (function)
+            delete std::exchange(function, function->next);
+    }
+
+    static inline constinit thread_local char this_thread_ = 0;
+
+    brief_mutex mutex_;
+    bool is_taken_ = false;
+    bool is_closed_ = false;
+    std::atomic<char const*> runner_ = nullptr;
+    serial_function* first_ = nullptr;
+    serial_function** last_ = &first_;
+    alignas(std::max_align_t) std::byte memory_[80];
+};
+
+/// For the turn that is posted: there is always memory for it.
+template <typename T>
+class serial_turn_allocator {
+public:
+    using value_type = T;
+
+    explicit serial_turn_allocator(std::shared_ptr<serial_queue> queue) noexcept
+        : queue_(std::move(queue)) {}
+    template <typename U>
+    serial_turn_allocator(serial_turn_allocator<U> const& other) noexcept
+        : queue_(other.queue()) {}
+
+    T* allocate(std::size_t count) { return static_cast<T*>(queue_->allocate(count * sizeof(T))); }
+    void deallocate(T* place, std::size_t) noexcept { queue_->deallocate(place); }
+
+    std::shared_ptr<serial_queue> const& queue() const noexcept { return queue_; }
+
+    friend bool operator==(serial_turn_allocator const& a, serial_turn_allocator const& b) noexcept {
+        return a.queue_ == b.queue_;
+    }
+
+private:
+    std::shared_ptr<serial_queue> queue_;
+};
+
+/// A turn: the functions that wait when it begins, one after the other. Those that come later get another one,
+/// so that others have theirs.
+template <typename Inner>
+class serial_turn {
+public:
+    serial_turn(std::shared_ptr<serial_queue> queue, Inner const& inner) noexcept
+        : queue_(std::move(queue))
+        , inner_(inner) {}
+    serial_turn(serial_turn&& other) noexcept = default;
+    serial_turn& operator=(serial_turn&&) = delete;
+    ~serial_turn() {
+        if (queue_)
+            queue_->close();
+    }
+
+    void operator()() {
+        holder const held(std::move(queue_), inner_);
+        held.queue().begin();
+        for (unsigned count = 0; count != most_functions; ++count) {
+            serial_function* const function = held.queue().take();
+            if (!function)
+                return;
+            function->run();
+        }
+    }
+
+    /// Ends the turn of this thread, and posts the next one where that is needed.
+    class holder {
+    public:
+        holder(std::shared_ptr<serial_queue> queue, Inner const& inner) noexcept
+            : queue_(std::move(queue))
+            , inner_(inner) {}
+        holder(holder const&) = delete;
+        holder& operator=(holder const&) = delete;
+        ~holder() {
+            if (queue_->end())
+                post(queue_, inner_);
+        }
+        serial_queue& queue() const noexcept { return *queue_; }
+
+    private:
+        std::shared_ptr<serial_queue> const queue_;
+        Inner const inner_;
+    };
+
+    static void post(std::shared_ptr<serial_queue> const& queue, Inner const& inner) noexcept {
+        asio::prefer(asio::require(inner, asio::execution::blocking.never),
+                     asio::execution::allocator(serial_turn_allocator<void>(queue)))
+            .execute(serial_turn(queue, inner));
+    }
+
+private:
+    static constexpr unsigned most_functions = 64;
+
+    std::shared_ptr<serial_queue> queue_;
+    Inner inner_;
+};
+
+/// A strand that needs no memory for a function that it runs at once: it does if it is free, and the function
+/// is dispatched on a thread of its context. `Inner` is the executor of an io_context or of a thread_pool.
+template <typename Inner>
+class serial_executor {
+public:
+    explicit serial_executor(Inner inner)
+        : serial_executor(std::move(inner), std::make_shared<serial_queue>()) {}
+    serial_executor(Inner inner, std::shared_ptr<serial_queue> queue) noexcept
+        : inner_(std::move(inner))
+        , queue_(std::move(queue)) {}
+
+    Inner const& get_inner_executor() const noexcept { return inner_; }
+    bool running_in_this_thread() const noexcept { return queue_->runs_here(); }
+
+    template <typename Property>
+        requires(asio::can_query<Inner const&, Property>::value)
+    decltype(auto) query(Property const& property) const noexcept {
+        return asio::query(inner_, property);
+    }
+
+    template <typename Property>
+        requires(asio::can_require<Inner const&, Property>::value &&
+                 !std::is_same_v<Property, asio::execution::blocking_t::always_t>)
+    auto require(Property const& property) const {
+        using other = std::decay_t<typename asio::require_result<Inner const&, Property>::type>;
+        return serial_executor<other>(asio::require(inner_, property), queue_);
+    }
+
+    template <typename Function>
+    void execute(Function&& function) const {
+        if (asio::query(inner_, asio::execution::blocking) == asio::execution::blocking.possibly) {
+            if (running_in_this_thread())
+                return run(std::forward<Function>(function));
+            if (inner_.running_in_this_thread() && queue_->try_enter()) // its context takes what is thrown
+                return inner_.execute([&] {
+                    typename serial_turn<Inner>::holder const held(queue_, inner_);
+                    run(std::forward<Function>(function));
+                });
+        }
+        using kept = kept_serial_function<std::decay_t<Function>>;
+        if (queue_->add(std::make_unique<kept>(std::in_place, std::forward<Function>(function))))
+            serial_turn<Inner>::post(queue_, inner_);
+    }
+
+    friend bool operator==(serial_executor const& a, serial_executor const& b) noexcept {
+        return a.queue_ == b.queue_;
+    }
+    friend bool operator!=(serial_executor const& a, serial_executor const& b) noexcept { return !(a == b); }
+
+private:
+    template <typename Function>
+    static void run(Function&& function) {
+        std::decay_t<Function> taken(std::forward<Function>(function)); // the caller's may be gone meanwhile
+        std::move(taken)();
+    }
+
+    Inner inner_;
+    std::shared_ptr<serial_queue> queue_;
+};
+
+} // namespace asio_retry::detail
