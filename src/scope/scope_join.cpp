@@ -35,7 +35,7 @@ void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
     finish();
 }
 
-/// Without memory for the turn the scheduler tries again, and again. Precondition: it has ended.
+/// Without memory for the turn the scheduler retries until there is some. Precondition: it has ended.
 void scope_join::finish() noexcept {
     retry_scheduler& scheduler = scheduler_;
     try {
