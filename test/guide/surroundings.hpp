@@ -99,8 +99,6 @@ inline asio::awaitable<response> get(std::string) {
 }
 
 // The names that a few pages still use.
-inline tcp::endpoint& peer = server;
-inline tcp::endpoint const& other_peer = other_server;
 
 // What the page about gates takes for granted besides: requests with fields, and those who answer them.
 
