@@ -98,8 +98,6 @@ inline asio::awaitable<response> get(std::string) {
     co_return response(fails_now() ? 503 : 200);
 }
 
-// The names that a few pages still use.
-
 // What the page about gates takes for granted besides: requests with fields, and those who answer them.
 
 struct message {
