@@ -28,8 +28,8 @@ asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_execut
 executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
     using io = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;
-    look_for<io, serial_executor<io>, asio::strand<io>, asio::strand<asio::any_io_executor>,
-             serial_executor<pool>, asio::strand<pool>, pool>(executor);
+    look_for<io, asio::strand<io>, serial_executor<io>, asio::strand<asio::any_io_executor>, asio::strand<pool>,
+             serial_executor<pool>, pool>(executor);
 }
 
 } // namespace asio_retry::detail
