@@ -72,7 +72,8 @@ public:
     /// Counts a failure as the first one if the attempt was healthy for at least `stable_for`.
     ///
     /// For operations that last, such as a connection. Such a failure is followed by the shortest delay, and
-    /// all attempts and all of max_elapsed are left again. A failure that comes sooner resets nothing.
+    /// all attempts, all of max_elapsed and max_waited are left again, and the counts of `when` begin anew.
+    /// total_timeout and the deadline go on. A failure that comes sooner resets nothing.
     ///
     /// An operation that takes an `attempt` says when it is healthy, by `attempt::mark_healthy`. Any other
     /// counts as healthy from its beginning, unless attempt_timeout ends it. With zero, every failure after
