@@ -15,6 +15,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -100,6 +101,34 @@ TEST(serial_executor, lets_others_have_their_turn) {
     io.run();
     EXPECT_EQ(ran, 1000);
     EXPECT_LE(ran_before_the_other, 64);
+}
+
+TEST(serial_executor, gives_what_comes_in_a_turn_another_one) {
+    asio::io_context io;
+    asio::any_io_executor const one = serial(io.get_executor());
+    int ran = 0, ran_before_the_other = 0;
+    std::function<void()> again = [&] {
+        if (++ran != 100)
+            asio::post(one, again);
+    };
+    asio::post(one, again);
+    asio::post(io, [&] { ran_before_the_other = ran; });
+    io.run();
+    EXPECT_EQ(ran, 100);
+    EXPECT_EQ(ran_before_the_other, 1);
+}
+
+TEST(serial_executor, may_be_destroyed_by_what_it_runs) {
+    asio::io_context io;
+    auto one = std::make_unique<serial>(io.get_executor());
+    asio::post(io, [&] {
+        one->execute([&] {
+            one.reset();
+            throw std::runtime_error("gone");
+        });
+    });
+    EXPECT_THROW(io.run(), std::runtime_error);
+    EXPECT_FALSE(one);
 }
 
 TEST(serial_executor, is_work_where_it_is_tracked) {

@@ -826,5 +826,29 @@ TEST(async_retry_cancellation, decision_17_unasked_abort_is_not_retried_unless_t
     EXPECT_EQ(played.attempts, 3u);
 }
 
+// As Asio does for whatever a coroutine awaits.
+TEST(async_retry_cancellation, of_a_callable_that_cancels_itself_begins_no_attempt) {
+    asio::io_context io;
+    asio::cancellation_signal signal;
+    int begun = 0;
+    auto const attempt = [&]() -> asio::awaitable<void> {
+        ++begun;
+        co_return;
+    };
+    auto const cancels = [&] {
+        signal.emit(asio::cancellation_type::terminal);
+        return attempt();
+    };
+    auto const caller = [&]() -> asio::awaitable<void> {
+        co_await asio::post(asio::use_awaitable);
+        auto const [failure] =
+            co_await async_retry(cancels, every_100ms(5), asio::as_tuple(asio::use_awaitable));
+        EXPECT_TRUE(failure);
+    };
+    asio::co_spawn(io, caller(), asio::bind_cancellation_slot(signal.slot(), asio::detached));
+    io.run();
+    EXPECT_EQ(begun, 0);
+}
+
 } // namespace
 } // namespace asio_retry::test

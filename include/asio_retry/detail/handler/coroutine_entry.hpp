@@ -5,6 +5,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <concepts>
 #include <exception>
@@ -173,6 +175,12 @@ public:
         key::throws_if_cancelled(*entry_) = true;
     }
 
+    /// What Asio does before a coroutine awaits something.
+    void throw_if_cancelled() const {
+        if (key::throws_if_cancelled(*entry_) && state().cancelled() != boost::asio::cancellation_type::none)
+            throw boost::system::system_error(boost::asio::error::operation_aborted, "co_await");
+    }
+
     void let_nothing_throw() noexcept { key::throws_if_cancelled(*entry_) = false; }
 
     /// Restores the state before `take_over`. Does nothing if the operation ended before that.
@@ -226,6 +234,8 @@ namespace asio_retry::detail {
 
 template <typename Executor>
 class coroutine_entry;
+template <typename Value, typename Executor>
+class quiet_awaitable;
 
 template <typename Executor>
 inline constexpr bool has_coroutine_entry = false;

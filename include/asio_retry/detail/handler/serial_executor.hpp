@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -60,7 +61,9 @@ public:
     ~serial_queue() { drop(first_); }
 
     /// Whether this thread has the turn.
-    bool runs_here() const noexcept { return runner_.load(std::memory_order_relaxed) == &this_thread_; }
+    bool runs_here() const noexcept {
+        return runner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
 
     /// Takes the turn unless there is one.
     bool try_enter() noexcept {
@@ -68,7 +71,7 @@ public:
         if (is_taken_)
             return false;
         is_taken_ = true;
-        begin();
+        runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
         return true;
     }
 
@@ -84,7 +87,13 @@ public:
 
     /// @name Of the turn
     /// @{
-    void begin() noexcept { runner_.store(&this_thread_, std::memory_order_relaxed); }
+    /// Where the functions end that wait already.
+    using position = serial_function* const*;
+    position begin() noexcept {
+        runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        std::lock_guard const lock(mutex_);
+        return last_;
+    }
 
     /// Null if none waits.
     serial_function* take() noexcept {
@@ -97,7 +106,7 @@ public:
 
     /// Returns whether another turn is to be posted.
     bool end() noexcept {
-        runner_.store(nullptr, std::memory_order_relaxed);
+        runner_.store(std::thread::id(), std::memory_order_relaxed);
         std::lock_guard const lock(mutex_);
         return is_taken_ = first_ != nullptr;
     }
@@ -130,15 +139,13 @@ private:
             delete std::exchange(function, function->next);
     }
 
-    static inline constinit thread_local char this_thread_ = 0;
-
     brief_mutex mutex_;
     bool is_taken_ = false;
     bool is_closed_ = false;
-    std::atomic<char const*> runner_ = nullptr;
+    std::atomic<std::thread::id> runner_ = std::thread::id();
     serial_function* first_ = nullptr;
     serial_function** last_ = &first_;
-    alignas(std::max_align_t) std::byte memory_[80];
+    alignas(std::max_align_t) std::byte memory_[128]; // 96 are needed on Windows
 };
 
 /// For the turn that is posted: there is always memory for it.
@@ -183,12 +190,15 @@ public:
 
     void operator()() {
         holder const held(std::move(queue_), inner_);
-        held.queue().begin();
+        auto const end = held.queue().begin();
         for (unsigned count = 0; count != most_functions; ++count) {
             serial_function* const function = held.queue().take();
             if (!function)
                 return;
+            bool const is_last = &function->next == end;
             function->run();
+            if (is_last)
+                return;
         }
     }
 
@@ -257,11 +267,13 @@ public:
         if (asio::query(inner_, asio::execution::blocking) == asio::execution::blocking.possibly) {
             if (running_in_this_thread())
                 return run(std::forward<Function>(function));
-            if (inner_.running_in_this_thread() && queue_->try_enter()) // its context takes what is thrown
-                return inner_.execute([&] {
+            if (inner_.running_in_this_thread() && queue_->try_enter()) {
+                Inner const inner = inner_; // this object may be gone before it returns
+                return inner.execute([&] {  // the context takes what is thrown
                     typename serial_turn<Inner>::holder const held(queue_, inner_);
                     run(std::forward<Function>(function));
                 });
+            }
         }
         using kept = kept_serial_function<std::decay_t<Function>>;
         if (queue_->add(std::make_unique<kept>(std::in_place, std::forward<Function>(function))))

@@ -86,6 +86,7 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
         }
         try {
             quiet_awaitable<value_type, executor_type> attempt(retry.call());
+            entry.throw_if_cancelled(); // by the callable itself, most likely
             co_await attempt.run();
             if (auto const thrown = attempt.take_exception()) {
                 retry.on_exception(thrown);
