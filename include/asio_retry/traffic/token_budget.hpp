@@ -17,9 +17,9 @@ struct token_budget_options {
     std::optional<double> threshold{};    ///< if set, retries cost nothing but need a balance above it
     double cost = 1;                      ///< the cost of a retry
     std::optional<double> timeout_cost{}; ///< the cost after a timeout; if not set, `cost`
-    std::optional<double>
-        throttled_cost{}; ///< the cost after the server limited this client; if not set, `cost`
-    bool refund = false;  ///< a retry's success adds what that retry cost, instead of `per_success`
+    /// The cost after the server limited this client; if not set, `cost`.
+    std::optional<double> throttled_cost{};
+    bool refund = false; ///< a retry's success adds what that retry cost, instead of `per_success`
 };
 
 /// Lets retries take tokens from a bucket of fixed size, as gRPC and the AWS SDKs do.
