@@ -808,25 +808,6 @@ TEST_F(operations_in_portions, decision_61_a_drain_counts_whom_its_turns_have_st
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 
-TEST_F(operations_in_portions, decision_61_of_another_context_are_told_when_that_of_the_scope_ends) {
-    {
-        asio::io_context waits;
-        retry_scope scope(waits);
-        for (int i = 0; i != 1000; ++i) {
-            auto& timer = timers.emplace_back(io, asio::steady_timer::time_point::max());
-            async_retry(
-                scope, [&timer](auto token) { return timer.async_wait(std::move(token)); },
-                once_more_in_an_hour(), asio::bind_executor(io.get_executor(), note()));
-        }
-        scope.cancel();
-        io.poll();
-        EXPECT_EQ(ended, int(of_call));
-    }
-    while (io.poll() != 0) { // the attempts of those who were not told would never end
-    }
-    EXPECT_EQ(ended, 1000);
-}
-
 TEST_F(operations_in_portions, decision_61_are_told_at_once_where_no_turn_comes) {
     std::optional<asio::io_context> waits(std::in_place);
     std::optional<retry_scope> scope(std::in_place, *waits);
