@@ -173,7 +173,7 @@ private:
     std::shared_ptr<serial_queue> queue_;
 };
 
-/// A turn: the functions that wait when it begins, one after the other. Those that come later get another one,
+/// A turn: the functions that wait when it begins, one after the other. Later functions get another turn,
 /// so that others have theirs.
 template <typename Inner>
 class serial_turn {
