@@ -149,7 +149,7 @@ def look_at_navigation(there, address):
         back = there.value_of("document.querySelector('#neighbours [rel=prev]')?.getAttribute('href')")
         expect(back == (links[number - 1] if number else None), f"before {link} is {back}")
         if number < len(links) - 1:
-            there.follow("document.querySelector('#neighbours [rel=next]')")
+            there.click("document.querySelector('#neighbours [rel=next]')")
     expect(there.value_of("document.querySelector('#neighbours [rel=next]')") is None, "the last page is the last")
 
     there.open(address + "guide_operations.html")
@@ -168,7 +168,7 @@ def look_at_navigation(there, address):
     expect(not there.value_of(is_shown), "on a phone the list of pages is behind a button")
     there.value_of("document.querySelector('header button').click()")
     expect(there.value_of(is_shown), "the button shows the list of pages")
-    there.follow("document.querySelector('#sidebar [aria-current] + a')")
+    there.click("document.querySelector('#sidebar [aria-current] + a')")
     expect(not there.value_of(is_shown), "on the next page it is gone")
 
 
@@ -196,8 +196,7 @@ def look_at_search(there, address, has_text):
                              ("sigterm", "guide_server_shutdown.html"), ("retry-after", "guide_http_retry_after.html")):
         first = type_in(wanted)
         expect(first and leads_to in first, f"the search for {wanted} finds {first} first")
-        there.press("Enter", 13)
-        there.wait_for("!location.href.includes('guide_testing')")
+        there.follow(lambda: there.press("Enter", 13))
         expect(leads_to in there.value_of("location.href"), f"{wanted} leads to {there.value_of('location.href')}")
 
     there.open(address + "guide_testing.html")

@@ -37,12 +37,14 @@ class Browser:
         self.rest = b""
         self.number = 0
         self.complaints = []
-        self.loaded = False
+        self.loaded = None # by whom: a load has a number of its own, and another may still be under way
         target = self.call("Target.createTarget", {"url": "about:blank"}, None)["targetId"]
         self.session = None
         self.session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True}, None)["sessionId"]
+        self.frame = target
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
+        self.call("Page.setLifecycleEventsEnabled", {"enabled": True})
 
     def read(self):
         while b"\0" not in self.rest:
@@ -55,8 +57,8 @@ class Browser:
 
     def note(self, message):
         method, given = message.get("method"), message.get("params", {})
-        if method == "Page.loadEventFired":
-            self.loaded = True
+        if method == "Page.lifecycleEvent" and given["name"] == "load" and given["frameId"] == self.frame:
+            self.loaded = given["loaderId"]
         elif method == "Runtime.exceptionThrown":
             self.complaints.append("exception: " + given["exceptionDetails"].get("text", ""))
         elif method == "Runtime.consoleAPICalled" and given["type"] in ("error", "warning", "assert"):
@@ -82,30 +84,28 @@ class Browser:
                 return answer["result"]
 
     def open(self, address):
-        self.loaded = False
-        self.call("Page.navigate", {"url": address})
-        self.wait_until_loaded()
+        loader = self.call("Page.navigate", {"url": address})["loaderId"]
+        self.wait_until(lambda: self.loaded == loader)
 
-    def follow(self, link):
-        """To another page than this one."""
-        self.loaded = False
-        self.value_of(link + ".click()")
-        self.wait_until_loaded()
+    def follow(self, act):
+        """What is done leads to another page than this one."""
+        before = self.loaded
+        act()
+        self.wait_until(lambda: self.loaded != before)
+
+    def click(self, link):
+        self.follow(lambda: self.value_of(link + ".click()"))
 
     def follow_within(self, link):
         self.value_of(link + ".click()")
         self.value_of("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def wait_for(self, condition):
-        while True:
-            try:
-                if self.value_of(condition):
-                    return
-            except RuntimeError: # between two pages
-                pass
+        while not self.value_of(condition):
+            pass
 
-    def wait_until_loaded(self):
-        while not self.loaded:
+    def wait_until(self, condition):
+        while not condition():
             self.note(self.read())
 
     def value_of(self, expression):
