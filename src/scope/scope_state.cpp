@@ -88,22 +88,23 @@ void scope_state::request(scope_request what, bool again, duration spread, int s
         has_teller = tree->leave_to_teller(tree);
     }
     std::exception_ptr failure;
-    do_all(work, failure);
+    tell_all(work, failure);
     if (failure) { // somebody else may have relied on what could not be told
         {
             std::lock_guard const lock(*tree);
             tree->take_steps(steps, work);
             has_teller = tree->leave_to_teller(tree);
         }
-        do_all(work, failure);
+        tell_all(work, failure);
     }
     if (!has_teller)
         tree->take_rest();
+    finish(work.joins); // whose handlers may destroy the context
     if (failure)
         std::rethrow_exception(failure);
 }
 
-void scope_state::do_all(scope_work& work, std::exception_ptr& failure) {
+void scope_state::tell_all(scope_work& work, std::exception_ptr& failure) {
     std::size_t const count = std::exchange(work.count, 0);
     for (std::size_t i = 0; i != count; ++i) {
         try {
@@ -112,7 +113,6 @@ void scope_state::do_all(scope_work& work, std::exception_ptr& failure) {
             failure = std::current_exception();
         }
     }
-    finish(work.joins);
 }
 
 void scope_state::tell(scope_member& member) {

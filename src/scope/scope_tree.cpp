@@ -132,7 +132,8 @@ void scope_tree::take_rest() noexcept {
             take_steps(steps_of_call, work);
         }
         std::exception_ptr nobody_takes_it;
-        scope_state::do_all(work, nobody_takes_it);
+        scope_state::tell_all(work, nobody_takes_it);
+        scope_state::finish(work.joins);
     }
 }
 

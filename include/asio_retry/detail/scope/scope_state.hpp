@@ -189,7 +189,7 @@ private:
     int take_step(asked_scopes& asked, scope_work& work) noexcept;
     void find_told(scope_member& member, timed_request request, scope_work& work) noexcept;
     scope_state* ask_first_child() noexcept;
-    static void do_all(scope_work& work, std::exception_ptr& failure);
+    static void tell_all(scope_work& work, std::exception_ptr& failure);
     static void tell(scope_member& member);
     bool has_joins_to_end() const noexcept;
     void end_first_join(linked_list<scope_join>& ended) noexcept;
