@@ -26,22 +26,31 @@ function nearest(wanted, arePages) {
         .sort(([a], [b]) => a - b);
 }
 
-// Pages for which doc/site/pages names the word; first those that have the whole of it.
+// Pages for which doc/site/pages names one of the words; first those that have a whole word.
 function listed(wanted) {
+    const spaced = (text) => ` ${text.replace(/[-\s]+/g, " ").trim()} `;
+    const typed = spaced(wanted);
+    const isWhole = (word) => typed.includes(spaced(word));
     return Array.from(document.querySelectorAll("#sidebar a[data-words]"), (link) => [link, link.dataset.words.split(" ")])
-        .filter(([, words]) => words.some((word) => word.startsWith(wanted)))
-        .sort(([, a], [, b]) => b.includes(wanted) - a.includes(wanted))
+        .filter(([, words]) => words.some((word) => isWhole(word) || spaced(word).startsWith(typed.trimEnd())))
+        .sort(([, a], [, b]) => b.some(isWhole) - a.some(isWhole))
         .map(([link]) => [link.textContent, "page", link.getAttribute("href"), ""]);
+}
+
+// What stands in the text that is escaped as HTML.
+function unescaped(html) {
+    return new DOMParser().parseFromString(html, "text/html").body.textContent;
 }
 
 async function inText(wanted) {
     const found = await (await pagefind).search(wanted);
     const pages = await Promise.all(found.results.slice(0, 8).map((result) => result.data()));
-    return pages.map(({raw_url, meta, sub_results: [part], plain_excerpt}) => {
+    return pages.map(({raw_url, meta, sub_results, plain_excerpt}) => {
+        const [part] = sub_results.sort((a, b) => b.locations.length - a.locations.length);
         const title = meta.title.replace(/^asio_retry::| (Class|Struct|Concept|Namespace)( Template)? Reference.*/g, "");
         const heading = part && part.url.includes("#") ? " \u203a " + part.title : "";
-        const address = (part ? part.url : raw_url).replace(/^.*\//, "");
-        return [title + heading, "page", address, plain_excerpt];
+        const address = (part ? part.url : raw_url).replace(/^.*\//, "").replace(/^(?=#|$)/, "index.html");
+        return [title + heading, "page", address, unescaped(plain_excerpt)];
     });
 }
 

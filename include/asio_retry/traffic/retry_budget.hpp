@@ -22,10 +22,10 @@ struct retry_budget_options {
 
 /// Lets retries spend what successes have earned: the retry budget to begin with.
 ///
-/// A retry costs 1 and each success earns `ratio`. So retries add at most that share to a client's traffic, and
-/// nothing to the load of a dead server. The balance above `keep` fades with the time constant `window`. So at
-/// the beginning of an outage a fleet retries what its traffic of the last seconds has earned, however many
-/// clients it has. Over an outage a server gets at most this many times its steady load:
+/// A retry costs 1 and each success earns `ratio`. So retries add at most that share to a client's traffic. A
+/// dead server earns nothing. The balance above `keep` fades with the time constant `window`. So at the
+/// beginning of an outage a fleet retries what its traffic of the last seconds has earned, however many clients
+/// it has. Over an outage a server gets at most this many times its steady load:
 ///
 ///     1 + ratio * window / outage + keep * clients / requests
 ///
