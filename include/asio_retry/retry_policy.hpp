@@ -123,10 +123,10 @@ public:
 
     /// Ends the operation when this much time has passed since its initiation.
     ///
-    /// A running attempt is cancelled, and the operation ends with `timed_out`. A wait that would end later does
-    /// not begin: the operation then ends at once with its last error. A wait may end later all the same, because the context was busy. Then no
-    /// attempt begins and the operation ends with `timed_out`, except for the last attempt that `clamp` makes.
-    /// The reason is `deadline` in all these cases.
+    /// A running attempt is cancelled, and the operation ends with `timed_out`. A wait that would end later
+    /// does not begin: the operation then ends at once with its last error. A wait may end later all the same,
+    /// because the context was busy. Then no attempt begins and the operation ends with `timed_out`, except for
+    /// the last attempt that `clamp` makes. The reason is `deadline` in all these cases.
     ASIO_RETRY_DECL retry_policy total_timeout(saturating_duration greatest) const;
 
     /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
