@@ -13,7 +13,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   services [PRESET]    build and run only the tests with servers that others have written, with `asan` or `tsan`
                        under that sanitizer
   bench [OPTIONS]      build the benchmarks in release mode and run them: three quarters of an hour for all of them,
-                       thirteen minutes of it for longest_turn
+                       fourteen minutes of it for longest_turn
     --quick            only small ones: a minute, and another one for the peers
     --only REGEX       only the workloads with such a name; --list shows them
     --contenders REGEX only the contenders with such a name

@@ -48,7 +48,7 @@ void print_help() {
         << "usage: asio_retry_bench [OPTIONS]\n\n"
            "Compares the retries of this library with the loops that people write by hand, in CPU time,\n"
            "allocations, memory, punctuality and the longest turns of a context. All workloads take three\n"
-           "quarters of an hour; longest_turn takes thirteen minutes of it, though it runs each shape once.\n\n"
+           "quarters of an hour; longest_turn takes fourteen minutes of it, though it runs each shape once.\n\n"
         << descriptions(unused);
 }
 
