@@ -118,6 +118,7 @@ install_tools() {
     install_missing g++ cmake ninja-build git "libboost1.81-dev|libboost-dev" \
         "libboost-program-options1.81-dev|libboost-program-options-dev" \
         "libboost-context1.81-dev|libboost-context-dev" libgtest-dev libgmock-dev librapidcheck-dev \
+        libcli11-dev \
         "pkg-config|pkgconf"
 }
 
@@ -151,10 +152,11 @@ install_services() {
     # redis-server is a link to a program of redis-tools
     is_command redis-server ||
         get "redis-tools redis-server" libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0
+    is_command haproxy || get_haproxy
     has_postgres || get_postgres
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
-    for program in nginx prometheus promtool redis-server; do
+    for program in nginx haproxy prometheus promtool redis-server; do
         is_command $program || name_missing $program
     done
     has_postgres || name_missing postgres
@@ -180,6 +182,13 @@ has_postgres() {
 get_prometheus() {
     [ -n "$(depends_of prometheus)" ] || update_lists || { failed=1; return; }
     get "prometheus $(depends_of prometheus | grep '^promtool$')"
+}
+
+# Each release has its own version of Lua for it.
+get_haproxy() {
+    [ -n "$(depends_of haproxy)" ] || update_lists || { failed=1; return; }
+    # shellcheck disable=SC2046 # a list of words
+    get haproxy $(depends_of haproxy | grep '^lib')
 }
 
 # Each release has its own version of it, in a package of that name, which needs many libraries.

@@ -1,12 +1,109 @@
 #!/bin/sh
-# Whether everything that names the version names the same, before a release: ./cmake/release.sh --check [FOLDER]
-# It says what does not, each in a line, and ends with 1 then. What it configures is kept in the folder, for another time.
+# What a release needs: that everything names one version, and that every proof passes.
 set -eu
 cd "$(dirname "$0")/.."
-[ "${1:-}" = --check ] && [ $# -le 2 ] || {
-    echo "usage: ./cmake/release.sh --check [FOLDER]" >&2
-    exit 2
+table=doc/internals/proofs.md
+
+usage() {
+    cat <<'USAGE'
+usage: ./cmake/release.sh --check [FOLDER]
+       ./cmake/release.sh --prove [--list | ROW...]
+
+  --check   compares the version in the changelog, the pages, the packages, the libraries and the single header,
+            and names each that differs. FOLDER keeps what is configured for another time.
+  --prove   runs each row of doc/internals/proofs.md, or only the rows named, and writes the result into that table.
+            The logs are build/release/ROW.log. It takes hours, and the rows bare_* and debian need root.
+  --list    shows the rows and their commands.
+
+Both end with 1 if something fails.
+USAGE
 }
+
+# What `.ci/run` does, and what it leaves out: a name and a command in each line.
+rows() {
+    cat <<'ROWS'
+versions        ./cmake/release.sh --check
+ci              ./.ci/run
+users_asan      ./cmake/bootstrap.sh install-services && tests 'asan' 'example/all test/guide/all combination_tests services' '^example[.]' '^demo[.]' '^gateway[.]' '^guide[.]' '^combination_tests[.]' '^integration[.]'
+all_asan        tests 'clang-asan -D ASIO_RETRY_BUILD_LAB=ON' 'all' '.'
+all_tsan        tests 'tsan -D ASIO_RETRY_TEST_THREADS_ONLY=OFF' 'all' '.'
+services_tsan   ./cmake/bootstrap.sh services tsan
+fuzz            tests 'fuzz -D ASIO_RETRY_FUZZ_SECONDS=600' 'all' '.'
+bench           tests 'bench' 'all' '^bench[.]'
+faults          tests 'test' 'plant_faults' '^faults[.]'
+debian          ./cmake/debian_package.sh
+bare_bookworm   ./cmake/bare_machine.sh bookworm
+bare_trixie     ./cmake/bare_machine.sh trixie
+ROWS
+    ./cmake/toolchain_matrix.sh list | while read -r name _; do echo "$name ./cmake/toolchain_matrix.sh run $name"; done
+}
+
+# shellcheck disable=SC2317 # a row names it
+# tests 'PRESET [CMAKE-OPTION...]' 'TARGET...' REGEX...: installs, configures, builds, and runs the tests of each name.
+tests() {
+    configuration=$1 preset=${1%% *} targets=$2
+    shift 2
+    ./cmake/bootstrap.sh install-ci-tools || return
+    for version in 19 16; do
+        ! command -v "clang++-$version" || export ASIO_RETRY_CLANG="${ASIO_RETRY_CLANG:-clang++-$version}"
+    done
+    # shellcheck disable=SC2086 # the options and the targets are words
+    cmake --preset $configuration && cmake --build --preset "$preset" --parallel "$(nproc)" --target $targets || return
+    for names in "$@"; do
+        ctest --preset "$preset" -R "$names" --timeout 3600 || return
+    done
+}
+
+# note ROW RESULT: in the last three cells of the row.
+note() {
+    awk -v row="$1" -v end=" $2 | $(date -u +%Y-%m-%d) | \`$commit\` |" '
+        index($0, "| " row " |") == 1 { split($0, cell, "|"); $0 = "|" cell[2] "|" cell[3] "|" end }
+        { print }' "$table" >"$table.new"
+    mv "$table.new" "$table"
+}
+
+prove_row() {
+    command=$(rows | sed -n "s/^$1  *//p")
+    log=build/release/$1.log
+    echo "== $1: $command"
+    began=$(date +%s)
+    if (eval "$command") >"$log" 2>&1; then result=passed; else result=FAILED; fi
+    note "$1" "$result"
+    echo "== $1: $result after $(($(date +%s) - began)) s; the log is $log"
+    [ "$result" = passed ]
+}
+
+prove() {
+    [ $# -gt 0 ] || eval "set -- $(rows | sed 's/ .*//' | tr '\n' ' ')"
+    for row in "$@"; do
+        rows | grep -q "^$row " || { echo "release: no row is called '$row'; see --prove --list" >&2; exit 2; }
+    done
+    [ -z "$(git status --porcelain -- . ":!$table")" ] || {
+        echo "release: commit your changes first: the table names the commit that is proved" >&2
+        exit 2
+    }
+    commit=$(git rev-parse --short=8 HEAD)
+    mkdir -p build/release
+    export ASIO_RETRY_WARNINGS_ARE_ERRORS=ON
+    failed=0
+    for row in "$@"; do prove_row "$row" || failed=1; done
+    exit $failed
+}
+
+action=${1:-}
+[ $# -eq 0 ] || shift
+case "$action $#" in
+"--prove "*)
+    if [ "${1:-}" != --list ]; then prove "$@"; fi
+    rows
+    exit
+    ;;
+"--check 0" | "--check 1") ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac
 
 faults=0
 fault() {
@@ -19,8 +116,8 @@ names() { grep -qF -- "$2" "$1" || fault "$1 does not say: $2"; }
 
 version=$(sed -n 's/^project(asio_retry VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 minor=${version%.*}
-if [ $# -eq 2 ]; then
-    build=$2
+if [ $# -eq 1 ]; then
+    build=$1
     mkdir -p "$build"
 else
     build=$(mktemp -d)
@@ -62,7 +159,7 @@ names packaging/vcpkg/asio-retry/vcpkg.json "\"version-semver\": \"$version\""
 names packaging/conan/conanfile.py "version = \"$version\""
 
 # The libraries, as the build would make them.
-cmake -S . -B "$build/shared" -G Ninja -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=ON >"$build/log" 2>&1 || {
+cmake -S . -B "$build/shared" -G Ninja -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=ON -D ASIO_RETRY_BUILD_TOOL=OFF >"$build/log" 2>&1 || {
     cat "$build/log" >&2
     exit 1
 }

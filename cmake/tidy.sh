@@ -6,6 +6,6 @@ for version in -19 -16 ''; do
     if command -v "clang-tidy$version" >/dev/null && command -v "clang++$version" >/dev/null; then break; fi
 done
 cmake -S . -B build/tidy -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="clang++$version" \
-    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DASIO_RETRY_INSTALL=OFF >/dev/null
-find src -name '*.cpp' ! -path 'src/tool/*' -print0 |
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DASIO_RETRY_UNITY_BUILD=OFF -DASIO_RETRY_INSTALL=OFF -DASIO_RETRY_BUILD_TOOL=OFF >/dev/null
+find src -name '*.cpp' -print0 |
     xargs -0 -n 4 -P "$(nproc)" "clang-tidy$version" -p build/tidy --quiet

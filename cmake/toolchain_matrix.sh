@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and runs the unit tests with many toolchains: ./cmake/toolchain_matrix.sh list | run [NAME...]
+# Builds and runs the unit tests with many toolchains: ./cmake/toolchain_matrix.sh list | run NAME...
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -8,10 +8,8 @@ usage() {
 usage: ./cmake/toolchain_matrix.sh COMMAND
 
   list           show the rows of the matrix
-  run [NAME...]  install what the rows need, build and run the unit tests of each, and print a table;
-                 all rows by default. Fails if any row fails.
-  install        only install what all rows need
-  table          print the table of the last runs again
+  run NAME...    install what the rows need, build and run the unit tests of each. Fails if any row fails.
+                 `./cmake/release.sh --prove` runs all rows.
 
 For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
 must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
@@ -34,6 +32,7 @@ gcc14-boost1.81-header_only        g++-14   libstdc++ 1.81 header_only
 gcc14-boost1.83-debug              g++-14   libstdc++ 1.83 debug
 gcc14-boost1.83-consumer           g++-14   libstdc++ 1.83 consumer
 gcc14-boost1.88-release            g++-14   libstdc++ 1.88 release
+gcc14-boost1.88-spawned            g++-14   libstdc++ 1.88 spawned
 gcc16-boost1.92-debug              g++-16   libstdc++ 1.92 debug
 gcc16-boost1.92-consumer           g++-16   libstdc++ 1.92 consumer
 clang16-boost1.81-debug            clang-16 libstdc++ 1.81 debug
@@ -87,6 +86,7 @@ mode_flags() {
     separate\ *) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
     versioned\ *) echo -DBOOST_ASIO_ENABLE_VERSION_NAMESPACE ;;
     no_rtti\ *) echo -fno-rtti ;;
+    spawned\ *) echo -DASIO_RETRY_SPAWN_ATTEMPTS ;;
     io_uring\ *) echo -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL ;;
     no_threads\ *) echo -DBOOST_ASIO_DISABLE_THREADS ;;
     release\ g++-*) echo -Wno-mismatched-new-delete -Wno-maybe-uninitialized ;;
@@ -98,6 +98,7 @@ mode_targets() {
     case "$1 $2" in
     separate\ *) echo unit_tests ;;
     no_threads\ * | cxx*) echo unit_tests seeded_delays ;;
+    spawned\ *) echo spawned_attempts combination_tests ;;
     standalone\ *) echo standalone_unit_tests ;;
     linked\ *) echo asio_retry_standalone ;;
     tokens\ 1.92) echo cobalt_tests combination_tests ;;
@@ -409,7 +410,7 @@ build_row() {
     check_headers "$library" "$boost" || return
     for target in $targets; do
         case $target in
-        asio_retry_standalone) continue ;;
+        asio_retry_standalone | spawned_attempts) continue ;; # which ctest runs below
         seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
         *) arguments=--gtest_brief=1 ;;
         esac
@@ -422,6 +423,7 @@ build_row() {
     standalone\ env) # in a chroot there is neither a Boost for the other library nor pkg-config
         ctest --test-dir "$build" -R '^standalone\.is_' --output-on-failure --no-tests=error
         ;;
+    spawned\ *) $here ctest --test-dir "$build" -R '^unit\.spawned_attempts$' --output-on-failure --no-tests=error ;;
     linked\ *)
         ctest --test-dir "$build" -R '^standalone\.is_in_one_program_with_the_other$' --output-on-failure --no-tests=error
         ;;
@@ -443,7 +445,7 @@ build_consumer() {
 
 # The library as a C++20 module, and a program that imports it. CMake 3.25 does not know modules, and needs not.
 build_module() {
-    configure "$source" "$build" -DASIO_RETRY_BUILD_TESTS=OFF -DASIO_RETRY_JSON=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 || return
+    configure "$source" "$build" -DASIO_RETRY_BUILD_TESTS=OFF -DASIO_RETRY_JSON=OFF || return
     $here cmake --build "$build" ${JOBS:+-j "$JOBS"} --target asio_retry || return
     options="-std=c++20 $compile_flags -Werror -isystem $prefixes/include -I$source/include"
     interface=$build/asio_retry.pcm
@@ -463,7 +465,7 @@ configure() {
         -DCMAKE_CXX_COMPILER="$command" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
         -DCMAKE_CXX_FLAGS="$compile_flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
         -DCMAKE_SHARED_LINKER_FLAGS="$link_flags" -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
-        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" $more_options "$@"
+        -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_PREFIX_PATH="$prefixes" -DASIO_RETRY_BUILD_TOOL=OFF $more_options "$@"
 }
 
 # The compiler says which headers it read: the row is what its name says, or it fails.
@@ -509,7 +511,6 @@ run_row() {
     mkdir -p "$cache/log"
     began=$(date +%s)
     if build_row "$compiler" "$library" "$boost" "$mode" >"$log" 2>&1; then result=passed; else result=FAILED; fi
-    printf '| %s | %s | %s | %s | %s | %s |\n' "$name" "$compiler" "$library" "$boost" "$mode" "$result" >"$log.row"
     say "$name: $result after $(($(date +%s) - began)) s"
     if [ "$result" = FAILED ]; then
         echo "   the log is ${log#"$PWD/"}; its end:"
@@ -518,16 +519,6 @@ run_row() {
     fi
 }
 
-print_table() {
-    echo '| row | compiler | library | Boost | mode | result |'
-    echo '|---|---|---|---|---|---|'
-    rows | while read -r name _; do
-        case " $1 " in *" $name "*) cat "$cache/log/$name.row" 2>/dev/null || true ;; esac
-    done
-}
-
-all_names() { rows | while read -r name _; do printf '%s ' "$name"; done; }
-
 row_named() {
     rows | grep "^$1 " || {
         echo "toolchain_matrix: no row is called '$1'; see ./cmake/toolchain_matrix.sh list" >&2
@@ -535,23 +526,16 @@ row_named() {
     }
 }
 
-install() {
-    for chosen in "$@"; do
-        # shellcheck disable=SC2046 # the columns are words
-        install_row $(row_named "$chosen")
-    done
-}
-
 run() {
-    [ $# -gt 0 ] || eval "set -- $(all_names)"
+    [ $# -gt 0 ] || { usage >&2 && exit 2; }
     for chosen in "$@"; do row_named "$chosen" >/dev/null; done
-    install "$@"
     failed=0
     for chosen in "$@"; do
         # shellcheck disable=SC2046 # the columns are words
+        install_row $(row_named "$chosen")
+        # shellcheck disable=SC2046
         run_row $(row_named "$chosen") || failed=1
     done
-    print_table "$*"
     return $failed
 }
 
@@ -560,11 +544,6 @@ command=${1:-}
 case "$command" in
 list) rows ;;
 run) run "$@" ;;
-install)
-    # shellcheck disable=SC2046 # the names are words
-    install $(all_names)
-    ;;
-table) print_table "$(all_names)" ;;
 -h | --help | help) usage ;;
 *)
     usage >&2

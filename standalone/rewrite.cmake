@@ -78,7 +78,7 @@ endfunction()
 # FOLDER/src. Its files include one another by the longer name, which no other library's have.
 function(write_standalone root folder result)
     file(GLOB_RECURSE files RELATIVE ${root} ${root}/include/*.hpp ${root}/src/*.hpp ${root}/src/*.cpp)
-    list(FILTER files EXCLUDE REGEX "^src/tool/|json[a-z_]*\\.[ch]pp$")
+    list(FILTER files EXCLUDE REGEX "json[a-z_]*\\.[ch]pp$")
     write_files(${root} ${folder} "${files};standalone/asio_retry/result.hpp" written)
     set(${result} ${written} PARENT_SCOPE)
 endfunction()

@@ -60,6 +60,19 @@ foreach(picture IN LISTS pictures)
     endif()
 endforeach()
 
+# The pages for those who change the library have two screens, apart from their tables.
+file(GLOB internals RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/doc/internals/*.md)
+list(REMOVE_ITEM internals doc/internals/decisions.md)
+foreach(page IN LISTS internals)
+    file(READ ${SOURCE_DIR}/${page} text)
+    string(REGEX REPLACE "\n\\|[^\n]*" "" text "${text}")
+    string(REGEX MATCHALL "\n" ends "${text}")
+    list(LENGTH ends length)
+    if(length GREATER 110)
+        message(SEND_ERROR "${page} has ${length} lines beside its tables, more than 110")
+    endif()
+endforeach()
+
 # anchors_of(FILE RESULT): those that GitHub makes of the headings.
 function(anchors_of file result)
     file(STRINGS ${file} headings REGEX "^#+ ")

@@ -1,6 +1,5 @@
 # One word for one thing: what people read (README, doc, comments, messages) has none of the words that were retired.
-# doc/internals/architecture.md and the history in CHANGELOG.md are not looked at; nor is code, with names between
-# backticks.
+# The history in CHANGELOG.md is not looked at; nor is code, with names between backticks.
 cmake_minimum_required(VERSION 3.25)
 
 # retired(WORD USE [EXCEPTION...]): a regular expression of whole words in small letters, the word to use instead, and
@@ -26,8 +25,8 @@ retired("(a|each|every|one|next|last|first|further|another) go" "attempt")
 retired("repetitions?" "retry")
 # --- how long
 retired("ceilings?" "greatest delay"
-    "src/tool/explanation_table.cpp: failure ceiling least" # columns, named as `backoff_step::ceiling`
-    "src/tool/explanation_svg.cpp: mean ceiling drawn")
+    "tool/explanation_table.cpp: failure ceiling least" # columns, named as `backoff_step::ceiling`
+    "tool/explanation_svg.cpp: mean ceiling drawn")
 retired("longest delays?" "greatest delay")
 retired("pauses?|paused|pausing" "delay (before a retry), wait (for it)")
 retired("sleeps?|sleeping" "delay (before a retry), wait (for it)"
@@ -65,8 +64,7 @@ function(read_prose file)
 endfunction()
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/doc/*.md ${SOURCE_DIR}/include/*.hpp
-    ${SOURCE_DIR}/src/*.hpp ${SOURCE_DIR}/src/*.cpp)
-list(FILTER files EXCLUDE REGEX "^doc/internals/architecture\\.md$")
+    ${SOURCE_DIR}/src/*.hpp ${SOURCE_DIR}/src/*.cpp ${SOURCE_DIR}/tool/*.?pp ${SOURCE_DIR}/lab/*.?pp)
 list(APPEND files README.md CONTRIBUTING.md)
 
 list(JOIN words "|" any)

@@ -41,22 +41,30 @@ std::string as_json_string(std::string_view text) {
     return result += '"';
 }
 
-constexpr char const* states[] = {"closed", "open", "half-open", "isolated"};
+/// Its breaker's state, or that it is ejected because it is slow.
+char const* state_of(asio_retry::endpoint_status const& known) {
+    constexpr char const* states[] = {"closed", "open", "half-open", "isolated"};
+    bool const is_slow = known.state == asio_retry::breaker_state::closed &&
+                         known.ejected_until != (asio_retry::time_point::min)();
+    return is_slow ? "slow" : states[static_cast<std::size_t>(known.state)];
+}
 
 /// What /metrics has no place for: names, and single requests.
 std::string status(services& shared) {
     using namespace std::chrono;
     std::ostringstream out;
     out << "{\"demo\":" << (shared.trial ? "true" : "false") << ",\"upstreams\":[";
-    for (std::size_t i = 0; i != shared.pool.size(); ++i) {
-        std::ostringstream address;
-        address << shared.pool.endpoint(i);
-        auto const state = static_cast<std::size_t>(shared.pool.state(i, steady_clock::now()));
-        out << (i ? "," : "") << "{\"address\":" << as_json_string(address.str()) << ",\"breaker\":\""
-            << states[state] << "\",\"runs\":" << (!shared.trial || shared.trial->runs(i) ? "true" : "false")
-            << '}';
-    }
-    out << "],\"asked\":" << shared.asked << ",\"failures\":[";
+    std::size_t index = 0;
+    shared.upstreams->for_each(
+        [&](boost::asio::ip::tcp::endpoint const& where, asio_retry::endpoint_status const& known) {
+            std::ostringstream address;
+            address << where;
+            out << (index ? "," : "") << "{\"address\":" << as_json_string(address.str()) << ",\"breaker\":\""
+                << state_of(known)
+                << "\",\"runs\":" << (!shared.trial || shared.trial->runs(index) ? "true" : "false") << '}';
+            ++index;
+        });
+    out << "],\"failures\":[";
     char const* separator = "";
     for (auto const& each : shared.failures.newest_first()) {
         out << separator << "{\"at\":" << duration_cast<milliseconds>(each.at.time_since_epoch()).count()
@@ -105,7 +113,8 @@ std::optional<response> answer_itself(request const& question, services& shared)
         return own(http::status::ok, "application/json", status(shared));
     constexpr std::string_view prefix = "/gateway/";
     if (shared.trial && target.starts_with(prefix))
-        return stop_or_start(question, target.substr(prefix.size()), *shared.trial, shared.pool.size());
+        return stop_or_start(question, target.substr(prefix.size()), *shared.trial,
+                             shared.configured.upstreams.size());
     return std::nullopt;
 }
 

@@ -3,8 +3,11 @@
 #include "own_pages.hpp"
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/permanent.hpp>
 #include <asio_retry/traffic/attempt_histogram.hpp>
 #include <asio_retry/with_report.hpp>
 
@@ -15,7 +18,6 @@
 #include <boost/beast/http/write.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <string>
 #include <syncstream>
@@ -24,13 +26,15 @@ namespace gateway {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using asio_retry::failure_kind;
+using asio::ip::tcp;
 using boost::system::error_code;
 using steady = std::chrono::steady_clock;
 
 namespace {
 
 constexpr std::uint64_t greatest_request = 1 << 20;
+constexpr char timeout_field[] = "X-Request-Timeout-Ms"; // of clients, and to servers
+constexpr std::chrono::milliseconds way_back(1);         // of a server's answer
 
 asio_retry::judgement judge(response const& r) {
     return asio_retry::judge_http(static_cast<int>(r.result_int()), r[http::field::retry_after]);
@@ -60,12 +64,9 @@ void remove_fields_of_the_hop(Message& message) {
 }
 
 std::chrono::milliseconds time_for(request const& question, std::chrono::milliseconds greatest) {
-    auto const field = question["X-Request-Timeout-Ms"];
-    std::int64_t said = 0;
-    auto const [end, failure] = std::from_chars(field.data(), field.data() + field.size(), said);
-    if (failure != std::errc() || end != field.data() + field.size() || said <= 0)
-        return greatest;
-    return std::min(greatest, std::chrono::milliseconds(said));
+    auto const field = question[timeout_field];
+    auto const said = asio_retry::parse_timeout_ms({field.data(), field.size()}).value_or(greatest);
+    return std::min(greatest, std::chrono::floor<std::chrono::milliseconds>(said));
 }
 
 response reply(http::status status, std::string body) {
@@ -86,11 +87,15 @@ response reply_to(error_code const& failure) {
     return reply(http::status::bad_gateway, failure.message() + '\n');
 }
 
-/// Why the request has failed. Where two causes meet, the one that kept the gateway from asking a server.
-std::string cause_of(asio_retry::retry_report const& report, unsigned status) {
-    if (report.last_error == asio_retry::condition::refused)
+/// Why the request has failed: what kept the gateway from asking a server, or else the last failure.
+std::string cause_of(asio_retry::retry_report const& report, error_code const& failure, unsigned status) {
+    if (failure == asio_retry::error::circuit_open)
         return "every breaker is open";
     switch (report.reason) {
+    case asio_retry::stop_reason::refused:
+        if (failure != asio_retry::condition::refused) // the last server's
+            break;
+        [[fallthrough]]; // a budget has asked Redis meanwhile
     case asio_retry::stop_reason::budget:
         return "the retry budget is spent";
     case asio_retry::stop_reason::elapsed:
@@ -110,21 +115,40 @@ std::string cause_of(asio_retry::retry_report const& report, unsigned status) {
     return report.last_error.message();
 }
 
+/// Open after three failures in a row: requests that have to be retried are what the budget pays for.
+asio_retry::endpoint_options upstream_options() {
+    asio_retry::endpoint_options result;
+    result.breaker.consecutive = 3;
+    result.breaker.open_for = std::chrono::milliseconds(500); // which is how late its return may be noticed
+    result.breaker.growth = 1;
+    result.breaker.probes = 1; // with more, clients who come together are refused by servers that are all back
+    return result;
+}
+
+double state_of(upstream_set const& upstreams, tcp::endpoint const& where) {
+    double result = 0;
+    upstreams.for_each([&](tcp::endpoint const& one, asio_retry::endpoint_status const& status) {
+        if (one == where)
+            result = static_cast<double>(status.state);
+    });
+    return result;
+}
+
 } // namespace
 
 services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
     : configured(s)
-    , pool(s.upstreams)
+    , upstreams(std::make_shared<upstream_set>(s.upstreams, upstream_options()))
     , budget(s.budget ? budget_of_a_fleet(*s.budget, executor, *metrics) : budget_of_its_own(*metrics))
     , trial(trial_)
     , for_idempotent(s.policy.gate(budget.gate).observe(metrics))
     , for_others(for_idempotent.retry_sent(false))
     , requests(executor)
     , reads(executor) {
-    for (std::size_t i = 0; i != pool.size(); ++i)
+    for (std::size_t i = 0; i != s.upstreams.size(); ++i)
         metrics->add_gauge("gateway_breaker_" + std::to_string(i) + "_state",
                            "The breaker of a server: 0 closed, 1 open, 2 half-open, 3 isolated.",
-                           [this, i] { return static_cast<double>(pool.state(i, steady::now())); });
+                           [where = s.upstreams[i], set = upstreams] { return state_of(*set, where); });
 }
 
 asio::awaitable<void> session::run() {
@@ -178,59 +202,46 @@ asio::awaitable<response> session::pass_on(request& question) {
     remove_fields_of_the_hop(question);
     question.version(11);
     question.prepare_payload();
-    has_failed_.assign(shared_.pool.size(), false);
-    asked_ = 0;
 
     auto const policy =
         (is_idempotent(question.method()) ? shared_.for_idempotent : shared_.for_others).total_timeout(time);
-    auto ask = [this, &question](asio_retry::attempt which) { return attempt_one(question, which); };
+    auto const ask_one = asio_retry::on_endpoint(
+        shared_.upstreams, [this, &question](asio_retry::attempt which, tcp::endpoint const& at) {
+            return ask(question, which, at);
+        });
     asio_retry::retry_report report;
     response said;
+    error_code failed;
     try {
-        auto const operation = asio_retry::with_report(asio_retry::fail_if(ask, judge), report);
+        auto const operation = asio_retry::with_report(asio_retry::fail_if(ask_one, judge), report);
         said = co_await asio_retry::async_retry(shared_.requests, operation, policy);
         remove_fields_of_the_hop(said);
     } catch (boost::system::system_error const& failure) {
-        said = reply_to(failure.code());
+        failed = failure.code();
+        said = reply_to(failed);
     }
     auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - began);
     if (said.result_int() >= 500)
         shared_.failures.add({std::string(question.method_string()), std::string(question.target()),
-                              said.result_int(), asked_, took, cause_of(report, said.result_int()),
-                              report.last_error.message()});
+                              said.result_int(), report.attempts, took,
+                              cause_of(report, failed, said.result_int()), report.last_error.message()});
     if (!shared_.configured.is_quiet)
         std::osyncstream(std::cout) << question.method_string() << ' ' << question.target() << ' '
-                                    << said.result_int() << ' ' << asked_ << " attempts " << took.count()
-                                    << " ms " << to_string(report.reason) << std::endl;
+                                    << said.result_int() << ' ' << report.attempts << " attempts "
+                                    << took.count() << " ms " << to_string(report.reason) << std::endl;
     co_return said;
 }
 
-asio::awaitable<response> session::attempt_one(request const& question, asio_retry::attempt which) {
+asio::awaitable<response> session::ask(request const& question, asio_retry::attempt which,
+                                       tcp::endpoint const& where) {
     auto const now = steady::now();
-    std::optional<std::size_t> const index = shared_.pool.choose(has_failed_, now);
-    if (!index)
-        throw boost::system::system_error(make_error_code(asio_retry::error::circuit_open));
-    ++asked_;
-    ++shared_.asked;
-    upstream_pool::place place(shared_.pool, *index, now);
-    has_failed_[*index] = true; // unless it turns out otherwise
-    try {
-        request copy = question;
-        if (which.number > 1)
-            copy.set(asio_retry::previous_attempts_field, asio_retry::previous_attempts(which));
-        response said = co_await connections_.ask(*index, shared_.pool.endpoint(*index), copy, which);
-        asio_retry::judgement const judged = judge(said);
-        place.end(judged.failed && judged.what.kind != failure_kind::permanent ? judged.what.kind
-                                                                               : failure_kind::none);
-        has_failed_[*index] = judged.failed;
-        co_return said;
-    } catch (boost::system::system_error const& failure) {
-        if (failure.code() != asio::error::operation_aborted)
-            place.end(asio_retry::classify(failure.code()).kind);
-        else if (!shared_.requests.cancelled()) // but by a time limit
-            place.end(failure_kind::timeout);
-        throw;
-    }
+    if (which.deadline - now <= way_back) // no answer would be in time, whatever the server does
+        throw asio_retry::permanent(boost::system::system_error(asio::error::timed_out));
+    request copy = question;
+    if (which.number > 1)
+        copy.set(asio_retry::previous_attempts_field, asio_retry::previous_attempts(which));
+    copy.set(timeout_field, asio_retry::to_timeout_ms(which.deadline, now, way_back));
+    co_return co_await connections_.ask(where, copy, which);
 }
 
 } // namespace gateway

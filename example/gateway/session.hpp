@@ -5,22 +5,22 @@
 #include "recent_failures.hpp"
 #include "settings.hpp"
 #include "upstream_connections.hpp"
-#include "upstream_pool.hpp"
 
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/retry_scope.hpp>
+#include <asio_retry/traffic/endpoint_set.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace gateway {
+
+/// The servers behind the gateway.
+using upstream_set = asio_retry::endpoint_set<boost::asio::ip::tcp::endpoint>;
 
 /// What all sessions share.
 struct services {
@@ -28,11 +28,10 @@ struct services {
     services(settings const& s, boost::asio::any_io_executor const& executor, demo* trial_);
 
     settings const& configured;
-    upstream_pool pool;
+    std::shared_ptr<upstream_set> upstreams;
     std::shared_ptr<asio_retry::retry_metrics> metrics = std::make_shared<asio_retry::retry_metrics>();
     budget_of_retries budget;
     recent_failures failures;
-    std::atomic<std::uint64_t> asked = 0; ///< attempts that chose a server; every breaker refused the others
     demo* trial;
     asio_retry::retry_policy for_idempotent; ///< what may be done twice
     asio_retry::retry_policy for_others;     ///< is tried again only if it was surely not sent
@@ -46,8 +45,7 @@ class session {
 public:
     session(boost::asio::ip::tcp::socket client, services& shared)
         : client_(std::move(client))
-        , shared_(shared)
-        , connections_(shared.pool.size()) {}
+        , shared_(shared) {}
 
     boost::asio::awaitable<void> run();
 
@@ -55,14 +53,13 @@ private:
     boost::asio::awaitable<bool> read(request& question);
     boost::asio::awaitable<response> answer(request& question);
     boost::asio::awaitable<response> pass_on(request& question);
-    boost::asio::awaitable<response> attempt_one(request const& question, asio_retry::attempt which);
+    boost::asio::awaitable<response> ask(request const& question, asio_retry::attempt which,
+                                         boost::asio::ip::tcp::endpoint const& where);
 
     boost::asio::ip::tcp::socket client_;
     services& shared_;
     upstream_connections connections_;
     boost::beast::flat_buffer buffer_;
-    std::vector<bool> has_failed_; ///< which servers attempts of this request have failed at
-    std::uint64_t asked_ = 0;      ///< how many attempts of this request chose a server
 };
 
 } // namespace gateway

@@ -6,6 +6,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace gateway {
@@ -30,9 +31,11 @@ bool is_usable(tcp::socket& socket) {
 
 } // namespace
 
-asio::awaitable<response> upstream_connections::ask(std::size_t index, tcp::endpoint const& where,
-                                                    request const& question, asio_retry::attempt which) {
-    std::optional<connection> used = std::exchange(connections_[index], std::nullopt);
+asio::awaitable<response> upstream_connections::ask(tcp::endpoint const& where, request const& question,
+                                                    asio_retry::attempt which) {
+    std::optional<connection> used;
+    if (auto kept = connections_.extract(where))
+        used.emplace(std::move(kept.mapped()));
     if (!used || !is_usable(used->socket)) {
         auto const executor = co_await asio::this_coro::executor;
         used.emplace(connection{tcp::socket(executor), {}});
@@ -46,7 +49,7 @@ asio::awaitable<response> upstream_connections::ask(std::size_t index, tcp::endp
     parser.skip(question.method() == http::verb::head);
     co_await http::async_read(used->socket, used->buffer, parser, asio::use_awaitable);
     if (parser.get().keep_alive())
-        connections_[index] = std::move(used);
+        connections_.insert_or_assign(where, std::move(*used));
     co_return parser.release();
 }
 

@@ -8,9 +8,7 @@
 
 #include <asio_retry/attempt.hpp>
 
-#include <cstddef>
-#include <optional>
-#include <vector>
+#include <map>
 
 namespace gateway {
 
@@ -20,13 +18,10 @@ using response = boost::beast::http::response<boost::beast::http::string_body>;
 /// The connections of one session to the servers behind the gateway, which it keeps from request to request.
 class upstream_connections {
 public:
-    explicit upstream_connections(std::size_t upstreams)
-        : connections_(upstreams) {}
-
     /// Asks one of them, on the connection there is or a new one. Whoever abandons it spoils that connection
     /// alone.
-    boost::asio::awaitable<response> ask(std::size_t index, boost::asio::ip::tcp::endpoint const& where,
-                                         request const& question, asio_retry::attempt which);
+    boost::asio::awaitable<response> ask(boost::asio::ip::tcp::endpoint const& where, request const& question,
+                                         asio_retry::attempt which);
 
 private:
     struct connection {
@@ -34,7 +29,7 @@ private:
         boost::beast::flat_buffer buffer;
     };
 
-    std::vector<std::optional<connection>> connections_;
+    std::map<boost::asio::ip::tcp::endpoint, connection> connections_;
 };
 
 } // namespace gateway

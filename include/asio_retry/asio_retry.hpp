@@ -8,7 +8,7 @@
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
-#include <asio_retry/cancellation_probe.hpp>
+#include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/exhausted_error.hpp>
@@ -20,6 +20,7 @@
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
@@ -45,6 +46,7 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/cooldown.hpp>
+#include <asio_retry/traffic/endpoint_set.hpp>
 #include <asio_retry/traffic/fleet_budget.hpp>
 #include <asio_retry/traffic/hedge_machine.hpp>
 #include <asio_retry/traffic/idempotency_key.hpp>

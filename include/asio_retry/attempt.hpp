@@ -1,43 +1,12 @@
 #pragma once
 
-#include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/detail/policy/health_monitor.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/pushback.hpp>
 
-#include <atomic>
 #include <cstdint>
 
 namespace asio_retry {
-
-/// Marks that a nested retry leaves for the attempt that it runs in.
-struct nested_marks {
-    std::atomic<bool> forbidden = false; ///< the server wants no retry
-    std::atomic<bool> sent = false;      ///< the nested retry may have sent something
-};
-
-/// Receives the marks of an attempt: that it works, that it has sent something, and the server's wishes.
-///
-/// The members of `attempt` call it.
-class health_monitor {
-public:
-    /// See `attempt::mark_healthy`.
-    virtual void on_healthy() noexcept = 0;
-
-    /// See `attempt::mark_sent`.
-    virtual void on_sent() noexcept {}
-
-    /// See `attempt::progress`.
-    virtual void on_progress() noexcept {}
-
-    /// See `attempt::heed`.
-    virtual void on_pushback(pushback) noexcept {}
-
-    /// The marks for a nested retry; null if nothing would read them.
-    virtual detail::shared_value<nested_marks> marks() { return {}; }
-
-protected:
-    ~health_monitor() = default;
-};
 
 /// One call of the operation, as the operation sees it.
 ///
@@ -48,7 +17,7 @@ struct attempt {
     /// Counted from 1; a retry is every attempt after the first.
     std::uint64_t number = 1;
 
-    /// The latest time at which the attempt is cancelled; this is the deadline to tell the server.
+    /// The latest time at which the attempt is cancelled; deadline_fields.hpp writes it for the server.
     ///
     /// It is the earlier of the end of `attempt_timeout` and the deadline of the operation, or
     /// time_point::max() if there is neither. `set_up_within` and `idle_timeout` are left out, because they
@@ -56,7 +25,7 @@ struct attempt {
     time_point deadline = (time_point::max)();
 
     /// For the functions below; null outside a retry.
-    health_monitor* monitor = nullptr;
+    detail::health_monitor* monitor = nullptr;
 
     /// Says that the connection, or whatever the attempt has set up, works from now on.
     ///

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace asio_retry {
+namespace asio_retry::detail {
 
 /// An operation with a step before each of its retries. Made by `before_retry`.
 template <typename Operation, typename Step>
@@ -18,11 +18,15 @@ public:
         , step_(std::move(step)) {}
 
 private:
-    friend struct detail::operation_form<stepped_operation>;
+    friend struct operation_form<stepped_operation>;
 
     Operation operation_;
     Step step_;
 };
+
+} // namespace asio_retry::detail
+
+namespace asio_retry {
 
 /// Does `step` before each retry of the operation: renews a token, chooses another endpoint, closes a socket.
 ///
@@ -46,15 +50,16 @@ private:
 /// Errors: an error of the step is delivered like an error of the operation, as an error code or thrown. Throws
 /// std::invalid_argument if operation or step is an empty std::function or a null pointer.
 template <typename Operation, typename Step>
-stepped_operation<std::decay_t<Operation>, std::decay_t<Step>> before_retry(Operation&& operation,
-                                                                            Step&& step) {
+detail::stepped_operation<std::decay_t<Operation>, std::decay_t<Step>> before_retry(Operation&& operation,
+                                                                                    Step&& step) {
     detail::refuse_if_empty("before_retry.operation", operation);
     detail::refuse_if_empty("before_retry.step", step);
     return {std::forward<Operation>(operation), std::forward<Step>(step)};
 }
 
 template <typename Operation, typename Step>
-struct detail::operation_form<stepped_operation<Operation, Step>> : detail::stepped_form<Operation, Step> {
+struct detail::operation_form<detail::stepped_operation<Operation, Step>>
+    : detail::stepped_form<Operation, Step> {
     using base = detail::stepped_form<Operation, Step>;
     using inner = typename base::inner;
     using stepped = stepped_operation<Operation, Step>;
@@ -71,6 +76,9 @@ struct detail::operation_form<stepped_operation<Operation, Step>> : detail::step
 
     static void prepare(stepped& operation, retry_machine& machine) {
         inner::prepare(operation.operation_, machine);
+    }
+    static machine_observer* chooser_of(stepped& operation) noexcept {
+        return inner::chooser_of(operation.operation_);
     }
 
     template <typename... Values>

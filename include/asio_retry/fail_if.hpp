@@ -32,10 +32,6 @@ judgement judged_as(Answer&& answer) {
     return judged;
 }
 
-} // namespace asio_retry::detail
-
-namespace asio_retry {
-
 /// A judged operation that ends with an error instead of a value that stays a failure. Made by `or_error`.
 template <typename Judged>
 class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation {
@@ -45,7 +41,7 @@ public:
         : operation_(std::move(given_operation)) {}
 
 private:
-    friend struct detail::operation_form<erring_operation>;
+    friend struct operation_form<erring_operation>;
 
     Judged operation_;
 };
@@ -71,11 +67,15 @@ public:
     }
 
 private:
-    friend struct detail::operation_form<judged_operation>;
+    friend struct operation_form<judged_operation>;
 
     Operation operation_;
     Predicate predicate_;
 };
+
+} // namespace asio_retry::detail
+
+namespace asio_retry {
 
 /// Makes `predicate(values...) == true` a failure of the operation, which is retried like any other failure.
 ///
@@ -88,7 +88,8 @@ private:
 ///
 /// A rejected value is retried whatever `retry_if` says, unless it is permanent or `retry_sent(false)` forbids
 /// it. After the last attempt the value is delivered as it is, or, with
-/// `fail_if(operation, predicate).or_error()`, as an error.
+/// `fail_if(operation, predicate).or_error()`, as an error. An `error_code` is then `error::exhausted` and has
+/// the values beside it. An exception is an `exhausted_error`, which has them inside.
 ///
 /// After a time limit has cancelled the attempt, a rejected value is a `timed_out`, like every other failure
 /// then, and `retry_if` is asked about that. If the completion has an error code, the values are delivered
@@ -96,15 +97,16 @@ private:
 ///
 /// Throws std::invalid_argument if operation or predicate is an empty std::function or a null pointer.
 template <typename Operation, typename Predicate>
-judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
-                                                                           Predicate&& predicate) {
+detail::judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
+                                                                                   Predicate&& predicate) {
     detail::refuse_if_empty("fail_if.operation", operation);
     detail::refuse_if_empty("fail_if.predicate", predicate);
     return {std::forward<Operation>(operation), std::forward<Predicate>(predicate)};
 }
 
 template <typename Operation, typename Predicate>
-struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::operation_form<Operation> {
+struct detail::operation_form<detail::judged_operation<Operation, Predicate>>
+    : detail::operation_form<Operation> {
     using inner = detail::operation_form<Operation>;
     using judged = judged_operation<Operation, Predicate>;
 
@@ -130,6 +132,9 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
     static void prepare(judged& operation, retry_machine& machine) {
         inner::prepare(operation.operation_, machine);
     }
+    static machine_observer* chooser_of(judged& operation) noexcept {
+        return inner::chooser_of(operation.operation_);
+    }
 
     static constexpr bool judges_results = true;
 
@@ -141,7 +146,7 @@ struct detail::operation_form<judged_operation<Operation, Predicate>> : detail::
 };
 
 template <typename Judged>
-struct detail::operation_form<erring_operation<Judged>> : detail::operation_form<Judged> {
+struct detail::operation_form<detail::erring_operation<Judged>> : detail::operation_form<Judged> {
     using inner = detail::operation_form<Judged>;
     using erring = erring_operation<Judged>;
 
@@ -153,6 +158,9 @@ struct detail::operation_form<erring_operation<Judged>> : detail::operation_form
         return inner::call(operation.operation_, which, std::forward<Token>(token)...);
     }
 
+    static machine_observer* chooser_of(erring& operation) noexcept {
+        return inner::chooser_of(operation.operation_);
+    }
     static void prepare(erring& operation, retry_machine& machine) {
         inner::prepare(operation.operation_, machine);
         machine.expect_errors();

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <asio_retry/detail/operation/connection_race.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/duration.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/compose.hpp>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,32 +24,38 @@ namespace asio_retry {
 ///     co_await async_retry(fresh_connection(socket, "example.org", "https"), policy);
 ///
 /// Each attempt closes the socket, looks up host and service, because addresses change, and connects to the
-/// first endpoint that accepts. Each connect uses a newly opened socket, because a failed connect leaves a
-/// socket unusable. The attempt fails when the last endpoint has failed; only then comes the delay. A failed
-/// attempt leaves the socket closed. An attempt_timeout is for all endpoints of an attempt.
+/// first endpoint that accepts. The connects overlap, as in RFC 8305 ("happy eyeballs"): each begins 250 ms
+/// after the one before, or at once when that one has failed. So a silent address costs 250 ms and not the
+/// attempt. The endpoints of a lookup are tried in its order, but IPv4 and IPv6 in turn. The first connection
+/// becomes that of the socket, and the other ones are closed.
 ///
-/// Preconditions: nothing else uses the socket during the operation. Options that you set on the socket before
-/// are lost.
+/// Each connect uses a newly opened socket, because a failed connect leaves a socket unusable. The attempt
+/// fails when all endpoints have failed; only then comes the delay. A failed attempt leaves the socket closed.
+/// An attempt_timeout is for the lookup and all endpoints of an attempt.
+///
+/// Preconditions: nothing else uses the socket during the operation, except that you may close or cancel it
+/// on the executor below. Options that you set on the socket before are lost.
 ///
 /// Lifetimes: the socket outlives the operation; the rest is copied.
 ///
 /// Completion signature: void(error_code, tcp::endpoint), with the connected endpoint.
 ///
-/// Executor: the socket's, unless the handler has an associated one. A thread of Asio makes the lookups.
+/// Executor: the socket's, unless the handler has an associated one. A thread of Asio makes the lookups, one
+/// after the other for each context. The timer of the connects uses real time, in a `virtual_time` too.
 ///
-/// Per-operation cancellation: all types, with the same meaning. A connect ends at once. A lookup that the
-/// system has begun cannot be interrupted. The attempt then ends when the lookup returns, with
-/// `operation_aborted` and without connecting; time limits of the policy wait for it too.
+/// Per-operation cancellation: all types, with the same meaning, at once. The system cannot interrupt a lookup
+/// that has begun, so the attempt leaves it behind: it ends later, unseen. Until then the context has work and
+/// its destructor waits, and later lookups of the context wait for it.
 ///
-/// Errors: that of the lookup; otherwise the error of the last endpoint, or `not_found` if there is no
-/// endpoint; `operation_aborted` when cancelled, or when the socket was closed during a connect.
+/// Errors: that of the lookup; otherwise the error of the last endpoint to fail, or `not_found` if there is no
+/// endpoint; `operation_aborted` when cancelled. If you close the socket during the connects, the attempt ends
+/// with `operation_aborted`, at the latest when the next of its connects ends or begins.
 ///
 /// Thread safety: distinct objects with distinct sockets are independent. On an executor of several threads,
 /// the handler of an operation that may be cancelled has a strand as its executor.
 template <typename Executor = boost::asio::any_io_executor>
 class fresh_connection {
     using tcp = boost::asio::ip::tcp;
-    using resolver = boost::asio::ip::basic_resolver<tcp, Executor>;
     using error_code = boost::system::error_code;
 
 public:
@@ -60,11 +68,26 @@ public:
         , host_(std::move(host))
         , service_(std::move(service)) {}
 
-    /// Connects to the first of these endpoints that accepts, in this order, without a lookup.
+    /// Connects to the first of these endpoints that accepts, without a lookup.
+    ///
+    /// The connects begin in this order, whatever the families, because you know which endpoint you prefer.
     fresh_connection(socket_type& socket, std::vector<tcp::endpoint> endpoints)
         : socket_(&socket)
         , endpoints_(std::move(endpoints))
         , looks_up_(false) {}
+
+    /// Begins each connect this long after the one before, if that has not failed; 250 ms at first.
+    ///
+    /// Returns a changed copy. RFC 8305 advises 100 ms to 2 s. With duration::max() a connect begins only when
+    /// the one before has failed. Throws std::invalid_argument below 10 ms, the least that the RFC permits.
+    [[nodiscard]] fresh_connection stagger(saturating_duration delay) const {
+        constexpr std::chrono::milliseconds least(10);
+        if (delay < least)
+            detail::refuse("stagger", delay, "must be at least 10ms");
+        fresh_connection changed = *this;
+        changed.stagger_ = delay;
+        return changed;
+    }
 
     /// Makes one attempt.
     template <typename Token>
@@ -81,11 +104,6 @@ private:
         }
     };
 
-    // If the socket has a default token, only a condition says which async_connect is meant.
-    struct any_endpoint {
-        bool operator()(error_code const&, tcp::endpoint const&) const noexcept { return true; }
-    };
-
     class one_attempt {
     public:
         explicit one_attempt(fresh_connection const& target)
@@ -93,67 +111,27 @@ private:
 
         template <typename Self>
         void operator()(Self& self) {
-            close();
+            fresh_connection target = std::move(target_); // *this moves with self
+            error_code ignored;
+            target.socket_->close(ignored);
             self.reset_cancellation_state(any_type_is_terminal());
-            if (target_.looks_up_)
-                look_up(self);
+            auto const race = std::make_shared<detail::connection_race<Executor, Self>>(
+                *target.socket_, target.stagger_, std::move(self));
+            if (target.looks_up_)
+                race->look_up(target.host_, target.service_);
             else
-                connect(self, std::vector<tcp::endpoint>(std::move(target_.endpoints_)));
-        }
-
-        template <typename Self>
-        void operator()(Self& self, error_code ec, typename resolver::results_type found) {
-            lookup_.reset();
-            if (self.cancelled() != boost::asio::cancellation_type::none)
-                ec = boost::asio::error::operation_aborted; // the lookup may not have heard of it
-            if (ec)
-                self.complete(ec, tcp::endpoint());
-            else
-                connect(self, found);
-        }
-
-        template <typename Self>
-        void operator()(Self& self, error_code ec, tcp::endpoint connected) {
-            if (ec)
-                close();
-            self.complete(ec, connected);
+                race->connect(std::move(target.endpoints_));
         }
 
     private:
-        template <typename Self>
-        void look_up(Self& self) {
-            // Not from the handler's allocator: the slot may keep a part of it beyond the attempt.
-            auto const lookup = std::make_shared<resolver>(target_.socket_->get_executor());
-            lookup_ = lookup;
-            // A lookup knows nothing of slots. The handler of the slot may outlive it.
-            if (auto slot = self.get_cancellation_state().slot(); slot.is_connected())
-                slot.assign([weak = std::weak_ptr(lookup)](boost::asio::cancellation_type_t) {
-                    if (auto const running = weak.lock())
-                        running->cancel();
-                });
-            std::string const host = std::move(target_.host_), service = std::move(target_.service_);
-            lookup->async_resolve(host, service, std::move(self));
-        }
-
-        template <typename Self, typename Endpoints>
-        void connect(Self& self, Endpoints const& endpoints) {
-            socket_type& socket = *target_.socket_; // *this moves with self
-            boost::asio::async_connect(socket, endpoints, any_endpoint(), std::move(self));
-        }
-
-        void close() {
-            error_code ignored;
-            target_.socket_->close(ignored);
-        }
-
         fresh_connection target_;
-        std::shared_ptr<resolver> lookup_;
     };
 
     socket_type* socket_;
     std::string host_, service_;
     std::vector<tcp::endpoint> endpoints_;
     bool looks_up_ = true;
+    duration stagger_ = std::chrono::milliseconds(250);
 };
 
 } // namespace asio_retry

@@ -44,6 +44,7 @@ struct attempt_end {
     duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
                      ///< if no gate measures time
     pushback said;   ///< the server's wish about retries
+    bool is_beaten = false; ///< abandoned, because an attempt of the hedge that began later has succeeded
 };
 
 namespace detail {
@@ -52,6 +53,15 @@ namespace detail {
 inline error_code const& attempt_refused_error() noexcept {
     static error_code const code = error::attempt_refused;
     return code;
+}
+
+/// The end of an attempt that was admitted at that time and does not begin.
+inline attempt_end unbegun(std::uint64_t number, time_point admitted) noexcept {
+    attempt_end end;
+    end.outcome = attempt_end::how::abandoned;
+    end.number = number;
+    end.now = admitted;
+    return end;
 }
 
 } // namespace detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/cancellation_probe.hpp>
+#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
@@ -40,10 +40,10 @@ public:
     /// For one operation.
     explicit retry_machine(retry_policy given_policy) noexcept
         : policy_(std::move(given_policy)) {
-        retry_settings const& settings = policy_.settings();
-        limits_attempts_ = settings.needs_.limits;
-        measures_time_ = settings.needs_.time;
-        is_told_ = settings.needs_.story;
+        detail::settings_facts const& facts = policy_.kept().facts;
+        limits_attempts_ = facts.limits;
+        measures_time_ = facts.time;
+        is_told_ = facts.story;
     }
     retry_machine(retry_machine const&) = delete;
     retry_machine& operator=(retry_machine const&) = delete;
@@ -70,6 +70,16 @@ public:
         has_hooks_ = has_hooks_ || has_hooks;
     }
 
+    /// The same for an observer that is a gate, too: it chooses a server for each attempt.
+    void choose_with(detail::machine_observer& chooser) noexcept {
+        observe(chooser);
+        chooses_ = true;
+    }
+
+    /// Whether there is one, which draws from the operation's source.
+    bool chooses() const noexcept { return chooses_; }
+    ASIO_RETRY_DECL void draw_from(random& source) noexcept; ///< before the start
+
     /// The attempts themselves say when they are healthy, and when they have sent something.
     void expect_marks() noexcept {
         marks_health_ = policy_.settings().reset_after.has_value();
@@ -84,7 +94,7 @@ public:
 
     /// Also asks `probe` whether to stop, before every initiation and after every callback. It must outlive the
     /// machine.
-    void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
+    void watch(detail::cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
     bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether one may be cancelled
     bool measures_time() const noexcept { return measures_time_; }     ///< whether `start` needs the time
@@ -214,7 +224,7 @@ public:
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
 
     /// For a retry nested in the running attempt; null without memory.
-    ASIO_RETRY_DECL detail::shared_value<nested_marks> marks_of_nested() noexcept;
+    ASIO_RETRY_DECL detail::shared_value<detail::nested_marks> marks_of_nested() noexcept;
 
     /// The attempt that is running or ran last.
     attempt current_attempt() const noexcept {
@@ -275,6 +285,8 @@ private:
     // The story for gates and observers, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;
+    admission ask_choosers(time_point now) noexcept;
+    bool has_gate() const noexcept { return chooses_ || policy_.settings().gate; }
     ASIO_RETRY_DECL bool announce_attempt(time_point now) noexcept;
     ASIO_RETRY_DECL void tell_attempt_begun(time_point now) noexcept;
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
@@ -305,7 +317,7 @@ private:
     time_point started_{};
     time_point deadline_ = (time_point::max)();
     detail::jitter_course course_;
-    cancellation_probe const* probe_ = nullptr;
+    detail::cancellation_probe const* probe_ = nullptr;
     detail::machine_observer* observer_ = nullptr;
     detail::operation_story* story_ = nullptr;       // its own; made when it is needed
     time_point began_{};                             // the attempt, or what would have been one
@@ -330,6 +342,7 @@ private:
     bool attempts_speak_ : 1 = false;
     bool names_rejected_ : 1 = false; // by an error of its own
     bool has_hooks_ : 1 = false;      // an observer has
+    bool chooses_ : 1 = false;        // an observer does
     detail::retry_wish wish_ : 3 {};  // about the last failure
     unsigned char : 0;
     bool has_sent_ = false;                            // the attempt, as it says itself

@@ -378,12 +378,17 @@ public:
     /// @}
 
     /// The fields; a copy of them if the policy is about to end.
-    retry_settings const& settings() const& noexcept { return settings_.get() ? *settings_.get() : defaults(); }
+    retry_settings const& settings() const& noexcept { return kept(); }
     /// The same, a copy.
     retry_settings settings() const&& { return settings(); }
 
 private:
-    ASIO_RETRY_DECL static retry_settings const& defaults() noexcept;
+    friend class retry_machine;
+
+    ASIO_RETRY_DECL static detail::kept_settings const& defaults() noexcept;
+    detail::kept_settings const& kept() const noexcept {
+        return settings_.get() ? *settings_.get() : defaults();
+    }
     template <typename Change>
     retry_policy changed(Change change) const;
 
@@ -395,7 +400,7 @@ private:
     ASIO_RETRY_DECL retry_policy with_on_success(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_on_give_up(retry_settings::hook hook) const;
     ASIO_RETRY_DECL retry_policy with_reason_of_give_up(detail::shared_function<void(stop_reason)> hook) const;
-    detail::shared_value<retry_settings> settings_; // null: the default settings
+    detail::shared_value<detail::kept_settings> settings_; // null: the default settings
 };
 
 } // namespace asio_retry

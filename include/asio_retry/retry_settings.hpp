@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-namespace asio_retry {
+namespace asio_retry::detail {
 
 /// The type of `any_failure`.
 struct any_failure_t {
@@ -30,8 +30,12 @@ struct any_failure_t {
     constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
 };
 
+} // namespace asio_retry::detail
+
+namespace asio_retry {
+
 /// For `retry_if`: retries every failure, `operation_aborted` and certificates too.
-inline constexpr any_failure_t any_failure{};
+inline constexpr detail::any_failure_t any_failure{};
 
 /// The fields of a retry_policy, for reading. The initial values are the default policy's.
 struct retry_settings {
@@ -53,7 +57,7 @@ struct retry_settings {
         }
     };
     /// The predicate of `retry_if`; nothing: the default rule.
-    using predicate = std::variant<std::monostate, code_predicate, exception_predicate, any_failure_t,
+    using predicate = std::variant<std::monostate, code_predicate, exception_predicate, detail::any_failure_t,
                                    event_predicate, typed_predicate, kind_predicate>;
     /// A hook.
     using hook = detail::shared_function<void(retry_event const&)>;
@@ -103,7 +107,7 @@ struct retry_settings {
     hook on_success;                                   ///< the same
     std::shared_ptr<retry_gate> gate;                  ///< null: no gate
     std::shared_ptr<retry_observer> observer;          ///< null: no observer
-    detail::shared_value<nested_marks> outer; ///< of a nested retry: the marks for the attempt that it runs in
+    detail::shared_value<detail::nested_marks> outer;  ///< of a nested retry: for the attempt around it
 
     /// Whether a time limit may cancel a running attempt.
     bool limits_attempts() const noexcept {
@@ -122,20 +126,24 @@ struct retry_settings {
 
     /// Whether a hook or predicate needs the facts of a retry_event.
     ASIO_RETRY_DECL bool tells_events() const noexcept;
-
-private:
-    friend class retry_policy;
-    friend class retry_machine;
-
-    /// Facts that every operation would otherwise have to look up again.
-    struct needs {
-        bool limits = false;
-        bool time = false;
-        bool story = false;
-        bool facts = false;       ///< whether a failure is retried depends on more than the failure
-        bool wait_limits = false; ///< beside a deadline
-    };
-    needs needs_;
 };
+
+namespace detail {
+
+/// Facts about settings that every operation would otherwise have to look up again.
+struct settings_facts {
+    bool limits = false;      ///< `limits_attempts`
+    bool time = false;        ///< `measures_time`
+    bool story = false;       ///< a gate, observer, `on_success` or outer attempt hears of it
+    bool failures = false;    ///< whether a failure is retried depends on more than the failure
+    bool wait_limits = false; ///< beside a deadline
+};
+
+/// The settings that a policy keeps, with their facts.
+struct kept_settings : retry_settings {
+    settings_facts facts;
+};
+
+} // namespace detail
 
 } // namespace asio_retry

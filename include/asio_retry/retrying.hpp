@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/detail/operation/repeated_initiation.hpp>
-#include <asio_retry/detail/policy/never.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_scope.hpp>
 
@@ -50,6 +49,14 @@ template <typename Token = detail::default_token>
     return detail::retrying_token<detail::source_of_scope, std::decay_t<Token>>{
         {{state_of(scope)}}, std::move(policy), std::forward<Token>(token)};
 }
+
+namespace detail {
+
+/// False, but only known when a template is instantiated with the type.
+template <typename>
+inline constexpr bool never = false;
+
+} // namespace detail
 
 /// Explains in a compiler error that the policy has to come first, or second after a scope.
 template <typename First, typename... Others>

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace asio_retry {
+namespace asio_retry::detail {
 
 /// An operation with hooks of its own. Made by `with_hooks`.
 template <typename Operation, typename OnRetry, typename OnEnd>
@@ -23,11 +23,15 @@ public:
         , hooks_(std::move(on_retry), std::move(on_end)) {}
 
 private:
-    friend struct detail::operation_form<hooked_operation>;
+    friend struct operation_form<hooked_operation>;
 
     Operation operation_;
-    detail::operation_hooks<OnRetry, OnEnd> hooks_;
+    operation_hooks<OnRetry, OnEnd> hooks_;
 };
+
+} // namespace asio_retry::detail
+
+namespace asio_retry {
 
 /// Gives one operation hooks of its own, beside the policy's: for facts of a request, such as its id in the
 /// log.
@@ -59,7 +63,7 @@ private:
 /// is still called. An exception of `on_end` does not change the outcome; it is in the report
 /// (`retry_report::hook_exceptions`).
 template <typename Operation, typename OnRetry, typename OnEnd = std::nullptr_t>
-hooked_operation<std::decay_t<Operation>, std::decay_t<OnRetry>, std::decay_t<OnEnd>>
+detail::hooked_operation<std::decay_t<Operation>, std::decay_t<OnRetry>, std::decay_t<OnEnd>>
 with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) {
     static_assert(
         detail::is_hook_of_retry<std::decay_t<OnRetry>>,
@@ -75,7 +79,8 @@ with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) 
 }
 
 template <typename Operation, typename OnRetry, typename OnEnd>
-struct detail::operation_form<hooked_operation<Operation, OnRetry, OnEnd>> : detail::operation_form<Operation> {
+struct detail::operation_form<detail::hooked_operation<Operation, OnRetry, OnEnd>>
+    : detail::operation_form<Operation> {
     using inner = detail::operation_form<Operation>;
     using hooked = hooked_operation<Operation, OnRetry, OnEnd>;
 
@@ -92,6 +97,9 @@ struct detail::operation_form<hooked_operation<Operation, OnRetry, OnEnd>> : det
         return inner::rejects(operation.operation_, values...);
     }
 
+    static machine_observer* chooser_of(hooked& operation) noexcept {
+        return inner::chooser_of(operation.operation_);
+    }
     static void prepare(hooked& operation, retry_machine& machine) {
         observation_at_exit const told(machine, operation.hooks_, true);
         inner::prepare(operation.operation_, machine);

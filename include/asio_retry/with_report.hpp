@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace asio_retry {
+namespace asio_retry::detail {
 
 /// An operation with a retry_report. Made by `with_report`.
 template <typename Operation>
@@ -22,11 +22,15 @@ public:
         , recorder_(given_report) {}
 
 private:
-    friend struct detail::operation_form<reported_operation>;
+    friend struct operation_form<reported_operation>;
 
     Operation operation_;
-    detail::report_recorder recorder_;
+    report_recorder recorder_;
 };
+
+} // namespace asio_retry::detail
+
+namespace asio_retry {
 
 /// Fills in `report` while the operation runs: `async_retry(with_report(operation, report), policy)`.
 ///
@@ -37,13 +41,13 @@ private:
 ///
 /// Thread safety: it is written where the operation runs, without a lock.
 template <typename Operation>
-reported_operation<std::decay_t<Operation>> with_report(Operation&& operation, retry_report& report) {
+detail::reported_operation<std::decay_t<Operation>> with_report(Operation&& operation, retry_report& report) {
     detail::refuse_if_empty("with_report.operation", operation);
     return {std::forward<Operation>(operation), report};
 }
 
 template <typename Operation>
-struct detail::operation_form<reported_operation<Operation>> : detail::operation_form<Operation> {
+struct detail::operation_form<detail::reported_operation<Operation>> : detail::operation_form<Operation> {
     using inner = detail::operation_form<Operation>;
     using reported = reported_operation<Operation>;
 
@@ -61,6 +65,9 @@ struct detail::operation_form<reported_operation<Operation>> : detail::operation
     static constexpr bool prepares = true;
     static_assert(!inner::is_reported, "with_report: the operation has a report already");
 
+    static machine_observer* chooser_of(reported& operation) noexcept {
+        return inner::chooser_of(operation.operation_);
+    }
     static void prepare(reported& operation, retry_machine& machine) {
         observation_at_exit const recorded(machine, operation.recorder_);
         operation.recorder_.clear();

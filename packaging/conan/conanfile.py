@@ -23,7 +23,7 @@ class AsioRetry(ConanFile):
 
     def export_sources(self):
         root = join(self.recipe_folder, "..", "..")
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "tool/*"):
             copy(self, pattern, src=root, dst=self.export_sources_folder)
 
     def layout(self):
@@ -36,6 +36,8 @@ class AsioRetry(ConanFile):
 
     def requirements(self):
         self.requires("boost/[>=1.81.0]", transitive_headers=True)
+        if self.options.tool:
+            self.requires("cli11/[>=2.1]")
 
     def generate(self):
         CMakeDeps(self).generate()

@@ -25,7 +25,7 @@ private:
     detached_attempt* attempt_;
 };
 
-detached_attempt::detached_attempt(operation_core& operation)
+detached_attempt::detached_attempt(retry_driver& operation)
     : operation_(operation)
     , health_(operation.machine(), operation)
     , current_(operation.machine().current_attempt())

@@ -1,5 +1,6 @@
 #include <asio_retry/failure_class.hpp>
 
+#include "policy/enumerator_name.hpp"
 #include "policy/known_class.hpp"
 #include "policy/protocol_codes.hpp"
 #include "policy/system_codes.hpp"
@@ -13,9 +14,12 @@
 namespace asio_retry {
 namespace {
 
+constexpr failure_class no_failure{failure_kind::none, effect::none};
 constexpr failure_class not_done{failure_kind::transient, effect::none};
 constexpr failure_class perhaps_done{failure_kind::transient, effect::possible};
 constexpr failure_class no_answer{failure_kind::timeout, effect::possible};
+constexpr failure_class limited{failure_kind::throttled, effect::none};
+constexpr failure_class too_busy{failure_kind::overloaded, effect::none};
 constexpr failure_class hopeless{failure_kind::permanent, effect::possible};
 
 failure_class classify_errno(int value) noexcept {
@@ -87,21 +91,9 @@ failure_class classify_addrinfo(int value) noexcept {
 } // namespace
 
 std::string_view to_string(failure_kind kind) noexcept {
-    switch (kind) {
-    case failure_kind::none:
-        return "none";
-    case failure_kind::permanent:
-        return "permanent";
-    case failure_kind::transient:
-        return "transient";
-    case failure_kind::timeout:
-        return "timeout";
-    case failure_kind::throttled:
-        return "throttled";
-    case failure_kind::overloaded:
-        return "overloaded";
-    }
-    return "unknown failure_kind";
+    static constexpr std::string_view names[] = {"none",    "permanent", "transient",
+                                                 "timeout", "throttled", "overloaded"};
+    return detail::enumerator_name<failure_kind::overloaded>(names, kind, "unknown failure_kind");
 }
 
 std::ostream& operator<<(std::ostream& out, failure_kind kind) {
@@ -154,6 +146,89 @@ bool worth_retrying(error_code const& ec) noexcept {
 bool surely_not_done(error_code const& ec) noexcept {
     failure_class const what = classify(ec);
     return what.kind != failure_kind::permanent && what.effect == effect::none;
+}
+
+// --- the tables of protocols
+
+failure_class classify_http(int status) noexcept {
+    switch (status) {
+    case 421:
+    case 425:
+        return not_done;
+    case 408:
+    case 504:
+        return no_answer;
+    case 429:
+        return limited;
+    case 503:
+        return {failure_kind::overloaded, effect::possible};
+    case 501:
+    case 505:
+        return hopeless;
+    }
+    if (100 <= status && status < 400)
+        return no_failure;
+    return 500 <= status && status < 600 ? perhaps_done : hopeless;
+}
+
+failure_class classify_grpc(int code) noexcept {
+    switch (code) {
+    case 0: // OK
+        return no_failure;
+    case 2:  // UNKNOWN
+    case 13: // INTERNAL
+    case 14: // UNAVAILABLE
+        return perhaps_done;
+    case 4: // DEADLINE_EXCEEDED
+        return no_answer;
+    case 8: // RESOURCE_EXHAUSTED
+        return limited;
+    case 10: // ABORTED
+        return not_done;
+    }
+    return hopeless;
+}
+
+failure_class classify_sqlstate(std::string_view state) noexcept {
+    if (state.size() != 5)
+        return hopeless;
+    std::string_view const group = state.substr(0, 2);
+    if (group == "00" || group == "01" || group == "02")
+        return no_failure;
+    if (state == "40003" || state == "57P01" || state == "57P02" || state == "57P05" || state == "58030")
+        return perhaps_done;
+    if (state == "55P03" || state == "57P03" || state == "25006" || state == "08001" || state == "08004")
+        return not_done;
+    if (state == "57014")
+        return no_answer;
+    if (group == "08")
+        return perhaps_done;
+    if (group == "40")
+        return not_done;
+    return group == "53" ? too_busy : hopeless;
+}
+
+failure_class classify_redis(std::string_view error_reply) noexcept {
+    if (error_reply.starts_with('-'))
+        error_reply.remove_prefix(1);
+    std::string_view const word = error_reply.substr(0, error_reply.find_first_of(" \t\r\n"));
+    if (word == "LOADING" || word == "BUSY" || word == "OOM")
+        return too_busy;
+    if (word == "TRYAGAIN" || word == "READONLY" || word == "MASTERDOWN" || word == "CLUSTERDOWN" ||
+        word == "NOREPLICAS")
+        return not_done;
+    return hopeless;
+}
+
+judgement judge_http(int status, std::string_view retry_after,
+                     std::chrono::system_clock::time_point now) noexcept {
+    judgement result;
+    result.what = classify_http(status);
+    result.status = status;
+    result.failed = result.what.kind != failure_kind::none;
+    if (result.failed)
+        result.said = parse_retry_after(retry_after, now);
+    return result;
 }
 
 } // namespace asio_retry

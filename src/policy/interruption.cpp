@@ -1,19 +1,12 @@
 #include <asio_retry/interruption.hpp>
 
+#include "policy/enumerator_name.hpp"
+
 namespace asio_retry {
 
 std::string_view to_string(interruption what) noexcept {
-    switch (what) {
-    case interruption::none:
-        return "none";
-    case interruption::attempt_timeout:
-        return "attempt_timeout";
-    case interruption::deadline:
-        return "deadline";
-    case interruption::cancellation:
-        return "cancellation";
-    }
-    return "unknown interruption";
+    static constexpr std::string_view names[] = {"none", "attempt_timeout", "deadline", "cancellation"};
+    return detail::enumerator_name<interruption::cancellation>(names, what, "unknown interruption");
 }
 
 } // namespace asio_retry

@@ -3,13 +3,16 @@
 #include <asio_retry/detail/policy/operation_story.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_observer.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <new>
+#include <tuple>
 
-// The part of the machine that gates and observers take part in.
+// How gates, observers, hooks and predicates take part.
 
 namespace asio_retry {
 namespace {
@@ -57,9 +60,9 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     if (is_refused_ || is_admitted_ || !makes_attempts_)
         return !is_refused_;
-    if (settings.gate) {
-        time_point const asked = settings.gate_measures_time ? now : time_point();
-        admission const answer = settings.gate->admit(attempts_ + 1, asked);
+    if (has_gate()) {
+        time_point const asked = chooses_ || settings.gate_measures_time ? now : time_point();
+        admission const answer = chooses_ ? ask_choosers(asked) : settings.gate->admit(attempts_ + 1, asked);
         if (answer.until > asked) {
             is_refused_ = true;
             error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
@@ -74,9 +77,37 @@ bool retry_machine::ask_gate(time_point now) noexcept {
             return false;
         }
     }
-    is_admitted_ = settings.gate || settings.observer;
+    is_admitted_ = has_gate() || settings.observer;
     began_ = now;
     return !cancelled(); // the gate or another thread may have cancelled
+}
+
+/// The policy's gate, then those of the operation. If a later one refuses, the attempt is abandoned in the
+/// earlier.
+[[gnu::noinline]] // or an operation with a gate alone is dearer
+admission
+retry_machine::ask_choosers(time_point now) noexcept {
+    std::uint64_t const number = attempts_ + 1;
+    auto const& gate = policy_.settings().gate;
+    admission answer = gate ? gate->admit(number, now) : admission(now);
+    if (answer.until > now)
+        return answer;
+    for (auto* one = observer_; one; one = one->next) {
+        answer = one->admit(number, now);
+        if (answer.until <= now)
+            continue;
+        for (auto* earlier = observer_; earlier != one; earlier = earlier->next)
+            earlier->on_attempt_end(detail::unbegun(number, now));
+        if (gate)
+            gate->on_end(detail::unbegun(number, now));
+        break;
+    }
+    return answer;
+}
+
+void retry_machine::draw_from(random& source) noexcept {
+    for (auto* one = observer_; one; one = one->next)
+        one->draw_from(source);
 }
 
 /// Tells the observer that the next attempt begins. Returns false if the observer cancels.
@@ -119,13 +150,13 @@ void retry_machine::on_sent() noexcept {
         outer->sent = true;
 }
 
-detail::shared_value<nested_marks> retry_machine::marks_of_nested() noexcept {
+detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noexcept {
     try {
         if (story() && !story_->marks)
-            story_->marks = detail::shared_value<nested_marks>::make();
+            story_->marks = detail::shared_value<detail::nested_marks>::make();
     } catch (...) { // without memory the nested retry has no marks
     }
-    return story_ ? story_->marks : detail::shared_value<nested_marks>();
+    return story_ ? story_->marks : detail::shared_value<detail::nested_marks>();
 }
 
 // --- its end
@@ -187,9 +218,13 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // otherwise its cost is given back
     has_begun_ = false;
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
-    if (auto const& gate = policy_.settings().gate) {
+    if (has_gate()) {
         time_point const when = outcome == attempt_end::how::abandoned ? began_ : now;
-        gate->on_end({outcome, kind, after, number, when, took, said});
+        attempt_end const end{outcome, kind, after, number, when, took, said};
+        if (auto const& gate = policy_.settings().gate)
+            gate->on_end(end);
+        if (chooses_)
+            detail::tell_all(observer_, &detail::machine_observer::on_attempt_end, end);
     }
     if (!has_policy_observer() || !story_->is_announced)
         return;
@@ -228,7 +263,7 @@ void retry_machine::give_lease_back() noexcept {
 }
 
 void retry_machine::tell_retry(verdict const& failure, duration delay, time_point now) noexcept {
-    if (policy_.settings().gate && !failure.is_rejected() && story()) {
+    if (has_gate() && !failure.is_rejected() && story()) {
         story_->last = failure.error();
         story_->thrown = failure.exception();
         story_->has_failure = true;
@@ -276,6 +311,8 @@ void retry_machine::end_story() noexcept {
 
 // --- the observer
 
+retry_observer::~retry_observer() = default;
+
 bool retry_machine::has_policy_observer() const noexcept {
     return story_ && story_->number != 0;
 }
@@ -297,6 +334,95 @@ void retry_machine::observe(observation& event, time_point now) noexcept {
     event.operation = story_->number;
     event.now = story_->seen;
     policy_.settings().observer->on_event(event);
+}
+
+// --- hooks and predicates of the policy
+
+namespace {
+
+/// Reports the exception that is being handled.
+void report_exception(detail::machine_observer* observers) noexcept {
+    detail::tell_all(observers, &detail::machine_observer::on_hook_exception, std::current_exception());
+}
+
+/// Calls hooks after the outcome is known. An exception changes no outcome, and does not keep the other hooks
+/// from being called.
+void call_at_end(retry_settings::hook const& own, detail::machine_observer* observers,
+                 retry_event const& event) noexcept {
+    auto const call = [&](auto const& hook) {
+        try {
+            hook();
+        } catch (...) {
+            report_exception(observers);
+        }
+    };
+    if (own)
+        call([&] { own(event); });
+    for (auto* one = observers; one; one = one->next)
+        call([&] { one->call_on_end(event); });
+}
+
+} // namespace
+
+detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
+    detail::attempt_facts known{attempts_,
+                                {},
+                                {},
+                                interrupted_by_,
+                                attempts_ != 0 && makes_attempts_ && (has_sent_ || !attempts_speak_)};
+    if (measures_time_) {
+        known.elapsed = elapsed_between(story_ ? std::min(story_->initiated, started_) : started_, now);
+        if (attempts_ != 0 && makes_attempts_)
+            known.took = elapsed_between(began_, now);
+    }
+    if (story_ && story_->marks && story_->marks->sent)
+        known.may_have_sent = true;
+    known.wish = wish_;
+    std::tie(known.limit, known.allowed) = reached_limit();
+    if (story_) {
+        known.heeded = story_->heeded;
+        known.is_forbidden = story_->marks && story_->marks->forbidden;
+    }
+    return known;
+}
+
+void retry_machine::call_on_retry(verdict const& failure, duration delay, time_point now) const {
+    retry_event event = detail::event_of(policy_.settings(), failure, facts(now));
+    event.delay = delay;
+    try {
+        if (policy_.settings().on_retry)
+            policy_.settings().on_retry(event);
+        for (auto* one = observer_; one; one = one->next)
+            one->call_on_retry(event);
+    } catch (...) {
+        report_exception(observer_);
+        std::rethrow_exception(detail::hook_exception(
+            std::current_exception(),
+            failure.exception() ? failure.exception() : detail::exception_of(failure.error())));
+    }
+}
+
+void retry_machine::call_on_give_up(verdict const& failure, time_point now, stop_reason reason) const noexcept {
+    detail::attempt_facts const known = facts(now);
+    retry_event event = detail::event_of(failure, known);
+    try {
+        event = detail::event_of(policy_.settings(), failure, known);
+    } catch (...) { // the policy's own classifier
+        report_exception(observer_);
+    }
+    event.reason = reason;
+    call_at_end(policy_.settings().on_give_up, observer_, event);
+}
+
+void retry_machine::call_on_success(time_point now) const noexcept {
+    detail::attempt_facts const known = facts(now);
+    retry_event event;
+    event.attempt = known.number;
+    event.reason = stop_reason::succeeded;
+    event.elapsed = known.elapsed;
+    event.took = known.took;
+    event.sent = effect::possible;
+    call_at_end(policy_.settings().on_success, observer_, event);
 }
 
 } // namespace asio_retry

@@ -23,23 +23,23 @@ bool retry_settings::tells_events() const noexcept {
            std::ranges::any_of(rules, takes_event, &rule::matches);
 }
 
-retry_settings const& retry_policy::defaults() noexcept {
-    static retry_settings const settings;
+detail::kept_settings const& retry_policy::defaults() noexcept {
+    static detail::kept_settings const settings;
     return settings;
 }
 
 template <typename Change>
 retry_policy retry_policy::changed(Change change) const {
     retry_policy result;
-    result.settings_ = detail::shared_value<retry_settings>::make(settings(), [&](retry_settings& s) {
+    result.settings_ = detail::shared_value<detail::kept_settings>::make(kept(), [&](detail::kept_settings& s) {
         change(s);
-        s.needs_ = {.limits = s.limits_attempts(),
-                    .time = s.measures_time(),
-                    .story = s.gate || s.observer || s.on_success || s.outer,
-                    .facts = !s.retry_sent ||
-                             std::holds_alternative<retry_settings::event_predicate>(s.retry_if) ||
-                             std::holds_alternative<retry_settings::kind_predicate>(s.retry_if),
-                    .wait_limits = s.max_elapsed || s.max_waited};
+        s.facts = {.limits = s.limits_attempts(),
+                   .time = s.measures_time(),
+                   .story = s.gate || s.observer || s.on_success || s.outer,
+                   .failures = !s.retry_sent ||
+                               std::holds_alternative<retry_settings::event_predicate>(s.retry_if) ||
+                               std::holds_alternative<retry_settings::kind_predicate>(s.retry_if),
+                   .wait_limits = s.max_elapsed || s.max_waited};
     });
     return result;
 }

@@ -1,5 +1,6 @@
 #include "text/arguments.hpp"
 
+#include "policy/enumerator_name.hpp"
 #include "text/failure_kinds.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
@@ -10,21 +11,10 @@ namespace asio_retry::detail {
 namespace {
 
 std::string_view name_of(parameter_kind kind) {
-    switch (kind) {
-    case parameter_kind::a_duration:
-        return "a duration such as 500ms";
-    case parameter_kind::a_number:
-        return "a number";
-    case parameter_kind::a_whole_number:
-        return "a whole number";
-    case parameter_kind::a_flag:
-        return "true or false";
-    case parameter_kind::a_failure_kind:
-        return "a kind of failure such as timeout";
-    case parameter_kind::a_backoff:
-        break;
-    }
-    return "a backoff";
+    static constexpr std::string_view names[] = {
+        "a duration such as 500ms",         "a number", "a whole number", "true or false", "a backoff",
+        "a kind of failure such as timeout"};
+    return enumerator_name<parameter_kind::a_failure_kind>(names, kind, "");
 }
 
 bool is_of(parameter_kind kind, argument const& a) {

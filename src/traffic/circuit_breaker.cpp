@@ -1,5 +1,6 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 
+#include "policy/enumerator_name.hpp"
 #include "traffic/option_rules.hpp"
 
 #include <algorithm>
@@ -38,17 +39,8 @@ bool is_breaker_failure(attempt_end const& end) noexcept {
 } // namespace
 
 std::string_view to_string(breaker_state state) noexcept {
-    switch (state) {
-    case breaker_state::closed:
-        return "closed";
-    case breaker_state::open:
-        return "open";
-    case breaker_state::half_open:
-        return "half_open";
-    case breaker_state::isolated:
-        return "isolated";
-    }
-    return "unknown breaker_state";
+    static constexpr std::string_view names[] = {"closed", "open", "half_open", "isolated"};
+    return detail::enumerator_name<breaker_state::isolated>(names, state, "unknown breaker_state");
 }
 
 std::ostream& operator<<(std::ostream& out, breaker_state state) {
@@ -66,6 +58,35 @@ breaker_state circuit_breaker::state(time_point now) const noexcept {
     std::lock_guard const lock(mutex_);
     breaker_state const state = state_;
     return state == breaker_state::open && now >= open_until_ ? breaker_state::half_open : state;
+}
+
+time_point circuit_breaker::open_until(time_point now) const noexcept {
+    if (state_ == breaker_state::closed)
+        return now;
+    std::lock_guard const lock(mutex_);
+    switch (state_) {
+    case breaker_state::closed:
+        return now;
+    case breaker_state::isolated:
+        return time_point::max();
+    case breaker_state::open:
+        return std::max(now, open_until_);
+    case breaker_state::half_open:
+        break;
+    }
+    if (now < open_until_)
+        return open_until_;
+    auto const taken = std::ranges::find_if(
+        places_, [&](time_point began) { return elapsed_between(began, now) < options_.open_cap; });
+    if (static_cast<std::size_t>(places_.end() - taken) + succeeded_ < options_.probes)
+        return now;
+    return saturating_add(*taken, options_.open_cap); // not the end: fewer than `probes` have succeeded
+}
+
+double circuit_breaker::failure_share(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    auto const [attempts, failures, slow] = window_.total_at(now);
+    return attempts == 0 ? 0 : static_cast<double>(failures) / static_cast<double>(attempts);
 }
 
 void circuit_breaker::isolate() noexcept {

@@ -114,23 +114,11 @@ token_budget_options grpc_tokens(double max_tokens, double token_ratio) {
 }
 
 token_budget_options aws_tokens() {
-    token_budget_options options;
-    options.capacity = 500;
-    options.per_success = 1;
-    options.cost = 14;
-    options.throttled_cost = 5;
-    options.refund = true;
-    return options;
+    return {.capacity = 500, .per_success = 1, .cost = 14, .throttled_cost = 5, .refund = true};
 }
 
 token_budget_options aws_tokens_2016() {
-    token_budget_options options;
-    options.capacity = 500;
-    options.per_success = 1;
-    options.cost = 5;
-    options.timeout_cost = 10;
-    options.refund = true;
-    return options;
+    return {.capacity = 500, .per_success = 1, .cost = 5, .timeout_cost = 10, .refund = true};
 }
 
 } // namespace asio_retry

@@ -22,19 +22,25 @@ using namespace std::chrono_literals;
 
 plan const hour{1, 1h, 1h, spread::none};
 
+struct context_of_operations {
+    asio::io_context io{1};
+    asio::steady_timer const makes_the_reactor{io};
+    retry_policy const policy = hour.policy();
+    tally<> ended;
+};
+
 /// Where the operations wait that `begin_all` starts, and that `cancel_all` cancels.
 template <typename Begin, typename Cancel>
-figures measure(asio::io_context& io, tally<>& ended, std::size_t operations, Begin begin_all,
-                Cancel cancel_all) {
+figures measure(context_of_operations& all, std::size_t operations, Begin begin_all, Cancel cancel_all) {
     usage const empty = used_so_far();
     begin_all();
-    io.poll(); // until nothing is left but to wait
+    all.io.poll(); // until nothing is left but to wait
     usage const waiting = used_so_far();
     cancel_all();
-    io.restart();
-    io.run();
+    all.io.restart();
+    all.io.run();
     usage const after = used_so_far();
-    ended.expect(0, operations);
+    all.ended.expect(0, operations);
     auto const count = static_cast<double>(operations);
     return {{"cpu_ns", (after.cpu_ns - waiting.cpu_ns) / count},
             {"allocations", static_cast<double>(waiting.allocations - empty.allocations) / count},
@@ -46,16 +52,14 @@ template <typename Contender>
 figures through_slots(std::size_t operations) {
     trim_heap();
     auto const signals = std::make_unique<asio::cancellation_signal[]>(operations);
-    asio::io_context io(1);
-    asio::steady_timer const makes_the_reactor(io);
-    retry_policy const policy = hour.policy();
-    tally<> ended;
+    context_of_operations all;
     return measure(
-        io, ended, operations,
+        all, operations,
         [&] {
             for (std::size_t i = 0; i != operations; ++i)
-                Contender::start(io, hour, policy, unobserved(),
-                                 asio::bind_cancellation_slot(signals[i].slot(), count_end<tally<>>{&ended}));
+                Contender::start(
+                    all.io, hour, all.policy, unobserved(),
+                    asio::bind_cancellation_slot(signals[i].slot(), count_end<tally<>>{&all.ended}));
         },
         [&] {
             for (std::size_t i = 0; i != operations; ++i)
@@ -67,14 +71,13 @@ figures through_timers(std::size_t operations) {
     using retry = retry_by_callback<token_operation<io_executor>, count_end<tally<>>>;
     trim_heap();
     std::vector<retry*> running(operations);
-    asio::io_context io(1);
-    asio::steady_timer const makes_the_reactor(io);
-    tally<> ended;
+    context_of_operations all;
     return measure(
-        io, ended, operations,
+        all, operations,
         [&] {
             for (retry*& one : running)
-                one = hand_callbacks::start(io, hour, retry_policy(), unobserved(), count_end<tally<>>{&ended});
+                one = hand_callbacks::start(all.io, hour, retry_policy(), unobserved(),
+                                            count_end<tally<>>{&all.ended});
         },
         [&] {
             for (retry* const one : running)
@@ -84,16 +87,14 @@ figures through_timers(std::size_t operations) {
 
 figures through_scope(std::size_t operations) {
     trim_heap();
-    asio::io_context io(1);
-    asio::steady_timer const makes_the_reactor(io);
-    retry_scope scope(io);
-    retry_policy const policy = hour.policy();
-    tally<> ended;
+    context_of_operations all;
+    retry_scope scope(all.io);
     return measure(
-        io, ended, operations,
+        all, operations,
         [&] {
             for (std::size_t i = 0; i != operations; ++i)
-                async_retry(scope, make_operation(io, hour, unobserved()), policy, count_end<tally<>>{&ended});
+                async_retry(scope, make_operation(all.io, hour, unobserved()), all.policy,
+                            count_end<tally<>>{&all.ended});
         },
         [&] { scope.cancel(); });
 }

@@ -17,6 +17,13 @@ token_operation<io_executor, Observer> make_operation(asio::io_context& io, plan
     return {io.get_executor(), how.failures, observer};
 }
 
+/// The same as a coroutine. `Form` is awaitable_operation or throwing_operation.
+template <template <typename, typename> typename Form, typename Executor = asio::any_io_executor,
+          typename Observer>
+auto make_coroutine(asio::io_context& io, plan const& how, Observer observer) {
+    return Form<Executor, token_operation<io_executor, Observer>>{make_operation(io, how, observer)};
+}
+
 /// Begins, as a coroutine, what `Contender::call` returns.
 template <typename Contender, typename Executor = asio::any_io_executor>
 struct spawned {
@@ -38,7 +45,7 @@ struct hand_as_tuple : spawned<hand_as_tuple> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
-        return retry_by_tuple(make_operation(io, how, observer), how);
+        return retry_values(make_operation(io, how, observer), how, asio::as_tuple(asio::use_awaitable));
     }
 };
 
@@ -48,7 +55,7 @@ struct hand_exceptions : spawned<hand_exceptions> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
-        return retry_by_exception(make_operation(io, how, observer), how);
+        return retry_exceptions(make_operation(io, how, observer), how, asio::use_awaitable);
     }
 };
 
@@ -72,9 +79,7 @@ struct hand_awaitable_values : spawned<hand_awaitable_values> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
-        using operation = token_operation<io_executor, Observer>;
-        return retry_awaitable(awaitable_operation<executor_type, operation>{make_operation(io, how, observer)},
-                               how);
+        return retry_values(make_coroutine<awaitable_operation>(io, how, observer), how);
     }
 };
 
@@ -84,32 +89,28 @@ struct hand_awaitable_exceptions : spawned<hand_awaitable_exceptions> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
-        using operation = token_operation<io_executor, Observer>;
-        return retry_throwing_awaitable(
-            throwing_operation<executor_type, operation>{make_operation(io, how, observer)}, how);
+        return retry_exceptions(make_coroutine<throwing_operation>(io, how, observer), how);
     }
 };
 
 // --- the operation itself, which nobody retries
 
-struct bare_await {
-    static constexpr char const* name = "bare operation: co_await";
+template <typename Token>
+struct bare_call {
     using executor_type = asio::any_io_executor;
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
-        return make_operation(io, how, observer)(asio::as_tuple(asio::use_awaitable));
+        return make_operation(io, how, observer)(asio::as_tuple(Token()));
     }
 };
 
-struct bare_deferred {
-    static constexpr char const* name = "bare operation: co_await, deferred";
-    using executor_type = asio::any_io_executor;
+struct bare_await : bare_call<asio::use_awaitable_t<>> {
+    static constexpr char const* name = "bare operation: co_await";
+};
 
-    template <typename Observer>
-    static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
-        return make_operation(io, how, observer)(asio::as_tuple(asio::deferred));
-    }
+struct bare_deferred : bare_call<asio::deferred_t> {
+    static constexpr char const* name = "bare operation: co_await, deferred";
 };
 
 struct bare_callback {

@@ -23,25 +23,18 @@
 namespace asio_retry::bench {
 
 /// A coroutine that awaits what `Contender::call` returns, as in a program that has more to do.
-template <typename Contender, typename Observer>
-auto await_call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer)
-    -> decltype(Contender::call(io, how, policy, observer)) {
-    auto call = Contender::call(io, how, policy, observer);
-    co_return co_await std::move(call);
-}
-
-/// Begins such a coroutine.
-template <typename Contender, typename Executor = asio::any_io_executor>
-struct awaited_in_coroutine {
-    using executor_type = Executor;
-
-    template <typename Observer, typename Handler>
-    static void start(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer,
-                      Handler handler) {
-        asio::co_spawn(Executor(io.get_executor()), await_call<Contender>(io, how, policy, observer),
-                       std::move(handler));
+template <typename Contender>
+struct awaiting {
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer)
+        -> decltype(Contender::call(io, how, policy, observer)) {
+        auto call = Contender::call(io, how, policy, observer);
+        co_return co_await std::move(call);
     }
 };
+
+template <typename Contender, typename Executor = asio::any_io_executor>
+using awaited_in_coroutine = spawned<awaiting<Contender>, Executor>;
 
 struct retry_callback_io {
     static constexpr char const* name = "async_retry: callback, io_context";
@@ -91,10 +84,8 @@ struct retry_awaitable_any : spawned<retry_awaitable_any> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
-        using operation = token_operation<io_executor, Observer>;
-        return async_retry(
-            awaitable_operation<asio::any_io_executor, operation>{make_operation(io, how, observer)}, policy,
-            asio::as_tuple(asio::use_awaitable));
+        return async_retry(make_coroutine<awaitable_operation>(io, how, observer), policy,
+                           asio::as_tuple(asio::use_awaitable));
     }
 };
 
@@ -103,9 +94,8 @@ struct retry_awaitable_io : spawned<retry_awaitable_io, io_executor> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
-        using operation = token_operation<io_executor, Observer>;
-        return async_retry(awaitable_operation<io_executor, operation>{make_operation(io, how, observer)},
-                           policy, asio::as_tuple(asio::use_awaitable_t<io_executor>()));
+        return async_retry(make_coroutine<awaitable_operation, io_executor>(io, how, observer), policy,
+                           asio::as_tuple(asio::use_awaitable_t<io_executor>()));
     }
 };
 
@@ -114,10 +104,7 @@ struct retry_throwing_awaitable_any : spawned<retry_throwing_awaitable_any> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
-        using operation = token_operation<io_executor, Observer>;
-        return async_retry(
-            throwing_operation<asio::any_io_executor, operation>{make_operation(io, how, observer)}, policy,
-            asio::use_awaitable);
+        return async_retry(make_coroutine<throwing_operation>(io, how, observer), policy, asio::use_awaitable);
     }
 };
 
@@ -136,9 +123,8 @@ struct retry_limited {
     static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
         using namespace std::chrono_literals;
         static retry_policy const limited = policy.attempt_timeout(2s).total_timeout(30s);
-        using operation = token_operation<io_executor, Observer>;
-        return async_retry(awaitable_operation<executor_type, operation>{make_operation(io, how, observer)},
-                           limited, asio::as_tuple(asio::use_awaitable));
+        return async_retry(make_coroutine<awaitable_operation>(io, how, observer), limited,
+                           asio::as_tuple(asio::use_awaitable));
     }
 };
 
@@ -146,53 +132,49 @@ struct retry_limited_on_strand : on_strand<retry_limited> {
     static constexpr char const* name = "async_retry: awaitable, two time limits, on a strand";
 };
 
-/// An attempt, and a timer that would stop it: this one has nothing to stop.
-struct hand_limited {
-    static constexpr char const* name = "hand: awaitable operation, a kept steady_timer";
+/// An attempt, and a timer that would stop it.
+template <bool CanBeStopped>
+asio::awaitable<std::tuple<error_code>> attempt_beside_timer(asio::io_context& io, plan const& how,
+                                                             asio::steady_timer& limit) {
+    using namespace std::chrono_literals;
+    asio::cancellation_signal stop;
+    limit.expires_after(2s);
+    limit.async_wait([&stop](error_code code) {
+        if (!code)
+            stop.emit(asio::cancellation_type::terminal);
+    });
+    auto attempt = make_coroutine<awaitable_operation>(io, how, unobserved());
+    std::tuple<error_code> result;
+    if constexpr (CanBeStopped) // a coroutine that is spawned, in a slot of its own
+        result = co_await asio::co_spawn(limit.get_executor(), attempt(),
+                                         asio::bind_cancellation_slot(stop.slot(), asio::use_awaitable));
+    else
+        result = co_await attempt();
+    limit.cancel();
+    co_return result;
+}
+
+template <bool CanBeStopped>
+struct hand_beside_timer {
     using executor_type = asio::any_io_executor;
     using kept = asio::steady_timer;
 
-    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how, kept& limit) {
-        using namespace std::chrono_literals;
-        asio::cancellation_signal stop;
-        limit.expires_after(2s);
-        limit.async_wait([&stop](error_code code) {
-            if (!code)
-                stop.emit(asio::cancellation_type::terminal);
-        });
-        using operation = token_operation<io_executor>;
-        awaitable_operation<executor_type, operation> attempt{make_operation(io, how, unobserved())};
-        auto const result = co_await attempt();
-        limit.cancel();
-        co_return result;
+    static auto call(asio::io_context& io, plan const& how, kept& limit) {
+        return attempt_beside_timer<CanBeStopped>(io, how, limit);
     }
+};
+
+/// This timer has nothing to stop.
+struct hand_limited : hand_beside_timer<false> {
+    static constexpr char const* name = "hand: awaitable operation, a kept steady_timer";
 };
 
 struct hand_limited_on_strand : on_strand<hand_limited> {
     static constexpr char const* name = "hand: awaitable operation, a kept steady_timer, on a strand";
 };
 
-/// The same, and the attempt can be told to stop: a coroutine that is spawned, in a slot of its own.
-struct hand_stopped {
+struct hand_stopped : hand_beside_timer<true> {
     static constexpr char const* name = "hand: awaitable operation that a kept steady_timer can stop";
-    using executor_type = asio::any_io_executor;
-    using kept = asio::steady_timer;
-
-    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how, kept& limit) {
-        using namespace std::chrono_literals;
-        asio::cancellation_signal stop;
-        limit.expires_after(2s);
-        limit.async_wait([&stop](error_code code) {
-            if (!code)
-                stop.emit(asio::cancellation_type::terminal);
-        });
-        using operation = token_operation<io_executor>;
-        awaitable_operation<executor_type, operation> attempt{make_operation(io, how, unobserved())};
-        auto const result = co_await asio::co_spawn(
-            limit.get_executor(), attempt(), asio::bind_cancellation_slot(stop.slot(), asio::use_awaitable));
-        limit.cancel();
-        co_return result;
-    }
 };
 
 // --- in a scope, as each connection of a server has one
@@ -203,8 +185,7 @@ struct retry_scoped {
     using kept = retry_scope;
 
     static auto call_with(asio::io_context& io, plan const& how, retry_policy const& policy, kept& scope) {
-        using operation = awaitable_operation<executor_type, token_operation<io_executor>>;
-        return async_retry(scope, operation{make_operation(io, how, unobserved())}, policy,
+        return async_retry(scope, make_coroutine<awaitable_operation>(io, how, unobserved()), policy,
                            asio::as_tuple(asio::use_awaitable));
     }
 
@@ -255,7 +236,7 @@ struct hand_nested {
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
         using operation = awaitable_operation<executor_type, token_operation<io_executor, Observer>>;
-        return retry_awaitable(nested_operation<operation>{{make_operation(io, how, observer)}}, how);
+        return retry_values(nested_operation<operation>{{make_operation(io, how, observer)}}, how);
     }
 };
 

@@ -17,12 +17,12 @@
 
 namespace asio_retry::bench {
 
-/// Errors as values.
-template <typename Operation>
-asio::awaitable<error_code> retry_by_tuple(Operation operation, plan how) {
+/// Errors as values. `token` is that of the operation; an awaitable operation has none.
+template <typename Operation, typename... Token>
+asio::awaitable<error_code> retry_values(Operation operation, plan how, Token... token) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (unsigned failure = 1;; ++failure) {
-        auto [code] = co_await operation(asio::as_tuple(asio::use_awaitable));
+        auto [code] = co_await operation(token...);
         if (!code || failure > how.failures)
             co_return code;
         timer.expires_after(how.delay(failure, generator()));
@@ -34,46 +34,12 @@ asio::awaitable<error_code> retry_by_tuple(Operation operation, plan how) {
 }
 
 /// Errors as exceptions.
-template <typename Operation>
-asio::awaitable<void> retry_by_exception(Operation operation, plan how) {
+template <typename Operation, typename... Token>
+asio::awaitable<void> retry_exceptions(Operation operation, plan how, Token... token) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (unsigned failure = 1;; ++failure) {
         try {
-            co_await operation(asio::use_awaitable);
-            co_return;
-        } catch (boost::system::system_error const&) {
-            if (failure > how.failures)
-                throw;
-        }
-        timer.expires_after(how.delay(failure, generator()));
-        operation.waits_until(timer.expiry());
-        co_await timer.async_wait(asio::use_awaitable);
-    }
-}
-
-/// An awaitable operation, its errors as values.
-template <typename Operation>
-asio::awaitable<error_code> retry_awaitable(Operation operation, plan how) {
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    for (unsigned failure = 1;; ++failure) {
-        auto [code] = co_await operation();
-        if (!code || failure > how.failures)
-            co_return code;
-        timer.expires_after(how.delay(failure, generator()));
-        operation.waits_until(timer.expiry());
-        auto [cancelled] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-        if (cancelled)
-            co_return cancelled;
-    }
-}
-
-/// An awaitable operation that throws.
-template <typename Operation>
-asio::awaitable<void> retry_throwing_awaitable(Operation operation, plan how) {
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    for (unsigned failure = 1;; ++failure) {
-        try {
-            co_await operation();
+            co_await operation(token...);
             co_return;
         } catch (boost::system::system_error const&) {
             if (failure > how.failures)

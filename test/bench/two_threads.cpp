@@ -40,76 +40,79 @@ struct scoped_awaitable : spawned<scoped_awaitable> {
 
     template <typename Observer>
     static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
-        using operation = token_operation<io_executor, Observer>;
-        return async_retry(
-            *the_scope,
-            awaitable_operation<asio::any_io_executor, operation>{make_operation(io, how, observer)}, policy,
-            asio::as_tuple(asio::use_awaitable));
+        return async_retry(*the_scope, make_coroutine<awaitable_operation>(io, how, observer), policy,
+                           asio::as_tuple(asio::use_awaitable));
     }
 };
 
-/// They wait for an hour, on a context that so many threads run, and another thread cancels their scope.
+/// Operations in one scope on a context that so many threads run.
+struct operations_of_threads {
+    operations_of_threads(int threads, plan const& each)
+        : how(each)
+        , io(threads) {
+        the_scope = &scope;
+    }
+
+    template <typename Contender>
+    void start() {
+        for (std::size_t i = 0; i != count; ++i)
+            Contender::start(io, how, policy, unobserved(), count_end<atomic_tally>{&ended});
+    }
+
+    std::vector<std::thread> run_on(int new_threads) {
+        std::vector<std::thread> result;
+        for (int i = 0; i != new_threads; ++i)
+            result.emplace_back([this] {
+                io.run();
+                add_thread_to_total();
+            });
+        return result;
+    }
+
+    using atomic_tally = tally<std::atomic<std::size_t>>;
+
+    static constexpr std::size_t count = 100'000;
+    plan const how;
+    asio::io_context io;
+    asio::steady_timer const makes_the_reactor{io};
+    retry_scope scope{io};
+    retry_policy const policy = how.policy();
+    atomic_tally ended;
+};
+
+/// They wait for an hour, and another thread cancels their scope.
 template <typename Contender>
 figures measure_cancel(int threads) {
-    constexpr std::size_t operations = 100'000;
-    plan const how{1, 1h, 1h, spread::none};
     trim_heap();
-    asio::io_context io(threads);
-    asio::steady_timer const makes_the_reactor(io);
-    retry_scope scope(io);
-    the_scope = &scope;
-    retry_policy const policy = how.policy();
-    using atomic_tally = tally<std::atomic<std::size_t>>;
-    atomic_tally ended;
-    for (std::size_t i = 0; i != operations; ++i)
-        Contender::start(io, how, policy, unobserved(), count_end<atomic_tally>{&ended});
-    std::vector<std::thread> runners;
-    for (int i = 0; i != threads; ++i)
-        runners.emplace_back([&] {
-            io.run();
-            add_thread_to_total();
-        });
-    while (scheduler(io).pending() != operations)
+    operations_of_threads all(threads, plan{1, 1h, 1h, spread::none});
+    all.start<Contender>();
+    std::vector<std::thread> runners = all.run_on(threads);
+    while (scheduler(all.io).pending() != all.count)
         std::this_thread::sleep_for(1ms);
     usage const waiting = used_so_far();
-    scope.cancel();
+    all.scope.cancel();
     for (std::thread& runner : runners)
         runner.join();
     usage const after = used_so_far();
-    ended.expect(0, operations);
-    return {{"cpu_ns", (after.cpu_ns - waiting.cpu_ns) / operations}};
+    all.ended.expect(0, all.count);
+    return {{"cpu_ns", (after.cpu_ns - waiting.cpu_ns) / all.count}};
 }
 
 template <typename Contender>
 figures measure(int threads) {
-    constexpr std::size_t operations = 100'000;
-    plan const how{5, 10ms, 1s, spread::full};
     trim_heap();
-    asio::io_context io(threads);
-    asio::steady_timer const makes_the_reactor(io);
-    retry_scope scope(io);
-    the_scope = &scope;
-    retry_policy const policy = how.policy();
-    using atomic_tally = tally<std::atomic<std::size_t>>;
-    atomic_tally ended;
-
+    operations_of_threads all(threads, plan{5, 10ms, 1s, spread::full});
     usage const before = used_so_far();
-    for (std::size_t i = 0; i != operations; ++i)
-        Contender::start(io, how, policy, unobserved(), count_end<atomic_tally>{&ended});
-    std::vector<std::thread> others;
-    for (int i = 1; i < threads; ++i)
-        others.emplace_back([&] {
-            io.run();
-            add_thread_to_total();
-        });
-    io.run();
+    all.start<Contender>();
+    std::vector<std::thread> others = all.run_on(threads - 1);
+    all.io.run();
     for (std::thread& other : others)
         other.join();
     usage const after = used_so_far();
-    ended.expect(operations, 0);
-    return {{"cpu_ns", (after.cpu_ns - before.cpu_ns) / operations / how.failures},
-            {"allocations", static_cast<double>(after.allocations - before.allocations) / operations},
-            {"left_bytes", static_cast<double>(after.live_bytes - before.live_bytes) / operations}};
+    all.ended.expect(all.count, 0);
+    return {{"cpu_ns", (after.cpu_ns - before.cpu_ns) / all.count / all.how.failures},
+            {"allocations", static_cast<double>(after.allocations - before.allocations) / all.count},
+            {"left_bytes", static_cast<double>(after.live_bytes - before.live_bytes) / all.count}};
 }
 
 } // namespace

@@ -16,17 +16,25 @@ retry_event event_of_attempt(std::uint64_t number) {
     return event;
 }
 
-TEST(callables, decision_40_an_on_retry_hook_may_be_a_class_of_any_shape) {
+/// `set(policy, hook)` gives the policy a hook of any shape, and `hook_of` finds it there.
+template <typename Set, typename Hook>
+void expect_any_shape(Set set, Hook retry_settings::* hook_of) {
     std::uint64_t told = 0;
     std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
     auto const check = [&](char const* name, retry_policy const& policy) {
         told = 0;
-        policy.settings().on_retry(event_of_attempt(4));
+        (policy.settings().*hook_of)(event_of_attempt(4));
         EXPECT_EQ(told, 4u) << name;
     };
     zoo<void(retry_event const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
-        check(name, retry_policy().on_retry(std::forward<Animal>(animal)));
+        check(name, set(retry_policy(), std::forward<Animal>(animal)));
     });
+}
+
+TEST(callables, decision_40_an_on_retry_hook_may_be_a_class_of_any_shape) {
+    expect_any_shape([]<typename Animal>(retry_policy const& p,
+                                         Animal&& animal) { return p.on_retry(std::forward<Animal>(animal)); },
+                     &retry_settings::on_retry);
 }
 
 TEST(callables, decision_40_a_hook_may_return_what_it_likes) {
@@ -48,16 +56,11 @@ TEST(callables, decision_40_a_named_object_is_copied_as_a_constant) {
 }
 
 TEST(callables, decision_40_an_on_give_up_hook_may_be_a_class_of_any_shape) {
-    std::uint64_t told = 0;
-    std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
-    auto const check = [&](char const* name, retry_policy const& policy) {
-        told = 0;
-        policy.settings().on_give_up(event_of_attempt(4));
-        EXPECT_EQ(told, 4u) << name;
-    };
-    zoo<void(retry_event const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
-        check(name, retry_policy().on_give_up(std::forward<Animal>(animal)));
-    });
+    expect_any_shape(
+        []<typename Animal>(retry_policy const& p, Animal&& animal) {
+            return p.on_give_up(std::forward<Animal>(animal));
+        },
+        &retry_settings::on_give_up);
 }
 
 TEST(callables, decision_40_so_may_one_that_takes_the_reason_alone) {

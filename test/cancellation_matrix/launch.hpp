@@ -3,6 +3,7 @@
 #include "scenario.hpp"
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/on_endpoint.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -18,8 +19,10 @@
 #include <boost/system/error_code.hpp>
 
 #include <exception>
+#include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace asio_retry::test {
 
@@ -60,6 +63,27 @@ private:
     scripted_attempts* attempts_;
     counted counted_;
 };
+
+/// The same, where each attempt is at one of three endpoints.
+template <typename Operation>
+struct at_endpoint {
+    static constexpr form shape = Operation::shape;
+    using signature = typename Operation::signature;
+};
+
+template <typename Operation>
+Operation operation_of(std::type_identity<Operation>, scenario& s) {
+    return Operation(s);
+}
+inline auto operation_of(std::type_identity<at_endpoint<token_operation>>, scenario& s) {
+    return on_endpoint(s.endpoints(), [asked = token_operation(s)](attempt which, int, auto&& token) mutable {
+        return asked(which, std::forward<decltype(token)>(token));
+    });
+}
+inline auto operation_of(std::type_identity<at_endpoint<awaitable_operation>>, scenario& s) {
+    return on_endpoint(s.endpoints(),
+                       [asked = awaitable_operation(s)](attempt which, int) mutable { return asked(which); });
+}
 
 // --- where it runs
 
@@ -116,7 +140,7 @@ asio::awaitable<void> await_retry_of(scenario& s, Token with) {
         co_await asio::this_coro::throw_if_cancelled(false);
     typename Where::type where = Where::of(s);
     retry_policy const policy = s.policy();
-    Operation operation(s);
+    auto operation = operation_of(std::type_identity<Operation>(), s);
     s.about_to_start();
     try {
         if constexpr (std::is_same_v<Token, asio::use_awaitable_t<>>) {
@@ -139,7 +163,8 @@ template <typename Operation, typename Where, token With>
 void launch(scenario& s) {
     auto const start = [&](auto&& token) {
         s.about_to_start();
-        return async_retry(Where::of(s), Operation(s), s.policy(), std::forward<decltype(token)>(token));
+        return async_retry(Where::of(s), operation_of(std::type_identity<Operation>(), s), s.policy(),
+                           std::forward<decltype(token)>(token));
     };
     auto const handler = [&] { return asio::bind_cancellation_slot(s.slot(), completion_handler(s)); };
     auto const spawn = [&](auto token) {
@@ -148,7 +173,8 @@ void launch(scenario& s) {
     if constexpr (With == token::callback) {
         start(handler());
     } else if constexpr (With == token::deferred) {
-        auto lazy = async_retry(Where::of(s), Operation(s), s.policy(), asio::deferred);
+        auto lazy = async_retry(Where::of(s), operation_of(std::type_identity<Operation>(), s), s.policy(),
+                                asio::deferred);
         s.about_to_start();
         std::move(lazy)(handler());
     } else if constexpr (With == token::any_handler) {

@@ -5,180 +5,62 @@ namespace {
 
 using type = asio::cancellation_type;
 
-std::string_view name_of(place where) {
-    switch (where) {
-    case place::before_start:
-        return "decision_18_before_start";
-    case place::attempt_not_begun:
-        return "decision_15_attempt_not_begun";
-    case place::in_initiation:
-        return "decision_15_in_initiation";
-    case place::in_attempt:
-        return "decision_14_in_attempt";
-    case place::failure_queued:
-        return "decision_15_failure_queued";
-    case place::waiting:
-        return "decision_13_waiting";
-    case place::waiting_in_real_time:
-        return "decision_13_waiting_in_real_time";
-    case place::wait_over_and_queued:
-        return "decision_15_wait_over_and_queued";
-    case place::retry_queued:
-        return "decision_15_retry_queued";
-    case place::success_queued:
-        return "decision_12_success_queued";
-    case place::in_predicate:
-        return "decision_21_in_predicate";
-    case place::in_backoff:
-        return "decision_21_in_backoff";
-    case place::in_jitter:
-        return "decision_21_in_jitter";
-    case place::in_on_retry:
-        return "decision_21_in_on_retry";
-    case place::in_on_give_up:
-        return "decision_21_in_on_give_up";
-    case place::attempt_limit_queued:
-        return "decision_10_attempt_limit_queued";
-    case place::attempt_limit_passed:
-        return "decision_10_attempt_limit_passed";
-    case place::set_up_limit_queued:
-        return "set_up_limit_queued";
-    case place::set_up_limit_passed:
-        return "set_up_limit_passed";
-    case place::silence_queued:
-        return "silence_queued";
-    case place::silence_passed:
-        return "silence_passed";
-    case place::deadline_queued:
-        return "decision_8_deadline_queued";
-    case place::deadline_passed:
-        return "decision_8_deadline_passed";
-    case place::in_completion_handler:
-        return "decision_18_in_completion_handler";
-    case place::after_completion:
-        return "decision_18_after_completion";
-    }
-    return {};
-}
+// In the order of the enumerators.
+constexpr std::string_view names_of_places[] = {"decision_18_before_start",
+                                                "decision_15_attempt_not_begun",
+                                                "decision_15_in_initiation",
+                                                "decision_14_in_attempt",
+                                                "decision_15_failure_queued",
+                                                "decision_13_waiting",
+                                                "decision_13_waiting_in_real_time",
+                                                "decision_15_wait_over_and_queued",
+                                                "decision_15_retry_queued",
+                                                "decision_12_success_queued",
+                                                "decision_21_in_predicate",
+                                                "decision_21_in_backoff",
+                                                "decision_21_in_jitter",
+                                                "decision_21_in_on_retry",
+                                                "decision_21_in_on_give_up",
+                                                "decision_10_attempt_limit_queued",
+                                                "decision_10_attempt_limit_passed",
+                                                "set_up_limit_queued",
+                                                "set_up_limit_passed",
+                                                "silence_queued",
+                                                "silence_passed",
+                                                "decision_8_deadline_queued",
+                                                "decision_8_deadline_passed",
+                                                "decision_18_in_completion_handler",
+                                                "decision_18_after_completion"};
+constexpr std::string_view names_of_means[] = {
+    "none", "terminal",      "partial", "total",       "partial_and_total",
+    "all",  "total_allowed", "scope",   "parent_scope"};
+constexpr std::string_view names_of_kinds[] = {"honours_all",          "honours_terminal",
+                                               "ignores_and_succeeds", "ignores_and_fails",
+                                               "completes_inline",     "succeeds_when_cancelled",
+                                               "fails_when_cancelled", "cleans_up",
+                                               "disables_and_fails",   "throws",
+                                               "never_completes"};
+constexpr std::string_view names_of_executors[] = {"io_context", "strand", "any_io_executor"};
+constexpr std::string_view names_of_tokens[] = {"callback",   "deferred",      "any_completion_handler",
+                                                "use_future", "use_awaitable", "as_tuple_use_awaitable"};
 
-std::string_view name_of(means by) {
-    switch (by) {
-    case means::nothing:
-        return "none";
-    case means::terminal:
-        return "terminal";
-    case means::partial:
-        return "partial";
-    case means::total:
-        return "total";
-    case means::partial_and_total:
-        return "partial_and_total";
-    case means::all:
-        return "all";
-    case means::total_allowed:
-        return "total_allowed";
-    case means::scope:
-        return "scope";
-    case means::parent_scope:
-        return "parent_scope";
-    }
-    return {};
-}
-
-std::string_view name_of(kind does) {
-    switch (does) {
-    case kind::honours_all:
-        return "honours_all";
-    case kind::honours_terminal:
-        return "honours_terminal";
-    case kind::ignores_and_succeeds:
-        return "ignores_and_succeeds";
-    case kind::ignores_and_fails:
-        return "ignores_and_fails";
-    case kind::completes_inline:
-        return "completes_inline";
-    case kind::succeeds_when_cancelled:
-        return "succeeds_when_cancelled";
-    case kind::fails_when_cancelled:
-        return "fails_when_cancelled";
-    case kind::cleans_up:
-        return "cleans_up";
-    case kind::disables_and_fails:
-        return "disables_and_fails";
-    case kind::throws:
-        return "throws";
-    case kind::never_completes:
-        return "never_completes";
-    }
-    return {};
-}
-
-std::string_view name_of(executor_kind on) {
-    switch (on) {
-    case executor_kind::io_context:
-        return "io_context";
-    case executor_kind::strand:
-        return "strand";
-    case executor_kind::any:
-        return "any_io_executor";
-    }
-    return {};
+template <std::size_t Count, typename Enumerator>
+std::string_view name_in(std::string_view const (&names)[Count], Enumerator one) {
+    return names[static_cast<std::size_t>(one)];
 }
 
 } // namespace
 
 asio::cancellation_type_t matrix_case::emitted() const {
-    switch (by) {
-    case means::nothing:
-        return type::none;
-    case means::partial:
-        return type::partial;
-    case means::total:
-    case means::total_allowed:
-        return type::total;
-    case means::partial_and_total:
-        return type::partial | type::total;
-    case means::all:
-        return type::all;
-    case means::terminal:
-    case means::scope:
-    case means::parent_scope:
-        return type::terminal;
-    }
-    return type::none;
+    constexpr type by_means[] = {
+        type::none, type::terminal, type::partial,  type::total,   type::partial | type::total,
+        type::all,  type::total,    type::terminal, type::terminal};
+    return by_means[static_cast<std::size_t>(by)];
 }
 
 unsigned matrix_case::prior_failures() const {
-    switch (at.where) {
-    case place::before_start:
-    case place::attempt_not_begun:
-    case place::in_initiation:
-    case place::in_attempt:
-    case place::success_queued:
-    case place::attempt_limit_queued:
-    case place::attempt_limit_passed:
-    case place::set_up_limit_queued:
-    case place::set_up_limit_passed:
-    case place::silence_queued:
-    case place::silence_passed:
-    case place::deadline_queued:
-    case place::deadline_passed:
-    case place::in_completion_handler:
-    case place::after_completion:
-        return at.attempt - 1;
-    case place::failure_queued:
-    case place::waiting:
-    case place::waiting_in_real_time:
-    case place::wait_over_and_queued:
-    case place::retry_queued:
-    case place::in_predicate:
-    case place::in_backoff:
-    case place::in_jitter:
-    case place::in_on_retry:
-    case place::in_on_give_up:
-        return at.attempt;
-    }
-    return 0;
+    bool const is_of_failure = at.where >= place::failure_queued && at.where <= place::in_on_give_up;
+    return is_of_failure && at.where != place::success_queued ? at.attempt : at.attempt - 1;
 }
 
 std::vector<point> all_points() {
@@ -193,31 +75,18 @@ std::vector<point> all_points() {
 }
 
 std::string_view name_of(token with) {
-    switch (with) {
-    case token::callback:
-        return "callback";
-    case token::deferred:
-        return "deferred";
-    case token::any_handler:
-        return "any_completion_handler";
-    case token::future:
-        return "use_future";
-    case token::awaitable:
-        return "use_awaitable";
-    case token::tuple_awaitable:
-        return "as_tuple_use_awaitable";
-    }
-    return {};
+    return name_in(names_of_tokens, with);
 }
 
 std::string name_of(point at) {
-    return std::string(name_of(at.where)) + "_" + std::to_string(at.attempt);
+    return std::string(name_in(names_of_places, at.where)) + "_" + std::to_string(at.attempt);
 }
 
 std::string name_of(matrix_case const& c) {
     std::string name = name_of(c.at);
-    name.append("/").append(name_of(c.by)).append("/").append(name_of(c.does));
-    name.append("/").append(name_of(c.with)).append("/").append(name_of(c.on));
+    for (std::string_view const part : {name_in(names_of_means, c.by), name_in(names_of_kinds, c.does),
+                                        name_of(c.with), name_in(names_of_executors, c.on)})
+        name.append("/").append(part);
     name.append(c.shape == form::awaitable_operation ? "/awaitable" : "/token_operation");
     if (c.scoped)
         name.append("/scoped");

@@ -379,6 +379,9 @@ void scenario::destroy() {
     EXPECT_EQ(alive_, 0) << "destroyed with the context, and not called";
     EXPECT_TRUE(gate_->is_balanced());
     EXPECT_EQ(completions_, completions_before);
+    if (endpoints_)
+        endpoints_->for_each(
+            [](int, endpoint_status const& known) { EXPECT_EQ(known.in_flight, 0u) << "an attempt is left"; });
 }
 
 } // namespace asio_retry::test

@@ -8,6 +8,7 @@
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_scope.hpp>
+#include <asio_retry/traffic/endpoint_set.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -57,6 +58,11 @@ public:
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
     scripted_attempts& attempts() noexcept { return *attempts_; }
     counted count_me() noexcept { return counted(alive_); }
+    std::shared_ptr<endpoint_set<int>> endpoints() {
+        if (!endpoints_)
+            endpoints_ = std::make_shared<endpoint_set<int>>(std::vector{1, 2, 3});
+        return endpoints_;
+    }
     retry_policy policy();
 
     bool cancels_before_start() const { return case_.at.where == place::before_start; }
@@ -99,6 +105,7 @@ private:
     std::optional<retry_scope> parent_scope_, scope_;
     std::optional<scripted_attempts> attempts_;
     std::optional<std::future<int>> future_;
+    std::shared_ptr<endpoint_set<int>> endpoints_; // null if nothing asks it
     std::shared_ptr<recording_gate> const gate_ = std::make_shared<recording_gate>(false);
 
     unsigned retries_ = 0;

@@ -1,5 +1,7 @@
 #include "combinations/combination.hpp"
 
+#include "support/counting_allocator.hpp"
+
 #include <asio_retry/async_hedge.hpp>
 
 #include <boost/asio/bind_allocator.hpp>
@@ -9,9 +11,7 @@
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <atomic>
 #include <future>
-#include <memory>
 
 namespace asio_retry::test {
 namespace {
@@ -24,47 +24,10 @@ COMBINATION_TEST(bind, executor_of_the_handler, bind_forms) {
     });
 }
 
-struct allocation_counts {
-    std::atomic<std::size_t> allocations = 0;
-    std::atomic<std::size_t> outstanding = 0;
-};
-
-/// Counts the bytes that its copies have allocated.
-template <typename T>
-class counting_allocator {
-public:
-    using value_type = T;
-
-    explicit counting_allocator(allocation_counts& c)
-        : counts_(&c) {}
-    template <typename U>
-    counting_allocator(counting_allocator<U> const& other)
-        : counts_(other.counts_) {}
-
-    T* allocate(std::size_t n) {
-        ++counts_->allocations;
-        counts_->outstanding += n * sizeof(T);
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* memory, std::size_t n) {
-        counts_->outstanding -= n * sizeof(T);
-        std::allocator<T>().deallocate(memory, n);
-    }
-
-    friend bool operator==(counting_allocator const& a, counting_allocator const& b) {
-        return a.counts_ == b.counts_;
-    }
-
-private:
-    template <typename U>
-    friend class counting_allocator;
-    allocation_counts* counts_;
-};
-
 COMBINATION_TEST(bind, what_the_handler_is_bound_to_when_another_executor_is_given, bind_forms) {
     expect_everything_on<Combination>(own, [](auto& t) {
         using allocator = counting_allocator<int>;
-        allocation_counts counts;
+        memory_of_handlers counts;
         asio::cancellation_signal signal;
         async_retry(
             t.given_executor(), t.operation(), t.policy(),
@@ -72,8 +35,8 @@ COMBINATION_TEST(bind, what_the_handler_is_bound_to_when_another_executor_is_giv
                 signal.slot(),
                 asio::bind_allocator(allocator(counts), asio::bind_executor(t.own_executor(), t.handler()))));
         t.run_dry();
-        EXPECT_GE(counts.allocations, 1u);
-        EXPECT_EQ(counts.outstanding, 0u);
+        EXPECT_GE(counts.made, 1u);
+        EXPECT_EQ(counts.bytes, 0u);
         EXPECT_FALSE(signal.slot().has_handler());
     });
 }
@@ -84,7 +47,7 @@ COMBINATION_TEST(bind, slot_of_the_handler_ends_the_wait, bind_forms) {
     using allocator = counting_allocator<int>;
     with_contexts_of<typename Combination::kind>([](auto& context) {
         trial<Combination> t(context, 1000, false);
-        allocation_counts counts;
+        memory_of_handlers counts;
         asio::cancellation_signal signal;
         auto const cancel = [&] { signal.emit(asio::cancellation_type::terminal); };
         auto const policy =

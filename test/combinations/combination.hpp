@@ -250,10 +250,11 @@ list<combination<Form, Kinds>...> on_each(list<Kinds...>);
 template <typename... Forms, typename Kinds>
 auto product(list<Forms...>, Kinds kinds) -> decltype((list<>() + ... + on_each<Forms>(kinds)));
 
-using all_forms = list<token_operation, attempt_and_token, deferred_operation, awaitable_value, awaitable_void,
-                       awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void,
-                       plain_error_code, plain_result, judged<token_operation>, judged<awaitable_value>,
-                       judged<plain_value>, hooked<token_operation>, hooked<awaitable_value>>;
+using all_forms =
+    list<token_operation, attempt_and_token, deferred_operation, awaitable_value, awaitable_void,
+         awaitable_error_code, awaitable_tuple, awaitable_result, plain_value, plain_void, plain_error_code,
+         plain_result, judged<token_operation>, judged<awaitable_value>, judged<plain_value>,
+         hooked<token_operation>, hooked<awaitable_value>, endpoint_and_token, endpoint_and_awaitable>;
 using forms_with_code =
     list<token_operation, attempt_and_token, deferred_operation, awaitable_error_code, awaitable_tuple,
          awaitable_result, plain_error_code, plain_result, judged<token_operation>>;

@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/fail_if.hpp>
+#include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/with_hooks.hpp>
 
 #include "combinations/story.hpp"
@@ -16,7 +17,9 @@
 #include <boost/system/result.hpp>
 
 #include <memory>
+#include <string>
 #include <tuple>
+#include <vector>
 
 /// The forms of operation. `make` makes one that plays a story and is alive as long as `busy` is held.
 namespace asio_retry::test {
@@ -192,6 +195,34 @@ struct hooked : Form {
         return with_hooks(
             Form::make(s, std::move(busy)), [&s](retry_event const&) { s.see("own on_retry"); },
             [&s](retry_event const&) { s.see("own on_end"); });
+    }
+};
+
+/// Each attempt has an endpoint.
+struct endpoint_and_token : form<true, true, true> {
+    static std::string name() { return "endpoint_and_token"; }
+    static auto make(story& s, busy_token busy) {
+        return on_endpoint(three_endpoints(), [&s, busy](std::string const& at, auto token) {
+            EXPECT_FALSE(at.empty());
+            return async_play(s, std::move(token));
+        });
+    }
+
+    static std::shared_ptr<endpoint_set<std::string>> three_endpoints() {
+        return std::make_shared<endpoint_set<std::string>>(std::vector<std::string>{"a", "b", "c"});
+    }
+};
+
+struct endpoint_and_awaitable : form<true, false, true> {
+    static std::string name() { return "endpoint_and_awaitable"; }
+    static auto make(story& s, busy_token busy) {
+        return on_endpoint(endpoint_and_token::three_endpoints(),
+                           [&s, busy](attempt, std::string const& at) -> asio::awaitable<int> {
+                               EXPECT_FALSE(at.empty());
+                               error_code const ec = co_await play(s);
+                               throw_if(ec);
+                               co_return s.attempts();
+                           });
     }
 };
 

@@ -5,10 +5,11 @@
 #include <boost/asio/error.hpp>
 
 asio_retry::retry_policy make() {
+    asio_retry::retry_policy const policy;
 #ifdef FAULT_REMOVED
-    auto busy = [](asio_retry::error_code e) { return e == boost::asio::error::try_again; };
+    return policy.max_attempts_when([](asio_retry::error_code e) { return e == boost::asio::error::try_again; },
+                                    2);
 #else
-    auto busy = boost::asio::error::try_again;
+    return policy.max_attempts_when(boost::asio::error::try_again, 2);
 #endif
-    return asio_retry::retry_policy().max_attempts_when(busy, 2);
 }

@@ -4,9 +4,8 @@
 
 asio_retry::retry_policy make() {
 #ifdef FAULT_REMOVED
-    auto busy = [](asio_retry::error_code) { return true; };
+    return asio_retry::retry_policy().max_attempts_when([](asio_retry::error_code) { return true; }, 2);
 #else
-    auto busy = [](int) { return true; };
+    return asio_retry::retry_policy().max_attempts_when([](int) { return true; }, 2);
 #endif
-    return asio_retry::retry_policy().max_attempts_when(busy, 2);
 }

@@ -5,10 +5,10 @@
 #include <boost/asio/error.hpp>
 
 asio_retry::retry_policy make() {
+    asio_retry::retry_policy const policy;
 #ifdef FAULT_REMOVED
-    auto busy = [](asio_retry::error_code e) { return e == boost::asio::error::try_again; };
+    return policy.retry_if([](asio_retry::error_code e) { return e == boost::asio::error::try_again; });
 #else
-    auto busy = boost::asio::error::try_again;
+    return policy.retry_if(boost::asio::error::try_again);
 #endif
-    return asio_retry::retry_policy().retry_if(busy);
 }

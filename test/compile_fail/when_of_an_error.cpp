@@ -5,10 +5,11 @@
 #include <boost/asio/error.hpp>
 
 asio_retry::retry_policy make() {
+    asio_retry::retry_policy const policy;
 #ifdef FAULT_REMOVED
-    auto busy = [](asio_retry::error_code e) { return e == boost::asio::error::try_again; };
+    return policy.when([](asio_retry::error_code e) { return e == boost::asio::error::try_again; },
+                       asio_retry::constant(std::chrono::seconds(1)));
 #else
-    auto busy = boost::asio::error::try_again;
+    return policy.when(boost::asio::error::try_again, asio_retry::constant(std::chrono::seconds(1)));
 #endif
-    return asio_retry::retry_policy().when(busy, asio_retry::constant(std::chrono::seconds(1)));
 }

@@ -4,9 +4,10 @@
 
 asio_retry::retry_policy make() {
 #ifdef FAULT_REMOVED
-    auto busy = [](asio_retry::error_code) { return true; };
+    return asio_retry::retry_policy().when([](asio_retry::error_code) { return true; },
+                                           asio_retry::constant(std::chrono::seconds(1)));
 #else
-    auto busy = [](int) { return true; };
+    return asio_retry::retry_policy().when([](int) { return true; },
+                                           asio_retry::constant(std::chrono::seconds(1)));
 #endif
-    return asio_retry::retry_policy().when(busy, asio_retry::constant(std::chrono::seconds(1)));
 }

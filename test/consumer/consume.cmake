@@ -52,6 +52,12 @@ endif()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/build ${options}
     COMMAND_ERROR_IS_FATAL ANY)
+if(NOT WAY STREQUAL "find_package") # the library is compiled as two files, and the project's own files as they are
+    file(GLOB_RECURSE joined RELATIVE ${WORK_DIR}/build ${WORK_DIR}/build/unity_*.cxx)
+    if(NOT "${joined}" MATCHES "^[^;]*/asio_retry\\.dir/[^;]*;[^;]*/asio_retry\\.dir/[^;]*$")
+        message(FATAL_ERROR "these files are compiled as one: ${joined}")
+    endif()
+endif()
 if(WAY STREQUAL "FetchContent_Declare")
     return()
 endif()

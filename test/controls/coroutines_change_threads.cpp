@@ -2,6 +2,8 @@
 /// of it, optimised, corrupts the memory in most runs, unless BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING is
 /// defined: see doc/internals/toolchains.md.
 
+#include "support/naps.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -15,28 +17,14 @@
 
 #include <chrono>
 #include <cstdio>
-#include <random>
 #include <stdexcept>
 
 namespace {
 
 namespace asio = boost::asio;
 using namespace asio::experimental::awaitable_operators;
-
-class dice {
-public:
-    explicit dice(unsigned seed)
-        : engine_(seed) {}
-    int operator()(int sides) { return int(engine_() % unsigned(sides)); }
-
-private:
-    std::minstd_rand engine_;
-};
-
-asio::awaitable<void> nap(int microseconds) {
-    asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(microseconds));
-    co_await timer.async_wait(asio::use_awaitable);
-}
+using asio_retry::test::dice;
+using asio_retry::test::nap;
 
 asio::awaitable<void> attempt(unsigned seed, bool on_strand, int depth = 0) {
     dice roll(seed);

@@ -1,5 +1,6 @@
 #include "exhaustion/scenarios.hpp"
 
+#include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_observer.hpp>
 
@@ -73,6 +74,18 @@ std::vector<scenario> forms() {
                               async_retry(t.io,
                                           fail_if(posting(t, s), [](int attempts) { return attempts < 3; }),
                                           policy, std::move(handler));
+                          });
+                      }),
+        make_scenario("on_endpoint",
+                      [](auto& t) { // which remembers four without memory
+                          auto& s = failing(t, 6);
+                          auto const set = t.with_memory([] {
+                              return std::make_shared<endpoint_set<int>>(std::vector{1, 2, 3, 4, 5, 6, 7, 8});
+                          });
+                          retry_policy const policy = t.with_memory(patient);
+                          auto const ask = [&](int, auto token) { return posting(t, s)(std::move(token)); };
+                          t.start({}, [&](auto handler) {
+                              async_retry(t.io, on_endpoint(set, ask), policy, std::move(handler));
                           });
                       }),
         make_scenario("gate_and_observer",

@@ -1,6 +1,7 @@
 #include "exhaustion/scenarios.hpp"
 
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/on_endpoint.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/system/system_error.hpp>
@@ -72,6 +73,15 @@ std::vector<scenario> hedges() {
             t.start({}, [&](auto handler) { async_hedge(t.io, operation, policy, std::move(handler)); });
         };
     };
+    auto const on_endpoints = [](auto& t) {
+        auto const set = t.with_memory([] { return std::make_shared<endpoint_set<int>>(std::vector{1, 2}); });
+        hedge_policy const policy = t.with_memory(soon);
+        auto const ask = [operation = all_but_the_first(t)](attempt const& which, int, auto token) {
+            return operation(which, std::move(token));
+        };
+        t.start({},
+                [&](auto handler) { async_hedge(t.io, on_endpoint(set, ask), policy, std::move(handler)); });
+    };
     auto const hangs = [](error_code expected, bool cancelled) {
         return [=](auto& t) {
             hedge_policy const policy = t.with_memory(limited);
@@ -107,6 +117,7 @@ std::vector<scenario> hedges() {
     of_awaitables.once_only = true; // a coroutine that cannot be queued ends the program, in Asio
     return {
         make_scenario("hedge_not_needed", fails(0, {})),
+        once(make_scenario("hedge_on_endpoints", on_endpoints)),
         make_scenario("hedged_after_failures", fails(2, {})),
         make_scenario("hedges_that_all_fail", fails(100, refused())),
         make_scenario("hedged_inline", fails_inline),

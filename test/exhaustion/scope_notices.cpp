@@ -1,6 +1,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry_scope.hpp>
 
+#include "support/counting_allocator.hpp"
 #include "support/failing_allocation.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -17,31 +18,11 @@
 namespace asio_retry::test {
 namespace {
 
-/// Counts what it is asked for.
-template <typename T>
-struct counting_allocator {
-    using value_type = T;
-    explicit counting_allocator(int& c) noexcept
-        : count(&c) {}
-    template <typename U>
-    counting_allocator(counting_allocator<U> const& other) noexcept
-        : count(other.count) {}
-    T* allocate(std::size_t n) {
-        ++*count;
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* p, std::size_t n) noexcept { std::allocator<T>().deallocate(p, n); }
-    friend bool operator==(counting_allocator const& a, counting_allocator const& b) noexcept {
-        return a.count == b.count;
-    }
-    int* count;
-};
-
 // The attempt may use it on the executor meanwhile.
 TEST(scope_notices, without_memory_leave_the_allocator_of_the_handler_alone) {
     asio::io_context io;
     retry_scope scope(io);
-    int allocations = 0;
+    memory_of_handlers of_handler;
     std::optional<error_code> result;
     asio::any_completion_handler<void(error_code)> pending;
     async_retry(
@@ -54,14 +35,14 @@ TEST(scope_notices, without_memory_leave_the_allocator_of_the_handler_alone) {
                 token);
         },
         retry_policy(),
-        asio::bind_allocator(counting_allocator<void*>(allocations), [&](error_code ec) { result = ec; }));
-    int const before = allocations;
+        asio::bind_allocator(counting_allocator<void*>(of_handler), [&](error_code ec) { result = ec; }));
+    std::size_t const before = of_handler.made;
     {
         failing_allocation const failing(memory::global, shortage::once, 1);
         EXPECT_THROW(scope.cancel(), std::bad_alloc);
         EXPECT_TRUE(failing.happened());
     }
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(of_handler.made, before);
     io.poll();
     std::move(pending)(refused());
     io.run();

@@ -6,6 +6,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
+#include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>

@@ -1,6 +1,7 @@
 // The avalanche: backends that answer 503, and an nginx before them, or two layers of it, that tries the next
 // one.
 #include "nginx_process.hpp"
+#include "run_with_programs.hpp"
 
 #include "support/csv.hpp"
 
@@ -230,11 +231,6 @@ TEST(nginx, scheme_G6_a_budget_takes_the_clients_factor_out_of_the_avalanche) {
 } // namespace asio_retry::test
 
 int main(int argc, char** argv) {
-    testing::InitGoogleTest(&argc, argv);
-    asio_retry::test::nginx_program = argc == 2 ? argv[1] : "";
-    if (!asio_retry::test::nginx_program.starts_with('/')) {
-        std::cout << "skipped: there is no nginx here; ./cmake/bootstrap.sh install-services gets it\n";
-        return 77;
-    }
-    return RUN_ALL_TESTS();
+    using namespace asio_retry::test;
+    return run_with_programs(argc, argv, {&nginx_program}, "nginx");
 }

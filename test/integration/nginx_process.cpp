@@ -1,5 +1,8 @@
 #include "nginx_process.hpp"
 
+#include "nginx_configuration.hpp"
+#include "own_folder.hpp"
+
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/retry.hpp>
 
@@ -30,36 +33,15 @@ free_ports find_ports() {
     return result;
 }
 
-std::filesystem::path make_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "asio_retry_nginx.XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        throw std::runtime_error("cannot make the folder " + name);
-    return name;
-}
-
-constexpr char const* preamble = R"(
-daemon off;
-master_process off;
-pid nginx.pid;
-error_log stderr;
-events {}
-http {
-    access_log off;
-    client_body_temp_path body;
-    proxy_temp_path proxy;
-    fastcgi_temp_path fastcgi;
-    uwsgi_temp_path uwsgi;
-    scgi_temp_path scgi;
-)";
-
 } // namespace
 
 nginx_process::nginx_process(std::string const& program,
                              std::function<std::string(free_ports const&)> const& servers)
-    : folder_(make_folder()) {
+    : folder_(make_folder("nginx")) {
     for (int i = 0; i != 5; ++i) { // a port may have been taken since it was free
         ports_ = find_ports();
-        std::ofstream(folder_ / "nginx.conf") << preamble << servers(ports_) << "}\n";
+        std::ofstream(folder_ / "nginx.conf") << nginx_in_its_folder << "    access_log off;\n"
+                                              << servers(ports_) << "}\n";
         process_.emplace(
             std::vector<std::string>{program, "-p", folder_ / "", "-c", "nginx.conf", "-e", "stderr"},
             folder_ / "log");

@@ -10,15 +10,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
 import browser  # noqa: E402
-
-failures = 0
-
-
-def expect(holds, what):
-    global failures
-    if not holds:
-        failures += 1
-        print("not so: " + what)
+from expectation import exit_code, expect  # noqa: E402
 
 
 def wait_until(page, expression, what):
@@ -133,7 +125,7 @@ def main(gateway, pictures):
             page.close()
         if process.poll() is None:
             process.kill()
-    return 1 if failures else 0
+    return exit_code()
 
 
 if __name__ == "__main__":

@@ -11,18 +11,21 @@
 
 namespace asio_retry::test {
 
-inline boost::asio::ip::tcp::endpoint on_loopback(unsigned short port) {
-    return {boost::asio::ip::address_v4::loopback(), port};
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+inline tcp::endpoint on_loopback(unsigned short port) {
+    return {asio::ip::address_v4::loopback(), port};
 }
 
 /// Free a moment ago, and none of those that systems give to clients.
 inline unsigned short free_port() {
-    boost::asio::io_context io;
+    asio::io_context io;
     for (unsigned i = static_cast<unsigned>(::getpid());; ++i) {
         static unsigned next = 0;
         auto const candidate =
             on_loopback(static_cast<unsigned short>(10'000 + (i * 7 + ++next * 13) % 20'000));
-        boost::asio::ip::tcp::acceptor acceptor(io);
+        tcp::acceptor acceptor(io);
         boost::system::error_code taken;
         acceptor.open(candidate.protocol());
         acceptor.bind(candidate, taken);
@@ -33,8 +36,8 @@ inline unsigned short free_port() {
 
 inline void wait_until_it_answers(unsigned short port) {
     auto const connect = [&] {
-        boost::asio::io_context io;
-        boost::asio::ip::tcp::socket(io).connect(on_loopback(port));
+        asio::io_context io;
+        tcp::socket(io).connect(on_loopback(port));
     };
     retry(connect, retry_policy()
                        .backoff(constant(std::chrono::milliseconds(20)))

@@ -1,5 +1,7 @@
 #include "postgres_process.hpp"
 
+#include "own_folder.hpp"
+
 #include <libpq-fe.h>
 
 #include <chrono>
@@ -55,13 +57,11 @@ void give_to_user(fs::path const& file) {
         throw std::runtime_error("cannot give away " + file.string());
 }
 
-fs::path make_folder() {
+fs::path make_folder_of_user() {
     fs::path const own = fs::temp_directory_path();
-    std::string name = ((is_open_to_user(own) ? own : "/tmp") / "asio_retry_postgres.XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        throw std::runtime_error("cannot make the folder " + name);
-    give_to_user(name);
-    return name;
+    fs::path const result = make_folder("postgres", is_open_to_user(own) ? own : "/tmp");
+    give_to_user(result);
+    return result;
 }
 
 void copy_folder(fs::path const& from, fs::path const& to) {
@@ -98,7 +98,7 @@ bool postgres_process::is_runnable(std::string const& program) {
 }
 
 postgres_process::postgres_process(std::string const& program)
-    : folder_(make_folder())
+    : folder_(make_folder_of_user())
     , program_(open_to_user(fs::canonical(program), folder_)) {
     std::string const initdb = fs::path(program_).replace_filename("initdb");
     child_process make(as_user({initdb, "--pgdata", folder_ / "data", "--username", "bank", "--auth", "trust",

@@ -15,14 +15,7 @@ import time
 import urllib.parse
 import urllib.request
 
-failures = 0
-
-
-def expect(holds, what):
-    global failures
-    if not holds:
-        failures += 1
-        print("not so: " + what)
+from expectation import exit_code, expect
 
 
 def free_port():
@@ -147,7 +140,7 @@ def main(gateway, observability, work, prometheus, promtool):
             process.terminate()
         ends = [process.wait() for process in processes]
     expect(all(end == 0 for end in ends), "both end with 0: " + str(ends))
-    return 1 if failures else 0
+    return exit_code()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "fleet/redis_driver.hpp"
 #include "fleet/redis_process.hpp"
 #include "integration/redis_client.hpp"
+#include "integration/run_with_programs.hpp"
 
 #include <asio_retry/random.hpp>
 
@@ -42,8 +43,6 @@
 namespace asio_retry::test {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
 using fleet::redis_reply;
 using namespace std::chrono_literals;
 
@@ -445,11 +444,6 @@ TEST(redis_fleet, when_the_server_is_killed_each_process_lives_on_its_own_tenth_
 } // namespace asio_retry::test
 
 int main(int argc, char** argv) {
-    testing::InitGoogleMock(&argc, argv);
-    asio_retry::test::program = argc == 2 ? argv[1] : "";
-    if (!asio_retry::test::program.starts_with('/')) {
-        std::cout << "skipped: there is no redis-server here; ./cmake/bootstrap.sh install-services gets it\n";
-        return 77;
-    }
-    return RUN_ALL_TESTS();
+    using namespace asio_retry::test;
+    return run_with_programs(argc, argv, {&program}, "redis-server");
 }

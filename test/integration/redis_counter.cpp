@@ -1,6 +1,8 @@
 // Counters before a real Redis that hangs, is killed and is started again, and what its errors mean.
 #include "fleet/redis_process.hpp"
 #include "integration/redis_client.hpp"
+#include "integration/redis_outage.hpp"
+#include "integration/run_with_programs.hpp"
 #include "redis/counter.hpp"
 
 #include <asio_retry/failure_class.hpp>
@@ -35,8 +37,6 @@
 namespace asio_retry::test {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
 using counting::receipt;
 using fleet::redis_error;
 using namespace std::chrono_literals;
@@ -230,15 +230,7 @@ protected:
         random dice(seed);
         for (int i = 0; i != outages; ++i) {
             std::this_thread::sleep_for(dice.uniform(duration(100ms), duration(500ms)));
-            if (i == 1 || dice.uniform(0, 2) == 0) {
-                server.pause();
-                std::this_thread::sleep_for(dice.uniform(duration(600ms), duration(1s)));
-                server.go_on();
-            } else {
-                server.kill();
-                std::this_thread::sleep_for(dice.uniform(duration(0ms), duration(300ms)));
-                server.restart();
-            }
+            hang_or_restart(server, dice, i == 1, 600ms, 1s);
         }
         is_enough = true;
         for (std::thread& thread : threads)
@@ -369,11 +361,6 @@ TEST(reconnection, by_a_policy_and_after_a_fixed_second_get_through_in_the_same_
 } // namespace asio_retry::test
 
 int main(int argc, char** argv) {
-    testing::InitGoogleMock(&argc, argv);
-    asio_retry::test::program = argc == 2 ? argv[1] : "";
-    if (!asio_retry::test::program.starts_with('/')) {
-        std::cout << "skipped: there is no redis-server here; ./cmake/bootstrap.sh install-services gets it\n";
-        return 77;
-    }
-    return RUN_ALL_TESTS();
+    using namespace asio_retry::test;
+    return run_with_programs(argc, argv, {&program}, "redis-server");
 }

@@ -2,6 +2,8 @@
 #include "fleet/redis_process.hpp"
 #include "integration/child_process.hpp"
 #include "integration/redis_client.hpp"
+#include "integration/redis_outage.hpp"
+#include "integration/run_with_programs.hpp"
 #include "redis/feed.hpp"
 
 #include <asio_retry/random.hpp>
@@ -40,8 +42,6 @@
 namespace asio_retry::test {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
 using namespace std::chrono_literals;
 using testing::ElementsAreArray;
 
@@ -227,15 +227,7 @@ TEST_F(subscriptions, miss_nothing_that_was_acknowledged) {
     random dice(seed);
     for (int i = 0; i != 10; ++i) {
         std::this_thread::sleep_for(dice.uniform(duration(100ms), duration(600ms)));
-        if (i == 2 || dice.uniform(0, 2) == 0) {
-            server.pause();
-            std::this_thread::sleep_for(dice.uniform(duration(500ms), duration(1500ms)));
-            server.go_on();
-        } else {
-            server.kill();
-            std::this_thread::sleep_for(dice.uniform(duration(0ms), duration(300ms)));
-            server.restart();
-        }
+        hang_or_restart(server, dice, i == 2, 500ms, 1500ms);
     }
     std::vector<std::string> const acknowledged = messages.stop();
     EXPECT_THAT(kept(), ElementsAreArray(acknowledged)) << "each once, in order";
@@ -319,12 +311,6 @@ TEST_F(subscriptions, of_the_program_end_on_sigterm) {
 } // namespace asio_retry::test
 
 int main(int argc, char** argv) {
-    testing::InitGoogleMock(&argc, argv);
-    asio_retry::test::subscribe_program = argc > 1 ? argv[1] : "";
-    asio_retry::test::redis_server = argc > 2 ? argv[2] : "";
-    if (!asio_retry::test::redis_server.starts_with('/')) {
-        std::cout << "skipped: there is no redis-server here; ./cmake/bootstrap.sh install-services gets it\n";
-        return 77;
-    }
-    return RUN_ALL_TESTS();
+    using namespace asio_retry::test;
+    return run_with_programs(argc, argv, {&subscribe_program, &redis_server}, "redis-server");
 }

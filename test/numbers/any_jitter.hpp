@@ -1,6 +1,7 @@
 #pragma once
 
 #include "numbers/whole_range.hpp"
+#include "support/plain_jitters.hpp"
 
 #include <asio_retry/jitter.hpp>
 
@@ -18,19 +19,8 @@ struct jitter_fields {
     double fraction = 0;
 
     jitter build() const {
-        switch (what) {
-        case kind::none:
-            break;
-        case kind::full:
-            return full_jitter();
-        case kind::equal:
-            return equal_jitter();
-        case kind::decorrelated:
-            return decorrelated_jitter();
-        case kind::proportional:
-            return proportional_jitter(fraction);
-        }
-        return no_jitter();
+        return what == kind::proportional ? proportional_jitter(fraction)
+                                          : plain_jitter(static_cast<int>(what));
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include "numbers/any_shape.hpp"
 #include "numbers/whole_range.hpp"
+#include "support/plain_jitters.hpp"
 
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/jitter.hpp>
@@ -76,15 +77,10 @@ inline nesting any_nesting(int depth) {
 inline jitter any_bounded_jitter() {
     duration const length(*non_negative_nanoseconds());
     double const amount = static_cast<double>(*between(0, 300)) / 100;
-    switch (*between(0, 13)) {
-    case 0:
-        return no_jitter();
-    case 1:
-        return full_jitter();
-    case 2:
-        return equal_jitter();
-    case 3:
-        return decorrelated_jitter();
+    int const kind = *between(0, 13);
+    if (kind < plain_jitters)
+        return plain_jitter(kind);
+    switch (kind) {
     case 4:
         return proportional_jitter(amount / 3);
     case 5:

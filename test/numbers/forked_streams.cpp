@@ -31,23 +31,23 @@ public:
     }
 
     bool write(stream const& s) {
-        auto const* next = reinterpret_cast<char const*>(s.data());
-        for (std::size_t left = sizeof s; left != 0;) {
-            ::ssize_t const count = ::write(ends_[1], next, left);
-            if (count <= 0)
-                return false;
-            next += count;
-            left -= static_cast<std::size_t>(count);
-        }
-        return true;
+        return transfer(reinterpret_cast<char const*>(s.data()),
+                        [this](char const* next, std::size_t left) { return ::write(ends_[1], next, left); });
     }
 
     /// Gives up when all writers are gone.
     bool read(stream& s) {
         ::close(std::exchange(ends_[1], -1));
-        auto* next = reinterpret_cast<char*>(s.data());
-        for (std::size_t left = sizeof s; left != 0;) {
-            ::ssize_t const count = ::read(ends_[0], next, left);
+        return transfer(reinterpret_cast<char*>(s.data()),
+                        [this](char* next, std::size_t left) { return ::read(ends_[0], next, left); });
+    }
+
+private:
+    /// Whether `step`, which returns how many bytes it has moved, moves all.
+    template <typename Byte, typename Step>
+    static bool transfer(Byte* next, Step step) {
+        for (std::size_t left = sizeof(stream); left != 0;) {
+            ::ssize_t const count = step(next, left);
             if (count <= 0)
                 return false;
             next += count;
@@ -56,7 +56,6 @@ public:
         return true;
     }
 
-private:
     int ends_[2] = {-1, -1};
 };
 

@@ -1,6 +1,7 @@
 #include <asio_retry/policy_text.hpp>
 
 #include "numbers/whole_range.hpp"
+#include "support/plain_jitters.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -71,15 +72,10 @@ backoff draw_backoff(int depth) {
 jitter draw_jitter() {
     auto const plain = []() -> jitter {
         double const a = *any_amount(), b = *any_amount();
-        switch (*between(0, 10)) {
-        case 0:
-            return no_jitter();
-        case 1:
-            return full_jitter();
-        case 2:
-            return equal_jitter();
-        case 3:
-            return decorrelated_jitter();
+        int const kind = *between(0, 10);
+        if (kind < plain_jitters)
+            return plain_jitter(kind);
+        switch (kind) {
         case 4:
             return proportional_jitter(std::min(a, 1.));
         case 5:

@@ -5,6 +5,7 @@
 
 #include "numbers/any_shape.hpp"
 #include "numbers/whole_range.hpp"
+#include "support/message_of.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
@@ -23,12 +24,7 @@ namespace {
 /// The message of the refusal; empty if there was none.
 template <typename Build>
 std::string refusal_of(Build build) {
-    try {
-        (void)build();
-    } catch (std::invalid_argument const& refusal) {
-        return refusal.what();
-    }
-    return "";
+    return complaint_of<std::invalid_argument>(build, "");
 }
 
 std::string named(std::string const& field, std::string const& value, std::string const& rule) {

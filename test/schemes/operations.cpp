@@ -10,6 +10,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/manual_waits.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -145,11 +146,8 @@ TEST(scheme_F7, cancelled_before_the_start_it_makes_none) {
 }
 
 /// An operation in a scope within a scope, as a call has its context from that of a request.
-class scheme_F8 : public testing::Test {
+class scheme_F8 : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     pending_attempts attempts{io};
     completion_record record;
 
@@ -158,6 +156,10 @@ protected:
             scope, [this](auto token) { return attempts.async_attempt(std::move(token)); }, go_without_jitter(),
             record.handler());
         time.advance(0s);
+    }
+    void start_and_fail(retry_scope& scope) {
+        start(scope);
+        attempts.complete(refused());
     }
     void expect_end(error_code ec, std::size_t started, duration elapsed) {
         EXPECT_EQ(record.count, 1);
@@ -178,8 +180,7 @@ TEST_F(scheme_F8, an_outer_cancellation_ends_an_attempt_of_an_inner_context) {
 
 TEST_F(scheme_F8, an_outer_cancellation_ends_a_wait_of_an_inner_context) {
     retry_scope request(io), call(request);
-    start(call);
-    attempts.complete(refused());
+    start_and_fail(call);
     time.advance(499ms);
     request.cancel();
     time.run();
@@ -188,8 +189,7 @@ TEST_F(scheme_F8, an_outer_cancellation_ends_a_wait_of_an_inner_context) {
 
 TEST_F(scheme_F8, an_outer_deadline_ends_an_attempt_of_an_inner_context) {
     retry_scope request(io, begin + 1s), call(request, begin + 1h);
-    start(call);
-    attempts.complete(refused());
+    start_and_fail(call);
     time.run();
     expect_end(timed_out(), 2, 1s);
 }
@@ -197,8 +197,7 @@ TEST_F(scheme_F8, an_outer_deadline_ends_an_attempt_of_an_inner_context) {
 // There the wait lasts until the deadline. Nothing would come of it, so ours is not begun.
 TEST_F(scheme_F8, an_outer_deadline_ends_a_wait_of_an_inner_context_before_it_begins) {
     retry_scope request(io, begin + 499ms), call(request, begin + 1h);
-    start(call);
-    attempts.complete(refused());
+    start_and_fail(call);
     time.run();
     expect_end(refused(), 1, 0s);
 }
@@ -238,11 +237,8 @@ TEST(scheme_F9, clock_and_timer_are_those_of_the_test) {
     EXPECT_EQ(waits.now() - begin_of_blocking, published);
 }
 
-class scheme_F10 : public testing::Test {
+class scheme_F10 : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     std::vector<duration> ticks;
     std::vector<error_code> ends;
 

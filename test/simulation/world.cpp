@@ -1,5 +1,7 @@
 #include "simulation/world.hpp"
 
+#include "support/plain_jitters.hpp"
+
 #include <boost/asio/append.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -257,20 +259,10 @@ retry_policy world::policy_of(operation& o) {
         };
     }();
     auto const kind = [&]() -> jitter {
-        switch (law.jitter) {
-        case jitter_kind::none:
-            return no_jitter();
-        case jitter_kind::full:
-            return full_jitter();
-        case jitter_kind::equal:
-            return equal_jitter();
-        case jitter_kind::decorrelated:
-            return decorrelated_jitter();
-        case jitter_kind::proportional:
+        if (law.jitter < jitter_kind::proportional)
+            return test::plain_jitter(static_cast<int>(law.jitter));
+        if (law.jitter == jitter_kind::proportional)
             return proportional_jitter(law.fraction);
-        case jitter_kind::custom:
-            break;
-        }
         return [](backoff_step const& step, random& source) {
             return source.uniform(step.ceiling / 3, step.ceiling);
         };

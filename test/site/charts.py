@@ -87,7 +87,7 @@ def expect_contrast(there, expect, what, texts, scale, pictures):
 def look_at_alone(there, expect, charts):
     """Returns where the texts of each are."""
     texts = {}
-    there.be_wide(1200)
+    there.be_wide(1200, 1200) # the highest picture is in view
     for chart in charts:
         there.open(chart.as_uri())
         texts[chart.name] = there.value_of(places)
@@ -131,7 +131,7 @@ def look(there, expect, site):
     expect(len(files) == len(charts), "every chart has a name of its own, as all are in one folder of the site")
     texts = look_at_alone(there, expect, charts)
     seen = set()
-    there.be_wide(1200)
+    there.be_wide(1200, 1200) # the highest picture is in view
     for page in sorted(site.glob("*.html")):
         if '.svg"' in page.read_text(encoding="utf-8"):
             seen.update(look_at_page(there, expect, page.resolve().as_uri(), files, texts))

@@ -2,6 +2,8 @@
 
 #include <asio_retry/async_retry.hpp>
 
+#include "support/naps.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_state.hpp>
@@ -38,21 +40,6 @@ struct tally {
     std::atomic<int> overlapping = 0;   // attempts of one operation
     std::atomic<int> led_elsewhere = 0; // coroutines that go on where they were not
 };
-
-class dice {
-public:
-    explicit dice(unsigned seed)
-        : engine_(seed) {}
-    int operator()(int sides) { return int(engine_() % unsigned(sides)); }
-
-private:
-    std::minstd_rand engine_;
-};
-
-asio::awaitable<void> nap(int for_microseconds) {
-    asio::steady_timer timer(co_await asio::this_coro::executor, microseconds(for_microseconds));
-    co_await timer.async_wait(asio::use_awaitable);
-}
 
 retry_policy short_of_time() {
     return retry_policy()

@@ -1,3 +1,4 @@
+#include "stress/sanitized.hpp"
 #include "stress/watchdog.hpp"
 
 #include <asio_retry/async_retry.hpp>
@@ -26,14 +27,6 @@
 #include <stdexcept>
 #include <thread>
 #include <utility>
-
-#if defined(__SANITIZE_THREAD__)
-#define ASIO_RETRY_TEST_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ASIO_RETRY_TEST_THREAD_SANITIZER
-#endif
-#endif
 
 // Operations that call their handler on a thread of their own, as is written by whoever does not know of
 // associated executors: the attempt ends there, and may meet on its way back what its executor has to tell it.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stress/operations_of_threads.hpp"
+
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/append.hpp>
@@ -16,8 +18,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <thread>
-#include <vector>
 
 namespace asio_retry::test {
 
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 /// Operations of four kinds on one context that four threads run, each cancelled at some time by whichever
 /// thread it happens to be.
-class four_threads {
+class four_threads final : public operations_of_threads {
 public:
     using cancel = std::function<void(asio::strand<asio::io_context::executor_type> const&,
                                       std::shared_ptr<asio::cancellation_signal> const&)>;
@@ -36,16 +36,7 @@ public:
     explicit four_threads(cancel how)
         : how_(std::move(how)) {}
 
-    void run(int operations) {
-        left_ = operations;
-        for (int i = 0; i != 200; ++i) // so many at a time
-            asio::post(io_, [this] { start_next(); });
-        std::vector<std::thread> threads;
-        for (int i = 0; i != 4; ++i)
-            threads.emplace_back([this] { io_.run(); });
-        for (std::thread& thread : threads)
-            thread.join();
-    }
+    void run(int operations) { operations_of_threads::run(operations, 200); }
 
     int completed() const noexcept { return succeeded_ + aborted_ + failed_; }
     int succeeded() const noexcept { return succeeded_; }
@@ -54,15 +45,12 @@ public:
     asio::io_context& context() noexcept { return io_; }
 
 private:
-    void start_next() {
-        int const number = left_.fetch_sub(1);
-        if (number <= 0)
-            return;
+    void start(int number) override {
         auto const strand = asio::make_strand(io_);
-        asio::post(strand, [this, strand, number] { start(strand, number); });
+        asio::post(strand, [this, strand, number] { begin(strand, number); });
     }
 
-    void start(asio::strand<asio::io_context::executor_type> const& strand, int number) {
+    void begin(asio::strand<asio::io_context::executor_type> const& strand, int number) {
         auto const signal = std::make_shared<asio::cancellation_signal>();
         auto handler = [this, signal](error_code ec) {
             (!ec ? succeeded_ : ec == asio::error::operation_aborted ? aborted_ : failed_)++;
@@ -101,9 +89,7 @@ private:
     }
 
     cancel how_;
-    asio::io_context io_{4};
     retry_scope scope_{io_.get_executor()};
-    std::atomic<int> left_ = 0;
     std::atomic<int> succeeded_ = 0;
     std::atomic<int> aborted_ = 0;
     std::atomic<int> failed_ = 0;

@@ -11,6 +11,8 @@
 #include <asio_retry/traffic/token_budget.hpp>
 #include <asio_retry/traffic/window_budget.hpp>
 
+#include "stress/on_four_threads.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,26 +32,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int thread_count = 4;
 constexpr int gate_rounds = 50'000;
 constexpr time_point noon(12h);
 constexpr auto transient = failure_kind::transient;
-
-/// Calls `work(thread's number, its generator)` on four threads that begin together.
-void on_four_threads(std::function<void(int, random&)> const& work) {
-    std::atomic<int> waiting = thread_count;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < thread_count; ++i)
-        threads.emplace_back([&, i] {
-            random dice(static_cast<std::uint64_t>(i) + 1);
-            --waiting;
-            while (waiting > 0)
-                std::this_thread::yield();
-            work(i, dice);
-        });
-    for (std::thread& thread : threads)
-        thread.join();
-}
 
 /// Calls `work(0)` on four threads at the same moment, then `work(1)` and so on.
 void on_four_threads_at_once(std::size_t times, std::function<void(std::size_t)> const& work) {

@@ -1,3 +1,5 @@
+#include "stress/counted_operations.hpp"
+
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/buffer.hpp>
@@ -5,16 +7,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace asio_retry::test {
 namespace {
@@ -68,42 +67,21 @@ private:
 
 /// Operations on a context that four threads run, without a strand. The I/O object of each attempt ends with
 /// its completion, on whichever thread that is, while another one tells the attempt to stop.
-class interrupted_operations {
-public:
-    void run(int operations) {
-        left_ = operations;
-        for (int i = 0; i != 50; ++i) // so many at a time
-            asio::post(io_, [this] { start_next(); });
-        std::vector<std::thread> threads;
-        for (int i = 0; i != 4; ++i)
-            threads.emplace_back([this] { io_.run(); });
-        for (std::thread& thread : threads)
-            thread.join();
-    }
-
-    int completed() const noexcept { return completed_; }
-    std::size_t pending() { return scheduler(io_).pending(); }
-
+class interrupted_operations final : public counted_operations {
 private:
-    void start_next() {
-        int const number = left_.fetch_sub(1);
-        if (number <= 0)
-            return;
+    void start(int number) override {
         if (number % 2 == 0)
-            start(fresh_timer(io_), number / 2);
+            begin(fresh_timer(io_), number / 2);
         else
-            start(fresh_socket(io_), number / 2);
+            begin(fresh_socket(io_), number / 2);
     }
 
     template <typename Operation>
-    void start(Operation const& operation, int number) {
+    void begin(Operation const& operation, int number) {
         auto const policy = retry_policy().backoff(constant(10us)).unlimited_attempts();
         auto const never_enough = fail_if(operation, [] { return true; });
         auto const scope = std::make_shared<retry_scope>(io_.get_executor());
-        auto const on_end = [this, scope](error_code) {
-            ++completed_;
-            start_next();
-        };
+        auto const on_end = [this, scope](error_code) { complete_one(); };
         if (number % 4 < 2)
             return async_retry(io_, never_enough,
                                number % 4 == 0 ? policy.max_attempts(3).attempt_timeout(30us)
@@ -115,24 +93,10 @@ private:
         else
             scope->async_drain(20us, [scope](error_code, std::size_t) {});
     }
-
-    template <typename Function>
-    void at(std::chrono::microseconds when, Function function) {
-        auto const timer = std::make_shared<asio::steady_timer>(io_, when);
-        timer->async_wait(asio::consign([function](error_code) { function(); }, timer));
-    }
-
-    asio::io_context io_{4};
-    std::atomic<int> left_ = 0;
-    std::atomic<int> completed_ = 0;
 };
 
 TEST(interrupted, decision_35_an_io_object_may_end_with_its_attempt) {
-    constexpr int operations = 20'000;
-    interrupted_operations workload;
-    workload.run(operations);
-    EXPECT_EQ(workload.completed(), operations);
-    EXPECT_EQ(workload.pending(), 0u);
+    interrupted_operations().expect_to_complete(20'000);
 }
 
 } // namespace

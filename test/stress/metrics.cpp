@@ -4,6 +4,7 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 
 #include "support/exposition_parser.hpp"
+#include "support/tallying_gate.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -104,21 +105,10 @@ TEST(metrics_of_four_threads, lose_nothing_and_are_read_meanwhile) {
 }
 
 /// Of a user: in each call it gives others time, and in some it begins another operation.
-struct meddler final : retry_gate, retry_observer {
-    bool acquire(failure_kind, time_point) noexcept override {
+struct meddler final : tallying_gate, retry_observer {
+    bool acquire(failure_kind after, time_point now) noexcept override {
         std::this_thread::yield();
-        ++leases;
-        return true;
-    }
-    void give_back(failure_kind) noexcept override { --leases; }
-    admission admit(std::uint64_t number, time_point now) noexcept override {
-        leases -= number != 1;
-        ++running;
-        return now;
-    }
-    void on_end(attempt_end const& end) noexcept override {
-        --running;
-        leases += end.number != 1 && end.after == failure_kind::none; // another gate did not let it begin
+        return tallying_gate::acquire(after, now);
     }
     void on_event(observation const& event) noexcept override {
         begun += event.what == observation::kind::started;
@@ -133,7 +123,7 @@ struct meddler final : retry_gate, retry_observer {
 
     std::shared_ptr<retry_budget> budget =
         std::make_shared<retry_budget>(retry_budget_options{.per_second = 1e6});
-    std::atomic<int> leases = 0, running = 0, begun = 0, ended = 0;
+    std::atomic<int> begun = 0, ended = 0;
 };
 
 // A user's own, a budget, a breaker: one object each for the policies of all contexts.

@@ -1,5 +1,8 @@
+#include "stress/sanitized.hpp"
+
 #include <asio_retry/async_retry.hpp>
 
+#include "support/counting_allocator.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -15,15 +18,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ASIO_RETRY_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ASIO_RETRY_TEST_SANITIZED 1
-#endif
-#endif
-
-#if !defined(ASIO_RETRY_TEST_SANITIZED) && defined(__GLIBC__) && defined(__GLIBC_PREREQ)
+#if !ASIO_RETRY_TEST_SANITIZED && defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 33)
 #define ASIO_RETRY_TEST_MEASURES_HEAP 1
 #include <malloc.h>
@@ -35,11 +30,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-#if defined(ASIO_RETRY_TEST_SANITIZED)
-constexpr std::size_t many = 50'000;
-#else
-constexpr std::size_t many = 1'000'000;
-#endif
+constexpr std::size_t many = ASIO_RETRY_TEST_SANITIZED ? 50'000 : 1'000'000;
 
 #if defined(ASIO_RETRY_TEST_MEASURES_HEAP)
 std::size_t allocated_bytes() {
@@ -47,44 +38,6 @@ std::size_t allocated_bytes() {
     return heap.uordblks + heap.hblkhd;
 }
 #endif
-
-/// What handlers allocate and have not given back.
-struct live_memory {
-    std::size_t blocks = 0;
-    std::size_t bytes = 0;
-};
-
-template <typename T>
-class counting_allocator {
-public:
-    using value_type = T;
-
-    explicit counting_allocator(live_memory& live) noexcept
-        : live_(&live) {}
-    template <typename U>
-    counting_allocator(counting_allocator<U> const& other) noexcept
-        : live_(other.live_) {}
-
-    T* allocate(std::size_t count) {
-        T* const memory = std::allocator<T>().allocate(count);
-        ++live_->blocks;
-        live_->bytes += count * sizeof(T);
-        return memory;
-    }
-    void deallocate(T* memory, std::size_t count) noexcept {
-        std::allocator<T>().deallocate(memory, count);
-        --live_->blocks;
-        live_->bytes -= count * sizeof(T);
-    }
-
-    friend bool operator==(counting_allocator a, counting_allocator b) noexcept { return a.live_ == b.live_; }
-
-private:
-    template <typename>
-    friend class counting_allocator;
-
-    live_memory* live_;
-};
 
 struct outcomes {
     explicit outcomes(std::size_t operations)
@@ -118,7 +71,7 @@ retry_policy in_an_hour() {
 class scale : public testing::Test {
 protected:
     asio::io_context io;
-    live_memory live;
+    memory_of_handlers live;
 
     /// In one scope, which then is cancelled.
     void cancel_by_scope(outcomes& results) {

@@ -1,3 +1,4 @@
+#include "stress/sanitized.hpp"
 #include "stress/scope_forest.hpp"
 
 #include <gtest/gtest.h>
@@ -17,17 +18,7 @@
 namespace asio_retry::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t actions = 10'000;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-constexpr std::size_t actions = 10'000;
-#else
-constexpr std::size_t actions = 50'000;
-#endif
-#else
-constexpr std::size_t actions = 50'000;
-#endif
+constexpr std::size_t actions = ASIO_RETRY_TEST_SANITIZED ? 10'000 : 50'000;
 
 class scopes : public testing::Test {
 protected:

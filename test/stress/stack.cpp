@@ -1,3 +1,5 @@
+#include "stress/sanitized.hpp"
+
 #include <asio_retry/async_retry.hpp>
 
 #include "support/scripted_operation.hpp"
@@ -14,14 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // The sanitizers multiply the time, not the depth, and so does Wine, whose server takes part in each handler.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(_WIN32)
+#if ASIO_RETRY_TEST_SANITIZED || defined(_WIN32)
 constexpr std::size_t attempts = 200'000;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-constexpr std::size_t attempts = 200'000;
-#else
-constexpr std::size_t attempts = 10'000'000;
-#endif
 #else
 constexpr std::size_t attempts = 10'000'000;
 #endif

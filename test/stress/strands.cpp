@@ -1,3 +1,5 @@
+#include "stress/counted_operations.hpp"
+
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 
@@ -9,7 +11,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/consign.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -22,8 +23,6 @@
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
-#include <thread>
-#include <vector>
 
 namespace asio_retry::test {
 namespace {
@@ -34,25 +33,10 @@ using namespace std::chrono_literals;
 
 /// What can be cancelled, each cancelled on its strand while time limits, scopes and completions meet it from
 /// four threads.
-class cancelled_on_strands {
+class cancelled_on_strands final : public counted_operations {
     using strand = asio::strand<asio::any_io_executor>;
     using signal = std::shared_ptr<asio::cancellation_signal>;
     using scope = std::shared_ptr<retry_scope>;
-
-public:
-    void run(int operations) {
-        left_ = operations;
-        for (int i = 0; i != 50; ++i) // so many at a time
-            asio::post(io_, [this] { start_next(); });
-        std::vector<std::thread> threads;
-        for (int i = 0; i != 4; ++i)
-            threads.emplace_back([this] { io_.run(); });
-        for (std::thread& thread : threads)
-            thread.join();
-    }
-
-    int completed() const noexcept { return completed_; }
-    std::size_t pending() { return scheduler(io_).pending(); }
 
 private:
     /// The next one starts when this one has ended.
@@ -62,27 +46,23 @@ private:
             : all_(&all) {}
         template <typename... Args>
         void operator()(Args const&...) const {
-            ++all_->completed_;
-            all_->start_next();
+            all_->complete_one();
         }
 
     private:
         cancelled_on_strands* all_;
     };
 
-    void start_next() {
-        int const number = left_.fetch_sub(1);
-        if (number <= 0)
-            return;
+    void start(int number) override {
         strand const where(io_.get_executor());
         auto const cancelling = std::make_shared<asio::cancellation_signal>();
-        asio::post(where, [this, where, cancelling, number] { start(where, cancelling, number); });
+        asio::post(where, [this, where, cancelling, number] { begin(where, cancelling, number); });
         at(std::chrono::microseconds(number % 97), [where, cancelling] {
             asio::post(where, [cancelling] { cancelling->emit(asio::cancellation_type::terminal); });
         });
     }
 
-    void start(strand const& where, signal const& cancelling, int number) {
+    void begin(strand const& where, signal const& cancelling, int number) {
         switch (number % 9) {
         case 0:
         case 1:
@@ -186,24 +166,11 @@ private:
         return result;
     }
 
-    template <typename Function>
-    void at(std::chrono::microseconds when, Function function) {
-        auto const timer = std::make_shared<asio::steady_timer>(io_, when);
-        timer->async_wait(asio::consign([function](error_code) { function(); }, timer));
-    }
-
     retry_policy const policy_ = retry_policy().backoff(constant(10us)).max_attempts(20);
-    asio::io_context io_{4};
-    std::atomic<int> left_ = 0;
-    std::atomic<int> completed_ = 0;
 };
 
 TEST(strands, decision_46_cancellations_on_a_strand_meet_limits_and_scopes) {
-    constexpr int operations = 20'000;
-    cancelled_on_strands workload;
-    workload.run(operations);
-    EXPECT_EQ(workload.completed(), operations);
-    EXPECT_EQ(workload.pending(), 0u);
+    cancelled_on_strands().expect_to_complete(20'000);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Waits that begin, end and are taken back at random, on threads that run the context and on others.
+#include "stress/sanitized.hpp"
 #include "stress/watchdog.hpp"
 
 #include <asio_retry/retry_scheduler.hpp>
@@ -124,17 +125,7 @@ private:
 
 class waits : public testing::TestWithParam<std::size_t> {
 protected:
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    static constexpr int actions = 20'000;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-    static constexpr int actions = 20'000;
-#else
-    static constexpr int actions = 200'000;
-#endif
-#else
-    static constexpr int actions = 200'000;
-#endif
+    static constexpr int actions = ASIO_RETRY_TEST_SANITIZED ? 20'000 : 200'000;
 
     void let_threads_act(asio::io_context& io, int running, int outside,
                          std::deque<owned_wait>* left = nullptr) {

@@ -50,6 +50,11 @@ inline attempt_end abandoned(std::uint64_t number = 1, failure_kind after = fail
     return end;
 }
 
+/// Whether a gate grants a retry after a transient failure.
+inline bool grants_retry(retry_gate& gate, time_point now) {
+    return gate.acquire(failure_kind::transient, now);
+}
+
 /// The message of std::invalid_argument that names a field, its value and the rule.
 inline auto refuses_option(std::string const& field, std::string const& value, std::string const& rule) {
     return testing::ThrowsMessage<std::invalid_argument>("asio_retry: " + field + " = " + value + ": " + rule);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #ifdef _WIN32
@@ -23,6 +24,7 @@ struct whereabouts {
     std::mutex mutex;
     std::condition_variable changed;
     std::vector<unsigned short> ports;
+    std::vector<std::string> addresses;
     std::size_t lookups = 0;
     bool held = false;
 };
@@ -38,14 +40,20 @@ void set_held(bool held) {
     host().changed.notify_all();
 }
 
-unsigned short next_port() {
+/// Where a lookup finds the host: at a port, which is 0 if it does not.
+struct place {
+    unsigned short port;
+    std::vector<std::string> addresses;
+};
+
+place next_place() {
     std::unique_lock lock(host().mutex);
     std::size_t const index = host().lookups++;
     unsigned short const port =
         host().ports.empty() ? 0 : host().ports[std::min(index, host().ports.size() - 1)];
     host().changed.notify_all();
     host().changed.wait(lock, [] { return !host().held; });
-    return port;
+    return {port, host().addresses};
 }
 
 } // namespace
@@ -53,7 +61,13 @@ unsigned short next_port() {
 wandering_host::wandering_host(std::initializer_list<unsigned short> ports) {
     std::lock_guard const lock(host().mutex);
     host().ports = ports;
+    host().addresses = {"127.0.0.1"};
     host().lookups = 0;
+}
+
+void wandering_host::move_to(std::vector<std::string> addresses) {
+    std::lock_guard const lock(host().mutex);
+    host().addresses = std::move(addresses);
 }
 
 wandering_host::~wandering_host() {
@@ -97,10 +111,19 @@ int look_up(char const* node, char const* service, addrinfo const* hints, addrin
     static lookup* const ask = of_the_system();
     if (!node || std::string_view(node) != asio_retry::test::wandering_host::name)
         return ask(node, service, hints, result);
-    unsigned short const port = asio_retry::test::next_port();
+    auto const [port, addresses] = asio_retry::test::next_place();
     if (port == 0)
         return EAI_NONAME;
-    return ask("127.0.0.1", std::to_string(port).c_str(), hints, result);
+    addrinfo numeric = *hints;
+    numeric.ai_flags = AI_NUMERICHOST;
+    addrinfo** end = result; // the system frees one after the other
+    for (std::string const& address : addresses) {
+        if (int const error = ask(address.c_str(), std::to_string(port).c_str(), &numeric, end))
+            return error;
+        while (*end)
+            end = &(*end)->ai_next;
+    }
+    return 0;
 }
 
 } // namespace

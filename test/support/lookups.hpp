@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <string>
+#include <vector>
 
 namespace asio_retry::test {
 
@@ -12,6 +14,9 @@ public:
 
     /// At which port on loopback each lookup in turn finds it, the last one for good; 0 is for not at all.
     explicit wandering_host(std::initializer_list<unsigned short> ports);
+
+    /// At these addresses rather than on loopback, in this order, and always at the port of the lookup.
+    void move_to(std::vector<std::string> addresses);
 
     /// Lets lookups go on that are held.
     ~wandering_host();

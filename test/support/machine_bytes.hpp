@@ -3,6 +3,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include "support/int128.hpp"
+#include "support/plain_jitters.hpp"
 
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
@@ -114,7 +115,7 @@ private:
         int held = 0;
     };
 
-    struct flagged_probe final : cancellation_probe {
+    struct flagged_probe final : detail::cancellation_probe {
         bool stops(bool total_counts) const noexcept override { return terminal || (total && total_counts); }
         bool terminal = false;
         bool total = false;
@@ -175,18 +176,8 @@ private:
     }
 
     jitter read_built_in_jitter() {
-        switch (choices_.one_of(5)) {
-        case 0:
-            return no_jitter();
-        case 1:
-            return full_jitter();
-        case 2:
-            return equal_jitter();
-        case 3:
-            return decorrelated_jitter();
-        default:
-            return proportional_jitter(choices_.byte() / 255.0);
-        }
+        auto const kind = static_cast<int>(choices_.one_of(plain_jitters + 1));
+        return kind < plain_jitters ? plain_jitter(kind) : proportional_jitter(choices_.byte() / 255.0);
     }
 
     /// A built-in jitter, or nonsense, which has to be held in [0, cap]; in both cases what it draws is noted.

@@ -155,4 +155,17 @@ private:
     }
 };
 
+/// What follows each of the first failures.
+inline std::vector<duration> first_delays(retry_policy const& policy, int count, std::uint64_t seed = 1) {
+    machine_script script(policy.unlimited_attempts());
+    script.source = random(seed);
+    script.start();
+    std::vector<duration> delays;
+    for (int i = 0; i != count; ++i) {
+        delays.push_back(script.fail().delay);
+        script.wake();
+    }
+    return delays;
+}
+
 } // namespace asio_retry::test

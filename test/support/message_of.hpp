@@ -15,4 +15,15 @@ inline std::string message_of(std::exception_ptr const& thrown) {
     }
 }
 
+/// What a function throws of that type; `otherwise` where it returns.
+template <typename Exception = std::exception, typename Function>
+std::string complaint_of(Function function, std::string otherwise = "none") {
+    try {
+        static_cast<void>(function());
+    } catch (Exception const& thrown) {
+        return thrown.what();
+    }
+    return otherwise;
+}
+
 } // namespace asio_retry::test

@@ -1,7 +1,6 @@
 #include "explanation.hpp"
 #include "explanation_formats.hpp"
 #include "plot.hpp"
-#include "study_formats.hpp"
 
 #include "support/matches.hpp"
 
@@ -118,27 +117,6 @@ TEST(charts, as_many_policies_as_there_may_be_are_drawn_inside) {
     EXPECT_LE(greatest, highest_entry - 40) << "there are words between";
     auto const grid = test::all_matches(svg, "class=\"grid\"[^>]* y1=\"([-0-9.]+)\"");
     EXPECT_GE(std::stod(grid.front()[1]) - least, 150) << "the first line is the axis";
-}
-
-// Two clients come in the first round and one again in the sixth: nobody does in between.
-TEST(charts, rounds_without_attempts_are_drawn_and_who_was_served_is_counted) {
-    auto const policy = retry_policy().backoff(constant(5s)).jitter(no_jitter()).unlimited_attempts();
-    rounds_options asked;
-    asked.as = format::svg;
-    std::ostringstream out;
-    print_rounds(out, {{"constant(5s)", study_rounds(policy, 2, 1, 1)}}, asked, {});
-    auto const lines = test::all_matches(out.str(), "<polyline[^>]* points=\"([^\"]*)\"");
-    ASSERT_EQ(lines.size(), 3u) << "attempts, served and served in all";
-    auto const heights = [](std::string const& points) {
-        std::vector<double> result;
-        for (auto const& one : test::all_matches(points, "[0-9.]+,[0-9.]+"))
-            result.push_back(height_of(one[0]));
-        return result;
-    };
-    using testing::ElementsAre;
-    EXPECT_THAT(heights(lines[0][1]), ElementsAre(1, 0, 0, 0.5));
-    EXPECT_THAT(heights(lines[1][1]), ElementsAre(0.5, 0, 0, 0.5));
-    EXPECT_THAT(heights(lines[2][1]), ElementsAre(0.5, 0.5, 0.5, 1));
 }
 
 // Half of the attempts fail: 1.75 of three are made, and 87.5 % of the operations succeed.

@@ -1,14 +1,13 @@
 // The program as its users meet it: arguments, output, messages and exit codes.
-#include "program.hpp"
 #include "support/places.hpp"
+#include "support/program.hpp"
+#include "tool/svg.hpp"
 
 #include "support/csv.hpp"
 
 #include <asio_retry/profiles.hpp>
 
 #include <boost/json/parse.hpp>
-#include <boost/property_tree/ptree.hpp>
-#include <boost/property_tree/xml_parser.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,18 +21,6 @@
 
 namespace asio_retry::tool {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
-void expect_well_formed(std::string const& svg) {
-    std::istringstream in(svg);
-    boost::property_tree::ptree tree;
-    ASSERT_NO_THROW(boost::property_tree::read_xml(in, tree));
-    EXPECT_EQ(tree.front().first, "svg");
-}
 
 TEST(explain_command, writes_csv_in_nanoseconds) {
     auto const [code, output] = run("explain 'truncated_binary(growing_failures=10, greatest=10s) "
@@ -172,60 +159,12 @@ TEST(profiles_command, lists_every_profile) {
     EXPECT_THAT(run("profiles --format csv").output, StartsWith("name,summary,policy,source,flaw\n"));
 }
 
-TEST(simulate_command, studies_contention) {
-    auto const [code, output] = run("simulate occ --clients 1 3 --trials 5 --format csv 2>&1");
-    EXPECT_EQ(code, 0);
-    EXPECT_THAT(output, StartsWith("clients,algorithm,trials,time_mean,time_sd,time_p05,time_p50,time_p95,"
-                                   "calls_mean,calls_sd,calls_p05,calls_p50,calls_p95\n1,None,5,"));
-    EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1 + 2 * 5);
-    expect_well_formed(run("simulate occ --clients 1 3 --trials 2 --format svg").output);
-    EXPECT_EQ(
-        boost::json::parse(run("simulate occ --clients 2 --trials 2 --format json").output).as_array().size(),
-        5u);
-    EXPECT_THAT(run("simulate occ --clients 2 --trials 2").output, HasSubstr("FullJitter"));
-}
-
-TEST(simulate_command, repeats_a_seed) {
-    for (std::string const study :
-         {"simulate occ --clients 5 --trials 3 --format csv --seed ",
-          "simulate rounds 'constant(9s) full_jitter() unlimited_attempts()' --seed "}) {
-        EXPECT_EQ(run(study + "1").output, run(study + "1").output);
-        EXPECT_NE(run(study + "1").output, run(study + "2").output);
-    }
-}
-
-TEST(simulate_command, studies_rounds) {
-    EXPECT_THAT(run("simulate rounds --clients 10 --capacity 5").output,
-                HasSubstr("rounds:    2\nattempts:  15\n"));
-    auto const [code, output] = run("simulate rounds");
-    EXPECT_EQ(code, 0);
-    EXPECT_THAT(output, HasSubstr("rounds:    100\nattempts:  5050\n"));
-    EXPECT_THAT(run("simulate rounds --clients 2 --format csv").output,
-                "round,attempts,served\n1,2,1\n2,1,1\n");
-    EXPECT_THAT(run("simulate rounds 'constant(1s) no_jitter() max_attempts(2)' --clients 5").output,
-                HasSubstr("gave up:   3 clients"));
-    expect_well_formed(run("simulate rounds --format svg").output);
-    EXPECT_EQ(boost::json::parse(run("simulate rounds --format json").output).at("attempts"), 5050);
-}
-
-TEST(simulate_command, runs_the_studies_of_gates) {
-    auto const [code, output] = run("simulate amplification 2>&1");
-    EXPECT_EQ(code, 0);
-    EXPECT_THAT(output, StartsWith("Layers that retry what always fails\n"));
-    EXPECT_THAT(run("simulate amplification --format csv").output,
-                StartsWith("setting,layer,attempts_per_request\n"));
-    std::string const load = "simulate load --format csv --seed ";
-    EXPECT_EQ(run(load + "1").output, run(load + "1").output);
-    EXPECT_NE(run(load + "1").output, run(load + "2").output);
-    EXPECT_THAT(run("help simulate").output, HasSubstr("usage: asio-retry simulate load [OPTIONS]"));
-}
-
 // What was given is shown without what a terminal obeys, and not at length.
 TEST(command_line, decision_33_shows_no_word_as_it_came) {
     for (std::string const& word : {std::string("'a\n\x1b[2Jb'"), std::string(10'000, 'x')})
         for (std::string const before :
-             {"", "help ", "simulate ", "explain ", "explain go_backoff --", "explain go_backoff --format ",
-              "explain go_backoff --draws ", "explain go_backoff --failure-probability ", "simulate rounds "}) {
+             {"", "help ", "profiles ", "explain ", "explain go_backoff --", "explain go_backoff --format ",
+              "explain go_backoff --draws ", "explain go_backoff --failure-probability "}) {
             auto const [code, said] = run(before + word + " 2>&1");
             EXPECT_EQ(code, 2) << before;
             EXPECT_LE(said.size(), 1'000u) << before;
@@ -236,13 +175,10 @@ TEST(command_line, decision_33_shows_no_word_as_it_came) {
 
 TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("", "which command?");
-    expect_usage_error("explian", "no command 'explian': did you mean explain?");
+    expect_usage_error("explian", "no command 'explian'; did you mean explain?");
     expect_usage_error("--hlep", "did you mean --help?");
     expect_usage_error("xyzzy", "no command 'xyzzy'\n");
-    expect_usage_error("simulate ocs", "no command 'simulate ocs': did you mean occ?");
     expect_usage_error("help profile", "did you mean profiles?");
-    expect_usage_error("simulate", "simulate: what?");
-    expect_usage_error("simulate nothing", "no command 'simulate nothing'");
     expect_usage_error("explain go_backoff --failures 18446744073709551615", "at most 10000");
     expect_usage_error("explain go_backoff --draws 1000000000", "at most 100000");
     expect_usage_error("explain go_backoff --failures 10000 --draws 100000",
@@ -255,50 +191,58 @@ TEST(command_line, refuses_what_it_does_not_understand) {
     expect_usage_error("explain 'exponential(base=1s, factor=0.5)'", "factor");
     expect_usage_error("explain celry", "policy: at byte 0: expected the name of a profile, or items such as "
                                         "max_attempts(10), found 'celry'; did you mean celery?");
-    expect_usage_error("simulate rounds Celery", "did you mean celery?");
     expect_usage_error("explain exponental", "did you mean exponential?");
     expect_usage_error("explain go_backoff --failures 0", "--failures 0: must be a whole number of at least 1");
     expect_usage_error("explain go_backoff --failures=-1", "at least 1");
     expect_usage_error("explain go_backoff --draws many", "--draws many");
+    expect_usage_error("explain go_backoff --draws 5x", "--draws 5x: must be a whole number");
     expect_usage_error("explain go_backoff --seed 99999999999999999999", "--seed");
     expect_usage_error("explain go_backoff --failure-probability 1.5", "[0, 1]");
     expect_usage_error("explain go_backoff --format yaml",
                        "--format yaml: must be table, chart, csv, json or svg");
-    expect_usage_error("explain go_backoff --colour", "no option '--colour': did you mean --color?");
+    expect_usage_error("explain go_backoff --colour", "no option '--colour'; did you mean --color?");
     expect_usage_error("explain go_backoff --color blue", "--color blue: must be auto, always or never");
     expect_usage_error("explain go_backoff --json --format csv", "--json and --format csv: give only one");
     expect_usage_error("explain go_backoff --seed 1 --seed 2", "--seed");
     expect_usage_error("explain go_backoff --failure-probability 0.5x", "must be a number");
-    expect_usage_error("completion", "of which shell?");
-    expect_usage_error("completion fish", "no shell 'fish'");
     expect_usage_error("--version extra", "--version takes no argument, found 'extra'\n");
-    expect_usage_error("manual more", "too many positional options");
+    expect_usage_error("profiles more", "profiles: takes no argument, found 'more'\n");
     expect_usage_error("profiles --format svg", "must be table, csv or json");
-    expect_usage_error("simulate occ --clients 0", "at least 1");
-    expect_usage_error("simulate occ --trials 1", "at least 2");
-    expect_usage_error("simulate rounds 'nonsense'", "policy");
-    expect_usage_error("simulate load --seed -1", "--seed");
-    expect_usage_error("simulate load --clients 3", "--clients");
-    expect_usage_error("simulate load --format yaml", "must be table, csv, json or svg");
-    expect_usage_error("simulate load more", "positional");
 }
 
 TEST(command_line, helps) {
-    for (std::string const words :
-         {"help", "--help", "-h", "help explain", "explain --help", "help profiles", "help simulate",
-          "simulate occ --help", "help simulate rounds", "help simulate load", "simulate amplification --help",
-          "explain --help --format csv", "-h explain"}) {
+    for (std::string const words : {"help", "--help", "-h", "help explain", "explain --help", "help profiles",
+                                    "explain --help --format csv", "-h explain", "--help-all"}) {
         auto const [code, output] = run(words + " 2>/dev/null");
         EXPECT_EQ(code, 0) << words;
-        EXPECT_THAT(output, StartsWith("usage: asio-retry ")) << words;
+        EXPECT_THAT(output, HasSubstr("Usage: asio-retry ")) << words;
     }
     EXPECT_THAT(run("--version").output, StartsWith("asio-retry "));
+    std::string const all = run("--help-all").output;
+    for (char const* const words :
+         {"explain", "profiles", "--failure-probability P", "TERM is dumb", "Exit status:"})
+        EXPECT_THAT(all, HasSubstr(words));
+}
+
+TEST(command_line, has_examples_that_run) {
+    std::istringstream help(run("help").output);
+    int examples = 0;
+    for (std::string line; std::getline(help, line);) {
+        std::size_t const at = line.find("  asio-retry explain ");
+        if (at != 0)
+            continue;
+        std::string words = line.substr(13);
+        if (words.find("policies.conf") != std::string::npos)
+            words = "explain --file - --format svg <<'EOF'\nmine = celery\nEOF\n";
+        EXPECT_EQ(run(words).exit_code, 0) << line;
+        ++examples;
+    }
+    EXPECT_EQ(examples, 3);
 }
 
 TEST(command_line, says_when_its_output_is_lost) {
-    for (std::string const words :
-         {"explain go_backoff 2>&1 >/dev/full", "explain go_backoff 2>&1 >&-", "help 2>&1 >&-",
-          "--version 2>&1 >&-", "completion bash 2>&1 >/dev/full", "manual 2>&1 >/dev/full"}) {
+    for (std::string const words : {"explain go_backoff 2>&1 >/dev/full", "explain go_backoff 2>&1 >&-",
+                                    "help 2>&1 >&-", "--version 2>&1 >&-"}) {
         outcome const lost = run(words);
         EXPECT_EQ(lost.exit_code, 1) << words;
         EXPECT_EQ(lost.output, "asio-retry: cannot write the output\n") << words;

@@ -1,5 +1,6 @@
 // Policies of one's own: in the command line, and in files.
-#include "program.hpp"
+#include "support/message_of.hpp"
+#include "support/program.hpp"
 
 #include "policy_list.hpp"
 
@@ -16,11 +17,6 @@
 
 namespace asio_retry::tool {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr char const two_in_text[] =
     "# ours\n"
@@ -48,45 +44,33 @@ TEST(policy_files, may_begin_with_a_byte_order_mark) {
         EXPECT_EQ(policies_in("\xef\xbb\xbf" + text, "file").front().name, "checkout") << text;
 }
 
-TEST(policy_files, say_where_they_are_not_understood) {
-    auto const message = [](std::string const& text) -> std::string {
-        try {
-            policies_in(text, "p.conf");
-        } catch (policy_fault const& e) {
-            return e.what();
-        }
-        return "nothing";
-    };
-    EXPECT_THAT(message("a = celery\nb"), StartsWith("p.conf:2: expected 'name = policy', found 'b'"));
-    EXPECT_THAT(message("a = celery\n\nb = full_jiter()"), StartsWith("p.conf:3: "));
-    EXPECT_EQ(message("a ="), "p.conf:1: expected a policy, found nothing");
-    EXPECT_EQ(message("{\"a\": \"\"}"), "p.conf: a: expected a policy, found nothing");
-    EXPECT_EQ(message("{\"a\": \" \"}"), "p.conf: a: expected a policy, found nothing");
-    EXPECT_EQ(message("{\"a\": {}}"), "nothing");
-    EXPECT_THAT(message("a = celery\na = celery"), HasSubstr("p.conf:2: a second policy with the name 'a'"));
-    EXPECT_THAT(message("exponential(base=1s)"), HasSubstr("expected 'name = policy'"));
-    EXPECT_THAT(message("# nothing\n"), HasSubstr("p.conf: no policies"));
-    EXPECT_THAT(message("{}"), HasSubstr("p.conf: no policies"));
-    EXPECT_THAT(message("{\"a\": "), HasSubstr("p.conf: no JSON"));
-    EXPECT_THAT(message("{\"max_attempts\": 5}"), HasSubstr("p.conf: max_attempts: expected a policy"));
-    EXPECT_THAT(message("{\"a\": {\"full_jiter\": true}}"),
-                StartsWith("p.conf: a: at /full_jiter: unknown name 'full_jiter'; did you mean full_jitter?"));
-    EXPECT_THAT(message("{\"a\": {\"exponential\": {\"bas\": \"1s\"}}}"),
-                AllOf(StartsWith("p.conf: a: at /exponential/bas: "), EndsWith("; did you mean base?")));
-    EXPECT_EQ(message("a = celery\nb = go-backoff"),
-              "p.conf:2: at byte 0: expected the name of a profile, or items such as max_attempts(10), found "
-              "'go-backoff'; did you mean go_backoff?");
-    EXPECT_THAT(message("{\"a\": \"celry\"}"),
-                AllOf(StartsWith("p.conf: a: at byte 0: "), EndsWith("; did you mean celery?")));
+std::string fault_in_file(std::string const& text) {
+    return test::complaint_of<policy_fault>([&] { return policies_in(text, "p.conf"); }, "nothing");
 }
 
-std::string fault_in_file(std::string const& text) {
-    try {
-        policies_in(text, "p.conf");
-    } catch (policy_fault const& e) {
-        return e.what();
-    }
-    return "nothing";
+TEST(policy_files, say_where_they_are_not_understood) {
+    EXPECT_THAT(fault_in_file("a = celery\nb"), StartsWith("p.conf:2: expected 'name = policy', found 'b'"));
+    EXPECT_THAT(fault_in_file("a = celery\n\nb = full_jiter()"), StartsWith("p.conf:3: "));
+    EXPECT_EQ(fault_in_file("a ="), "p.conf:1: expected a policy, found nothing");
+    EXPECT_EQ(fault_in_file("{\"a\": \"\"}"), "p.conf: a: expected a policy, found nothing");
+    EXPECT_EQ(fault_in_file("{\"a\": \" \"}"), "p.conf: a: expected a policy, found nothing");
+    EXPECT_EQ(fault_in_file("{\"a\": {}}"), "nothing");
+    EXPECT_THAT(fault_in_file("a = celery\na = celery"),
+                HasSubstr("p.conf:2: a second policy with the name 'a'"));
+    EXPECT_THAT(fault_in_file("exponential(base=1s)"), HasSubstr("expected 'name = policy'"));
+    EXPECT_THAT(fault_in_file("# nothing\n"), HasSubstr("p.conf: no policies"));
+    EXPECT_THAT(fault_in_file("{}"), HasSubstr("p.conf: no policies"));
+    EXPECT_THAT(fault_in_file("{\"a\": "), HasSubstr("p.conf: no JSON"));
+    EXPECT_THAT(fault_in_file("{\"max_attempts\": 5}"), HasSubstr("p.conf: max_attempts: expected a policy"));
+    EXPECT_THAT(fault_in_file("{\"a\": {\"full_jiter\": true}}"),
+                StartsWith("p.conf: a: at /full_jiter: unknown name 'full_jiter'; did you mean full_jitter?"));
+    EXPECT_THAT(fault_in_file("{\"a\": {\"exponential\": {\"bas\": \"1s\"}}}"),
+                AllOf(StartsWith("p.conf: a: at /exponential/bas: "), EndsWith("; did you mean base?")));
+    EXPECT_EQ(fault_in_file("a = celery\nb = go-backoff"),
+              "p.conf:2: at byte 0: expected the name of a profile, or items such as max_attempts(10), found "
+              "'go-backoff'; did you mean go_backoff?");
+    EXPECT_THAT(fault_in_file("{\"a\": \"celry\"}"),
+                AllOf(StartsWith("p.conf: a: at byte 0: "), EndsWith("; did you mean celery?")));
 }
 
 // JSON and SVG could not have them, and a terminal might obey them.
@@ -170,14 +154,13 @@ TEST_F(files_of_policies, have_one_explained_by_its_name) {
     EXPECT_THAT(run("explain --file - search <" + path_).output, StartsWith("exponential(base=1s,"));
     outcome const unknown = run("explain serch" + file_ + "2>&1");
     EXPECT_EQ(unknown.exit_code, 2);
-    EXPECT_EQ(unknown.output, "asio-retry: " + path_ + ": no policy 'serch': did you mean search?\n");
+    EXPECT_EQ(unknown.output, "asio-retry: " + path_ + ": no policy 'serch'; did you mean search?\n");
 }
 
 // Their JSON would have one key.
 TEST_F(files_of_policies, are_asked_for_once_each) {
     expect_usage_error("explain search checkout search" + file_, ": a second policy with the name 'search'\n");
     expect_usage_error("explain --json 'a = celery' 'a = grpc'", ": a second policy with the name 'a'\n");
-    expect_usage_error("simulate occ celery celery", ": a second policy with the name 'celery'\n");
     EXPECT_EQ(run("explain --json celery 'again = celery' >/dev/null").exit_code, 0);
 }
 
@@ -188,7 +171,7 @@ TEST(policy_texts, are_named_where_one_of_several_is_wrong) {
     expect_usage_error("explain 'max_attempts(0)'", "asio-retry: policy: at byte 0: max_attempts = 0: ");
     expect_usage_error("explain 'mine =  max_attempts(0)'", "asio-retry: mine: at byte 0: max_attempts = 0: ");
     expect_usage_error("explain celery 'mine ='", "asio-retry: mine: expected a policy, found nothing\n");
-    expect_usage_error("simulate rounds celery 'mine = celry'", "asio-retry: mine: at byte 0: ");
+    expect_usage_error("explain celery 'mine = celry'", "asio-retry: mine: at byte 0: ");
 }
 
 TEST_F(files_of_policies, have_one_scale_for_their_charts) {
@@ -197,31 +180,6 @@ TEST_F(files_of_policies, have_one_scale_for_their_charts) {
         "                     0                           2 s                         4 s\n";
     EXPECT_THAT(charts.substr(0, charts.find("\nsearch")), HasSubstr(scale));
     EXPECT_THAT(charts.substr(charts.find("\nsearch")), HasSubstr(scale));
-}
-
-TEST_F(files_of_policies, are_simulated) {
-    std::string const occ = run("simulate occ --clients 3 --trials 2 --format csv" + file_).output;
-    EXPECT_THAT(occ, HasSubstr(",calls_p95,gave_up_mean\n3,checkout,2,"));
-    EXPECT_EQ(std::count(occ.begin(), occ.end(), '\n'), 3);
-    std::string const rounds = run("simulate rounds --clients 5 --format csv" + file_).output;
-    EXPECT_THAT(rounds, StartsWith("policy,round,attempts,served\ncheckout,1,"));
-    EXPECT_THAT(rounds, HasSubstr("\nsearch,1,5,1\n"));
-    EXPECT_EQ(boost::json::parse(run("simulate rounds --json" + file_).output).at(1).at("policy"), "search");
-    EXPECT_THAT(run("simulate rounds" + file_).output, HasSubstr("policy"));
-    EXPECT_THAT(run("simulate rounds --format svg" + file_).output, HasSubstr(">search<"));
-}
-
-TEST(policy_texts, are_simulated_instead_of_the_published) {
-    auto const [code, output] =
-        run("simulate occ --trials 2 --clients 3 --format csv 2>&1 -- 'a, b = constant(1ms)' celery");
-    EXPECT_EQ(code, 2) << "a name has no blank";
-    std::string const csv =
-        run("simulate occ 'constant(1ms) full_jitter(unit=1us)' celery --trials 2 --clients 3 --format csv")
-            .output;
-    EXPECT_THAT(csv, HasSubstr("\n3,constant(1ms) full_jitter(unit=1us),2,"));
-    EXPECT_THAT(csv, Not(HasSubstr("FullJitter")));
-    EXPECT_THAT(run("simulate rounds 'exponential(1s, cap=2s)' celery --format csv").output,
-                HasSubstr("\n\"exponential(1s, cap=2s)\",1,100,1\n"));
 }
 
 TEST(files_of_policies_that_are_not_there, fail) {

@@ -1,5 +1,6 @@
 // What a terminal is shown: its width, its colours, and charts of letters.
-#include "program.hpp"
+#include "support/program.hpp"
+#include "support/terminal.hpp"
 
 #include "explanation_formats.hpp"
 #include "text_layout.hpp"
@@ -8,75 +9,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <sstream>
-#include <stdexcept>
 #include <string>
-
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace asio_retry::tool {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// Runs a line of a shell whose output is a terminal of that many columns.
-outcome run_on_terminal(unsigned short columns, std::string const& line) {
-    winsize size{};
-    size.ws_col = columns;
-    size.ws_row = 24;
-    int terminal = -1;
-    pid_t const child = ::forkpty(&terminal, nullptr, nullptr, &size);
-    if (child < 0)
-        throw std::runtime_error(std::string("there is no pseudo-terminal here, which this test needs: ") +
-                                 std::strerror(errno) + "; mount -t devpts devpts /dev/pts makes them");
-    if (child == 0) {
-        for (char const* const name : {"COLUMNS", "NO_COLOR", "LC_ALL", "LC_CTYPE"})
-            ::unsetenv(name);
-        ::setenv("TERM", "xterm", 1);
-        ::setenv("LANG", "C", 1);
-        std::string const whole = "tool=" + program() + "; " + line;
-        ::execl("/bin/sh", "sh", "-c", whole.c_str(), static_cast<char*>(nullptr));
-        ::_exit(127);
-    }
-    outcome result{};
-    char part[4096];
-    for (;;) { // which ends with an error when nobody has the other end open
-        ssize_t const size_read = ::read(terminal, part, sizeof part);
-        if (size_read <= 0)
-            break;
-        result.output.append(part, static_cast<std::size_t>(size_read));
-    }
-    ::close(terminal);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    std::erase(result.output, '\r');
-    return result;
-}
-
-std::size_t longest_line(std::string const& text) {
-    std::istringstream lines(text);
-    std::size_t longest = 0;
-    for (std::string line; std::getline(lines, line);)
-        longest = std::max(longest, columns_of(line));
-    return longest;
-}
 
 TEST(terminal_output, is_no_wider_than_the_terminal) {
     for (unsigned short const columns : std::initializer_list<unsigned short>{40, 80, 120})
         for (std::string const words :
              {"explain go_backoff --failures 5 --draws 10", "explain go_backoff --format chart",
-              "explain celery --format chart --failure-probability 0.2", "profiles",
-              "simulate occ --clients 5 --trials 2 celery 2>/dev/null", "simulate rounds celery go_backoff",
-              "simulate amplification 2>/dev/null", "simulate amplification --help", "profiles --help"}) {
+              "explain celery --format chart --failure-probability 0.2", "profiles"}) {
             auto const [code, output] = run_on_terminal(columns, "NO_COLOR=1 COLUMNS= $tool " + words);
             EXPECT_EQ(code, 0) << words;
             EXPECT_LE(longest_line(output), columns) << words << '\n' << output;
@@ -94,12 +41,11 @@ TEST(terminal_output, takes_columns_before_the_terminal) {
 TEST(terminal_output, leaves_out_columns_and_says_so) {
     std::string const output = run_on_terminal(40, "NO_COLOR=1 $tool explain celery").output;
     EXPECT_THAT(output, HasSubstr("failure    mean  greatest  mean in all\n"));
-    EXPECT_THAT(output, HasSubstr("(no room for ceiling, least, which\n--json has)"));
+    EXPECT_THAT(output, HasSubstr("(no room for ceiling, least, which\n--format csv has)"));
 }
 
 TEST(terminal_output, has_colours_on_a_terminal_alone) {
     EXPECT_THAT(run_on_terminal(80, "$tool explain celery").output, HasSubstr("\x1b[1m"));
-    EXPECT_THAT(run_on_terminal(80, "$tool help explain").output, HasSubstr("\x1b[1m"));
     for (std::string const line : {"NO_COLOR=1 $tool explain celery", "TERM=dumb $tool explain celery",
                                    "$tool explain celery --color never", "$tool explain celery | cat"})
         EXPECT_THAT(run_on_terminal(80, line).output, Not(HasSubstr("\x1b["))) << line;
@@ -121,12 +67,6 @@ TEST(terminal_output, has_more_than_ascii_where_the_locale_has) {
     EXPECT_THAT(run_on_terminal(80, "LANG=de_DE.UTF-8 " + chart).output, HasSubstr("░"));
     EXPECT_THAT(run_on_terminal(80, "LC_CTYPE=C.utf8 " + chart).output, HasSubstr("░"));
     EXPECT_TRUE(is_ascii(run_on_terminal(80, "LC_ALL=C LANG=de_DE.UTF-8 " + chart).output));
-}
-
-TEST(terminal_output, shows_progress_that_fits) {
-    std::string const shown = run_on_terminal(30, "$tool simulate amplification 2>&1 >/dev/null").output;
-    std::string const first = shown.substr(0, shown.find('%') + 1);
-    EXPECT_LT(first.size(), 30u) << first;
 }
 
 std::string chart_of(retry_policy const& policy, std::optional<double> failure_probability, view const& on) {

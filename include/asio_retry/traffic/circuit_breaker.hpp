@@ -71,6 +71,17 @@ public:
     /// Its state at `now`.
     breaker_state state(time_point now) const noexcept;
 
+    /// When it lets the next attempt begin: `now` if an attempt may begin now.
+    ///
+    /// - While it is open: the end of that time.
+    /// - While probes have all places: when the oldest probe loses its place. An ended probe frees a place
+    ///   earlier.
+    /// - max() if it is isolated.
+    time_point open_until(time_point now) const noexcept;
+
+    /// The share of failures among the recent attempts, from 0 to 1; 0 if there are none.
+    double failure_share(time_point now) const noexcept;
+
     /// Refuses every attempt until `reset`.
     void isolate() noexcept;
 

@@ -43,11 +43,11 @@ struct hedge_action {
 
 /// The record of one attempt in a hedge_machine.
 struct hedged_attempt {
-    time_point began{};                       ///< when it began
-    pushback heeded;                          ///< what its server said
-    detail::shared_value<nested_marks> marks; ///< marks of a retry nested in it; null if there is none
-    bool is_running = false;                  ///< whether it has not ended
-    bool is_recorded = false;                 ///< whether the quantile has its time
+    time_point began{};                               ///< when it began
+    pushback heeded;                                  ///< what its server said
+    detail::shared_value<detail::nested_marks> marks; ///< marks of a retry nested in it; null if there is none
+    bool is_running = false;                          ///< whether it has not ended
+    bool is_recorded = false;                         ///< whether the quantile has its time
 };
 
 /// Decides when the attempts of a hedged operation begin and stop, as retry_machine does for retries.
@@ -76,9 +76,16 @@ public:
     /// The operation ends by `deadline` at the latest: the deadline of the operation that this one is part of.
     void inherit_deadline(time_point deadline) noexcept { deadline_ = deadline; }
 
+    /// `chooser`, if not null, is a gate of the operation's own: it chooses a server for each attempt. It must
+    /// outlive the machine, unless the machine is told that there is none any more.
+    void choose_with(detail::machine_observer* chooser) noexcept {
+        chooser_ = chooser;
+        measures_successes_ = measures_successes_ || chooser;
+    }
+
     /// Asks `probe` too whether to stop, before every attempt and after every callback. It must outlive the
     /// machine.
-    void watch(cancellation_probe const& probe) noexcept { probe_ = &probe; }
+    void watch(detail::cancellation_probe const& probe) noexcept { probe_ = &probe; }
     /// @}
 
     /// Begins the operation; its time limits count from `now`.
@@ -160,7 +167,8 @@ public:
     void heed(std::uint64_t number, pushback said) noexcept { attempts_[number - 1].heeded = said; }
     /// An attempt may have sent something; the attempt that this hedge is nested in is told.
     void on_sent() noexcept;
-    detail::shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept; ///< null without memory
+    detail::shared_value<detail::nested_marks>
+    marks_of_nested(std::uint64_t number) noexcept; ///< null without memory
     /// How many attempts have begun.
     std::uint64_t begun() const noexcept { return begun_; }
     /// How many attempts run.
@@ -179,7 +187,7 @@ public:
     /// @}
 
     /// Whether `on_success` needs the time.
-    bool measures_successes() const noexcept;
+    bool measures_successes() const noexcept { return measures_successes_; }
 
 private:
     enum class phase : unsigned char {
@@ -202,7 +210,11 @@ private:
     void begin_another(time_point now);
     void make_ready(time_point now, verdict const* after = nullptr);
     void end_by_hook(verdict const* after) noexcept;
+    admission ask_chooser(time_point now) noexcept;
     void drop_ready() noexcept;
+    void tell_gates(attempt_end const& end) noexcept;
+    void tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
+                  time_point now) noexcept;
     hedge_action launch(time_point now);
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
@@ -221,7 +233,8 @@ private:
 
     hedge_policy policy_;
     hedged_attempt* attempts_;
-    cancellation_probe const* probe_ = nullptr;
+    detail::cancellation_probe const* probe_ = nullptr;
+    detail::machine_observer* chooser_ = nullptr;
     time_point deadline_ = (time_point::max)();
     time_point tells_at_ = (time_point::max)(); // when running attempts are told next
     time_point started_{};
@@ -244,6 +257,7 @@ private:
     bool was_told_ = false; // to stop, with `terminal`
     bool is_lost_ = false;
     bool has_marked_ = false; // an attempt has failed with a permanent error
+    bool measures_successes_ = false;
 };
 
 } // namespace asio_retry

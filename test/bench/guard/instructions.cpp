@@ -6,6 +6,7 @@
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
@@ -28,9 +29,11 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 extern "C" [[gnu::noinline]] void measured_work(void (*work)(void*), void* state) {
     work(state);
@@ -75,6 +78,27 @@ void callbacks(plan const& how, retry_policy const& policy) {
     std::size_t left = count;
     std::function<void()> next = [&] {
         async_retry(io.get_executor(), callback_operation(io, how), policy, [&](error_code) {
+            if (--left != 0)
+                next();
+        });
+    };
+    asio::post(io, next);
+    measure([&] { io.run(); });
+}
+
+/// Each attempt at one of so many endpoints.
+void callbacks_at_endpoints(int endpoints) {
+    std::vector<int> numbers(static_cast<std::size_t>(endpoints));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    auto const set = std::make_shared<endpoint_set<int>>(std::move(numbers));
+    retry_policy const policy = succeeds.policy();
+    asio::io_context io(1);
+    std::size_t left = count;
+    std::function<void()> next = [&] {
+        auto attempt = [operation = callback_operation(io, succeeds)](int, auto token) mutable {
+            return operation(std::move(token));
+        };
+        async_retry(io.get_executor(), on_endpoint(set, std::move(attempt)), policy, [&](error_code) {
             if (--left != 0)
                 next();
         });
@@ -266,6 +290,8 @@ std::map<std::string, workload_to_count> const workloads{
     {"first_try_callback", {count, [] { callbacks(succeeds, succeeds.policy()); }}},
     {"first_try_budget", {count, [] { callbacks(succeeds, gated(std::make_shared<retry_budget>())); }}},
     {"first_try_breaker", {count, [] { callbacks(succeeds, gated(std::make_shared<circuit_breaker>())); }}},
+    {"first_try_endpoints_3", {count, [] { callbacks_at_endpoints(3); }}},
+    {"first_try_endpoints_1000", {count, [] { callbacks_at_endpoints(1000); }}},
     {"first_try_metrics",
      {count, [] { callbacks(succeeds, succeeds.policy().observe(std::make_shared<retry_metrics>())); }}},
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},

@@ -1,100 +1,284 @@
-# What may happen to an operation, and what follows: each row of the table in doc/internals/architecture.md.
+# Mistakes of the driver, which carries out what a life asks for, and of a retry.
+
+noticed_by(tests_of_life)
+
+# --- the loop
+
+fault(driver_starts_an_attempt_without_its_limit src/operation/driver.hpp
+    [[has_timer && !arm(life::timer::limit, next.until))
+        return life_.not_armed();]] [[has_timer && !arm(life::timer::limit, next.until))
+        life_.not_armed();]])
+
+fault(driver_does_not_ask_after_a_stop src/operation/driver.hpp
+    [[        life_.ask();
+        break;
+    case plan_kind::deliver:]] [[        break;
+    case plan_kind::deliver:]])
+
+fault(driver_ends_before_the_notice_of_its_timer src/operation/driver.hpp
+    [[    if (life_.armed_for() != life::timer::queued && self().cancel_timer()) {]] [[    if (self().cancel_timer() || true) {]])
+
+fault(driver_ends_before_the_notice_of_its_scope src/operation/driver.hpp
+    [[            return leave(); // the notice's turn asks for it again
+        life_.unlinked();]] [[            static_cast<void>(0);
+        life_.unlinked();]])
+
+fault(driver_without_memory_for_a_turn_does_nothing src/operation/driver.hpp
+    [[        life_.go_on_here(life_.occupancy.take_all());
+        return true;]] [[        return false;]])
+
+# --- the attempts
+
+fault(driver_forgets_an_attempt_that_ends_while_it_starts src/operation/driver.hpp
+    [[            life_.put_in(static_cast<life_event>(mark.ended));]] [[            static_cast<void>(mark);]])
+
+fault(driver_forgets_attempts_that_end_while_it_emits src/operation/driver.hpp
+    [[        if (ended != 0)
+            occupied_.add(static_cast<life_event>(ended));
+]] [[]])
+
+fault(driver_emits_to_an_attempt_that_has_ended src/operation/driver.hpp
+    [[        if (!life_.is_running(number) || mark.has(attempt_ended(number)))
+            continue;]] [[        if (!life_.is_running(number))
+            continue;]])
+
+fault(driver_emits_to_the_first_attempt_alone src/operation/driver.hpp
+    [[        if (!life_.is_running(number) || mark.has(attempt_ended(number)))
+            continue;]] [[        if (!life_.is_running(number) || mark.has(attempt_ended(number)))
+            break;]])
+
+fault(driver_forgets_an_attempt_whose_coroutine_is_lost src/operation/driver.hpp
+    [[    life_.occupancy.add(event);
+    go_on_quietly();]] [[    go_on_quietly();]])
+
+fault(driver_waits_for_an_attempt_that_was_destroyed src/operation/driver.hpp
+    [[            life_.forget(number);
+]] [[]])
+
+# --- interruptions
+
+fault(driver_waits_on_although_cancelled src/operation/driver.hpp
+    [[    cut_wait_short();
+    if (entered]] [[    if (entered]])
+
+fault(driver_waits_on_although_its_scope_asks src/operation/driver.hpp
+    [[    if (wish.cuts)
+        cut_wait_short();
+]] [[]])
+
+fault(driver_cuts_a_time_limit_short src/operation/driver.hpp
+    [[    if (life_.armed_for() != life::timer::wait)
+        return;
+    if (self().end_timer_early()]] [[    if (life_.armed_for() == life::timer::none)
+        return;
+    if (self().end_timer_early()]])
+
+fault(driver_without_memory_ends_no_wait_early src/operation/driver.hpp
+    [[        life_.occupancy.add(life_event::timer_due);
+]] [[]])
+
+fault(driver_without_memory_misses_no_request src/operation/driver.hpp
+    [[    self().membership()->miss_request();
+]] [[]])
+
+fault(driver_without_memory_misses_a_request_and_obeys_it src/operation/driver.hpp
+    [[        life_.occupancy.take(life_event::scope_noticed);
+]] [[]])
+
+fault(driver_queues_a_turn_and_leaves_it_no_request src/operation/driver.hpp
+    [[    life_.occupancy.add(life_event::scope_noticed);
+]] [[]])
+
+# --- turns
+
+fault(driver_stays_when_its_delivery_is_destroyed src/operation/driver.hpp
+    [[    case operation_turn::delivery:
+        return self().dissolve();]] [[    case operation_turn::delivery:
+        return;]])
+
+fault(driver_stays_when_its_continuation_is_destroyed src/operation/driver.hpp
+    [[        return drop(life_.occupancy.take_all());]] [[        return;]])
+
+fault(driver_stays_when_the_end_of_its_wait_is_destroyed src/operation/driver.hpp
+    [[    case operation_turn::timer_notice:
+        if (life_.enter(place::cancellation, life_event::timer_lost))
+            drop(life_event::timer_lost);
+        return;]] [[    case operation_turn::timer_notice:
+        return;]])
+
+fault(driver_keeps_the_request_of_a_notice_that_was_destroyed src/operation/driver.hpp
+    [[    if (any(events & life_event::scope_noticed))
+        self().membership()->take_request();
+]] [[]])
+
+fault(driver_forgets_with_a_turn_that_its_handler_has_returned src/operation/driver.hpp
+    [[    life_event kept = events & life_event::returned;]] [[    life_event kept = life_event::nothing;]])
+
+fault(driver_forgets_with_a_turn_that_its_timer_was_due src/operation/driver.hpp
+    [[        kept = kept | life_event::timer_lost;]] [[        static_cast<void>(kept);]])
+
+fault(driver_waits_for_an_owner_that_was_destroyed src/operation/driver.hpp
+    [[    life_.lose_owner();
+]] [[]])
+
+fault(driver_stays_when_its_handler_has_returned src/operation/driver.hpp
+    [[    life_.put_in(life_event::returned);
+]] [[]])
+
+# --- the timer
+
+fault(driver_waits_for_a_timer_that_is_not_armed src/operation/driver.hpp
+    [[    if (!armed)
+        life_.set_timer(life::timer::none);
+]] [[]])
+
+fault(driver_without_memory_waits_for_a_turn src/operation/driver.hpp
+    [[        self().post(operation_turn::after_wait);
+    } catch (...) {
+        life_.set_timer(life::timer::none);
+]] [[        self().post(operation_turn::after_wait);
+    } catch (...) {
+]])
+
+noticed_by(exhaustion_tests)
+
+fault(connection_is_lost_without_memory include/asio_retry/detail/operation/connection_race.hpp
+    [[                race->fail(boost::asio::error::no_memory);
+            }
+            if]] [[                throw;
+            }
+            if]])
+
+fault(operation_without_memory_loses_its_handler include/asio_retry/detail/operation/driver_shell.hpp
+    [[        if constexpr (!LeavesHandler)
+            throw;]] [[        if constexpr (true)
+            throw;]])
+
+fault(driver_without_memory_for_a_timer_waits_for_it src/operation/driver.hpp
+    [[        armed = self().schedule_timer(until);
+    } catch (...) {
+        life_.set_timer(life::timer::none);
+]] [[        armed = self().schedule_timer(until);
+    } catch (...) {
+]])
+
+fault(operation_stays_when_its_delivery_cannot_be_queued include/asio_retry/detail/operation/driver_shell.hpp
+    [[        } catch (...) { // nobody else knows it any more
+            this->dissolve();
+]] [[        } catch (...) { // nobody else knows it any more
+]])
+
+noticed_by(fault_sample)
+
+fault(operation_succeeds_and_stays_in_the_slot_of_its_caller src/operation/driver.cpp
+    [[        clear_slot();
+        forget_caller();
+]] [[        clear_slot();
+]])
+
+# --- what Asio and the user's code see
+
+fault(operation_leaves_its_handler_in_the_callers_slot src/operation/driver.hpp
+    [[    self().forget_caller();
+]] [[]])
+
+fault(operation_ignores_partial src/operation/driver.cpp
+    [[    if (wish >= cancellation_wish::partial)]] [[    if (wish >= cancellation_wish::terminal)]])
+
+fault(operation_obeys_every_total src/operation/driver.cpp
+    [[    if (wish >= cancellation_wish::partial)]] [[    if (wish >= cancellation_wish::total)]])
+
+fault(operation_is_cancelled_and_waits_on src/operation/driver.cpp
+    [[    return {.tells = runs, .cuts = !runs};]] [[    return {.tells = runs, .cuts = false};]])
+
+fault(operation_stops_an_attempt_and_does_not_say_that_time_is_up src/operation/driver.cpp
+    [[    watch(machine_.on_attempt_limit(expiry()));]] [[]])
+
+fault(operation_hands_on_every_cancellation_as_terminal include/asio_retry/detail/operation/driver.hpp
+    [[    void emit(asio::cancellation_type_t type) { signal_.emit(type); }]] [[    void emit(asio::cancellation_type_t type) { signal_.emit(type & asio::cancellation_type::terminal); }]])
+
+fault(operation_with_a_scope_of_its_own_obeys_no_request include/asio_retry/detail/operation/operation_membership.hpp
+    [[        operation_.machine().watch(*this);]] [[]])
+
+fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp
+    [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])
 
 noticed_by(tests_of_operation)
 
-fault(stage_starting_takes_no_refusal include/asio_retry/detail/operation/operation_state.hpp
-    [[            start_refused | step_failed,]] [[            step_failed,]])
+fault(operation_counts_no_limit_after_the_first src/operation/driver.cpp
+    [[    watch(machine_.on_attempt_limit(expiry()));]] [[    machine_.on_attempt_limit(expiry());]])
 
-fault(stage_attempting_takes_no_end include/asio_retry/detail/operation/operation_state.hpp
-    [[            attempt_ended | limit_reached | step_failed | coroutine_lost,]]
-    [[            limit_reached | step_failed | coroutine_lost,]])
+fault(operation_swallows_what_is_thrown_when_it_emits src/operation/driver.hpp
+    [[        } catch (...) {
+            thrown = std::current_exception();
+        }
+    }
+}]] [[        } catch (...) {
+        }
+    }
+}]])
 
-fault(stage_attempting_takes_no_lost_coroutine include/asio_retry/detail/operation/operation_state.hpp
-    [[            attempt_ended | limit_reached | step_failed | coroutine_lost,]]
-    [[            attempt_ended | limit_reached | step_failed,]])
+fault(operation_waits_for_an_attempt_that_threw src/operation/driver.hpp
+    [[        keep_exception(attempt, static_cast<life_event>(mark.ended), thrown);]] [[        thrown = std::current_exception();]])
 
-fault(stage_judging_takes_no_limit include/asio_retry/detail/operation/operation_state.hpp
-    [[            attempt_ended | limit_reached | step_failed,]] [[            attempt_ended | step_failed,]])
+fault(operation_begins_a_wait_although_cancelled src/operation/driver.cpp
+    [[    if (delay == duration::zero() || machine_.cancelled())]] [[    if (delay == duration::zero())]])
 
-fault(stage_waiting_takes_a_limit include/asio_retry/detail/operation/operation_state.hpp
-    [[            wait_ended | step_failed, // waiting]] [[            wait_ended | step_failed | limit_reached, // waiting]])
-
-fault(stage_queued_takes_no_end include/asio_retry/detail/operation/operation_state.hpp
-    [[            wait_ended | step_failed, // queued]] [[            step_failed, // queued]])
-
-fault(stage_ending_takes_an_attempt include/asio_retry/detail/operation/operation_state.hpp
-    [[            limit_reached,
-        };]] [[            limit_reached | attempt_ended,
-        };]])
-
-fault(stage_takes_nothing_from_a_scope include/asio_retry/detail/operation/operation_state.hpp
-    [[ | scope_noticed | owner_dropped;]] [[ | owner_dropped;]])
-
-fault(state_forgets_that_the_limit_was_reached include/asio_retry/detail/operation/operation_state.hpp
-    [[        if ((events & limit_reached) != nothing)
-            forget_limit();
+fault(operation_leaves_what_an_attempt_left_in_its_slot src/operation/driver.cpp
+    [[    if (life_.is_interruptible())
+        clear_slot();
 ]] [[]])
 
-fault(state_finishes_what_was_dropped include/asio_retry/detail/operation/operation_state.hpp
-    [[            return operation_step::abandon;]] [[            return operation_step::finish;]])
-
-fault(state_goes_on_after_the_end include/asio_retry/detail/operation/operation_state.hpp
-    [[            return operation_step::finish;]] [[            return operation_step::leave;]])
-
-fault(state_starts_what_was_refused include/asio_retry/detail/operation/operation_state.hpp
-    [[            return operation_step::refuse_start;]] [[            return operation_step::leave;]])
-
-fault(state_goes_on_after_a_failed_step include/asio_retry/detail/operation/operation_state.hpp
-    [[            return operation_step::complete_failed;]] [[            return operation_step::conclude_attempt;]])
-
-fault(state_waits_on include/asio_retry/detail/operation/operation_state.hpp
-    [[            return operation_step::resume;]] [[            return operation_step::leave;]])
-
-fault(state_prefers_a_wait_to_a_failure include/asio_retry/detail/operation/operation_state.hpp
-    [[        if ((events & step_failed) != nothing)]] [[        if ((events & step_failed) != nothing && (events & wait_ended) == nothing)]])
-
-fault(state_does_not_end_an_attempt_whose_coroutine_is_lost include/asio_retry/detail/operation/operation_state.hpp
-    [[        if ((events & (attempt_ended | coroutine_lost)) != nothing)]] [[        if ((events & attempt_ended) != nothing)]])
-
-fault(state_goes_on_attempting include/asio_retry/detail/operation/operation_state.hpp
-    [[            begin_judging();
-]] [[            return operation_step::conclude_attempt;
-]])
-
-fault(state_concludes_an_attempt_at_its_limit include/asio_retry/detail/operation/operation_state.hpp
-    [[        return is(operation_stage::judging) ? operation_step::conclude_attempt : operation_step::leave;]]
-    [[        return operation_step::conclude_attempt;]])
-
-fault(state_loses_nothing_while_it_judges include/asio_retry/detail/operation/operation_state.hpp
-    [[ || is(operation_stage::judging);]] [[;]])
-
-fault(state_attempts_while_it_waits include/asio_retry/detail/operation/operation_state.hpp
-    [[    void begin_wait() noexcept { stage_ = operation_stage::waiting; }]]
-    [[    void begin_wait() noexcept { stage_ = operation_stage::queued; }]])
-
-fault(state_completes_what_it_abandons include/asio_retry/detail/operation/operation_state.hpp
-    [[        abandoned_ = true;
+fault(operation_keeps_a_result_during_the_wait src/operation/driver.cpp
+    [[    drop_result(); // the result is destroyed before the wait begins
 ]] [[]])
 
-fault(state_takes_the_place_of_the_occupant include/asio_retry/detail/operation/operation_state.hpp
-    [[        if (entered)
-            place_ = where;]] [[        place_ = where;]])
+fault(operation_completes_an_attempt_that_was_destroyed src/operation/driver.cpp
+    [[    if (attempt.outcome == fate::dropped)
+        return {.what = plan_kind::abandon};
+]] [[]])
 
-fault(state_comes_after_an_attempt_anywhere include/asio_retry/detail/operation/operation_state.hpp
-    [[        if (entered)
-            place_ = place::executor;]] [[        if (!entered)
-            place_ = place::executor;]])
+fault(operation_stops_an_attempt_that_is_alive src/operation/driver.cpp
+    [[        if (limit > reached && watch(limit))]] [[        if (limit < reached && watch(limit))]])
 
-fault(state_lets_only_scopes_interrupt include/asio_retry/detail/operation/operation_state.hpp
-    [[return interrupter_ >= interrupter::limit;]] [[return interrupter_ > interrupter::limit;]])
+fault(operation_runs_its_hooks_where_it_was_initiated include/asio_retry/detail/operation/driver.hpp
+    [[(attempt.outcome == fate::succeeded && !machine_.hears_success());]] [[attempt.outcome == fate::succeeded;]])
 
-fault(state_lets_a_caller_interrupt_anywhere include/asio_retry/detail/operation/operation_state.hpp
-    [[return interrupter_ >= interrupter::limit;]] [[return interrupter_ >= interrupter::caller;]])
+# --- attempts that were left behind
 
-fault(no_turn_is_in_the_handlers_memory include/asio_retry/detail/handler/handler_operation.hpp
-    [[    static constexpr bool has_memory_of_its_own =
-]] [[    static constexpr bool has_memory_of_its_own = false &&
+fault(operation_frees_memory_under_the_last_but_one_attempt src/operation/driver.cpp
+    [[ == (has_gone | 1))
+        free();]] [[ >= (has_gone | 1))
+        free();]])
+
+fault(operation_frees_memory_under_attempts_that_were_left src/operation/driver.cpp
+    [[    if (left_.fetch_or(has_gone, std::memory_order_acq_rel) == 0)
+        free();]] [[    left_.fetch_or(has_gone, std::memory_order_acq_rel);
+    free();]])
+
+fault(operation_leaves_any_number_of_attempts src/operation/driver.cpp
+    [[        if (count >= most_left)
+            return false;
+]] [[]])
+
+fault(attempt_that_was_left_has_surely_not_sent include/asio_retry/detail/operation/retry_operation.hpp
+    [[        this->machine().on_sent(); // it still may
+]] [[]])
+
+fault(operation_waits_for_a_value_that_threw include/asio_retry/detail/operation/retry_operation.hpp
+    [[                this->end_attempts();
+                this->on_attempt_dropped();
+]] [[                this->end_attempts();
 ]])
+
+# --- the shell
+
+fault(operation_stays_when_its_handler_has_run include/asio_retry/detail/operation/driver_shell.hpp
+    [[noexcept(false) { self->on_handler_gone(); }]] [[noexcept(false) {}]])
+
+fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/detail/operation/driver_shell.hpp
+    [[                this->release_io_work();
+]] [[]])
 
 fault(operation_takes_an_empty_executor include/asio_retry/detail/operation/initiate_retry.hpp
     [[        if constexpr (requires { source.executor; })]] [[        if constexpr (false)]])
@@ -107,53 +291,77 @@ fault(queueing_knows_the_innermost_alone include/asio_retry/detail/handler/queue
             q = q->outer_;
         return q;]] [[        return q && q->object_ == object ? q : nullptr;]])
 
-fault(operation_loses_what_a_value_throws_that_has_to_be_made include/asio_retry/detail/operation/attempt_runner.hpp
-    [[            return std::current_exception();]] [[            return std::make_exception_ptr(1);]])
+fault(driver_stays_when_the_scheduler_is_destroyed src/operation/driver.hpp
+    [[        self().forget_waiting_place();
+    if (life_.enter(place::cancellation, life_event::timer_lost))
+        drop(life_event::timer_lost);]] [[        self().forget_waiting_place();]])
 
-fault(hedge_swallows_what_a_value_throws src/hedge/hedge_core.cpp
-    [[            thrown_by_value_ = std::current_exception();]] [[]])
-
-noticed_by(tests_of_awaited)
-
-fault(awaiting_forgets_that_its_caller_was_cancelled_before include/asio_retry/detail/operation/awaited_core.hpp
-    [[            note(entry.state().cancelled());]] [[            static_cast<void>(entry);]])
-
-fault(awaiting_has_attempts_that_throw_at_no_cancellation include/asio_retry/detail/handler/coroutine_entry.hpp
-    [[        key::throws_if_cancelled(*entry_) = true;]] [[]])
-
-fault(operation_stays_when_its_queued_delivery_is_dropped src/operation/operation_events.cpp
-    [[    case operation_turn::delivery:
-        return dissolve();]] [[    case operation_turn::delivery:
-        return;]])
-
-fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/detail/operation/turning_operation.hpp
-    [[                this->release_io_work();]] [[]])
-
-fault(awaiting_gives_back_what_it_has_not_taken include/asio_retry/detail/handler/coroutine_entry.hpp
-    [[        if (!std::exchange(has_taken_over_, false))
-            return;
+fault(driver_without_memory_ignores_the_end_of_a_wait src/operation/driver.hpp
+    [[                           life_.put_in(life_event::timer_due);
 ]] [[]])
 
-fault(awaited_operation_without_memory_loses_its_coroutine include/asio_retry/detail/operation/turning_operation.hpp
-    [[        if constexpr (!LeavesHandler)]] [[        if constexpr (true)]])
+fault(driver_fails_again_after_it_was_abandoned src/operation/driver.hpp
+    [[        if (life_.is_abandoned())
+            throw;
+]] [[]])
 
-fault(awaited_retry_without_memory_elsewhere_loses_its_coroutine include/asio_retry/detail/operation/retry_operation.hpp
-    [[        if constexpr (is_erased<Callable>) { //]] [[        if constexpr (false) { //]])
+# --- connections
 
-noticed_by(exhaustion_tests)
+fault(connection_begins_the_next_when_any_fails include/asio_retry/detail/operation/connection_race.hpp
+    [[            if (number == begun_ && begun_ != endpoints_.size())]] [[            if (begun_ != endpoints_.size())]])
 
-fault(hooks_are_not_told_of_an_end_before_the_first_attempt include/asio_retry/detail/attempt/observation_at_exit.hpp
-    [[    ~observation_at_exit() { machine_]] [[    ~observation_at_exit() { if (!std::uncaught_exceptions()) machine_]])
+fault(connection_counts_an_old_wait include/asio_retry/detail/operation/connection_race.hpp
+    [[        if (!is_over_ && number == begun_)]] [[        if (!is_over_ && begun_ != endpoints_.size())]])
 
-fault(report_that_has_no_room_keeps_an_operation_before include/asio_retry/with_report.hpp
-    [[        operation.recorder_.clear();
-        inner::prepare(operation.operation_, machine);
-        operation.recorder_.make_room();]] [[        inner::prepare(operation.operation_, machine);
-        operation.recorder_.make_room();
-        operation.recorder_.clear();]])
+fault(connection_waits_for_its_lookup include/asio_retry/detail/operation/connection_race.hpp
+    [[        if (auto const lookup = lookup_.lock(); lookup && lookup->take())
+            --pending_;
+]] [[]])
 
-fault(operation_stays_when_its_delivery_cannot_be_queued src/operation/operation_core.cpp
-    [[        post(operation_turn::delivery);
-    } catch (...) { // nobody else knows it any more
-        dissolve();]] [[        post(operation_turn::delivery);
-    } catch (...) {]])
+fault(connection_tries_one_family_first include/asio_retry/detail/operation/connection_race.hpp
+    [[begin(interleave_families(std::vector<tcp::endpoint>(found.begin(), found.end())));]] [[begin(std::vector<tcp::endpoint>(found.begin(), found.end()));]])
+
+fault(connection_replaces_the_first_one include/asio_retry/detail/operation/connection_race.hpp
+    [[            target_connects_ = false;
+        if (is_over_)
+            return;]] [[            target_connects_ = false;]])
+
+fault(connection_does_not_see_the_socket_closed include/asio_retry/detail/operation/connection_race.hpp
+    [[race->target_is_open_ && !race->target_.is_open()]] [[!race->target_is_open_ && race->target_.is_open()]])
+
+noticed_by(tests_of_hedge)
+
+fault(operation_replaces_a_result_by_what_is_thrown_after_it src/operation/driver.hpp
+    [[        attempt.outcome <= attempt_state::fate::succeeded)
+        return;]] [[        false)
+        return;]])
+
+fault(driver_does_not_ask_after_a_start_on_its_executor src/operation/driver.hpp
+    [[            life_.put_in(life_.occupancy.take_those(all_attempts));
+            life_.ask();
+]] [[            life_.put_in(life_.occupancy.take_those(all_attempts));
+]])
+
+fault(driver_loses_its_result_with_a_turn src/operation/driver.hpp
+    [[        return self().has_end() && arm(life::timer::wait, now());]] [[        return false;]])
+
+noticed_by(tests_of_scope)
+
+fault(operation_needs_no_room src/operation/driver.cpp
+    [[ || (is_scoped && !membership()->has_room()) ||]] [[ ||]])
+
+fault(operation_waits_on_in_a_drain src/operation/driver.cpp
+    [[        machine_.drain();
+        return {.cuts = true};]] [[        machine_.drain();
+        return {};]])
+
+fault(operation_counts_what_its_caller_has_told src/operation/driver.cpp
+    [[        if (life_.running() != 0 && !machine_.tells_attempt())]] [[        if (life_.running() != 0)]])
+
+fault(operation_spreads_no_end_of_a_wait src/operation/driver.cpp
+    [[        end_wait_by(time_within(request.spread, now(), get_random()));]] [[        end_wait_by(now());]])
+
+fault(scope_forgets_an_operation_whose_handler_runs include/asio_retry/detail/operation/driver_shell.hpp
+    [=[            return deliver_and_stay();
+        [[maybe_unused]] auto const presence = part_.take_presence();]=] [[            return deliver_and_stay();
+        part_.take_presence();]])

@@ -8,6 +8,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -39,26 +40,10 @@ auto async_end(asio::io_context& io, error_code ec, Token&& token) {
         token, &io, ec);
 }
 
-class before_retry_step : public testing::Test {
+class before_retry_step : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     script played = script::failures(2);
     std::vector<std::string> done;
-
-    duration run(std::function<asio::awaitable<void>()> body) {
-        bool ended = false;
-        asio::co_spawn(io, std::move(body), [&](std::exception_ptr e) {
-            ended = true;
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-        EXPECT_TRUE(ended);
-        EXPECT_EQ(scheduler(io).pending(), 0u);
-        return time.now() - begin;
-    }
 
     asio::awaitable<void> pause(duration d) {
         co_await asio::post(io, asio::use_awaitable); // on Windows a timer that is over is not ended by poll()

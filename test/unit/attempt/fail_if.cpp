@@ -3,6 +3,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -23,10 +24,8 @@ bool is_overloaded(response const& r) {
     return r.status == 503;
 }
 
-class fail_if_test : public testing::Test {
+class fail_if_test : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     std::vector<int> statuses{503, 503, 200};
     std::size_t calls = 0;
     std::vector<retry_event> retries;

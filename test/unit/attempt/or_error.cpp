@@ -7,6 +7,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -27,10 +28,8 @@ bool is_negative(int value) {
     return value < 0;
 }
 
-class or_error : public testing::Test {
+class or_error : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     int calls = 0;
     retry_policy policy = retry_policy().backoff(constant(100ms)).jitter(no_jitter()).max_attempts(3);
 

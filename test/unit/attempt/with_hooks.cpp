@@ -9,6 +9,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
@@ -38,10 +39,8 @@ std::string in_words(std::string who, retry_event const& e) {
            (e.delay == duration::zero() ? " " + std::string(to_string(e.reason)) : "");
 }
 
-class hooks_of_one : public testing::Test {
+class hooks_of_one : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     script played = script::failures(2);
     completion_record record;
     std::vector<std::string> told;
@@ -57,15 +56,6 @@ protected:
     auto hooked(Operation&& operation) {
         return with_hooks(std::forward<Operation>(operation), notes("retry"),
                           [this](retry_event const& e) { ends.push_back(e); });
-    }
-
-    void run(std::function<asio::awaitable<void>()> body) {
-        asio::co_spawn(io, std::move(body), [](std::exception_ptr e) {
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-        EXPECT_EQ(scheduler(io).pending(), 0u);
     }
 
     asio::awaitable<int> fetch() {

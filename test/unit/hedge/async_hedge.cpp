@@ -4,6 +4,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/many_attempts.hpp"
 #include "support/recording_gate.hpp"
 #include "support/refuses.hpp"
@@ -28,10 +29,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 
 /// Attempts of a callback-style hedge, in virtual time.
-struct async_hedge_test : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
+struct async_hedge_test : testing::Test, in_virtual_time {
     asio::cancellation_signal signal;
     many_attempts attempts{io};
     completion_record record;
@@ -39,6 +37,12 @@ struct async_hedge_test : testing::Test {
     void start(hedge_policy const& policy = hedge_policy(10ms)) {
         async_hedge(io, std::ref(attempts), policy,
                     asio::bind_cancellation_slot(signal.slot(), record.handler()));
+    }
+    /// Attempts that do not end when they are told to.
+    void start_two_that_ignore_it(hedge_policy const& policy = hedge_policy(10ms)) {
+        attempts.on_cancel = nullptr;
+        start(policy);
+        time.advance(10ms);
     }
     void poll() {
         io.restart();
@@ -106,9 +110,7 @@ TEST_F(async_hedge_test, a_failure_begins_the_next_at_once) {
 
 // A pathological operation ignores for a second that it is told to stop: its buffers are the caller's.
 TEST_F(async_hedge_test, decision_30_waits_for_losers_that_ignore_it) {
-    attempts.on_cancel = nullptr;
-    start();
-    time.advance(10ms);
+    start_two_that_ignore_it();
     attempts.complete(2, {}, 7);
     poll();
     time.advance(1s);
@@ -119,9 +121,7 @@ TEST_F(async_hedge_test, decision_30_waits_for_losers_that_ignore_it) {
 }
 
 TEST_F(async_hedge_test, delivers_at_once_if_it_is_told_to) {
-    attempts.on_cancel = nullptr;
-    start(hedge_policy(10ms).deliver_at_once());
-    time.advance(10ms);
+    start_two_that_ignore_it(hedge_policy(10ms).deliver_at_once());
     attempts.complete(2, {}, 7);
     poll();
     EXPECT_EQ(record.count, 1);
@@ -134,9 +134,7 @@ TEST_F(async_hedge_test, delivers_at_once_if_it_is_told_to) {
 }
 
 TEST_F(async_hedge_test, a_cancellation_is_delivered_at_once_too) {
-    attempts.on_cancel = nullptr;
-    start(hedge_policy(10ms).deliver_at_once());
-    time.advance(10ms);
+    start_two_that_ignore_it(hedge_policy(10ms).deliver_at_once());
     signal.emit(asio::cancellation_type::terminal);
     EXPECT_EQ(record.count, 0) << "not inside emit";
     poll();
@@ -309,9 +307,7 @@ TEST_F(async_hedge_test, lost_callbacks_are_hedged) {
 }
 
 TEST_F(async_hedge_test, a_result_is_delivered_though_a_loser_was_lost) {
-    attempts.on_cancel = nullptr;
-    start();
-    time.advance(10ms);
+    start_two_that_ignore_it();
     attempts.complete(1, {}, 3);
     poll();
     attempts.drop(2);
@@ -407,11 +403,7 @@ TEST_F(async_hedge_test, the_hook_may_cancel) {
 
 // --- awaitables
 
-struct async_hedge_coroutine : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
-
+struct async_hedge_coroutine : testing::Test, in_virtual_time {
     /// What lasts, in virtual time, and may be told to stop.
     asio::awaitable<void> pause(duration how_long) {
         auto const policy = retry_policy().backoff(constant(how_long)).jitter(no_jitter()).max_attempts(2);
@@ -419,19 +411,6 @@ struct async_hedge_coroutine : testing::Test {
         auto const [ec] = co_await async_retry(refusing, policy, asio::as_tuple(asio::use_awaitable));
         if (ec == aborted())
             throw boost::system::system_error(ec);
-    }
-
-    template <typename Body>
-    void run(Body body) {
-        bool ended = false;
-        asio::co_spawn(io, std::move(body), [&](std::exception_ptr e) {
-            ended = true;
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-        EXPECT_TRUE(ended);
-        EXPECT_EQ(scheduler(io).pending(), 0u);
     }
 };
 

@@ -89,20 +89,10 @@ struct hedge_case {
     }
     asio::cancellation_type_t emitted() const {
         using type = asio::cancellation_type;
-        switch (by) {
-        case hedge_means::terminal:
-            return type::terminal;
-        case hedge_means::partial:
-            return type::partial;
-        case hedge_means::total:
-            return type::total;
-        case hedge_means::partial_and_total:
-            return type::partial | type::total;
-        case hedge_means::all:
-            return type::all;
-        default:
-            return type::none;
-        }
+        constexpr type by_means[] = {
+            type::none, type::terminal, type::partial, type::total, type::partial | type::total,
+            type::all,  type::none,     type::none};
+        return by_means[static_cast<std::size_t>(by)];
     }
     std::string name() const {
         return "point " + std::to_string(static_cast<int>(at)) + " means " +

@@ -3,6 +3,8 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/counting_allocator.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/many_attempts.hpp"
 #include "support/recording_gate.hpp"
 
@@ -29,9 +31,7 @@ using testing::ElementsAre;
 
 // --- scopes
 
-struct hedge_in_scope : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
+struct hedge_in_scope : testing::Test, in_virtual_time {
     retry_scope scope{io};
     many_attempts attempts{io};
     completion_record record;
@@ -318,35 +318,6 @@ TEST(hedge_lifetimes, a_handler_whose_move_throws_as_it_is_delivered_at_once_end
 
 // --- memory
 
-template <typename T>
-struct counting_allocator {
-    using value_type = T;
-    int* live;
-    int* made;
-
-    counting_allocator(int* l, int* m) noexcept
-        : live(l)
-        , made(m) {}
-    template <typename U>
-    counting_allocator(counting_allocator<U> const& other) noexcept
-        : live(other.live)
-        , made(other.made) {}
-
-    T* allocate(std::size_t n) {
-        ++*live;
-        ++*made;
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* p, std::size_t n) noexcept {
-        --*live;
-        std::allocator<T>().deallocate(p, n);
-    }
-    template <typename U>
-    bool operator==(counting_allocator<U> const& other) const noexcept {
-        return live == other.live;
-    }
-};
-
 /// A handler with memory of its own.
 struct counting_handler {
     using allocator_type = counting_allocator<void>;
@@ -361,16 +332,17 @@ TEST(hedge_lifetimes, an_operation_is_one_block_of_the_handlers_memory) {
     asio::io_context io;
     virtual_time time(io);
     many_attempts attempts(io);
-    int live = 0, made = 0, live_at_the_end = -1;
+    memory_of_handlers memory;
+    std::optional<std::size_t> live_at_the_end;
     async_hedge(io, std::ref(attempts), hedge_policy(10ms).max_attempts(16),
-                counting_handler{{&live, &made}, [&] { live_at_the_end = live; }});
-    EXPECT_EQ(made, 1);
+                counting_handler{counting_allocator<void>(memory), [&] { live_at_the_end = memory.blocks; }});
+    EXPECT_EQ(memory.made, 1u);
     time.advance(150ms);
     EXPECT_EQ(attempts.started, 16u);
-    EXPECT_EQ(made, 1);
+    EXPECT_EQ(memory.made, 1u);
     attempts.complete_here(7, {}, 7);
     time.run();
-    EXPECT_EQ(live_at_the_end, 0) << "given back before the handler is called";
+    EXPECT_EQ(live_at_the_end, 0u) << "given back before the handler is called";
 }
 
 // The handler's memory may go with the handler: what stays is not in it.
@@ -379,15 +351,16 @@ TEST(hedge_lifetimes, losers_that_end_later_use_none_of_the_handlers_memory) {
     virtual_time time(io);
     many_attempts attempts(io);
     attempts.on_cancel = nullptr;
-    int live = 0, made = 0, calls = 0;
+    memory_of_handlers memory;
+    int calls = 0;
     async_hedge(io, std::ref(attempts), hedge_policy(10ms).deliver_at_once(),
-                counting_handler{{&live, &made}, [&] { ++calls; }});
+                counting_handler{counting_allocator<void>(memory), [&] { ++calls; }});
     time.advance(10ms);
     attempts.complete(2, {}, 2);
     io.restart();
     io.poll();
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(made, 0);
+    EXPECT_EQ(memory.made, 0u);
     attempts.complete(1, aborted());
     time.run();
     EXPECT_EQ(calls, 1);

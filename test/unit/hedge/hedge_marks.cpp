@@ -3,6 +3,7 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/recording_gate.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -27,10 +28,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class nested_hedge : public testing::Test {
+class nested_hedge : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     int attempts = 0;
 
     /// An attempt, which fails; one of a hedge or a nested retry.
@@ -123,10 +122,8 @@ TEST_F(nested_hedge, passes_on_what_a_retry_in_its_attempt_has_sent) {
 
 // --- a deadline
 
-class hedge_of_a_hung_peer : public testing::TestWithParam<bool> {
+class hedge_of_a_hung_peer : public testing::TestWithParam<bool>, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     int ends = 0;
 
     hedge_policy policy(std::shared_ptr<retry_gate> gate) const {

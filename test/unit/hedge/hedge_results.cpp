@@ -1,8 +1,11 @@
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/hooked_executor.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/many_attempts.hpp"
 
 #include <boost/asio.hpp>
@@ -13,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 // How long a hedge keeps what its attempts came to, and itself.
@@ -49,9 +53,7 @@ struct weighty_attempts {
     }
 };
 
-struct hedge_of_weighty_results : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
+struct hedge_of_weighty_results : testing::Test, in_virtual_time {
     weighty_attempts attempts;
     int completions = 0;
     error_code error;
@@ -163,6 +165,43 @@ TEST(hedge_results, a_handler_is_not_called_inside_a_cancellation) {
     time.run();
     EXPECT_EQ(completions, 1);
     EXPECT_FALSE(is_called_inside);
+}
+
+TEST_F(hedge_of_weighty_results, decision_20_a_failed_attempt_leaves_nothing_in_its_slot) {
+    std::weak_ptr<int> left;
+    bool is_gone_later = false;
+    auto const operation = [&](attempt which, auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, int)>(
+            [&](auto handler, std::uint64_t number) {
+                if (number == 1) {
+                    auto const owned = std::make_shared<int>();
+                    left = owned;
+                    asio::get_associated_cancellation_slot(handler).assign(
+                        [owned](asio::cancellation_type_t) {});
+                }
+                is_gone_later = left.expired();
+                asio::post(io, [handler = std::move(handler), number]() mutable {
+                    std::move(handler)(number == 1 ? refused() : error_code(), 0);
+                });
+            },
+            token, which.number);
+    };
+    completion_record record;
+    async_hedge(io, operation, hedge_policy(10ms), record.handler());
+    time.run();
+    EXPECT_EQ(record.count, 1);
+    EXPECT_TRUE(is_gone_later);
+}
+
+TEST_F(hedge_of_weighty_results, decision_21_a_predicate_that_throws_decides_the_end) {
+    many_attempts many(io);
+    completion_record record;
+    async_hedge(io, fail_if(std::ref(many), [](int) -> bool { throw std::runtime_error("predicate"); }),
+                hedge_policy(10ms), record.handler());
+    many.complete(1, error_code(), 1);
+    time.run();
+    EXPECT_EQ(record.error, error::predicate_threw);
+    EXPECT_EQ(many.started, 1u);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/many_attempts.hpp"
 
 #include <boost/asio.hpp>
@@ -18,9 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A hedge whose first attempt is slow and whose second one succeeds, started with a token of the test's.
-struct hedge_with_token : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
+struct hedge_with_token : testing::Test, in_virtual_time {
     many_attempts attempts{io};
     hedge_policy const policy{10ms};
 

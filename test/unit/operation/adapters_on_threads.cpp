@@ -7,6 +7,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -112,11 +113,8 @@ TEST(before_retry_threads, steps_and_attempts_come_one_after_another) {
     EXPECT_EQ(steps, (1 + 2) * operations_of_each);
 }
 
-class before_retry_and_hedges : public testing::Test {
+class before_retry_and_hedges : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     std::vector<std::string> done;
     completion_record record;
 

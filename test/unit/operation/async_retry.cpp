@@ -3,6 +3,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -18,11 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class async_retry_token : public testing::Test {
+class async_retry_token : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     script played = script::failures(2);
     completion_record record;
 

@@ -3,6 +3,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/coroutine_ends.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -30,11 +31,8 @@ struct cancellation_case {
 };
 
 /// Cancels a callback-style operation at the six points, under every type.
-class cancellation_point : public testing::TestWithParam<cancellation_case> {
+class cancellation_point : public testing::TestWithParam<cancellation_case>, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     asio::cancellation_signal signal;
     pending_attempts attempts{io};
     completion_record record;
@@ -229,11 +227,10 @@ INSTANTIATE_TEST_SUITE_P(types, cancellation_point,
 /// executor does not say that it runs one function at a time; in a scope.
 enum class awaitable_style { direct, limited, limited_on_strand, limited_and_spawned, scoped };
 
-class awaitable_cancellation : public testing::TestWithParam<awaitable_style>, protected coroutine_ends {
+class awaitable_cancellation : public testing::TestWithParam<awaitable_style>,
+                               protected coroutine_ends,
+                               protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     asio::cancellation_signal signal;
     retry_scope scope{io.get_executor()};
     pending_attempts attempts{io};
@@ -260,6 +257,36 @@ protected:
     }
 
     asio::awaitable<void> retry() { co_await retry_of(operation); }
+
+    void start_and_cancel_with_cancellation_disabled() {
+        operation = [this]() -> asio::awaitable<int> {
+            co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+            co_return co_await attempts.async_attempt(asio::use_awaitable);
+        };
+        start();
+        signal.emit(cancellation::terminal);
+    }
+
+    /// Attempts that end inside emit once `ends()`, which is asked whenever they are told, says so.
+    template <typename Ends>
+    void ends_where_it_is_told(Ends ends) {
+        operation = [this, ends]() -> asio::awaitable<int> {
+            co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(
+                [this, ends](auto handler) {
+                    ++attempts.started;
+                    auto slot = asio::get_associated_cancellation_slot(handler);
+                    auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+                    slot.assign([ends, shared](cancellation) mutable {
+                        if (!ends())
+                            return;
+                        auto own = std::move(*shared); // the slot is cleared meanwhile
+                        std::move(own)(aborted());
+                    });
+                },
+                asio::use_awaitable);
+            co_return 0;
+        };
+    }
 
     asio::any_io_executor executor() {
         if (GetParam() == awaitable_style::limited_on_strand)
@@ -371,12 +398,7 @@ TEST_P(awaitable_cancellation, decision_34_an_attempt_that_disables_cancellation
 }
 
 TEST_P(awaitable_cancellation, decision_34_an_attempt_during_which_cancellation_is_disabled) {
-    operation = [this]() -> asio::awaitable<int> {
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        co_return co_await attempts.async_attempt(asio::use_awaitable);
-    };
-    start();
-    signal.emit(cancellation::terminal);
+    start_and_cancel_with_cancellation_disabled();
     EXPECT_TRUE(attempts.cancellations.empty());
     EXPECT_EQ(completions, 0) << "the attempt goes on";
     attempts.complete(refused());
@@ -384,12 +406,7 @@ TEST_P(awaitable_cancellation, decision_34_an_attempt_during_which_cancellation_
 }
 
 TEST_P(awaitable_cancellation, decision_12_a_success_while_cancellation_is_disabled_wins) {
-    operation = [this]() -> asio::awaitable<int> {
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        co_return co_await attempts.async_attempt(asio::use_awaitable);
-    };
-    start();
-    signal.emit(cancellation::terminal);
+    start_and_cancel_with_cancellation_disabled();
     attempts.complete({}, 7);
     time.advance(0s);
     EXPECT_EQ(completions, 1);
@@ -560,20 +577,7 @@ TEST_P(awaitable_cancellation, decision_34_inside_an_attempt_that_never_waits) {
 
 // An attempt that ends where it is told: its slot is in use until all have been told.
 TEST_P(awaitable_cancellation, decision_35_an_attempt_that_ends_inside_emit) {
-    operation = [this]() -> asio::awaitable<int> {
-        co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(
-            [this](auto handler) {
-                ++attempts.started;
-                auto slot = asio::get_associated_cancellation_slot(handler);
-                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                slot.assign([shared](cancellation) {
-                    auto own = std::move(*shared); // the slot is cleared meanwhile
-                    std::move(own)(aborted());
-                });
-            },
-            asio::use_awaitable);
-        co_return 0;
-    };
+    ends_where_it_is_told([] { return true; });
     start();
     signal.emit(cancellation::terminal);
     EXPECT_EQ(completions, 0) << "never completed inside emit";
@@ -582,22 +586,12 @@ TEST_P(awaitable_cancellation, decision_35_an_attempt_that_ends_inside_emit) {
 
 // Whoever stops everything may do so where it is told to stop itself.
 TEST_P(awaitable_cancellation, decision_18_an_attempt_that_cancels_again_where_it_is_told) {
-    operation = [this]() -> asio::awaitable<int> {
-        co_await asio::async_initiate<asio::use_awaitable_t<> const, void(error_code)>(
-            [this](auto handler) {
-                ++attempts.started;
-                auto slot = asio::get_associated_cancellation_slot(handler);
-                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                slot.assign([this, shared, is_told = false](cancellation) mutable {
-                    if (!std::exchange(is_told, true))
-                        return signal.emit(cancellation::terminal);
-                    auto own = std::move(*shared);
-                    std::move(own)(aborted());
-                });
-            },
-            asio::use_awaitable);
-        co_return 0;
-    };
+    ends_where_it_is_told([this, is_told = false]() mutable {
+        if (std::exchange(is_told, true))
+            return true;
+        signal.emit(cancellation::terminal);
+        return false;
+    });
     start();
     signal.emit(cancellation::terminal);
     expect_cancelled(1);

@@ -3,6 +3,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -21,26 +22,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class async_retry_form : public testing::Test {
+class async_retry_form : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     script played = script::failures(2);
-
-    // Runs `body` as a coroutine to its end and returns how long that took.
-    duration run(std::function<asio::awaitable<void>()> body) {
-        bool ended = false;
-        asio::co_spawn(io, std::move(body), [&](std::exception_ptr e) {
-            ended = true;
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-        EXPECT_TRUE(ended);
-        EXPECT_EQ(scheduler(io).pending(), 0u);
-        return time.now() - begin;
-    }
 
     error_code next() { return played.next(); }
 };

@@ -9,7 +9,9 @@
 #include "support/policies.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/scripted_awaitable.hpp"
 #include "support/scripted_operation.hpp"
+#include "support/tallying_gate.hpp"
 
 #include <boost/asio.hpp>
 #include <gmock/gmock.h>
@@ -52,12 +54,7 @@ public:
         policy =
             policy.gate(gate).observe(observer).on_give_up([this](stop_reason r) { reasons.push_back(r); });
         auto const by_token = [this](auto token) { return async_scripted(*io_, played, std::move(token)); };
-        auto const awaitable = [this]() -> asio::awaitable<void> {
-            error_code const ec = played.next();
-            co_await asio::post(asio::use_awaitable);
-            if (ec)
-                throw boost::system::system_error(ec);
-        };
+        auto const awaitable = [this] { return awaitable_scripted(played); };
         auto const on_code = [this](error_code ec, auto...) { complete(ec); };
         auto const on_exception = [this](std::exception_ptr e) { complete(e ? code_of(e) : error_code()); };
         switch (form_) {
@@ -291,21 +288,7 @@ TEST(async_retry_gates, decision_29_an_attempt_heeds_its_peer_and_an_inner_retry
 
 // Attempts that heed on one thread, a scope that is cancelled on another.
 TEST(async_retry_gates, are_told_on_any_thread) {
-    struct counting_gate final : retry_gate {
-        bool acquire(failure_kind, time_point) noexcept override { return ++leases != 0; }
-        void give_back(failure_kind) noexcept override { --leases; }
-        admission admit(std::uint64_t number, time_point now) noexcept override {
-            leases -= number != 1;
-            ++running;
-            return now;
-        }
-        void on_end(attempt_end const& end) noexcept override {
-            leases += end.number != 1 && end.after == failure_kind::none;
-            --running;
-        }
-        std::atomic<int> running = 0, leases = 0;
-    };
-    auto const gate = std::make_shared<counting_gate>();
+    auto const gate = std::make_shared<tallying_gate>();
     auto const observer = std::make_shared<recording_observer>();
     retry_policy const policy = retry_policy()
                                     .backoff(constant(10us))

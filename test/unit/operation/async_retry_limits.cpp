@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -18,11 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class async_retry_limit : public testing::Test {
+class async_retry_limit : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     pending_attempts attempts{io};
     completion_record record;
     std::vector<stop_reason> reasons;
@@ -31,6 +29,14 @@ protected:
         async_retry(
             io, [this](auto token) { return attempts.async_attempt(std::move(token)); },
             policy.on_give_up([this](stop_reason r) { reasons.push_back(r); }), record.handler());
+    }
+
+    void expect_timed_out(std::size_t started, duration after, stop_reason why) {
+        time.run();
+        EXPECT_EQ(record.error, timed_out());
+        EXPECT_EQ(attempts.started, started);
+        EXPECT_EQ(time.now() - begin, after);
+        EXPECT_THAT(reasons, testing::ElementsAre(why));
     }
 
     void TearDown() override {
@@ -55,29 +61,17 @@ TEST_F(async_retry_limit, decision_10_attempt_timeout_ends_one_attempt) {
 
 TEST_F(async_retry_limit, decision_10_attempt_timeout_exhausted_reports_timed_out) {
     start(every_100ms().attempt_timeout(1s));
-    time.run();
-    EXPECT_EQ(record.error, timed_out());
-    EXPECT_EQ(attempts.started, 3u);
-    EXPECT_EQ(time.now() - begin, 3200ms);
-    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::attempts));
+    expect_timed_out(3, 3200ms, stop_reason::attempts);
 }
 
 TEST_F(async_retry_limit, decision_10_total_timeout_ends_the_operation) {
     start(every_100ms().total_timeout(1s));
-    time.run();
-    EXPECT_EQ(record.error, timed_out());
-    EXPECT_EQ(attempts.started, 1u);
-    EXPECT_EQ(time.now() - begin, 1s);
-    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::deadline));
+    expect_timed_out(1, 1s, stop_reason::deadline);
 }
 
 TEST_F(async_retry_limit, both_timeouts_the_earlier_one_counts) {
     start(every_100ms().unlimited_attempts().attempt_timeout(300ms).total_timeout(1s));
-    time.run();
-    EXPECT_EQ(record.error, timed_out());
-    EXPECT_EQ(attempts.started, 3u); // at 0, 400 and 800 ms; the third one has 200 ms left
-    EXPECT_EQ(time.now() - begin, 1s);
-    EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::deadline));
+    expect_timed_out(3, 1s, stop_reason::deadline); // at 0, 400 and 800 ms; the third one has 200 ms left
 }
 
 // Decision 8: a deadline already passed at the start: no attempt.

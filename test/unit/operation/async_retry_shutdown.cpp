@@ -27,6 +27,17 @@ struct counted_handler {
     void operator()(error_code ec, int) { called += ec == aborted(); }
 };
 
+/// They fail once and wait.
+template <typename Where>
+void start_many(asio::io_context& io, Where& where, script& failing, counted_handler const& handler) {
+    for (std::size_t i = 0; i != many; ++i)
+        async_retry(
+            where, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(),
+            counted_handler(handler));
+    io.poll();
+    EXPECT_EQ(scheduler(io).pending(), many);
+}
+
 // Decision 25: each handler is destroyed once and none is called; the sanitizer sees the rest.
 TEST(async_retry_shutdown, decision_25_context_destroyed_with_100000_operations_pending) {
     auto const held = std::make_shared<int>();
@@ -34,12 +45,7 @@ TEST(async_retry_shutdown, decision_25_context_destroyed_with_100000_operations_
     script failing = script::failures(many);
     {
         asio::io_context io;
-        for (std::size_t i = 0; i != many; ++i)
-            async_retry(
-                io, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(),
-                counted_handler{called, held});
-        io.poll();
-        EXPECT_EQ(scheduler(io).pending(), many);
+        start_many(io, io, failing, counted_handler{called, held});
         EXPECT_EQ(static_cast<std::size_t>(held.use_count()), many + 1);
     }
     EXPECT_EQ(held.use_count(), 1);
@@ -53,12 +59,7 @@ TEST(async_retry_shutdown, decision_13_100000_operations_cancelled) {
     auto const held = std::make_shared<int>();
     std::size_t called = 0;
     script failing = script::failures(many);
-    for (std::size_t i = 0; i != many; ++i)
-        async_retry(
-            scope, [&](auto token) { return async_inline(failing, std::move(token)); }, hourly(),
-            counted_handler{called, held});
-    io.poll();
-    EXPECT_EQ(scheduler(io).pending(), many);
+    start_many(io, scope, failing, counted_handler{called, held});
     scope.cancel();
     io.run();
     EXPECT_EQ(called, many);

@@ -266,36 +266,44 @@ TEST(async_retry_threads, decision_46_slots_emitted_on_the_strand_of_the_corouti
     }
 }
 
-// Awaitable attempts under time limits, cancelled through a scope from another thread.
-// An attempt that fails on another executor, awaited directly or not: what follows is decided on its own.
-TEST(async_retry_threads, decision_21_callables_run_on_the_executor_wherever_an_attempt_failed) {
-    asio::cancellation_signal signal;
-    for (auto const& slot : {asio::cancellation_slot(), signal.slot()}) {
-        asio::io_context io;
-        asio::thread_pool elsewhere(1);
-        auto const here = std::this_thread::get_id();
-        std::vector<bool> at_home;
-        auto const policy =
-            quickly()
-                .max_attempts(3)
-                .retry_if([&](error_code) {
-                    at_home.push_back(std::this_thread::get_id() == here);
-                    return true;
-                })
-                .on_give_up([&](retry_event const&) { at_home.push_back(std::this_thread::get_id() == here); });
-        auto operation = [&]() -> asio::awaitable<void> {
-            co_await asio::post(asio::bind_executor(elsewhere.get_executor(), asio::use_awaitable));
-            throw boost::system::system_error(refused());
-        };
-        auto work = asio::make_work_guard(io);
-        asio::co_spawn(io, async_retry(operation, policy, asio::use_awaitable),
-                       asio::bind_cancellation_slot(slot, [&](std::exception_ptr) { work.reset(); }));
-        io.run();
-        elsewhere.join();
-        EXPECT_EQ(at_home, std::vector(4, true));
-    }
+// An attempt that fails on another executor, awaited directly or not, or with a callback: what follows is
+// decided on the operation's own.
+void expect_callables_at_home(asio::cancellation_slot slot, bool is_awaited) {
+    asio::io_context io;
+    asio::thread_pool elsewhere(1);
+    auto const here = std::this_thread::get_id();
+    std::vector<bool> at_home;
+    auto const policy =
+        quickly()
+            .max_attempts(3)
+            .retry_if([&](error_code) {
+                at_home.push_back(std::this_thread::get_id() == here);
+                return true;
+            })
+            .on_give_up([&](retry_event const&) { at_home.push_back(std::this_thread::get_id() == here); });
+    auto operation = [&]() -> asio::awaitable<void> {
+        co_await asio::post(asio::bind_executor(elsewhere.get_executor(), asio::use_awaitable));
+        throw boost::system::system_error(refused());
+    };
+    auto work = asio::make_work_guard(io);
+    auto done = asio::bind_cancellation_slot(slot, [&](std::exception_ptr) { work.reset(); });
+    if (is_awaited)
+        asio::co_spawn(io, async_retry(operation, policy, asio::use_awaitable), done);
+    else
+        async_retry(io, operation, policy, done);
+    io.run();
+    elsewhere.join();
+    EXPECT_EQ(at_home, std::vector(4, true));
 }
 
+TEST(async_retry_threads, decision_21_callables_run_on_the_executor_wherever_an_attempt_failed) {
+    asio::cancellation_signal signal;
+    for (auto const& slot : {asio::cancellation_slot(), signal.slot()})
+        for (bool is_awaited : {true, false})
+            expect_callables_at_home(slot, is_awaited);
+}
+
+// Awaitable attempts under time limits, cancelled through a scope from another thread.
 TEST(async_retry_threads, awaitable_attempts_in_a_scope) {
     asio::thread_pool pool(4);
     retry_scope scope(pool.get_executor());

@@ -3,6 +3,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/coroutine_ends.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -124,11 +125,10 @@ TEST(awaited_limits, no_strand_where_an_operation_could_not_begin) {
 
 enum class where { one_thread, strand, unknown };
 
-class awaited_limit : public testing::TestWithParam<where>, protected coroutine_ends {
+class awaited_limit : public testing::TestWithParam<where>,
+                      protected coroutine_ends,
+                      protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     pending_attempts attempts{io};
     asio::thread_pool elsewhere{1};
 
@@ -161,6 +161,13 @@ protected:
         EXPECT_EQ(result, expected);
         EXPECT_EQ(scheduler(io).pending(), 0u);
     }
+
+    void expect_timed_out(std::size_t started, duration after) {
+        time.run();
+        expect_completion(timed_out());
+        EXPECT_EQ(attempts.started, started);
+        EXPECT_EQ(time.now() - begin, after);
+    }
 };
 
 TEST_P(awaited_limit, decision_10_ends_one_attempt) {
@@ -178,18 +185,12 @@ TEST_P(awaited_limit, decision_10_ends_one_attempt) {
 
 TEST_P(awaited_limit, decision_10_of_every_attempt) {
     start(every_100ms().attempt_timeout(1s));
-    time.run();
-    expect_completion(timed_out());
-    EXPECT_EQ(attempts.started, 3u);
-    EXPECT_EQ(time.now() - begin, 3200ms);
+    expect_timed_out(3, 3200ms);
 }
 
 TEST_P(awaited_limit, decision_10_of_the_operation) {
     start(every_100ms().total_timeout(1s));
-    time.run();
-    expect_completion(timed_out());
-    EXPECT_EQ(attempts.started, 1u);
-    EXPECT_EQ(time.now() - begin, 1s);
+    expect_timed_out(1, 1s);
 }
 
 TEST_P(awaited_limit, decision_8_that_has_passed_at_the_start) {

@@ -4,6 +4,7 @@
 
 #include "support/coroutine_ends.hpp"
 #include "support/hooked_executor.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -27,11 +28,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class awaited_scope : public testing::Test, protected coroutine_ends {
+class awaited_scope : public testing::Test, protected coroutine_ends, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     std::optional<retry_scope> scope{std::in_place, io};
     pending_attempts attempts{io};
     int joins = 0;

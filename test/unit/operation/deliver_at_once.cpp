@@ -5,6 +5,7 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
@@ -51,10 +52,7 @@ public:
     std::vector<std::function<void(error_code, std::shared_ptr<int>)>> complete;
 };
 
-struct deliver_at_once : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
+struct deliver_at_once : testing::Test, in_virtual_time {
     deaf_attempts attempts;
     int completions = 0;
     error_code error;

@@ -3,6 +3,7 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -20,10 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class lasting_limits : public testing::Test {
+class lasting_limits : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     int attempts = 0;
     std::optional<error_code> ended;
 
@@ -60,11 +59,11 @@ protected:
     duration run(auto const& operation, retry_policy const& policy) {
         attempts = 0;
         ended.reset();
-        time_point const begin = time.now();
+        time_point const began = time.now();
         async_retry(io, operation, policy, note());
         time.run();
         io.restart();
-        return time.now() - begin;
+        return time.now() - began;
     }
 };
 

@@ -6,6 +6,7 @@
 #include "support/manual_waits.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/scripted_awaitable.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -88,12 +89,7 @@ public:
                                 .gate(meddling)
                                 .observe(meddling);
         auto const by_token = [this](auto token) { return async_scripted(*io, played, std::move(token)); };
-        auto const awaitable = [this]() -> asio::awaitable<void> {
-            error_code const ec = played.next();
-            co_await asio::post(asio::use_awaitable);
-            if (ec)
-                throw boost::system::system_error(ec);
-        };
+        auto const awaitable = [this] { return awaitable_scripted(played); };
         auto const cancellable = [this](auto handler) {
             return asio::bind_cancellation_slot(signal.slot(), std::move(handler));
         };

@@ -8,6 +8,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -33,29 +34,17 @@ using testing::Ge;
 using testing::Gt;
 using testing::Le;
 
-std::vector<duration> delays_of(retry_policy const& policy, int count, std::uint64_t seed = 1) {
-    machine_script script(policy.unlimited_attempts());
-    script.source = random(seed);
-    script.start();
-    std::vector<duration> delays;
-    for (int i = 0; i != count; ++i) {
-        delays.push_back(script.fail().delay);
-        script.wake();
-    }
-    return delays;
-}
-
 // Polly.Contrib.WaitAndRetry, AwsDecorrelatedJitterBackoff and DecorrelatedJitterBackoffV2 with fastFirst.
 TEST(peers, polly_waits_for_nothing_once_and_then_as_usual) {
     for (std::uint64_t seed = 0; seed != 50; ++seed) {
-        auto const aws = delays_of(
+        auto const aws = first_delays(
             retry_policy().backoff(first_at_once(constant(10ms).cap(100ms))).jitter(decorrelated_jitter()), 20,
             seed);
         EXPECT_EQ(aws.front(), 0s);
         EXPECT_THAT(std::vector(aws.begin() + 1, aws.end()),
                     Each(AllOf(Ge(duration(10ms)), Le(duration(100ms)))));
 
-        auto const v2 = delays_of(
+        auto const v2 = first_delays(
             retry_policy().backoff(first_at_once(constant(1s).cap(1h))).jitter(decorrelated_jitter_v2()), 10,
             seed);
         EXPECT_EQ(v2.front(), 0s);
@@ -69,7 +58,7 @@ TEST(peers, urllib3_has_no_delay_before_the_first_retry_and_jitter_after_it) {
     auto const policy =
         retry_policy().backoff(first_at_once(exponential(400ms).cap(120s))).jitter(additive_jitter(400ms));
     for (std::uint64_t seed = 0; seed != 50; ++seed) {
-        auto const delays = delays_of(policy, 99, seed);
+        auto const delays = first_delays(policy, 99, seed);
         EXPECT_EQ(delays[0], 0s);
         EXPECT_TRUE(delays[1] >= 400ms && delays[1] <= 800ms);
         EXPECT_TRUE(delays[2] >= 800ms && delays[2] <= 1200ms);
@@ -79,9 +68,7 @@ TEST(peers, urllib3_has_no_delay_before_the_first_retry_and_jitter_after_it) {
 }
 
 /// An operation whose attempts the test completes, with a report, in virtual time.
-struct peers_in_time : testing::Test {
-    asio::io_context io;
-    virtual_time time{io};
+struct peers_in_time : testing::Test, in_virtual_time {
     pending_attempts attempts{io};
     retry_report report;
     completion_record record;
@@ -139,14 +126,14 @@ TEST_F(peers_in_time, decision_07_a_wait_that_would_outlast_the_limit_is_not_beg
     for (retry_policy const& policy :
          {endless_every_100ms().total_timeout(150ms), endless_every_100ms().max_elapsed(150ms)}) {
         int const completed = record.count;
-        auto const begin = time.now();
+        auto const began = time.now();
         start(policy);
         fail();
         time.advance(100ms);
         fail(unreachable());
         EXPECT_EQ(record.count, completed + 1);
         EXPECT_EQ(record.error, unreachable()) << "the last error as it is";
-        EXPECT_EQ(time.now() - begin, 100ms);
+        EXPECT_EQ(time.now() - began, 100ms);
     }
 }
 
@@ -222,7 +209,7 @@ TEST(peers, decision_04_no_attempts_are_refused_and_mean_no_others) {
 
 TEST(peers, a_schedule_repeats_its_last_delay) {
     auto const policy = retry_policy().backoff(schedule({1s, 2s})).jitter(no_jitter());
-    EXPECT_THAT(delays_of(policy, 4), elements(1s, 2s, 2s, 2s));
+    EXPECT_THAT(first_delays(policy, 4), elements(1s, 2s, 2s, 2s));
 }
 
 // Boost.Redis and async-mqtt5 start over as soon as they have been connected.

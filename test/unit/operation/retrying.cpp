@@ -3,6 +3,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -49,27 +50,11 @@ auto async_say(asio::io_context& io, script& played, std::vector<std::string>& s
                                                               std::vector<std::string>{"word"}, &seen);
 }
 
-class retrying_token : public testing::Test {
+class retrying_token : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     script played = script::failures(2);
     std::vector<std::string> seen;
     completion_record record;
-
-    duration run(std::function<asio::awaitable<void>()> body) {
-        bool ended = false;
-        asio::co_spawn(io, std::move(body), [&](std::exception_ptr e) {
-            ended = true;
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-        EXPECT_TRUE(ended);
-        EXPECT_EQ(scheduler(io).pending(), 0u);
-        return time.now() - begin;
-    }
 };
 
 TEST_F(retrying_token, starts_the_operation_again_with_its_arguments) {

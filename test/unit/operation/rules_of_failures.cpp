@@ -5,6 +5,7 @@
 #include <asio_retry/retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/manual_waits.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
@@ -22,11 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A refused connection is tried again after a second, then two; what hangs after a minute, once.
-class rules_of_failures : public testing::Test {
+class rules_of_failures : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     script played{{refused(), aborted(), refused(), timed_out()}};
     completion_record record;
     retry_policy const policy = every_100ms(9)
@@ -38,13 +36,6 @@ protected:
 
     duration waited() const { return time.now() - begin; }
 
-    void run(std::function<asio::awaitable<void>()> body) {
-        asio::co_spawn(io, std::move(body), [](std::exception_ptr e) {
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-    }
     asio::awaitable<int> fetch() {
         if (error_code const ec = played.next())
             throw boost::system::system_error(ec);

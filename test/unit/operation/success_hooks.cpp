@@ -5,6 +5,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/message_of.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
@@ -22,24 +23,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class success_hook : public testing::Test {
+class success_hook : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     script played = script::failures(1);
     std::vector<retry_event> told;
     completion_record record;
     retry_policy const policy = every_100ms().on_success([this](retry_event const& e) { told.push_back(e); });
     retry_policy const throwing =
         every_100ms().on_success([](retry_event const&) { throw std::runtime_error("mine"); });
-
-    void run(std::function<asio::awaitable<void>()> body) {
-        asio::co_spawn(io, std::move(body), [](std::exception_ptr e) {
-            if (e)
-                std::rethrow_exception(e);
-        });
-        time.run();
-    }
 
     asio::awaitable<int> fetch() {
         if (error_code const ec = played.next())

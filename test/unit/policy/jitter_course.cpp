@@ -21,19 +21,6 @@ using testing::Gt;
 using testing::Le;
 using testing::Lt;
 
-/// What follows each of the first failures.
-std::vector<duration> first_delays(retry_policy const& policy, int count, std::uint64_t seed = 1) {
-    machine_script script(policy.unlimited_attempts());
-    script.source = random(seed);
-    std::vector<duration> delays;
-    script.start();
-    for (int i = 0; i != count; ++i) {
-        delays.push_back(script.fail().delay);
-        script.wake();
-    }
-    return delays;
-}
-
 std::vector<backoff> const shapes_that_begin_at_once = {
     first_at_once(exponential(100ms).cap(20s)),
     first_at_once(first_at_once(exponential(100ms).cap(20s))),

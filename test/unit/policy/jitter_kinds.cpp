@@ -18,9 +18,6 @@ namespace asio_retry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::Property;
-using ::testing::Throws;
 
 constexpr backoff_step step_of(duration ceiling, duration cap = duration::max()) {
     return {1, ceiling, ceiling, cap, ceiling};

@@ -5,6 +5,7 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/manual_waits.hpp"
 #include "support/policies.hpp"
@@ -84,10 +85,8 @@ TEST(idle_timeout, zero_is_refused) {
 }
 
 /// Connections in virtual time, of each form and in each place.
-class lasting : public testing::Test {
+class lasting : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     std::vector<retry_event> failures;
     std::optional<error_code> ended;
 
@@ -141,10 +140,10 @@ protected:
             SCOPED_TRACE(name);
             ended.reset();
             failures.clear();
-            time_point const begin = time.now();
+            time_point const began = time.now();
             start();
             time.run();
-            EXPECT_EQ(time.now() - begin, took);
+            EXPECT_EQ(time.now() - began, took);
             EXPECT_EQ(ended, ec);
             EXPECT_EQ(scheduler(io).pending(), 0u);
             for (retry_event const& e : failures) {
@@ -195,10 +194,10 @@ TEST_F(lasting, both_hold_and_neither_beyond_the_other_limits) {
 TEST_F(lasting, what_takes_no_attempt_has_no_such_limit) {
     auto const connection = [this]() -> asio::awaitable<void> { co_await wait(1h); };
     async_retry(io, connection, policy().idle_timeout(5s).set_up_within(1s), note());
-    time_point const begin = time.now();
+    time_point const began = time.now();
     time.run();
     EXPECT_EQ(ended, error_code());
-    EXPECT_EQ(time.now() - begin, 1h);
+    EXPECT_EQ(time.now() - began, 1h);
 }
 
 TEST_F(lasting, is_cancelled_after_its_limit_has_moved) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace asio_retry::test {
 namespace {
@@ -21,6 +22,20 @@ verdict told(pushback said) {
 
 retry_policy exact() {
     return endless_every_100ms().pushback_spread(0);
+}
+
+/// The least and the greatest of 500 delays, where the server wants ten seconds.
+std::pair<duration, duration> drawn_after_ten_seconds(retry_policy const& policy) {
+    duration least = duration::max(), greatest{};
+    for (std::uint64_t stream = 0; stream < 500; ++stream) {
+        machine_script script(policy);
+        script.source = random(1, stream);
+        script.start();
+        duration const delay = script.fail({}, told(pushback::after(10s))).delay;
+        least = std::min(least, delay);
+        greatest = std::max(greatest, delay);
+    }
+    return {least, greatest};
 }
 
 TEST(retry_machine, decision_52_waits_for_the_later_of_what_the_server_said_and_its_own_delay) {
@@ -59,15 +74,7 @@ TEST(retry_machine, decision_52_where_only_the_wish_of_the_server_fits_it_counts
 }
 
 TEST(retry_machine, decision_52_of_the_spread_as_much_is_drawn_as_fits) {
-    duration least = duration::max(), greatest{};
-    for (std::uint64_t stream = 0; stream < 500; ++stream) {
-        machine_script script(endless_every_100ms().max_elapsed(10100ms));
-        script.source = random(1, stream);
-        script.start();
-        duration const delay = script.fail({}, told(pushback::after(10s))).delay;
-        least = std::min(least, delay);
-        greatest = std::max(greatest, delay);
-    }
+    auto const [least, greatest] = drawn_after_ten_seconds(endless_every_100ms().max_elapsed(10100ms));
     EXPECT_GE(least, 10s);
     EXPECT_LT(least, 10010ms);
     EXPECT_LE(greatest, 10100ms);
@@ -86,15 +93,7 @@ TEST(retry_machine, decision_52_time_for_the_last_attempt_gives_way_to_the_serve
 }
 
 TEST(retry_machine, decision_29_spreads_what_was_told_to_many_and_never_comes_early) {
-    duration least = duration::max(), greatest{};
-    for (std::uint64_t stream = 0; stream < 500; ++stream) {
-        machine_script script(endless_every_100ms());
-        script.source = random(1, stream);
-        script.start();
-        duration const delay = script.fail({}, told(pushback::after(10s))).delay;
-        least = std::min(least, delay);
-        greatest = std::max(greatest, delay);
-    }
+    auto const [least, greatest] = drawn_after_ten_seconds(endless_every_100ms());
     EXPECT_GE(least, 10s);
     EXPECT_LT(least, 10050ms);
     EXPECT_LE(greatest, 11s);
@@ -187,12 +186,12 @@ TEST(retry_machine, a_permanent_judgement_is_not_retryable) {
 
 // --- nested
 
-struct machine_monitor final : health_monitor {
+struct machine_monitor final : detail::health_monitor {
     explicit machine_monitor(retry_machine& m)
         : machine(m) {}
     void on_healthy() noexcept override {}
     void on_pushback(pushback said) noexcept override { machine.heed(said); }
-    detail::shared_value<nested_marks> marks() override { return machine.marks_of_nested(); }
+    detail::shared_value<detail::nested_marks> marks() override { return machine.marks_of_nested(); }
     retry_machine& machine;
 };
 

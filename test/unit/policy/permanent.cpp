@@ -5,6 +5,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/message_of.hpp"
 #include "support/scripted_operation.hpp"
@@ -269,10 +270,8 @@ TEST(permanent, passes_through_a_nested_retry) {
 
 // --- every form
 
-class permanent_forms : public testing::Test {
+class permanent_forms : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     int attempts = 0;
     error_code error;
     std::exception_ptr exception;

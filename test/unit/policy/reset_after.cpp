@@ -4,6 +4,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -132,10 +133,8 @@ TEST(reset_after, a_negative_duration_is_refused) {
 }
 
 /// A connection that is lost again and again.
-class reconnecting : public testing::Test {
+class reconnecting : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     std::vector<duration> delays;
 
     /// For how long it connects, and for how long it is connected then.

@@ -1,5 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
+#include <asio_retry/detail/attempt/operation_hooks.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,14 +102,8 @@ TEST(decision_53, a_throwing_on_give_up_changes_no_result) {
 
 namespace {
 
-struct hook_reports final : detail::machine_observer {
+struct hook_reports final : detail::hooks_observer {
     explicit hook_reports(retry_machine& machine) { machine.observe(*this, true); }
-    void on_start(time_point) noexcept override {}
-    void on_attempt(std::uint64_t, time_point) noexcept override {}
-    void on_failure(verdict const&, interruption, time_point) noexcept override {}
-    void on_wait(duration, time_point) noexcept override {}
-    void on_wait_over(time_point) noexcept override {}
-    void on_end(stop_reason, time_point) noexcept override {}
     void on_hook_exception(std::exception_ptr const& e) noexcept override { thrown.push_back(message_of(e)); }
     void call_on_end(retry_event const&) override { throw std::runtime_error("end"); }
     std::vector<std::string> thrown;

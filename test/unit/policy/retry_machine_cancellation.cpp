@@ -18,7 +18,7 @@ auto is_cancelled() {
     return is_completion(stop_reason::cancelled, aborted_error());
 }
 
-struct fake_probe final : cancellation_probe {
+struct fake_probe final : detail::cancellation_probe {
     bool stops(bool total_counts) const noexcept override { return terminal || (total && total_counts); }
     bool terminal = false;
     bool total = false;

@@ -165,23 +165,24 @@ TEST(decision_38, a_predicate_finds_the_attempts_own_exception_nested_in_the_tim
     EXPECT_EQ(nested_in(script.give_ups.at(0).exception), request_sent.what());
 }
 
-TEST(decision_38, a_permanent_error_is_nested_without_its_mark) {
-    machine_script script(endless_every_100ms().attempt_timeout(1s));
+/// Of an attempt that ends with `thrown` at its limit, which ends the operation.
+void expect_nested(retry_policy const& policy, std::exception_ptr thrown, stop_reason why) {
+    machine_script script(policy);
     script.start();
-    auto const marked = std::make_exception_ptr(permanent(request_sent));
-    retry_action const last = script.expire(0s, 1s, verdict::failure(marked));
-    EXPECT_EQ(last.reason, stop_reason::not_retryable);
+    retry_action const last = script.expire(0s, 1s, verdict::failure(std::move(thrown)));
+    EXPECT_EQ(last.reason, why);
     EXPECT_EQ(last.error, timed_out_error());
     EXPECT_EQ(nested_in(last.thrown), request_sent.what());
 }
 
+TEST(decision_38, a_permanent_error_is_nested_without_its_mark) {
+    expect_nested(endless_every_100ms().attempt_timeout(1s), std::make_exception_ptr(permanent(request_sent)),
+                  stop_reason::not_retryable);
+}
+
 TEST(decision_38, the_caller_finds_it_after_a_deadline_too) {
-    machine_script script(endless_every_100ms().total_timeout(1s));
-    script.start();
-    retry_action const last = script.expire(0s, 1s, verdict::failure(std::make_exception_ptr(request_sent)));
-    EXPECT_EQ(last.reason, stop_reason::deadline);
-    EXPECT_EQ(last.error, timed_out_error());
-    EXPECT_EQ(nested_in(last.thrown), request_sent.what());
+    expect_nested(endless_every_100ms().total_timeout(1s), std::make_exception_ptr(request_sent),
+                  stop_reason::deadline);
 }
 
 TEST(decision_38, an_error_code_needs_no_exception) {

@@ -130,7 +130,7 @@ TEST(retry_observer, decision_60_is_told_of_no_attempt_that_its_gate_cancels) {
 }
 
 /// Says stop from the k-th time on that it is asked.
-struct late_probe final : cancellation_probe {
+struct late_probe final : detail::cancellation_probe {
     bool stops(bool) const noexcept override { return ++asked >= at; }
     int at = 0;
     int mutable asked = 0;

@@ -4,6 +4,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
@@ -49,10 +50,8 @@ TEST(interruption, has_names) {
 }
 
 /// Operations on virtual time, with a report.
-class retry_report_test : public testing::Test {
+class retry_report_test : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     retry_report report;
     script played = script::failures(2);
     completion_record record;
@@ -171,12 +170,18 @@ TEST(retry_report, never_allocates_after_the_start) {
     EXPECT_EQ(report.attempts, 101u);
 }
 
-TEST(retry_report, has_no_exception_of_a_failure_before_the_last) {
+struct recorded_machine {
+    recorded_machine() { machine.observe(recorder); }
+
     retry_report report;
-    retry_machine machine(endless_every_100ms());
-    detail::report_recorder recorder(report);
-    machine.observe(recorder);
-    random source(1);
+    retry_machine machine{endless_every_100ms()};
+    detail::report_recorder recorder{report};
+    random source{1};
+};
+
+TEST(retry_report, has_no_exception_of_a_failure_before_the_last) {
+    recorded_machine all;
+    auto& [report, machine, recorder, source] = all;
     machine.start();
     auto const thrown = std::make_exception_ptr(std::runtime_error("x"));
     machine.on_failure(verdict::failure(thrown), {}, source);
@@ -188,11 +193,8 @@ TEST(retry_report, has_no_exception_of_a_failure_before_the_last) {
 }
 
 TEST(retry_report, its_time_does_not_go_back_with_the_clock) {
-    retry_report report;
-    retry_machine machine(endless_every_100ms());
-    detail::report_recorder recorder(report);
-    machine.observe(recorder);
-    random source(1);
+    recorded_machine all;
+    auto& [report, machine, recorder, source] = all;
     time_point const begin(1h);
     machine.start(begin);
     machine.on_failure(verdict::failure(unreachable()), begin + 2s, source);

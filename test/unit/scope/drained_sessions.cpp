@@ -4,6 +4,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -22,11 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-class drained_sessions : public testing::Test {
+class drained_sessions : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     std::vector<std::string> done;
 
     asio::awaitable<void> take(duration d) {

@@ -83,6 +83,11 @@ protected:
     scope_handle make_scope(scope_handle const& parent = {}) {
         return scope_state::create(io.get_executor(), parent, time_point::max());
     }
+    scope_handle make_scope_of(std::size_t count, scope_handle const& parent = {}) {
+        auto const scope = make_scope(parent);
+        add_members(scope, count);
+        return scope;
+    }
     void add_members(scope_handle const& scope, std::size_t count) {
         while (count-- != 0)
             members.emplace_back(*scope, members.size(), told);
@@ -134,16 +139,14 @@ protected:
 };
 
 TEST_F(requests_in_portions, decision_61_of_few_the_caller_tells_all) {
-    auto const scope = make_scope();
-    add_members(scope, of_call);
+    auto const scope = make_scope_of(of_call);
     scope->request(scope_request::cancel);
     EXPECT_TRUE(all_told_in_order());
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 
 TEST_F(requests_in_portions, decision_61_of_many_the_caller_tells_the_first_and_turns_tell_the_rest) {
-    auto const scope = make_scope();
-    add_members(scope, 100'000);
+    auto const scope = make_scope_of(100'000);
     scope->request(scope_request::retry_now);
     EXPECT_EQ(told.size(), of_call);
     EXPECT_LE(run_and_find_greatest_portion(), of_turn);
@@ -153,8 +156,7 @@ TEST_F(requests_in_portions, decision_61_of_many_the_caller_tells_the_first_and_
 
 TEST_F(requests_in_portions, decision_61_under_virtual_time_too) {
     virtual_time time(io);
-    auto const scope = make_scope();
-    add_members(scope, 100'000);
+    auto const scope = make_scope_of(100'000);
     time_point const begin = time.now();
     scope->request(scope_request::cancel);
     time.advance(0s);
@@ -163,16 +165,11 @@ TEST_F(requests_in_portions, decision_61_under_virtual_time_too) {
 }
 
 TEST_F(requests_in_portions, decision_61_child_after_child_with_all_that_is_below_it) {
-    auto const top = make_scope();
-    add_members(top, 100);
-    auto const first = make_scope(top);
-    add_members(first, 100);
-    auto const below_first = make_scope(first);
-    add_members(below_first, 100);
-    auto const second = make_scope(top);
-    add_members(second, 100);
-    auto const below_second = make_scope(second);
-    add_members(below_second, 1);
+    auto const top = make_scope_of(100);
+    auto const first = make_scope_of(100, top);
+    auto const below_first = make_scope_of(100, first);
+    auto const second = make_scope_of(100, top);
+    auto const below_second = make_scope_of(1, second);
     top->request(scope_request::drain);
     EXPECT_LE(run_and_find_greatest_portion(), of_turn);
     EXPECT_TRUE(all_told_in_order());
@@ -264,10 +261,8 @@ TEST_F(family_of_scopes, decision_61_again_tells_all_again_and_otherwise_nobody)
 }
 
 TEST_F(requests_in_portions, decision_61_who_missed_it_when_all_were_told_again_is_told_without_the_children) {
-    auto const top = make_scope();
-    add_members(top, 1);
-    auto const child = make_scope(top);
-    add_members(child, 1);
+    auto const top = make_scope_of(1);
+    auto const child = make_scope_of(1, top);
     top->request(scope_request::cancel);
     bool fails = true;
     members.front().on_told = [&] {
@@ -281,12 +276,9 @@ TEST_F(requests_in_portions, decision_61_who_missed_it_when_all_were_told_again_
 }
 
 TEST_F(requests_in_portions, decision_61_a_child_may_be_asked_before_its_turn) {
-    auto const top = make_scope();
-    add_members(top, 1000);
-    auto const child = make_scope(top);
-    add_members(child, 1);
-    auto const other = make_scope(top);
-    add_members(other, 100);
+    auto const top = make_scope_of(1000);
+    auto const child = make_scope_of(1, top);
+    auto const other = make_scope_of(100, top);
     top->request(scope_request::cancel);
     child->request(scope_request::cancel); // as its destructor does
     EXPECT_EQ(told.back(), 1000u) << "before those that wait for their turn";
@@ -298,8 +290,7 @@ TEST_F(requests_in_portions, decision_61_a_child_may_be_asked_before_its_turn) {
 
 TEST_F(requests_in_portions, decision_61_who_is_being_told_for_its_parent_may_be_asked_by_itself) {
     auto const top = make_scope();
-    auto const child = make_scope(top);
-    add_members(child, 1000);
+    auto const child = make_scope_of(1000, top);
     top->request(scope_request::retry_now);
     EXPECT_EQ(std::exchange(told, {}).size(), of_call - 1) << "and the child was asked";
     child->request(scope_request::cancel);
@@ -309,8 +300,7 @@ TEST_F(requests_in_portions, decision_61_who_is_being_told_for_its_parent_may_be
 }
 
 TEST_F(requests_in_portions, decision_61_who_has_ended_is_told_nothing) {
-    auto const top = make_scope();
-    add_members(top, 1000);
+    auto const top = make_scope_of(1000);
     top->request(scope_request::cancel);
     while (members.size() > of_call)
         members.pop_back();
@@ -356,8 +346,7 @@ TEST_F(requests_in_portions, decision_61_the_last_of_a_tree_may_go_before_its_tu
 }
 
 TEST_F(requests_in_portions, decision_61_without_memory_a_turn_tells_later) {
-    auto const scope = make_scope();
-    add_members(scope, 1000);
+    auto const scope = make_scope_of(1000);
     int failures = 10;
     for (told_member& member : members)
         member.on_told = [&] {
@@ -374,8 +363,7 @@ TEST_F(requests_in_portions, decision_61_without_memory_a_turn_tells_later) {
 }
 
 TEST_F(requests_in_portions, decision_61_who_was_not_told_for_want_of_memory_may_end) {
-    auto const scope = make_scope();
-    add_members(scope, 70);
+    auto const scope = make_scope_of(70);
     told_member& last = members.back();
     last.on_told = [&] {
         asio::post(io, [&] { last.leave(); });
@@ -388,8 +376,7 @@ TEST_F(requests_in_portions, decision_61_who_was_not_told_for_want_of_memory_may
 }
 
 TEST_F(requests_in_portions, decision_61_who_cannot_be_told_otherwise_has_missed_it) {
-    auto const scope = make_scope();
-    add_members(scope, 1000);
+    auto const scope = make_scope_of(1000);
     bool fails = true;
     members[500].on_told = [&] {
         if (std::exchange(fails, false))
@@ -407,8 +394,7 @@ TEST_F(requests_in_portions, decision_61_who_cannot_be_told_otherwise_has_missed
 
 /// Somebody has missed less than the scope stands for, and is told in a turn.
 TEST_F(requests_in_portions, decision_61_a_turn_makes_good_what_somebody_relied_on) {
-    auto const scope = make_scope();
-    add_members(scope, 70);
+    auto const scope = make_scope_of(70);
     told_member& last = members.back();
     bool fails = true;
     last.on_told = [&] {
@@ -495,8 +481,7 @@ TEST_F(asked_twice, decision_62_a_request_for_good_ends_both) {
 
 // It has yet to take the one when the other is made.
 TEST_F(requests_in_portions, decision_62_a_request_is_taken_with_its_time) {
-    auto const scope = make_scope();
-    add_members(scope, 2);
+    auto const scope = make_scope_of(2);
     members.front().takes = false;
     scope->request(scope_request::retry_within, false, 10ms);
     timed_request const taken = members.front().take();
@@ -507,8 +492,7 @@ TEST_F(requests_in_portions, decision_62_a_request_is_taken_with_its_time) {
 }
 
 TEST_F(requests_in_portions, decision_62_who_does_not_take_its_request_shortens_no_other) {
-    auto const scope = make_scope();
-    add_members(scope, 2);
+    auto const scope = make_scope_of(2);
     members.front().takes = false;
     scope->request(scope_request::retry_within, false, 10ms);
     scope->request(scope_request::retry_within, false, 1h);
@@ -518,8 +502,7 @@ TEST_F(requests_in_portions, decision_62_who_does_not_take_its_request_shortens_
 }
 
 TEST_F(requests_in_portions, decision_62_who_has_yet_to_take_its_request_hears_of_a_shorter_time) {
-    auto const scope = make_scope();
-    add_members(scope, 1);
+    auto const scope = make_scope_of(1);
     members.front().takes = false;
     for (duration spread : {duration(1h), duration(10ms), duration(1min)})
         scope->request(scope_request::retry_within, false, spread);

@@ -5,6 +5,7 @@
 
 #include "support/elements.hpp"
 #include "support/hooked_executor.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
@@ -32,10 +33,8 @@ retry_policy always_after_100ms() {
     return retry_policy().backoff(constant(100ms)).jitter(no_jitter()).unlimited_attempts();
 }
 
-class retry_scope_test : public testing::Test {
+class retry_scope_test : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     std::vector<std::string> order;
     script failing = script::failures(1000);
 
@@ -135,12 +134,12 @@ TEST_F(retry_scope_test, decision_15_cancel_inside_a_callback_is_seen_at_once) {
                                     ++retries;
                                     scope.cancel();
                                 });
-        auto const begin = time.now();
+        auto const began = time.now();
         async_retry(scope, operation(), policy, note("op"));
         time.run();
         EXPECT_THAT(order, elements("op aborted"));
         EXPECT_EQ(failing.attempts, 1u);
-        EXPECT_EQ(time.now(), begin);
+        EXPECT_EQ(time.now(), began);
         EXPECT_EQ(retries, where == 2 ? 1 : 0);
     }
 }

@@ -5,6 +5,7 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/hooked_executor.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -23,10 +24,8 @@
 namespace asio_retry::test {
 namespace {
 
-class retry_scope_drain : public testing::Test {
+class retry_scope_drain : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     std::optional<retry_scope> scope{std::in_place, io.get_executor()};
     pending_attempts attempts{io};
     script failing = script::failures(1000);
@@ -62,7 +61,7 @@ TEST_F(retry_scope_drain, waits_end_now_and_attempts_may_finish) {
     start_waiting(*scope);
     start_running(*scope);
     time.advance(50ms);
-    auto const begin = time.now();
+    auto const began = time.now();
     scope->async_drain(5s, note_drain());
     EXPECT_EQ(waiting.count, 0) << "never completed inside";
     time.advance(0s);
@@ -78,7 +77,7 @@ TEST_F(retry_scope_drain, waits_end_now_and_attempts_may_finish) {
     EXPECT_EQ(drained.count, 1);
     EXPECT_FALSE(drained.error);
     EXPECT_EQ(drained.cancelled, 0u);
-    EXPECT_EQ(drained.at - begin, 4s) << "not later than the last operation";
+    EXPECT_EQ(drained.at - began, 4s) << "not later than the last operation";
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 
@@ -109,7 +108,7 @@ TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
     async_retry(
         child, [&](auto token) { return others.async_attempt(std::move(token)); }, endless_every_100ms(),
         other.handler());
-    auto const begin = time.now();
+    auto const began = time.now();
     scope->async_drain(5s, note_drain());
     time.advance(5s - 1ns);
     EXPECT_TRUE(attempts.cancellations.empty());
@@ -120,7 +119,7 @@ TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
     EXPECT_EQ(other.error, aborted());
     EXPECT_EQ(drained.cancelled, 2u);
     EXPECT_FALSE(drained.error);
-    EXPECT_EQ(drained.at - begin, 5s);
+    EXPECT_EQ(drained.at - began, 5s);
     EXPECT_TRUE(scope->cancelled());
 }
 

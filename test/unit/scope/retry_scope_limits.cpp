@@ -5,6 +5,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -20,10 +21,8 @@
 namespace asio_retry::test {
 namespace {
 
-class retry_scope_limits : public testing::Test {
+class retry_scope_limits : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
     retry_report report;
     completion_record record;
     script failing = script::failures(1000);
@@ -42,13 +41,13 @@ protected:
 TEST_F(retry_scope_limits, deadline_ends_waits_that_would_end_later) {
     retry_scope scope(io.get_executor(), time.now() + 250ms);
     EXPECT_EQ(scope.deadline(), time.now() + 250ms);
-    auto const begin = time.now();
+    auto const began = time.now();
     async_retry(scope, with_report(scripted(), report), endless_every_100ms(), record.handler());
     time.run();
     EXPECT_EQ(record.error, refused());
     EXPECT_EQ(report.reason, stop_reason::deadline);
     EXPECT_EQ(report.attempts, 3u);
-    EXPECT_EQ(time.now() - begin, 200ms);
+    EXPECT_EQ(time.now() - began, 200ms);
 }
 
 TEST_F(retry_scope_limits, deadline_cancels_attempts_of_the_children_too) {
@@ -78,11 +77,11 @@ TEST_F(retry_scope_limits, the_earlier_of_the_deadlines_counts) {
     retry_scope scope(io.get_executor(), time.now() + 1s);
     for (auto const& [timeout, expected] :
          {std::pair<duration, duration>{300ms, 300ms}, std::pair<duration, duration>{1h, 700ms}}) {
-        auto const begin = time.now();
+        auto const began = time.now();
         async_retry(scope, pending(), endless_every_100ms().total_timeout(timeout), record.handler());
         time.run();
         EXPECT_EQ(record.error, timed_out());
-        EXPECT_EQ(time.now() - begin, expected);
+        EXPECT_EQ(time.now() - began, expected);
     }
 }
 

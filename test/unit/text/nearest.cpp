@@ -2,6 +2,8 @@
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 
 #include <boost/json/parse.hpp>
@@ -16,16 +18,6 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-
-template <typename Read>
-std::string complaint_of(Read read) {
-    try {
-        (void)read();
-    } catch (std::exception const& fault) {
-        return fault.what();
-    }
-    return "none";
-}
 
 std::string complaint_about(std::string const& text) {
     return complaint_of([&] { return parse_policy(text); });

@@ -2,8 +2,10 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/counting_allocator.hpp"
 #include "support/elements.hpp"
 #include "support/hooked_executor.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tracking_executor.hpp"
@@ -54,11 +56,8 @@ struct counting_gate final : retry_gate {
     }
 };
 
-class ticker_test : public testing::Test {
+class ticker_test : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     std::vector<duration> ticks; // when they came
     std::optional<error_code> last;
     std::vector<stop_reason> reasons;
@@ -859,39 +858,16 @@ TEST_F(ticker_test, runs_the_handler_on_its_own_executor) {
     }
 }
 
-template <typename T>
-struct block_counter {
-    using value_type = T;
-
-    explicit block_counter(int& blocks) noexcept
-        : live(&blocks) {}
-    template <typename U>
-    block_counter(block_counter<U> const& other) noexcept
-        : live(other.live) {}
-
-    T* allocate(std::size_t n) {
-        ++*live;
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* block, std::size_t n) {
-        --*live;
-        std::allocator<T>().deallocate(block, n);
-    }
-    friend bool operator==(block_counter a, block_counter b) noexcept { return a.live == b.live; }
-
-    int* live;
-};
-
 TEST_F(ticker_test, waits_in_memory_of_the_handler_and_frees_it_before_the_call) {
-    int blocks = 0;
+    memory_of_handlers memory;
     backoff_ticker ticker(io, growing());
     for (int i = 0; i < 2; ++i) {
-        int when_called = -1;
-        ticker.async_wait(
-            asio::bind_allocator(block_counter<void>(blocks), [&](error_code) { when_called = blocks; }));
-        EXPECT_GT(blocks, 0);
+        std::optional<std::size_t> when_called;
+        ticker.async_wait(asio::bind_allocator(counting_allocator<void>(memory),
+                                               [&](error_code) { when_called = memory.blocks; }));
+        EXPECT_GT(memory.blocks, 0u);
         time.run();
-        EXPECT_EQ(when_called, 0);
+        EXPECT_EQ(when_called, 0u);
     }
 }
 

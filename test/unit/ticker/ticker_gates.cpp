@@ -3,6 +3,7 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"
+#include "support/in_virtual_time.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 #include "support/scripted_operation.hpp"
@@ -24,11 +25,8 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class ticker_gate : public testing::Test {
+class ticker_gate : public testing::Test, protected in_virtual_time {
 protected:
-    asio::io_context io;
-    virtual_time time{io};
-    time_point const begin = time.now();
     std::shared_ptr<recording_gate> gate = std::make_shared<recording_gate>();
     std::shared_ptr<recording_observer> observer = std::make_shared<recording_observer>();
     std::optional<backoff_ticker> ticker;

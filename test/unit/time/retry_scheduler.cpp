@@ -353,22 +353,34 @@ TEST(retry_scheduler, many_waits_share_a_wake_up_within_the_slack) {
     EXPECT_THAT(late, testing::Each(testing::Ge(0ns)));
 }
 
-// Each of these would last for an hour: the timer is armed for the others, which came first.
-TEST(retry_scheduler, waits_are_exact_from_when_the_slack_is_taken_away) {
+/// A wait of a millisecond, and others of an hour, for which the timer is armed, as they came first.
+struct one_among_others {
+    explicit one_among_others(std::size_t count)
+        : others(count) {
+        node.expired = [this] { ended = true; };
+        for (test_wait& other : others)
+            waits.schedule(other, waits.now() + 1h);
+        waits.schedule(node, waits.now() + 1ms);
+    }
+
+    void run_to_its_end() {
+        while (!ended)
+            io.run_one();
+    }
+
     asio::io_context io;
     retry_scheduler& waits = scheduler(io).slack(1h);
-    std::deque<test_wait> others(20);
+    std::deque<test_wait> others;
     test_wait node;
     bool ended = false;
-    node.expired = [&] { ended = true; };
-    for (test_wait& other : others)
-        waits.schedule(other, waits.now() + 1h);
-    waits.schedule(node, waits.now() + 1ms);
-    waits.slack(0s);
-    while (!ended)
-        io.run_one();
-    for (test_wait& other : others)
-        EXPECT_TRUE(waits.cancel(other));
+};
+
+TEST(retry_scheduler, waits_are_exact_from_when_the_slack_is_taken_away) {
+    one_among_others all(20);
+    all.waits.slack(0s);
+    all.run_to_its_end();
+    for (test_wait& other : all.others)
+        EXPECT_TRUE(all.waits.cancel(other));
 }
 
 TEST(retry_scheduler, waits_are_exact_from_when_few_are_left) {
@@ -387,22 +399,13 @@ TEST(retry_scheduler, waits_are_exact_from_when_few_are_left) {
 }
 
 TEST(retry_scheduler, waits_are_exact_from_when_sixteen_are_left) {
-    asio::io_context io;
-    retry_scheduler& waits = scheduler(io).slack(1h);
-    std::deque<test_wait> others(40);
-    test_wait node;
-    bool ended = false;
-    node.expired = [&] { ended = true; };
-    for (test_wait& other : others)
-        waits.schedule(other, waits.now() + 1h);
-    waits.schedule(node, waits.now() + 1ms);
-    for (std::size_t i = 15; i != others.size(); ++i)
-        waits.cancel(others[i]);
-    EXPECT_EQ(waits.pending(), 16u);
-    while (!ended)
-        io.run_one();
-    for (test_wait& other : others)
-        waits.cancel(other);
+    one_among_others all(40);
+    for (std::size_t i = 15; i != all.others.size(); ++i)
+        all.waits.cancel(all.others[i]);
+    EXPECT_EQ(all.waits.pending(), 16u);
+    all.run_to_its_end();
+    for (test_wait& other : all.others)
+        all.waits.cancel(other);
 }
 
 TEST(retry_scheduler, a_wait_is_not_late_for_the_slack_because_another_threw) {

@@ -2,6 +2,7 @@
 
 #include <asio_retry/async_retry.hpp>
 
+#include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/test_wait.hpp"
@@ -21,26 +22,32 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(virtual_time, advance_runs_what_becomes_due_and_nothing_else) {
-    asio::io_context io;
-    virtual_time time(io);
-    auto const begin = time.now();
-    script played = script::failures(3);
+/// An operation that is retried hourly, as often as it fails.
+struct hourly_retries : in_virtual_time {
+    explicit hourly_retries(std::size_t failures)
+        : played(script::failures(failures)) {
+        async_retry(
+            io, [&](auto token) { return async_scripted(io, played, std::move(token)); }, hourly(),
+            record.handler());
+    }
+
+    script played;
     completion_record record;
-    async_retry(
-        io, [&](auto token) { return async_scripted(io, played, std::move(token)); }, hourly(),
-        record.handler());
-    time.advance(0s);
-    EXPECT_EQ(played.attempts, 1u);
-    time.advance(1h - 1ns);
-    EXPECT_EQ(played.attempts, 1u);
-    time.advance(1ns);
-    EXPECT_EQ(played.attempts, 2u);
-    time.advance(5h);
-    EXPECT_EQ(played.attempts, 4u);
-    EXPECT_EQ(record.count, 1);
-    EXPECT_EQ(time.now() - begin, 6h);
-    EXPECT_THROW(time.advance(-1ns), std::invalid_argument);
+};
+
+TEST(virtual_time, advance_runs_what_becomes_due_and_nothing_else) {
+    hourly_retries all(3);
+    all.time.advance(0s);
+    EXPECT_EQ(all.played.attempts, 1u);
+    all.time.advance(1h - 1ns);
+    EXPECT_EQ(all.played.attempts, 1u);
+    all.time.advance(1ns);
+    EXPECT_EQ(all.played.attempts, 2u);
+    all.time.advance(5h);
+    EXPECT_EQ(all.played.attempts, 4u);
+    EXPECT_EQ(all.record.count, 1);
+    EXPECT_EQ(all.time.now() - all.begin, 6h);
+    EXPECT_THROW(all.time.advance(-1ns), std::invalid_argument);
 }
 
 // Slack shares wake-ups, of which there are none here.
@@ -63,17 +70,10 @@ TEST(virtual_time, is_exact_whatever_the_slack) {
 
 // A year of hourly retries takes no time worth speaking of; the test would hang if anything were waited for.
 TEST(virtual_time, run_jumps_from_expiry_to_expiry) {
-    asio::io_context io;
-    virtual_time time(io);
-    auto const begin = time.now();
-    script played = script::failures(8760);
-    completion_record record;
-    async_retry(
-        io, [&](auto token) { return async_scripted(io, played, std::move(token)); }, hourly(),
-        record.handler());
-    EXPECT_GT(time.run(), 8760u);
-    EXPECT_EQ(record.value, 8761);
-    EXPECT_EQ(time.now() - begin, 8760h);
+    hourly_retries all(8760);
+    EXPECT_GT(all.time.run(), 8760u);
+    EXPECT_EQ(all.record.value, 8761);
+    EXPECT_EQ(all.time.now() - all.begin, 8760h);
 }
 
 TEST(virtual_time, waits_that_end_together_end_in_the_order_they_began) {
@@ -173,49 +173,49 @@ TEST(virtual_time, refuses_a_context_with_waits_or_another_virtual_time) {
     EXPECT_THROW(virtual_time late(io), std::logic_error);
 }
 
-/// Operations that wait on `io`, all cut short; nothing has run since.
-void cut_short(retry_scope& scope, script& played, completion_record& record) {
-    async_retry(
-        scope, [&](auto token) { return async_inline(played, std::move(token)); }, hourly(), record.handler());
-    static_cast<asio::io_context&>(asio::query(scope.get_executor(), asio::execution::context)).poll();
-}
+/// An operation that waits by the steady clock, until its scope cuts the wait short.
+struct wait_to_cut_short {
+    wait_to_cut_short() {
+        async_retry(
+            scope, [this](auto token) { return async_inline(played, std::move(token)); }, hourly(),
+            record.handler());
+        io.poll();
+    }
+
+    asio::io_context io;
+    retry_scope scope{io.get_executor()};
+    script played = script::failures(3);
+    completion_record record;
+};
 
 // Nothing is pending then, and how they go on is up to the clock that there is.
 TEST(virtual_time, waits_that_were_cut_short_before_it_end_in_it) {
-    asio::io_context io;
-    retry_scope scope(io.get_executor());
-    script played = script::failures(3);
-    completion_record record;
-    cut_short(scope, played, record);
-    scope.retry_now();
-    io.poll_one(); // the notice
-    EXPECT_EQ(scheduler(io).pending(), 0u);
-    EXPECT_EQ(played.attempts, 1u);
-    virtual_time time(io);
+    wait_to_cut_short one;
+    one.scope.retry_now();
+    one.io.poll_one(); // the notice
+    EXPECT_EQ(scheduler(one.io).pending(), 0u);
+    EXPECT_EQ(one.played.attempts, 1u);
+    virtual_time time(one.io);
     auto const begin = time.now();
     time.advance(0s);
-    EXPECT_EQ(played.attempts, 2u);
+    EXPECT_EQ(one.played.attempts, 2u);
     time.run();
-    EXPECT_EQ(record.count, 1);
-    EXPECT_EQ(record.value, 4);
+    EXPECT_EQ(one.record.count, 1);
+    EXPECT_EQ(one.record.value, 4);
     EXPECT_EQ(time.now() - begin, 2h);
 }
 
 TEST(virtual_time, waits_that_were_cut_short_may_outlast_it) {
-    asio::io_context io;
-    retry_scope scope(io.get_executor());
-    script played = script::failures(3);
-    completion_record record;
-    cut_short(scope, played, record);
-    scope.cancel();
-    io.poll_one(); // the notice
+    wait_to_cut_short one;
+    one.scope.cancel();
+    one.io.poll_one(); // the notice
     {
-        virtual_time const time(io);
+        virtual_time const time(one.io);
     }
-    EXPECT_EQ(record.count, 0);
-    io.run();
-    EXPECT_EQ(record.count, 1);
-    EXPECT_EQ(record.error, aborted());
+    EXPECT_EQ(one.record.count, 0);
+    one.io.run();
+    EXPECT_EQ(one.record.count, 1);
+    EXPECT_EQ(one.record.error, aborted());
 }
 
 TEST(virtual_time, waits_left_behind_go_on_by_the_steady_clock) {

@@ -1,9 +1,9 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 
 #include "support/attempt_ends.hpp"
-#include "support/csv.hpp"
 #include "support/gate_values.hpp"
 #include "support/refuses.hpp"
+#include "support/traces.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,24 +37,24 @@ void open(circuit_breaker& breaker) {
 
 // resilience4j's window of the last calls; its slow calls are longer than a second.
 TEST(golden, the_window_of_the_last_attempts_is_that_of_resilience4j) {
-    auto const rows = read_csv("traffic/breaker_count_window.csv");
-    ASSERT_EQ(rows.size(), 1669u);
-    std::optional<circuit_breaker> breaker;
-    for (csv_row const& row : rows) {
-        if (row.at("step") == "1")
-            breaker.emplace(circuit_breaker_options{
-                .failure_rate = std::stod(row.at("failure_rate")),
-                .min_attempts = static_cast<std::uint32_t>(std::stoul(row.at("min_attempts"))),
-                .last = static_cast<std::uint32_t>(std::stoul(row.at("last"))),
-                .slow_rate = std::stod(row.at("slow_rate")),
-                .slow = 1s});
-        duration const took = row.at("slow") == "true" ? 1s + 1ns : 1s;
-        time_point const now = noon + std::chrono::seconds(std::stoi(row.at("step")));
-        breaker->on_end(row.at("failed") == "true" ? failure(failure_kind::transient, now, took)
-                                                   : success(now, took));
-        ASSERT_EQ(breaker->state(now), row.at("open") == "true" ? breaker_state::open : breaker_state::closed)
-            << "case " << row.at("case") << ", step " << row.at("step");
-    }
+    play_traces<circuit_breaker>(
+        "breaker_count_window.csv", 1669,
+        [](csv_row const& row) {
+            return circuit_breaker_options{.failure_rate = std::stod(row.at("failure_rate")),
+                                           .min_attempts =
+                                               static_cast<std::uint32_t>(std::stoul(row.at("min_attempts"))),
+                                           .last = static_cast<std::uint32_t>(std::stoul(row.at("last"))),
+                                           .slow_rate = std::stod(row.at("slow_rate")),
+                                           .slow = 1s};
+        },
+        [](circuit_breaker& breaker, csv_row const& row) {
+            duration const took = row.at("slow") == "true" ? 1s + 1ns : 1s;
+            time_point const now = noon + std::chrono::seconds(std::stoi(row.at("step")));
+            breaker.on_end(row.at("failed") == "true" ? failure(failure_kind::transient, now, took)
+                                                      : success(now, took));
+            ASSERT_EQ(breaker.state(now),
+                      row.at("open") == "true" ? breaker_state::open : breaker_state::closed);
+        });
 }
 
 TEST(circuit_breaker, opens_at_half_of_twenty) {
@@ -78,13 +78,18 @@ TEST(circuit_breaker, may_open_at_a_success_that_completes_the_number) {
     EXPECT_EQ(breaker.state(noon), breaker_state::open);
 }
 
-TEST(circuit_breaker, forgets_what_is_older_than_its_window) {
+/// Nineteen failures, of which it remembers none ten seconds later.
+void expect_forgotten(time_point then, duration until_more) {
     circuit_breaker breaker;
-    fail(breaker, 19, noon);
-    fail(breaker, 1, noon + 10s);
-    EXPECT_EQ(breaker.state(noon + 10s), breaker_state::closed);
-    fail(breaker, 19, noon + 19s);
-    EXPECT_EQ(breaker.state(noon + 19s), breaker_state::open);
+    fail(breaker, 19, then);
+    fail(breaker, 1, then + 10s);
+    EXPECT_EQ(breaker.state(then + 10s), breaker_state::closed);
+    fail(breaker, 19, then + until_more);
+    EXPECT_EQ(breaker.state(then + until_more), breaker_state::open);
+}
+
+TEST(circuit_breaker, forgets_what_is_older_than_its_window) {
+    expect_forgotten(noon, 19s);
 }
 
 TEST(circuit_breaker, answers_are_no_failures_and_abandoned_attempts_are_nothing) {
@@ -310,13 +315,7 @@ TEST(circuit_breaker, fewer_last_attempts_than_least_attempts_are_enough) {
 }
 
 TEST(circuit_breaker, times_before_the_epoch_are_times) {
-    circuit_breaker breaker;
-    time_point const then(-1h);
-    fail(breaker, 19, then);
-    fail(breaker, 1, then + 10s);
-    EXPECT_EQ(breaker.state(then + 10s), breaker_state::closed);
-    fail(breaker, 19, then + 10s);
-    EXPECT_EQ(breaker.state(then + 10s), breaker_state::open);
+    expect_forgotten(time_point(-1h), 10s);
 }
 
 TEST(circuit_breaker, decision_04_refuses_nonsense) {
@@ -342,6 +341,55 @@ TEST(circuit_breaker, decision_04_refuses_nonsense) {
             "must not be less than open_for, which is 10ns");
     refuses({.probes = 0}, "probes", "0", "must be from 1 to 1000");
     refuses({.probes = 1001}, "probes", "1001", "must be from 1 to 1000");
+}
+
+TEST(circuit_breaker, says_until_when_it_is_open) {
+    circuit_breaker breaker({.open_cap = 30s, .probes = 2});
+    EXPECT_EQ(breaker.open_until(noon), noon);
+    open(breaker);
+    EXPECT_EQ(breaker.open_until(noon), noon + 5s);
+    EXPECT_EQ(breaker.open_until(noon + 5s - 1ns), noon + 5s);
+    EXPECT_EQ(breaker.open_until(noon + 6s), noon + 6s) << "a probe may begin";
+    EXPECT_EQ(breaker.state(noon + 6s), breaker_state::half_open);
+
+    EXPECT_TRUE(admits(breaker, noon + 6s));
+    EXPECT_EQ(breaker.open_until(noon + 7s), noon + 7s) << "one place is left";
+    EXPECT_TRUE(admits(breaker, noon + 8s));
+    EXPECT_EQ(breaker.open_until(noon + 9s), noon + 36s) << "when the first probe loses its place";
+    EXPECT_EQ(breaker.open_until(noon + 36s - 1ns), noon + 36s);
+    EXPECT_EQ(breaker.open_until(noon + 36s), noon + 36s);
+    breaker.on_end(abandoned_since(noon + 8s));
+    EXPECT_EQ(breaker.open_until(noon + 10s), noon + 10s);
+    EXPECT_EQ(breaker.open_until(noon + 4s), noon + 5s) << "another thread may have an earlier time";
+    breaker.isolate();
+    EXPECT_EQ(breaker.open_until(noon + 1h), time_point::max());
+    breaker.reset();
+    EXPECT_EQ(breaker.open_until(noon + 1h), noon + 1h);
+}
+
+TEST(circuit_breaker, a_place_that_is_never_taken_back_is_waited_for_without_end) {
+    circuit_breaker breaker({.open_cap = duration::max(), .probes = 1});
+    open(breaker);
+    EXPECT_TRUE(admits(breaker, noon + 5s));
+    EXPECT_EQ(breaker.open_until(noon + 1h), time_point::max());
+    breaker.on_end(success(noon + 1h, 1h - 5s));
+    EXPECT_EQ(breaker.open_until(noon + 1h), noon + 1h);
+}
+
+TEST(circuit_breaker, says_the_share_of_failures) {
+    circuit_breaker breaker;
+    EXPECT_EQ(breaker.failure_share(noon), 0);
+    succeed(breaker, 3, noon);
+    fail(breaker, 1, noon + 5s);
+    EXPECT_EQ(breaker.failure_share(noon + 5s), 0.25);
+    EXPECT_EQ(breaker.failure_share(noon + 10s), 1) << "the successes are forgotten";
+    EXPECT_EQ(breaker.failure_share(noon + 1h), 0);
+    EXPECT_EQ(breaker.failure_share(noon + 5s), 0.25) << "to ask forgets nothing";
+
+    circuit_breaker last({.last = 4});
+    fail(last, 1, noon);
+    succeed(last, 1, noon);
+    EXPECT_EQ(last.failure_share(noon + 1h), 0.5);
 }
 
 } // namespace

@@ -55,6 +55,30 @@ public:
         return now;
     }
 
+    time_point open_until(time_point now) const {
+        switch (state(now)) {
+        case breaker_state::closed:
+            return now;
+        case breaker_state::isolated:
+            return time_point::max();
+        case breaker_state::open:
+            return opened_until;
+        case breaker_state::half_open:
+            break;
+        }
+        std::vector<time_point> taken = probing ? probes : std::vector<time_point>();
+        std::erase_if(taken, [&](time_point began) { return now - began >= options.open_cap; });
+        bool const is_full = taken.size() + (probing ? succeeded : 0) >= options.probes;
+        return is_full ? taken.front() + options.open_cap : now;
+    }
+
+    double failure_share(time_point now) const {
+        auto const counted = recent(now);
+        return counted.empty() ? 0
+                               : static_cast<double>(std::ranges::count_if(counted, &past_attempt::failed)) /
+                                     static_cast<double>(counted.size());
+    }
+
     void end(attempt_end const& e) {
         if (isolated)
             return;
@@ -110,17 +134,22 @@ private:
         opened_until = now + length;
     }
 
+    std::vector<past_attempt> recent(time_point now) const {
+        auto const slot = [&](time_point t) { return t.time_since_epoch() / (options.window / 10); };
+        std::vector<past_attempt> counted;
+        for (std::size_t i = 0; i < ended.size(); ++i)
+            if (options.last != 0 ? i + options.last >= ended.size() : slot(ended[i].when) > slot(now) - 10)
+                counted.push_back(ended[i]);
+        return counted;
+    }
+
     bool too_bad(time_point now) const {
         auto const in_row = static_cast<std::uint32_t>(
             std::find_if(ended.rbegin(), ended.rend(), [](past_attempt const& a) { return !a.failed; }) -
             ended.rbegin());
         if (options.consecutive != 0 && in_row >= options.consecutive)
             return true;
-        auto const slot = [&](time_point t) { return t.time_since_epoch() / (options.window / 10); };
-        std::vector<past_attempt> counted;
-        for (std::size_t i = 0; i < ended.size(); ++i)
-            if (options.last != 0 ? i + options.last >= ended.size() : slot(ended[i].when) > slot(now) - 10)
-                counted.push_back(ended[i]);
+        std::vector<past_attempt> const counted = recent(now);
         auto const all = static_cast<double>(counted.size());
         auto const least =
             options.last != 0 ? std::min(options.last, options.min_attempts) : options.min_attempts;
@@ -160,6 +189,8 @@ public:
             breaker_state const state = breaker.state(now);
             ++seen[static_cast<std::size_t>(state)];
             ASSERT_EQ(state, model.state(now)) << "after step " << step;
+            ASSERT_EQ(breaker.open_until(now), model.open_until(now)) << "after step " << step;
+            ASSERT_EQ(breaker.failure_share(now), model.failure_share(now)) << "after step " << step;
         }
     }
 

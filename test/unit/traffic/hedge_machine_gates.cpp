@@ -47,6 +47,35 @@ TEST(decision_30, each_extra_attempt_costs_a_token) {
     EXPECT_EQ(hedge.gate->ends[1].after, failure_kind::none);
 }
 
+// A gate is told of a defeat only where the loser began earlier: another one that began with the winner, or
+// after it, may be as fast.
+TEST(decision_30, one_that_began_before_the_winner_is_beaten) {
+    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.script.start();
+    hedge.script.go_on(10);
+    hedge.script.go_on(20);
+    hedge.script.succeed(2, 25);
+    hedge.script.drop(1, 26);
+    hedge.script.drop(3, 27);
+    ASSERT_EQ(hedge.gate->ends.size(), 3u);
+    EXPECT_FALSE(hedge.gate->ends[0].is_beaten) << "the winner";
+    EXPECT_TRUE(hedge.gate->ends[1].is_beaten);
+    EXPECT_FALSE(hedge.gate->ends[2].is_beaten);
+
+    guarded_hedge together(hedge_policy(0ms));
+    together.script.start();
+    together.script.succeed(2, 5);
+    together.script.drop(1, 6);
+    EXPECT_FALSE(together.gate->ends[1].is_beaten);
+
+    guarded_hedge cancelled;
+    cancelled.script.start();
+    cancelled.script.go_on(10);
+    cancelled.script.machine.cancel(true);
+    cancelled.script.drop(1, 11);
+    EXPECT_FALSE(cancelled.gate->ends[0].is_beaten);
+}
+
 // Another attempt was to come after 10 s, but then the peer said never.
 TEST(decision_26, a_token_is_given_back_as_soon_as_no_attempt_can_follow) {
     guarded_hedge hedge(hedge_policy(10ms).max_attempts(4));
@@ -304,43 +333,43 @@ TEST(hedge_machine_pushback, the_next_begins_when_the_peer_allows_it) {
     EXPECT_EQ(hedge.script.go_on(60), "begin 3, wait");
 }
 
-TEST(hedge_machine_pushback, a_hedge_is_not_early_either) {
-    hedge_script script(hedge_policy(10ms).max_attempts(4));
+/// The first of two attempts fails, and its server has asked for a delay of 50 ms.
+void fail_with_a_wish(hedge_script& script) {
     script.start();
     script.go_on(10);
     script.machine.heed(1, pushback::after(50ms));
     EXPECT_EQ(script.fail(1, 11), "wait until 61");
+}
+
+TEST(hedge_machine_pushback, a_hedge_is_not_early_either) {
+    hedge_script script(hedge_policy(10ms).max_attempts(4));
+    fail_with_a_wish(script);
     EXPECT_EQ(script.fail(2, 12), "wait until 61") << "it said nothing, but the first did";
 }
 
-TEST(hedge_machine_pushback, too_long_is_never) {
-    hedge_script script(hedge_policy(10ms).pushback_limit(40ms));
+/// What follows the failure of the first attempt after a millisecond, whose server has asked for a delay.
+std::string after_a_wish(hedge_policy const& policy, duration wish) {
+    hedge_script script(policy);
     script.start();
-    script.machine.heed(1, pushback::after(41ms));
-    EXPECT_EQ(script.fail(1, 1), "deliver 1 pushback, done");
-    hedge_script late(hedge_policy(10ms).total_timeout(30ms));
-    late.start();
-    late.machine.heed(1, pushback::after(30ms));
-    EXPECT_EQ(late.fail(1, 1), "deliver 1 deadline, done") << "with its own error, now";
+    script.machine.heed(1, pushback::after(wish));
+    return script.fail(1, 1);
+}
+
+TEST(hedge_machine_pushback, too_long_is_never) {
+    EXPECT_EQ(after_a_wish(hedge_policy(10ms).pushback_limit(40ms), 41ms), "deliver 1 pushback, done");
+    EXPECT_EQ(after_a_wish(hedge_policy(10ms).total_timeout(30ms), 30ms), "deliver 1 deadline, done")
+        << "with its own error, now";
 }
 
 TEST(hedge_machine_pushback, as_long_as_may_be_is_waited_for) {
-    hedge_script script(hedge_policy(10ms).pushback_limit(40ms));
-    script.start();
-    script.machine.heed(1, pushback::after(40ms));
-    EXPECT_EQ(script.fail(1, 1), "wait until 41");
-    hedge_script late(hedge_policy(10ms).total_timeout(30ms));
-    late.start();
-    late.machine.heed(1, pushback::after(29ms));
-    EXPECT_EQ(late.fail(1, 1), "deliver 1 deadline, done") << "nothing begins at the deadline";
+    EXPECT_EQ(after_a_wish(hedge_policy(10ms).pushback_limit(40ms), 40ms), "wait until 41");
+    EXPECT_EQ(after_a_wish(hedge_policy(10ms).total_timeout(30ms), 29ms), "deliver 1 deadline, done")
+        << "nothing begins at the deadline";
 }
 
 TEST(hedge_machine_pushback, the_longest_counts) {
     hedge_script script(hedge_policy(10ms).max_attempts(4));
-    script.start();
-    script.go_on(10);
-    script.machine.heed(1, pushback::after(50ms));
-    EXPECT_EQ(script.fail(1, 11), "wait until 61");
+    fail_with_a_wish(script);
     script.machine.heed(2, pushback::after(5ms));
     EXPECT_EQ(script.fail(2, 12), "wait until 61");
 }
@@ -386,11 +415,11 @@ TEST(decision_20, what_a_refused_hedge_delivers_after_a_wait) {
 }
 
 TEST(hedge_machine_pushback, what_is_nested_passes_never_on) {
-    auto const outer_forbidden = detail::shared_value<nested_marks>::make();
-    struct monitor final : health_monitor {
-        detail::shared_value<nested_marks> shared;
+    auto const outer_forbidden = detail::shared_value<detail::nested_marks>::make();
+    struct monitor final : detail::health_monitor {
+        detail::shared_value<detail::nested_marks> shared;
         void on_healthy() noexcept override {}
-        detail::shared_value<nested_marks> marks() override { return shared; }
+        detail::shared_value<detail::nested_marks> marks() override { return shared; }
     } outer;
     outer.shared = outer_forbidden;
     hedge_script script(hedge_policy(10ms).nested_in({1, noon + 1s, &outer}));

@@ -1,9 +1,9 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 
 #include "support/attempt_ends.hpp"
-#include "support/csv.hpp"
 #include "support/gate_values.hpp"
 #include "support/refuses.hpp"
+#include "support/traces.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,32 +23,27 @@ void succeed(retry_gate& gate, int times) {
         gate.on_end(success());
 }
 
-bool retry(retry_budget& budget, time_point now) {
-    return budget.acquire(failure_kind::transient, now);
-}
-
 // A reference in Python: floating point, one thread.
 TEST(golden, decision_28_retry_budget_is_its_reference) {
-    auto const rows = read_csv("traffic/retry_budget_traces.csv");
-    ASSERT_EQ(rows.size(), 605u);
-    std::optional<retry_budget> budget;
-    for (csv_row const& row : rows) {
-        if (row.at("step") == "0")
-            budget.emplace(retry_budget_options{.ratio = std::stod(row.at("ratio")),
-                                                .window = std::chrono::seconds(std::stoi(row.at("window_s"))),
-                                                .keep = std::stod(row.at("keep")),
-                                                .initial = std::stod(row.at("initial"))});
-        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
-        time_point const now(duration(std::stoll(row.at("time_ns"))));
-        if (row.at("event") == "success") {
-            succeed(*budget, std::stoi(row.at("count")));
-            continue;
-        }
-        if (row.at("event") == "acquire") {
-            EXPECT_EQ(retry(*budget, now), row.at("granted") == "true") << where;
-        }
-        EXPECT_NEAR(budget->balance(now), std::stod(row.at("balance")), 1e-7) << where;
-    }
+    play_traces<retry_budget>(
+        "retry_budget_traces.csv", 605,
+        [](csv_row const& row) {
+            return retry_budget_options{.ratio = std::stod(row.at("ratio")),
+                                        .window = std::chrono::seconds(std::stoi(row.at("window_s"))),
+                                        .keep = std::stod(row.at("keep")),
+                                        .initial = std::stod(row.at("initial"))};
+        },
+        [](retry_budget& budget, csv_row const& row) {
+            time_point const now(duration(std::stoll(row.at("time_ns"))));
+            if (row.at("event") == "success") {
+                succeed(budget, std::stoi(row.at("count")));
+                return;
+            }
+            if (row.at("event") == "acquire") {
+                EXPECT_EQ(grants_retry(budget, now), row.at("granted") == "true");
+            }
+            EXPECT_NEAR(budget.balance(now), std::stod(row.at("balance")), 1e-7);
+        });
 }
 
 TEST(retry_budget, decision_26_charges_no_first_attempt) {
@@ -62,13 +57,13 @@ TEST(retry_budget, decision_26_charges_no_first_attempt) {
 TEST(retry_budget, earns_a_tenth_of_what_succeeds) {
     retry_budget budget;
     EXPECT_EQ(budget.balance(noon), 1);
-    EXPECT_TRUE(retry(budget, noon));
-    EXPECT_FALSE(retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon));
+    EXPECT_FALSE(grants_retry(budget, noon));
     succeed(budget, 9);
-    EXPECT_FALSE(retry(budget, noon));
+    EXPECT_FALSE(grants_retry(budget, noon));
     succeed(budget, 1);
-    EXPECT_TRUE(retry(budget, noon));
-    EXPECT_FALSE(retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon));
+    EXPECT_FALSE(grants_retry(budget, noon));
 }
 
 // A tenth is no binary fraction, and still ten of them are one, however many are added at once.
@@ -81,7 +76,7 @@ TEST(retry_budget, decimal_ratios_add_up_exactly) {
                 (void)budget.balance(noon);
             }
             int granted = 0;
-            while (granted < 10'000 && retry(budget, noon))
+            while (granted < 10'000 && grants_retry(budget, noon))
                 ++granted;
             EXPECT_EQ(granted, std::lround(1000 * at_once * ratio)) << ratio << " for " << at_once;
         }
@@ -135,7 +130,7 @@ TEST(retry_budget, spends_at_most_what_ten_seconds_of_traffic_earned) {
             (void)budget.balance(now);
     }
     int granted = 0;
-    while (granted < 10'000 && retry(budget, now))
+    while (granted < 10'000 && grants_retry(budget, now))
         ++granted;
     EXPECT_NEAR(granted, 1000, 5) << "1000 requests/s * 0.1 * 10 s";
 }
@@ -153,7 +148,7 @@ TEST(decision_31, a_retry_budget_bounds_what_an_outage_adds) {
         int requests = 0, retries = 0;
         for (time_point const end = now + outage; now < end; now += 10ms, ++requests)
             for (int i = 0; i != 4; ++i)
-                retries += retry(budget, now);
+                retries += grants_retry(budget, now);
         double const seconds = std::chrono::duration<double>(outage).count();
         double const added = 0.1 * 10 / seconds + 1.0 / requests;
         EXPECT_LE(retries, added * requests) << seconds;
@@ -176,28 +171,28 @@ TEST(retry_budget, decision_31_a_budget_that_was_never_asked_pays_for_no_burst) 
 
 TEST(retry_budget, decision_26_what_is_given_back_can_be_spent_again) {
     retry_budget budget({.initial = 3});
-    EXPECT_TRUE(retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon));
     budget.give_back(failure_kind::transient);
     EXPECT_EQ(budget.balance(noon), 3);
 }
 
 TEST(retry_budget, grants_one_more_per_interval_where_too_little_is_left) {
     retry_budget budget({.initial = 2, .per_second = 4});
-    EXPECT_TRUE(retry(budget, noon));
-    EXPECT_TRUE(retry(budget, noon));
-    EXPECT_TRUE(retry(budget, noon)) << "the first of these";
-    EXPECT_FALSE(retry(budget, noon + 249ms));
-    EXPECT_TRUE(retry(budget, noon + 250ms));
-    EXPECT_FALSE(retry(budget, noon + 250ms));
-    EXPECT_TRUE(retry(budget, noon + 10s)) << "but what was not used is not saved up";
-    EXPECT_FALSE(retry(budget, noon + 10s));
+    EXPECT_TRUE(grants_retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon)) << "the first of these";
+    EXPECT_FALSE(grants_retry(budget, noon + 249ms));
+    EXPECT_TRUE(grants_retry(budget, noon + 250ms));
+    EXPECT_FALSE(grants_retry(budget, noon + 250ms));
+    EXPECT_TRUE(grants_retry(budget, noon + 10s)) << "but what was not used is not saved up";
+    EXPECT_FALSE(grants_retry(budget, noon + 10s));
     EXPECT_EQ(budget.balance(noon + 10s), 0);
 }
 
 TEST(retry_budget, a_rate_may_be_so_small_that_there_is_one) {
     retry_budget budget({.initial = 0, .per_second = 1e-300});
-    EXPECT_TRUE(retry(budget, noon));
-    EXPECT_FALSE(retry(budget, noon + 24h * 365 * 200));
+    EXPECT_TRUE(grants_retry(budget, noon));
+    EXPECT_FALSE(grants_retry(budget, noon + 24h * 365 * 200));
 }
 
 TEST(retry_budget, may_earn_by_request) {
@@ -223,7 +218,7 @@ TEST(retry_budget, holds_what_cannot_be_counted) {
     EXPECT_EQ(budget.balance(noon), 4e9);
     succeed(budget, 10);
     EXPECT_EQ(budget.balance(noon + 1s), 4e9);
-    EXPECT_TRUE(retry(budget, noon + 1s));
+    EXPECT_TRUE(grants_retry(budget, noon + 1s));
 }
 
 TEST(retry_budget, decision_04_refuses_nonsense) {

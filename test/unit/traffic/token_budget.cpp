@@ -1,9 +1,9 @@
 #include <asio_retry/traffic/token_budget.hpp>
 
 #include "support/attempt_ends.hpp"
-#include "support/csv.hpp"
 #include "support/gate_values.hpp"
 #include "support/refuses.hpp"
+#include "support/traces.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,21 +27,20 @@ bool fail(token_budget& budget, failure_kind kind = failure_kind::transient) {
 }
 
 TEST(golden, decision_28_grpc_tokens_are_those_of_grpc_js) {
-    auto const rows = read_csv("traffic/grpc_throttle_traces.csv");
-    ASSERT_EQ(rows.size(), 840u);
-    std::optional<token_budget> budget;
-    for (csv_row const& row : rows) {
-        if (row.at("step") == "1")
-            budget.emplace(grpc_tokens(std::stod(row.at("max_tokens")), std::stod(row.at("token_ratio"))));
-        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
-        if (row.at("event") == "success") {
-            budget->on_end(success());
-            EXPECT_EQ(retry(*budget), row.at("retry_allowed") == "true") << where;
-        } else {
-            EXPECT_EQ(fail(*budget), row.at("retry_allowed") == "true") << where;
-        }
-        EXPECT_NEAR(budget->balance(), std::stod(row.at("balance")), 1e-6) << where;
-    }
+    play_traces<token_budget>(
+        "grpc_throttle_traces.csv", 840,
+        [](csv_row const& row) {
+            return grpc_tokens(std::stod(row.at("max_tokens")), std::stod(row.at("token_ratio")));
+        },
+        [](token_budget& budget, csv_row const& row) {
+            if (row.at("event") == "success") {
+                budget.on_end(success());
+                EXPECT_EQ(retry(budget), row.at("retry_allowed") == "true");
+            } else {
+                EXPECT_EQ(fail(budget), row.at("retry_allowed") == "true");
+            }
+            EXPECT_NEAR(budget.balance(), std::stod(row.at("balance")), 1e-6);
+        });
 }
 
 TEST(golden, decision_28_aws_tokens_are_those_of_botocore) {
@@ -49,21 +48,18 @@ TEST(golden, decision_28_aws_tokens_are_those_of_botocore) {
                                                               {"transient", failure_kind::transient},
                                                               {"timeout", failure_kind::timeout},
                                                               {"throttled", failure_kind::throttled}};
-    auto const rows = read_csv("traffic/aws_quota_traces.csv");
-    ASSERT_EQ(rows.size(), 922u);
-    std::optional<token_budget> budget;
-    for (csv_row const& row : rows) {
-        if (row.at("step") == "1")
-            budget.emplace(row.at("mode") == "2016" ? aws_tokens_2016() : aws_tokens());
-        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
-        failure_kind const kind = kinds.at(row.at("kind"));
-        if (row.at("event") == "success") {
-            budget->on_end(success_of_retry(std::stoul(row.at("number")), kind));
-        } else if (row.at("event") == "acquire") {
-            EXPECT_EQ(retry(*budget, kind), row.at("granted") == "True") << where;
-        }
-        EXPECT_EQ(budget->balance(), std::stod(row.at("balance"))) << where;
-    }
+    play_traces<token_budget>(
+        "aws_quota_traces.csv", 922,
+        [](csv_row const& row) { return row.at("mode") == "2016" ? aws_tokens_2016() : aws_tokens(); },
+        [](token_budget& budget, csv_row const& row) {
+            failure_kind const kind = kinds.at(row.at("kind"));
+            if (row.at("event") == "success") {
+                budget.on_end(success_of_retry(std::stoul(row.at("number")), kind));
+            } else if (row.at("event") == "acquire") {
+                EXPECT_EQ(retry(budget, kind), row.at("granted") == "True");
+            }
+            EXPECT_EQ(budget.balance(), std::stod(row.at("balance")));
+        });
 }
 
 // With the numbers of gRPC's own example.

@@ -1,10 +1,10 @@
 #include <asio_retry/traffic/window_budget.hpp>
 
 #include "support/attempt_ends.hpp"
-#include "support/csv.hpp"
 #include "support/gate_values.hpp"
 #include "support/recording_gate.hpp"
 #include "support/refuses.hpp"
+#include "support/traces.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,29 +18,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool retry(window_budget& budget, time_point now) {
-    return budget.acquire(failure_kind::transient, now);
-}
-
 TEST(golden, decision_28_window_budget_is_that_of_finagle) {
-    auto const rows = read_csv("traffic/finagle_budget_traces.csv");
-    ASSERT_EQ(rows.size(), 1506u);
-    std::optional<window_budget> budget;
-    for (csv_row const& row : rows) {
-        if (row.at("step") == "0")
-            budget.emplace(window_budget_options{
-                .ratio = std::stod(row.at("ratio")),
-                .ttl = std::chrono::seconds(std::stoi(row.at("ttl_s"))),
-                .min_per_second = static_cast<std::uint32_t>(std::stoul(row.at("min_per_second")))});
-        std::string const where = "case " + row.at("case") + ", step " + row.at("step");
-        time_point const now = noon + std::chrono::milliseconds(std::stoll(row.at("time_ms")));
-        if (row.at("event") == "deposit") {
-            EXPECT_EQ(budget->admit(1, now).until, now);
-        } else if (row.at("event") == "withdraw") {
-            EXPECT_EQ(retry(*budget, now), row.at("granted") == "true") << where;
-        }
-        EXPECT_EQ(budget->balance(now), std::stoll(row.at("balance"))) << where;
-    }
+    play_traces<window_budget>(
+        "finagle_budget_traces.csv", 1506,
+        [](csv_row const& row) {
+            return window_budget_options{.ratio = std::stod(row.at("ratio")),
+                                         .ttl = std::chrono::seconds(std::stoi(row.at("ttl_s"))),
+                                         .min_per_second =
+                                             static_cast<std::uint32_t>(std::stoul(row.at("min_per_second")))};
+        },
+        [](window_budget& budget, csv_row const& row) {
+            time_point const now = noon + std::chrono::milliseconds(std::stoll(row.at("time_ms")));
+            if (row.at("event") == "deposit") {
+                EXPECT_EQ(budget.admit(1, now).until, now);
+            } else if (row.at("event") == "withdraw") {
+                EXPECT_EQ(grants_retry(budget, now), row.at("granted") == "true");
+            }
+            EXPECT_EQ(budget.balance(now), std::stoll(row.at("balance")));
+        });
 }
 
 TEST(window_budget, has_a_floor_and_a_fifth_of_the_requests) {
@@ -51,8 +46,8 @@ TEST(window_budget, has_a_floor_and_a_fifth_of_the_requests) {
         (void)budget.admit(1, noon);
     EXPECT_EQ(budget.balance(noon), 110);
     for (int i = 0; i < 110; ++i)
-        EXPECT_TRUE(retry(budget, noon));
-    EXPECT_FALSE(retry(budget, noon));
+        EXPECT_TRUE(grants_retry(budget, noon));
+    EXPECT_FALSE(grants_retry(budget, noon));
 }
 
 // A retry costs trunc(1000 / 0.3) = 3333, and a request earns 1000.
@@ -76,7 +71,7 @@ TEST(window_budget, forgets_after_its_ttl) {
 TEST(window_budget, decision_26_gives_back_and_charges_no_first_attempt) {
     window_budget budget({.ratio = 1, .ttl = 10s, .min_per_second = 0});
     EXPECT_EQ(budget.admit(1, noon).until, noon) << "although nothing is there";
-    EXPECT_TRUE(retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon));
     EXPECT_EQ(budget.admit(2, noon).until, noon);
     EXPECT_EQ(budget.balance(noon), 0) << "a retry earns nothing";
     budget.give_back(failure_kind::transient);
@@ -87,7 +82,7 @@ TEST(window_budget, gives_back_nothing_that_counts_no_more) {
     for (int const cancelled : {0, 50, 100}) { // of as many retries as the floor allows
         window_budget budget({.ratio = 0});
         for (int i = 0; i != 100; ++i)
-            EXPECT_TRUE(retry(budget, noon));
+            EXPECT_TRUE(grants_retry(budget, noon));
         for (int second = 1; second != 10; ++second)
             EXPECT_EQ(budget.balance(noon + second * 1s), 0);
         for (int i = 0; i != cancelled; ++i)
@@ -102,7 +97,7 @@ TEST(window_budget, gives_back_nothing_that_counts_no_more) {
 TEST(window_budget, gives_back_the_oldest_retry) {
     window_budget budget({.ratio = 0, .min_per_second = 1});
     for (int second = 0; second != 10; ++second)
-        EXPECT_TRUE(retry(budget, noon + second * 1s));
+        EXPECT_TRUE(grants_retry(budget, noon + second * 1s));
     budget.give_back(failure_kind::transient);
     EXPECT_EQ(budget.balance(noon + 9s), 1);
     EXPECT_EQ(budget.balance(noon + 10s), 1);
@@ -132,7 +127,7 @@ TEST(window_budget, holds_what_cannot_be_counted) {
     constexpr auto greatest = std::numeric_limits<std::uint32_t>::max();
     window_budget budget({.ratio = 1e-300, .ttl = 60s, .min_per_second = greatest});
     EXPECT_GT(budget.balance(noon), 1'000'000'000);
-    EXPECT_TRUE(retry(budget, noon));
+    EXPECT_TRUE(grants_retry(budget, noon));
 }
 
 TEST(window_budget, decision_04_refuses_nonsense) {

@@ -66,6 +66,7 @@ public:
         if (calls_->prepare)
             calls_->prepare(memory_, machine);
     }
+    machine_observer* chooser() noexcept { return calls_->chooser ? calls_->chooser(memory_) : nullptr; }
 
 private:
     static constexpr std::size_t capacity = 6 * sizeof(void*);
@@ -120,13 +121,14 @@ private:
             return in.get();
     }
 
-    /// A null `relocate` means: copy the bytes. A null `destroy` or `prepare` means: there is nothing to do.
+    /// A null `relocate` means: copy the bytes. Another null pointer means: there is nothing to do.
     struct calls {
         void (*relocate)(void* to, void* from) noexcept;
         void (*destroy)(void*) noexcept;
         Awaitable (*call)(void*, attempt const&);
         typename result_judge<arguments>::type rejects;
         void (*prepare)(void*, retry_machine&);
+        machine_observer* (*chooser)(void*) noexcept;
     };
 
     template <typename Held>
@@ -160,13 +162,25 @@ private:
     }
 
     template <typename Callable>
+    static consteval auto chooser_of() -> machine_observer* (*)(void*) noexcept {
+        if constexpr (operation_form<Callable>::chooses)
+            return [](void* memory) noexcept {
+                return operation_form<Callable>::chooser_of(get<Callable>(memory));
+            };
+        else
+            return nullptr;
+    }
+
+    template <typename Callable>
     static constexpr calls calls_of = {
         std::is_trivially_copyable_v<held<Callable>> ? nullptr : &relocate<held<Callable>>,
         std::is_trivially_destructible_v<held<Callable>> ? nullptr : &destroy<held<Callable>>,
         [](void* memory, attempt const& which) -> Awaitable {
             return operation_form<Callable>::call(get<Callable>(memory), which);
         },
-        rejects_of<Callable>(), prepare_of<Callable>()};
+        rejects_of<Callable>(),
+        prepare_of<Callable>(),
+        chooser_of<Callable>()};
 
     calls const* calls_;
     alignas(std::max_align_t) std::byte memory_[capacity];
@@ -196,6 +210,8 @@ struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> 
 
     static Awaitable call(erased& operation, attempt const& which) { return operation.call(which); }
     static void prepare(erased& operation, retry_machine& machine) { operation.prepare(machine); }
+    static constexpr bool chooses = true; // maybe
+    static machine_observer* chooser_of(erased& operation) noexcept { return operation.chooser(); }
 
     template <typename... Values>
     static judgement rejects(erased& operation, Values const&... values) {

@@ -282,6 +282,10 @@ struct operation_form {
             machine.expect_marks();
     }
 
+    /// Whether it chooses a server for each attempt, and by what, for a hedge.
+    static constexpr bool chooses = false;
+    static machine_observer* chooser_of(F&) noexcept { return nullptr; }
+
     /// Whether `fail_if` may judge a successful result a failure.
     static constexpr bool judges_results = false;
 

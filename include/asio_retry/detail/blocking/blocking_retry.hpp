@@ -116,6 +116,8 @@ public:
         try {
             if constexpr (form::prepares)
                 form::prepare(callable_, machine_);
+            if (machine_.chooses())
+                machine_.draw_from(source_.get_random());
             time_point now = source_.time_for(machine_);
             action = begin(machine_, source_, now);
             while (action.what != retry_action::kind::complete)

@@ -3,6 +3,7 @@
 #include <boost/asio/detail/thread_context.hpp>
 #include <boost/asio/detail/thread_info_base.hpp>
 
+#include <cassert>
 #include <cstddef>
 #include <utility>
 
@@ -22,7 +23,10 @@ public:
     ~kept_frame() { give_back(); }
 
     /// Takes a piece from this thread, if the thread runs a context. Precondition: holds none.
-    void take() noexcept { take_from<memory, threads>(); }
+    void take() noexcept {
+        assert(!piece_);
+        take_from<memory, threads>();
+    }
 
     /// Gives the piece to this thread.
     void give_back() noexcept {

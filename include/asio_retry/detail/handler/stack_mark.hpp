@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace asio_retry::detail {
 
 /// Marks that this thread starts an attempt, emits to it or enters a strand. A completion that arrives on
@@ -27,7 +29,7 @@ public:
         return mark;
     }
 
-    bool completed = false;
+    std::uint32_t ended = 0; ///< attempts that have ended meanwhile, as bits
 
 private:
     static inline constinit thread_local stack_mark* innermost = nullptr;

@@ -1,25 +1,177 @@
 #pragma once
 
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/attempt_handler.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/handler/own_memory.hpp>
-#include <asio_retry/detail/hedge/hedge_shell.hpp>
-#include <asio_retry/detail/hedge/hedge_slots.hpp>
+#include <asio_retry/detail/hedge/hedge_driver.hpp>
+#include <asio_retry/detail/operation/attempt_runner.hpp>
+#include <asio_retry/detail/operation/driver_shell.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
-#include <asio_retry/detail/operation/turning_operation.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/hedge_policy.hpp>
+#include <asio_retry/pushback.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <new>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
+
+// --- the attempts
+
+/// Receives what an attempt reports to its hedge: what its server said, and that it has sent.
+class hedge_monitor final : health_monitor {
+public:
+    /// The operation may refer to it until the attempt ends.
+    attempt const& monitored(hedge_machine& machine, unsigned number) noexcept {
+        machine_ = &machine;
+        current_ = machine.attempt_at(number);
+        current_.monitor = this;
+        return current_;
+    }
+
+private:
+    void on_healthy() noexcept override {}
+    void on_sent() noexcept override { machine_->on_sent(); }
+    void on_pushback(pushback said) noexcept override { machine_->heed(current_.number, said); }
+    shared_value<nested_marks> marks() override { return machine_->marks_of_nested(current_.number); }
+
+    hedge_machine* machine_ = nullptr;
+    attempt current_;
+};
+
+/// An operation that takes no attempt reports nothing, and counts as having sent from its beginning.
+struct no_hedge_monitor {
+    static attempt monitored(hedge_machine& machine, unsigned number) noexcept {
+        machine.on_sent();
+        return machine.attempt_at(number);
+    }
+};
+
+/// An attempt: its result, and what its handler needs of the operation.
+template <typename Shell, typename Form>
+class typed_slot : public attempt_state {
+    using completion = detail::completion<typename Form::signature>;
+
+public:
+    using arguments = typename completion::arguments;
+    using operation_executor = typename Shell::operation_executor;
+    using handler_allocator = typename Shell::handler_allocator;
+
+    static constexpr bool ignores_second_completion = true;
+
+    typed_slot(Shell& given_operation, unsigned given_number) noexcept
+        : attempt_state(Form::judges_results, given_number)
+        , operation_(given_operation) {}
+    typed_slot(typed_slot const&) = delete;
+    typed_slot& operator=(typed_slot const&) = delete;
+    ~typed_slot() = default;
+
+    // --- for its handler
+
+    operation_executor get_operation_executor() const noexcept { return operation_.get_operation_executor(); }
+    handler_allocator get_handler_allocator() const noexcept { return operation_.get_handler_allocator(); }
+    asio::cancellation_slot attempt_slot() noexcept { return signal.slot(); }
+    void on_attempt_dropped() noexcept { operation_.on_attempt_dropped(*this); }
+
+    template <typename... Args>
+    void on_attempt_completed(Args&&... args) {
+        try {
+            kept.emplace(std::forward<Args>(args)...);
+        } catch (...) {
+            try {
+                kept.emplace(completion::from_exception(std::current_exception()));
+            } catch (...) { // no result can be made, so the attempt is dropped
+                on_attempt_dropped();
+                throw;
+            }
+        }
+        complete(completion::is_failure(*kept));
+        operation_.on_attempt_ended(*this);
+    }
+
+    asio::cancellation_signal signal; // stops the attempt while it runs
+    late_value<arguments> kept;       // the attempt's result
+    ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<Form::takes_attempt, hedge_monitor, no_hedge_monitor>
+        monitor;
+
+protected:
+    Shell& operation_;
+};
+
+/// An attempt of a token or deferred operation or a plain callable.
+template <typename Operation, typename Shell, typename Form, bool = Form::returns_awaitable>
+class hedge_attempt final : public typed_slot<Shell, Form> {
+    using base = typed_slot<Shell, Form>;
+
+public:
+    using base::base;
+
+    void start(Operation& operation) {
+        attempt_handler<base> handler(this);
+        if constexpr (Form::takes_token) {
+            operation.call(*this, std::move(handler));
+        } else if constexpr (Form::returns_operation) {
+            operation.call (*this)(std::move(handler));
+        } else if constexpr (std::is_void_v<typename Form::result_type>) {
+            operation.call(*this);
+            std::move(handler)(std::exception_ptr());
+        } else {
+            using result_type = typename Form::result_type;
+            std::move(handler)(returned<result_type>::arguments(result_type(operation.call(*this))));
+        }
+    }
+    void tell(asio::cancellation_type_t type) { this->signal.emit(type); }
+    void be_over() noexcept { this->signal.slot().clear(); }
+};
+
+/// An attempt that is an awaitable, in a coroutine of its own.
+template <typename Operation, typename Shell, typename Form>
+class hedge_attempt<Operation, Shell, Form, true> final
+    : public typed_slot<Shell, Form>,
+      attempt_runner<typename Form::result_type, typename Form::signature> {
+    using base = typed_slot<Shell, Form>;
+
+public:
+    using base::base;
+
+    void start(Operation& operation) {
+        callable_ = &operation;
+        this->run(operation.get_operation_executor(), this->attempt_slot());
+    }
+    void tell(asio::cancellation_type_t type) {
+        if (!this->stop_at_begin())
+            this->signal.emit(type);
+    }
+    void be_over() noexcept { this->end(); }
+
+private:
+    typename Form::result_type call() final { return callable_->call(*this); }
+    bool is_cancelled() noexcept final { return false; }
+    void on_completed(typename base::arguments&& result) final {
+        this->on_attempt_completed(std::move(result));
+    }
+    void on_dropped() noexcept final { this->on_attempt_dropped(); }
+    void on_lost() noexcept final { this->operation_.on_attempt_lost(*this); }
+
+    Operation* callable_ = nullptr;
+};
+
+// --- the operation
 
 /// The memory behind a hedged operation, in the same block: the machine's records of attempts, and the
 /// attempts.
@@ -64,9 +216,16 @@ public:
             operation->start();
     }
 
+    void start() {
+        if constexpr (form::chooses)
+            Shell::start([this] { choose_with(form::chooser_of(callable_)); });
+        else
+            Shell::start();
+    }
+
     template <typename... Token>
     decltype(auto) call(attempt_type& which, Token&&... token) {
-        return form::call(callable_, which.monitor.monitored(this->machine(), which.number),
+        return form::call(callable_, which.monitor.monitored(this->machine(), which.number()),
                           std::forward<Token>(token)...);
     }
 
@@ -74,15 +233,24 @@ private:
     template <typename... Args>
     hedge_operation(handler_type&& given_handler, Callable&& callable, hedge_policy const& given_policy,
                     Args&&... args)
-        : Shell(std::move(given_handler), given_policy, make_records(this, given_policy),
-                std::forward<Args>(args)...)
+        : Shell(std::move(given_handler), std::forward<Args>(args)..., given_policy,
+                make_records(this, given_policy))
         , callable_(std::move(callable)) {
         room const in = own_room();
         for (std::size_t i = 0; i < in.count; ++i)
-            (::new (static_cast<void*>(in.slots() + i)) attempt_type(*this))->number =
-                static_cast<unsigned char>(i + 1);
+            ::new (static_cast<void*>(in.slots() + i)) attempt_type(*this, static_cast<unsigned>(i + 1));
     }
-    ~hedge_operation() { std::destroy_n(own_room().slots(), own_room().count); }
+    ~hedge_operation() {
+        std::destroy_n(own_room().slots(), own_room().count);
+        if constexpr (form::chooses)
+            this->machine().choose_with(nullptr); // it ends with the callable
+    }
+
+    void choose_with(machine_observer* chooser) {
+        this->machine().choose_with(chooser);
+        if (chooser)
+            chooser->draw_from(this->get_random());
+    }
 
     static std::size_t count_of(hedge_policy const& policy) noexcept {
         return static_cast<std::size_t>(policy.settings().max_attempts());
@@ -102,33 +270,38 @@ private:
         return {in.attempts(), in.count};
     }
 
-    static attempt_type& typed(hedge_slot& one) noexcept { return static_cast<attempt_type&>(one); }
+    static attempt_type& typed(attempt_state& one) noexcept { return static_cast<attempt_type&>(one); }
 
-    hedge_slot& slot(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
-    void start_attempt(hedge_slot& one) override { typed(one).start(*this); }
-    void signal_attempt(hedge_slot& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
-    void on_attempt_over(hedge_slot& one) noexcept override { typed(one).be_over(); }
+    attempt_state& attempt(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
+    void start_attempt(attempt_state& one) override { typed(one).start(*this); }
+    void signal_attempt(attempt_state& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
+    void on_attempt_over(attempt_state& one) noexcept override { typed(one).be_over(); }
 
-    judgement judge_values([[maybe_unused]] hedge_slot& one) override {
+    judgement judge_values([[maybe_unused]] attempt_state& one) override {
         if constexpr (form::judges_results)
             return completion<typename form::signature>::template rejects<form>(callable_, *typed(one).kept);
         else
             return {};
     }
-    bool has_failed(hedge_slot& one) noexcept override {
+    bool has_failed(attempt_state& one) noexcept override {
         return completion<typename form::signature>::is_failure(*typed(one).kept);
     }
-    verdict judge(hedge_slot& one) override {
+    verdict verdict_on_result(attempt_state& one) override {
         return completion<typename form::signature>::verdict_on(*typed(one).kept);
     }
-    void put_failure(hedge_slot& one, error_code const& code, std::exception_ptr const& thrown) override {
+    void put_failure(attempt_state& one, error_code const& code, std::exception_ptr const& thrown) override {
         typed(one).kept.emplace(completion<typename form::signature>::failed(code, thrown));
-        one.is_success = false;
     }
-    void drop_result(hedge_slot& one) noexcept override { typed(one).kept.reset(); }
+    void drop_result(attempt_state& one) noexcept override { typed(one).kept.reset(); }
 
-    typename Shell::arguments& result_of(std::uint64_t attempt) noexcept override {
-        return *own_room().slots()[attempt - 1].kept;
+    typename Shell::arguments take_arguments() override {
+        hedge_action const action = this->machine().delivery();
+        if (action.attempt == 0)
+            return completion<typename form::signature>::failed(action.error, action.thrown);
+        typename Shell::arguments result = std::move(*own_room().slots()[action.attempt - 1].kept);
+        if (action.error || action.thrown)
+            set_failure(std::get<0>(result), action.error, action.thrown);
+        return result;
     }
     handler_type take_handler() override {
         return block::dissolve(this, this->handler(), more_for(this->machine().policy()));
@@ -184,7 +357,8 @@ private:
     static void make(Handler&& handler, Callable&& callable, hedge_policy const& policy,
                      WaitsOn const& waits_on, Membership&& membership) {
         using form = operation_form<Callable>;
-        using shell = hedge_shell<typename form::signature, WaitsOn, Handler, Membership, HasStrand>;
+        using shell =
+            driver_shell<hedge_driver, typename form::signature, WaitsOn, Handler, Membership, HasStrand>;
         hedge_operation<Callable, shell>::launch(std::move(handler), std::move(callable), policy, waits_on,
                                                  std::move(membership));
     }

@@ -4,7 +4,6 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
-#include <asio_retry/detail/operation/operation_shell.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -229,91 +228,6 @@ private:
     bool began_ = false;
     bool stops_at_begin_ = false;
     bool ends_ = false;
-};
-
-/// An attempt that is an awaitable and may be left behind, in a coroutine of its own.
-template <typename Shell, typename Awaitable, typename Signature>
-class detached_awaitable final : public detached_attempt, attempt_runner<Awaitable, Signature> {
-    using runner = attempt_runner<Awaitable, Signature>;
-
-public:
-    using operation_type = Shell;
-
-    explicit detached_awaitable(Shell& operation)
-        : detached_attempt(operation)
-        , shell_(operation) {}
-
-    void start() { this->run(shell_.get_operation_executor(), this->slot()); }
-
-private:
-    ~detached_awaitable() = default;
-
-    void tell(asio::cancellation_type_t type) override {
-        if (!this->stop_at_begin())
-            detached_attempt::tell(type);
-    }
-
-    Awaitable call() override { return shell_.call_apart(this); }
-    bool is_cancelled() noexcept override { return this->is_left(); }
-    void on_completed(typename runner::arguments&& result) override {
-        runner::end();
-        Shell& of = shell_;
-        detached_attempt::end([&] { of.on_attempt_completed(std::move(result)); });
-    }
-    void on_dropped() noexcept override {
-        Shell& of = shell_;
-        detached_attempt::end([&] { of.on_attempt_dropped(); });
-    }
-    void on_lost() noexcept override {
-        Shell& of = shell_;
-        detached_attempt::end([&] { of.on_coroutine_lost(); });
-    }
-
-    Shell& shell_;
-};
-
-/// A retrying operation whose attempts are awaitables.
-template <typename Awaitable, typename Signature, typename WaitsOn, typename Handler, typename Membership,
-          bool HasStrand>
-class awaiting_shell : public operation_shell<Signature, WaitsOn, Handler, Membership, HasStrand>,
-                       protected attempt_runner<Awaitable, Signature> {
-    using shell = operation_shell<Signature, WaitsOn, Handler, Membership, HasStrand>;
-
-    using detached = detached_awaitable<awaiting_shell, Awaitable, Signature>;
-    friend detached;
-
-protected:
-    using shell::shell;
-    ~awaiting_shell() = default;
-
-private:
-    /// Calls the operation. `apart` is not null if the attempt may be left behind.
-    virtual Awaitable call_apart(detached_attempt* apart) = 0;
-    Awaitable call() final { return call_apart(nullptr); }
-
-    void start_attempt() final {
-        if (this->leaves_attempts())
-            return this->template make_detached<detached>(*this)->start();
-        this->run(this->get_operation_executor(), this->attempt_slot());
-    }
-
-    void signal_attempt(asio::cancellation_type_t type) final {
-        if (this->leaves_attempts() || !this->stop_at_begin())
-            this->emit(type);
-    }
-
-    void clear_slot() noexcept final {
-        if (this->leaves_attempts()) // or its coroutine stays in the slot
-            shell::clear_slot();
-    }
-    void release_coroutine() noexcept final { this->end(); }
-
-    bool is_cancelled() noexcept final { return this->machine().cancelled(); }
-    void on_completed(typename shell::arguments&& result) final {
-        this->on_attempt_completed(std::move(result));
-    }
-    void on_dropped() noexcept final { this->on_attempt_dropped(); }
-    void on_lost() noexcept final { this->on_coroutine_lost(); }
 };
 
 } // namespace asio_retry::detail

@@ -4,9 +4,9 @@
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
+#include <asio_retry/detail/operation/awaited_presence.hpp>
 #include <asio_retry/detail/operation/awaited_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
-#include <asio_retry/detail/operation/coroutine_membership.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -76,12 +76,12 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
 
     awaited_retry<Callable, executor_type, typename Source::waits_on> retry(
         kept.callable, std::move(policy), entry, home, source.where_to_wait(), kept.presence);
+    using step = typename decltype(retry)::step;
     if (wants_strand)
         move_to_strand(entry);
-    for (auto step = retry.start(); step != retry_step::complete;) {
-        if (step == retry_step::pause) {
-            co_await retry.async_pause();
-            step = retry.on_pause_ended();
+    for (step next = retry.begin(); next != step::complete; next = retry.take_step()) {
+        if (next == step::rest) {
+            co_await retry.async_rest();
             continue;
         }
         try {
@@ -99,7 +99,7 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
         } catch (...) {
             retry.on_exception(std::current_exception());
         }
-        step = retry.on_attempt_ended();
+        retry.on_attempt_ended();
     }
     co_return awaiting_token<Token>::style::yield(retry.take_result());
 }

@@ -5,7 +5,6 @@
 #include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/operation/awaited_context.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/time/lazy_scheduler.hpp>
 
 #include <utility>
 
@@ -22,16 +21,13 @@ public:
 
     awaited_context<WaitsOn> const& context() const noexcept { return context_; }
 
-    retry_scheduler& scheduler(Executor const& own) {
-        if (!scheduler_.is_found())
-            find_scheduler(own);
-        return scheduler_.get();
-    }
+    asio::execution_context& context_of_waits(Executor const& own) const { return context_.get(own, home_); }
 
-    random& get_random(Executor const& own) {
-        scheduler(own);
-        return scheduler_.get_random();
+    /// The scheduler of the waits, if it was looked up.
+    bool knows_scheduler(Executor const& own) const {
+        return home_ && &context_of_waits(own) == &home_.scheduler().context();
     }
+    coroutine_home const& home() const noexcept { return home_; }
 
     /// The context of the waits is being destroyed.
     void forget() noexcept { context_.forget(); }
@@ -42,17 +38,8 @@ public:
     }
 
 private:
-    void find_scheduler(Executor const& own) {
-        asio::execution_context& context = context_.get(own, home_);
-        if (home_ && &context == &home_.scheduler().context())
-            scheduler_.take(home_.scheduler(), &home_.context());
-        else
-            scheduler_.find_in(context, own_context(own));
-    }
-
     coroutine_home const home_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS awaited_context<WaitsOn> context_;
-    lazy_scheduler scheduler_;
 };
 
 } // namespace asio_retry::detail

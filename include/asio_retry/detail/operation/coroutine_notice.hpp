@@ -7,12 +7,12 @@
 
 namespace asio_retry::detail {
 
-/// Notifies `Of`, a part of a coroutine's frame, on an executor that runs one function at a time. It calls
-/// `on_notice()`, or `on_notice_lost()` if the executor will not run it.
+/// A turn of `Of`, a part of a coroutine's frame, on an executor that runs one function at a time. It calls
+/// `on_turn(turn)`, or `on_turn_dropped(turn)` if the executor will not run it.
 ///
 /// The frame may be destroyed while the notice is queued, so the notice has memory of its own: one block for
 /// all notices of a frame.
-template <typename Of>
+template <typename Of, typename Turn>
 class coroutine_notice {
 public:
     coroutine_notice() noexcept = default;
@@ -23,7 +23,7 @@ public:
     /// Queues the notice; any thread, one at a time. The frame may end before this returns. If it throws,
     /// nothing happened.
     template <typename Executor>
-    void post(Of& of, Executor executor) {
+    void post(Of& of, Executor executor, Turn turn) {
         message* made = message_.load(std::memory_order_acquire);
         if (!made) {
             made = new message(of);
@@ -31,7 +31,7 @@ public:
         }
         made->queue(); // from here on *this may be destroyed
         try {
-            post_turn<typename message::turn>(executor, executor, *made);
+            post_turn(executor, executor, *made, turn);
         } catch (...) {
             if (made->unqueue())
                 throw;
@@ -62,17 +62,16 @@ private:
         /// Returns false unless it is queued.
         bool abandon() noexcept { return exchange(state::queued, state::abandoned); }
 
-        struct turn {};
         template <typename>
         using turn_allocator = std::allocator<void>;
-        turn_allocator<turn> get_turn_allocator(turn) const noexcept { return {}; }
-        void on_turn(turn) {
+        turn_allocator<Turn> get_turn_allocator(Turn) const noexcept { return {}; }
+        void on_turn(Turn turn) {
             if (arrives())
-                of_.on_notice();
+                of_.on_turn(turn);
         }
-        void on_turn_dropped(turn) noexcept {
+        void on_turn_dropped(Turn turn) noexcept {
             if (arrives())
-                of_.on_notice_lost();
+                of_.on_turn_dropped(turn);
         }
 
     private:

@@ -3,7 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/attempt_health.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/operation/operation_core.hpp>
+#include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/pushback.hpp>
 
@@ -24,14 +24,14 @@ namespace asio_retry::detail {
 /// the memory of the operation, where its callable is. Its result and reports are ignored.
 class ASIO_RETRY_DECL detached_attempt : health_monitor {
 public:
-    using operation_type = operation_core;
+    using operation_type = retry_driver;
 
     /// Connects to the slot of the operation's attempts. If this throws, nothing happened.
-    explicit detached_attempt(operation_core& given_operation);
+    explicit detached_attempt(retry_driver& given_operation);
     detached_attempt(detached_attempt const&) = delete;
     detached_attempt& operator=(detached_attempt const&) = delete;
 
-    operation_core& operation() const noexcept { return operation_; }
+    retry_driver& operation() const noexcept { return operation_; }
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
     /// The attempt object that the user's operation gets, until the attempt ends.
@@ -42,7 +42,7 @@ public:
     /// The attempt has ended; releases *this. Calls `tell` unless the attempt had been left behind.
     template <typename Tell>
     void end(Tell tell) {
-        operation_core& of = operation_;
+        retry_driver& of = operation_;
         bool const is_wanted = change(state::ended);
         release();
         if (is_wanted)
@@ -77,8 +77,8 @@ private:
     void on_pushback(pushback said) noexcept override;
     shared_value<nested_marks> marks() override;
 
-    operation_core& operation_;
-    attempt_health<operation_core> health_;
+    retry_driver& operation_;
+    attempt_health<retry_driver> health_;
     attempt current_;
     attempt const& said_as_; // the operation's attempt, valid while this is that attempt
     asio::cancellation_signal signal_;

@@ -6,8 +6,8 @@
 #include <asio_retry/detail/handler/own_memory.hpp>
 #include <asio_retry/detail/operation/await_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
+#include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/operation/retry_operation.hpp>
-#include <asio_retry/detail/operation/scope_membership.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 
 #include <boost/asio/any_completion_executor.hpp>

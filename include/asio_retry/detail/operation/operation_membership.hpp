@@ -1,10 +1,10 @@
 #pragma once
 
-#include <asio_retry/detail/operation/operation_core.hpp>
+#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
-#include <asio_retry/retry_machine.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -13,9 +13,9 @@ namespace asio_retry::detail {
 template <typename Operation>
 class basic_membership final : scope_member, cancellation_probe {
 public:
-    basic_membership(Operation& given_operation, scope_handle&& given_scope)
+    basic_membership(Operation& given_operation, scope_handle const& given_scope)
         : operation_(given_operation)
-        , presence_(std::move(given_scope)) {}
+        , presence_(given_scope) {}
     ~basic_membership() = default;
 
     void link() {
@@ -35,6 +35,8 @@ public:
     void miss_request() noexcept { presence_.scope().miss_request(*this); }
     void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 
+    /// Ends the presence, unless a join waits for that.
+    bool end_unjoined() noexcept { return presence_.end_unjoined(); }
     scope_presence take_presence() noexcept { return std::move(presence_); }
 
 private:
@@ -48,10 +50,50 @@ private:
     scope_presence presence_;
 };
 
-using operation_membership = basic_membership<operation_core>;
+/// Whether an operation belongs to a scope. In a scope it keeps a part that the scope knows, and a presence
+/// until its handler has been called.
+template <typename T, typename Operation>
+concept membership = std::constructible_from<typename T::template part<Operation>, Operation&, T> &&
+                     requires(typename T::template part<Operation>& part) {
+                         { T::is_scoped } -> std::convertible_to<bool>;
+                         { part.get() } noexcept -> std::same_as<basic_membership<Operation>*>;
+                         { part.take_presence() } noexcept -> std::same_as<typename T::presence>;
+                     };
 
-#if ASIO_RETRY_LEAVES_INSTANTIATION
-extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<operation_core>;
-#endif
+/// An operation outside any scope.
+struct no_membership {
+    static constexpr bool is_scoped = false;
+
+    struct presence {};
+
+    template <typename Operation>
+    class part {
+    public:
+        part(Operation&, no_membership&&) noexcept {}
+        basic_membership<Operation>* get() noexcept { return nullptr; }
+        presence take_presence() noexcept { return {}; }
+    };
+};
+
+/// An operation started in a retry_scope.
+struct scope_membership {
+    static constexpr bool is_scoped = true;
+
+    scope_handle scope;
+
+    using presence = scope_presence;
+
+    template <typename Operation>
+    class part {
+    public:
+        part(Operation& given_operation, scope_membership&& membership)
+            : member_(given_operation, membership.scope) {}
+        basic_membership<Operation>* get() noexcept { return &member_; }
+        presence take_presence() noexcept { return member_.take_presence(); }
+
+    private:
+        basic_membership<Operation> member_;
+    };
+};
 
 } // namespace asio_retry::detail

@@ -6,12 +6,16 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
-#include <asio_retry/detail/operation/operation_shell.hpp>
-#include <asio_retry/detail/operation/turning_operation.hpp>
+#include <asio_retry/detail/operation/detached_attempt.hpp>
+#include <asio_retry/detail/operation/driver.hpp>
+#include <asio_retry/detail/operation/driver_shell.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/retry_policy.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
 
 #include <exception>
 #include <tuple>
@@ -19,6 +23,180 @@
 #include <utility>
 
 namespace asio_retry::detail {
+
+// --- without the callable
+
+/// A retrying operation without its callable: its shell, and the result of its attempt.
+template <typename Signature, typename WaitsOn, typename Handler, typename Membership, bool WantsStrand>
+class retry_shell : public driver_shell<retry_driver, Signature, WaitsOn, Handler, Membership, WantsStrand> {
+    using base = driver_shell<retry_driver, Signature, WaitsOn, Handler, Membership, WantsStrand>;
+    using completion = detail::completion<Signature>;
+
+public:
+    using typename base::arguments;
+    using handler_link = attempt_link<retry_shell>;
+
+    template <typename... Args>
+    void on_attempt_completed(Args&&... args) {
+        try {
+            result_.emplace(std::forward<Args>(args)...);
+        } catch (...) {
+            try {
+                result_.emplace(completion::from_exception(std::current_exception()));
+            } catch (...) { // there are no values to complete with
+                this->end_attempts();
+                this->on_attempt_dropped();
+                throw;
+            }
+        }
+        this->on_result_kept(completion::is_failure(*result_));
+    }
+
+protected:
+    retry_shell(Handler&& given_handler, retry_policy&& given_policy, WaitsOn const& waits_on,
+                Membership&& membership, bool judges_results)
+        : base(std::move(given_handler), waits_on, std::move(membership), std::move(given_policy),
+               judges_results) {}
+    ~retry_shell() = default;
+
+    arguments const& result() noexcept { return *result_; }
+
+    /// Makes an attempt that may be left behind. Without memory the attempt is lost before it begins.
+    template <typename Attempt>
+    Attempt* make_detached(typename Attempt::operation_type& operation) {
+        try {
+            return new Attempt(operation);
+        } catch (...) {
+            this->on_attempt_dropped();
+            throw;
+        }
+    }
+
+    /// For the handler of an attempt.
+    handler_link link() {
+        return this->leaves_attempts() ? handler_link(make_detached<detached_attempt>(*this))
+                                       : handler_link(this);
+    }
+
+    template <bool JudgesResults>
+    void amend_result_as(retry_action const& action) {
+        completion::template amend<JudgesResults>(*result_, action);
+    }
+
+private:
+    arguments take_arguments() final { return std::move(*result_); }
+
+    bool has_failed() noexcept final { return completion::is_failure(*result_); }
+    verdict verdict_on_result() final { return completion::verdict_on(*result_); }
+    retry_action conclude_failed() final { return completion::on_exception(this->machine(), *result_); }
+    void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
+        result_.emplace(completion::failed(code, thrown));
+    }
+    void amend_result(retry_action const& action) override { amend_result_as<false>(action); }
+    void drop_result() noexcept final { result_.reset(); }
+
+    void on_attempt_left() final {
+        this->machine().on_sent(); // it still may
+        try {
+            result_.emplace(completion::failed(aborted_error(), nullptr));
+        } catch (...) { // there are no values to complete with
+            this->on_attempt_dropped();
+            throw;
+        }
+        this->on_result_kept(true);
+    }
+
+    void free() noexcept final { this->free_all(); }
+
+    late_value<arguments> result_; // of the last attempt, until its failure is decided on
+};
+
+/// An attempt that is an awaitable and may be left behind, in a coroutine of its own.
+template <typename Shell, typename Awaitable, typename Signature>
+class detached_awaitable final : public detached_attempt, attempt_runner<Awaitable, Signature> {
+    using runner = attempt_runner<Awaitable, Signature>;
+
+public:
+    using operation_type = Shell;
+
+    explicit detached_awaitable(Shell& operation)
+        : detached_attempt(operation)
+        , shell_(operation) {}
+
+    void start() { this->run(shell_.get_operation_executor(), this->slot()); }
+
+private:
+    ~detached_awaitable() = default;
+
+    void tell(asio::cancellation_type_t type) override {
+        if (!this->stop_at_begin())
+            detached_attempt::tell(type);
+    }
+
+    Awaitable call() override { return shell_.call_apart(this); }
+    bool is_cancelled() noexcept override { return this->is_left(); }
+    void on_completed(typename runner::arguments&& result) override {
+        runner::end();
+        Shell& of = shell_;
+        detached_attempt::end([&] { of.on_attempt_completed(std::move(result)); });
+    }
+    void on_dropped() noexcept override {
+        Shell& of = shell_;
+        detached_attempt::end([&] { of.on_attempt_dropped(); });
+    }
+    void on_lost() noexcept override {
+        Shell& of = shell_;
+        detached_attempt::end([&] { of.on_coroutine_lost(); });
+    }
+
+    Shell& shell_;
+};
+
+/// A retrying operation whose attempts are awaitables.
+template <typename Awaitable, typename Signature, typename WaitsOn, typename Handler, typename Membership,
+          bool HasStrand>
+class awaiting_shell : public retry_shell<Signature, WaitsOn, Handler, Membership, HasStrand>,
+                       protected attempt_runner<Awaitable, Signature> {
+    using shell = retry_shell<Signature, WaitsOn, Handler, Membership, HasStrand>;
+
+    using detached = detached_awaitable<awaiting_shell, Awaitable, Signature>;
+    friend detached;
+
+protected:
+    using shell::shell;
+    ~awaiting_shell() = default;
+
+private:
+    /// Calls the operation. `apart` is not null if the attempt may be left behind.
+    virtual Awaitable call_apart(detached_attempt* apart) = 0;
+    Awaitable call() final { return call_apart(nullptr); }
+
+    void start_attempt() final {
+        if (this->leaves_attempts())
+            return this->template make_detached<detached>(*this)->start();
+        this->run(this->get_operation_executor(), this->attempt_slot());
+    }
+
+    void signal_attempt(asio::cancellation_type_t type) final {
+        if (this->leaves_attempts() || !this->stop_at_begin())
+            this->emit(type);
+    }
+
+    void clear_slot() noexcept final {
+        if (this->leaves_attempts()) // or its coroutine stays in the slot
+            shell::clear_slot();
+    }
+    void end_attempts() noexcept final { this->end(); }
+
+    bool is_cancelled() noexcept final { return this->machine().cancelled(); }
+    void on_completed(typename shell::arguments&& result) final {
+        this->on_attempt_completed(std::move(result));
+    }
+    void on_dropped() noexcept final { this->on_attempt_dropped(); }
+    void on_lost() noexcept final { this->on_coroutine_lost(); }
+};
+
+// --- with the callable
 
 /// Whether the attempts of this form need a strand.
 template <typename Form>
@@ -33,7 +211,7 @@ inline constexpr bool wants_strand = [] {
 template <typename Form, typename WaitsOn, typename Handler, typename Membership,
           bool HasStrand = wants_strand<Form>, bool = Form::returns_awaitable>
 struct shell_of {
-    using type = operation_shell<typename Form::signature, WaitsOn, Handler, Membership, false>;
+    using type = retry_shell<typename Form::signature, WaitsOn, Handler, Membership, false>;
 };
 template <typename Form, typename WaitsOn, typename Handler, typename Membership, bool HasStrand>
 struct shell_of<Form, WaitsOn, Handler, Membership, HasStrand, true> {
@@ -76,7 +254,7 @@ protected:
 
 private:
     Callable callable_;
-    ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, operation_core> health_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, retry_driver> health_;
 };
 
 /// The same for an operation whose results are judged.

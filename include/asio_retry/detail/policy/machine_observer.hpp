@@ -3,7 +3,9 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/interruption.hpp>
+#include <asio_retry/random.hpp>
 #include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -39,6 +41,17 @@ public:
     /// @{
     virtual void call_on_retry(retry_event const&) {}
     virtual void call_on_end(retry_event const&) {}
+    /// @}
+
+    /// @name A gate of the operation's own, if the machine was told that it is one
+    /// It is asked after the policy's gate. `source` is the operation's, and outlives it.
+    /// @{
+    virtual void draw_from(random& source) noexcept { static_cast<void>(source); }
+    virtual admission admit(std::uint64_t number, time_point now) noexcept {
+        static_cast<void>(number);
+        return now;
+    }
+    virtual void on_attempt_end(attempt_end const&) noexcept {}
     /// @}
 
     /// The observer that the machine got before this one, or null.

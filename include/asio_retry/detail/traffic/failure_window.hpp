@@ -41,6 +41,11 @@ public:
     ASIO_RETRY_DECL void clear() noexcept;
     counts const& total() const noexcept { return last_.empty() ? recent_.total() : total_of_last_; }
 
+    /// The total of the attempts that are not forgotten at `now`.
+    counts total_at(time_point now) const noexcept {
+        return last_.empty() ? recent_.total_at(now) : total_of_last_;
+    }
+
 private:
     slot_window<counts, 10> recent_;
     std::vector<counts> last_; // a ring

@@ -51,6 +51,13 @@ public:
 
     Counts const& total() const noexcept { return total_; }
 
+    /// The total of what is not forgotten at `now`.
+    Counts total_at(time_point now) const noexcept {
+        slot_window later = *this;
+        later.advance(now);
+        return later.total();
+    }
+
     void clear() noexcept {
         slots_.fill(Counts());
         total_ = Counts();

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/attempt/operation_hooks.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/detail/traffic/endpoint_choice.hpp>
+#include <asio_retry/detail/traffic/endpoint_table.hpp>
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_gate.hpp>
+#include <asio_retry/traffic/endpoint_set.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// The gate of one operation: it chooses an endpoint for each attempt, and hears how the attempt ended.
+class endpoint_chooser final : public hooks_observer {
+public:
+    explicit endpoint_chooser(std::shared_ptr<endpoint_table> const& endpoints) noexcept
+        : choice_(endpoints) {}
+
+    endpoint_record const& at(std::uint64_t number) const noexcept { return choice_.at(number); }
+
+private:
+    void draw_from(random& source) noexcept override { choice_.draw_from(source); }
+    admission admit(std::uint64_t number, time_point now) noexcept override {
+        return choice_.choose(number, now);
+    }
+    void on_attempt_end(attempt_end const& end) noexcept override { choice_.on_end(end); }
+
+    endpoint_choice choice_;
+};
+
+/// An operation with the endpoint of one attempt, in a form that async_retry takes.
+template <typename Operation, typename Endpoint>
+class [[nodiscard]] bound_operation {
+public:
+    bound_operation(Operation& given_operation, Endpoint const& endpoint) noexcept
+        : operation_(given_operation)
+        , endpoint_(endpoint) {}
+
+    decltype(auto) operator()()
+        requires std::is_invocable_v<Operation&, Endpoint const&>
+    {
+        return std::invoke(operation_, endpoint_);
+    }
+    decltype(auto) operator()(attempt const& which)
+        requires std::is_invocable_v<Operation&, attempt const&, Endpoint const&>
+    {
+        return std::invoke(operation_, which, endpoint_);
+    }
+    template <typename Token>
+        requires std::is_invocable_v<Operation&, Endpoint const&, Token>
+    decltype(auto) operator()(Token&& token) {
+        return std::invoke(operation_, endpoint_, std::forward<Token>(token));
+    }
+    template <typename Token>
+        requires std::is_invocable_v<Operation&, attempt const&, Endpoint const&, Token>
+    decltype(auto) operator()(attempt const& which, Token&& token) {
+        return std::invoke(operation_, which, endpoint_, std::forward<Token>(token));
+    }
+
+private:
+    Operation& operation_;
+    Endpoint const& endpoint_;
+};
+
+/// An operation whose attempts each get an endpoint. Made by `on_endpoint`.
+template <typename Endpoint, typename Operation>
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] endpoint_operation {
+public:
+    /// For `on_endpoint`.
+    endpoint_operation(endpoint_set<Endpoint> const& endpoints, Operation given_operation)
+        : chooser_(endpoint_access::table(endpoints))
+        , operation_(std::move(given_operation)) {}
+
+private:
+    friend struct operation_form<endpoint_operation>;
+
+    endpoint_chooser chooser_;
+    Operation operation_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,389 @@
+#pragma once
+
+#include <asio_retry/detail/life/occupancy.hpp>
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <type_traits>
+
+namespace asio_retry::detail {
+
+/// The events of an operation, on any thread of its context, as bits. `attempt_ended` gives the other bits.
+enum class life_event : std::uint32_t {
+    nothing = 0,
+    timer_due = 1 << 0,     ///< the wait is over, or the time limit is reached
+    timer_lost = 1 << 1,    ///< the timer's notice was destroyed
+    scope_noticed = 1 << 2, ///< the scope has a request
+    called = 1 << 3,        ///< the operation has to go on on its executor
+    returned = 1 << 4,      ///< the handler has returned while attempts still ran
+};
+
+inline constexpr unsigned life_events_apart_from_attempts = 5;
+
+/// The ends of all attempts.
+inline constexpr life_event all_attempts = static_cast<life_event>(0x1fffe0);
+
+/// Attempt `number`, counted from 1, has completed or never will.
+constexpr life_event attempt_ended(unsigned number) noexcept {
+    return static_cast<life_event>(std::uint32_t(1) << (life_events_apart_from_attempts + number - 1));
+}
+
+constexpr life_event operator|(life_event a, life_event b) noexcept {
+    return static_cast<life_event>(std::uint32_t(a) | std::uint32_t(b));
+}
+constexpr life_event operator&(life_event a, life_event b) noexcept {
+    return static_cast<life_event>(std::uint32_t(a) & std::uint32_t(b));
+}
+constexpr life_event operator~(life_event events) noexcept {
+    return static_cast<life_event>(~std::uint32_t(events));
+}
+constexpr bool any(life_event events) noexcept {
+    return events != life_event::nothing;
+}
+
+/// The next step of an operation.
+enum class life_step : unsigned char {
+    leave,            ///< let other threads in, or take the events that they have left
+    take_request,     ///< take the request of the scope and obey it
+    judge,            ///< judge or drop the result of an attempt that has ended
+    ask,              ///< ask the machine what follows
+    revive,           ///< nobody goes on with the operation: arm the timer if there is a result, or abandon it
+    free_timer,       ///< disarm the timer
+    unlink,           ///< leave the scope
+    deliver,          ///< call the handler; the operation is destroyed before
+    deliver_later,    ///< the same in a turn of its own
+    deliver_and_stay, ///< call the handler while attempts still run
+    dissolve,         ///< destroy the operation
+};
+
+/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows who is
+/// in, which attempts run, whether the timer is armed, and whether the operation may end.
+///
+/// One thread at a time is in, the occupant. It puts in the events that happened, and carries out `next()`
+/// until that answers `leave` and no event is left, or until the operation is destroyed. The life knows no
+/// clock, no Asio and no policy.
+template <unsigned Most>
+class attempt_life {
+public:
+    using event_word = std::conditional_t<Most == 1, std::uint16_t, std::uint32_t>;
+    using mask = std::conditional_t<Most == 1, std::uint8_t, std::uint16_t>;
+
+    /// Who may interrupt the operation and its attempts; each value includes those before it.
+    enum class interrupter : unsigned char { nobody, caller, time_limit, any_scope };
+
+    /// Where the occupant was called from.
+    enum class place : unsigned char {
+        initiation,
+        last_of_initiation, ///< the same, but what is left is decided here
+        cancellation,
+        executor,
+    };
+
+    /// Why the machine is asked.
+    enum class question : unsigned char {
+        none,
+        after_event,
+        start,   ///< the first attempt may not begin
+        timer,   ///< the wait is over, or the time limit is reached
+        failure, ///< a step has failed, and nothing else follows
+    };
+
+    /// Why the timer is armed, or its notice under way.
+    enum class timer : unsigned char {
+        none,
+        limit,  ///< the time limit of an attempt, meaningless without it
+        wait,   ///< it goes on with the operation
+        queued, ///< the same, but there is no wait, only the turn that goes on
+    };
+
+    // --- the next step
+
+    life_step next() noexcept {
+        if (lost_ | wants_request_) {
+            if (lost_ && !find_owner())
+                return life_step::revive;
+            if (wants_request_)
+                return life_step::take_request;
+        }
+        if (ended_ != 0)
+            return timer_ == timer::limit ? life_step::free_timer : life_step::judge;
+        if (end_ == end::open || (end_ == end::told && running_ != 0)) {
+            if (question_ == question::none)
+                return life_step::leave;
+            return place_ == place::initiation || place_ == place::cancellation ? leave_for_executor()
+                                                                                : life_step::ask;
+        }
+        if (timer_ != timer::none)
+            return life_step::free_timer;
+        if (linked_)
+            return life_step::unlink;
+        if (end_ == end::abandoned)
+            return life_step::dissolve;
+        if (end_ == end::told)
+            return returned_ ? life_step::dissolve : life_step::leave;
+        if (is_in_initiation() && running_ == 0)
+            return life_step::deliver_later;
+        if (place_ != place::executor)
+            return leave_for_executor();
+        return running_ == 0 ? life_step::deliver : life_step::deliver_and_stay;
+    }
+
+    /// The same after a start or the arming of a timer, after which most often nothing is left to do.
+    life_step next_in_rest() noexcept {
+        bool const rests =
+            ended_ == 0 && end_ == end::open && question_ == question::none && !wants_request_ && !lost_;
+        return rests ? life_step::leave : next();
+    }
+
+    /// The same once the result is known, after which most often nothing is left to undo.
+    life_step next_at_end() noexcept { return may_end_here() && !linked_ ? life_step::deliver : next(); }
+
+    /// Whether the operation may be delivered as soon as the result is known and it has left the scope.
+    bool may_end_here() const noexcept {
+        return place_ == place::executor && running_ == 0 && timer_ == timer::none;
+    }
+
+    // --- events
+
+    /// The occupant puts in events.
+    void put_in(life_event events) noexcept {
+        end_attempts(ended_among(events));
+        if (any(events & (life_event::called | life_event::returned)))
+            ask();
+        returned_ = returned_ || any(events & life_event::returned);
+        if (any(events & life_event::scope_noticed))
+            wants_request_ = true;
+        if (any(events & (life_event::timer_due | life_event::timer_lost)))
+            put_in_timer(any(events & life_event::timer_lost));
+    }
+
+    /// The machine may have something new.
+    void ask() noexcept {
+        if (question_ == question::none)
+            question_ = question::after_event;
+    }
+    void ask_for_start() noexcept { question_ = question::start; }
+    void ask_after_failure() noexcept { question_ = question::failure; }
+
+    /// What is left of the initiation needs no turn on the executor.
+    void end_initiation_here() noexcept {
+        if (place_ == place::initiation)
+            place_ = place::last_of_initiation;
+    }
+
+    /// Results that were not judged are dropped.
+    void abandon() noexcept {
+        end_ = end::abandoned;
+        ended_ = 0;
+    }
+
+    /// An owner that would have gone on with the operation is gone.
+    void lose_owner() noexcept {
+        lost_ = true;
+        place_ = place::cancellation;
+    }
+
+    // --- the results of steps
+
+    /// After `take_request`.
+    void request_taken() noexcept {
+        wants_request_ = false;
+        ask();
+    }
+
+    /// The number of an attempt to judge.
+    unsigned take_ended() noexcept {
+        if constexpr (Most == 1) {
+            ended_ = 0;
+            return 1;
+        }
+        mask const ended = ended_;
+        ended_ = (ended & (ended - 1u)) & all;
+        return static_cast<unsigned>(std::countr_zero(ended)) + 1;
+    }
+
+    /// An attempt that will never complete has ended without being judged.
+    void forget(unsigned number) noexcept { running_ = (running_ & ~bit(number)) & all; }
+
+    /// Whether the machine may be asked now, and no other result has to be judged before.
+    bool may_ask() const noexcept {
+        return ended_ == 0 && end_ == end::open && !wants_request_ && !lost_ &&
+               (place_ == place::executor || place_ == place::last_of_initiation);
+    }
+
+    /// After `ask`.
+    question take_question() noexcept {
+        question const asked = question_;
+        question_ = question::none;
+        return asked;
+    }
+
+    /// The attempt starts.
+    void starting(unsigned number) noexcept { running_ = (running_ | bit(number)) & all; }
+
+    /// The timer could not be armed, because its context is being destroyed.
+    void not_armed() noexcept {
+        if (running_ == 0)
+            abandon();
+    }
+
+    /// There is a result to deliver.
+    void know_end() noexcept { end_ = end::known; }
+
+    void revived(bool is_alive) noexcept {
+        if (!is_alive)
+            abandon();
+    }
+
+    bool is_linked() const noexcept { return linked_; }
+    void unlinked() noexcept { linked_ = false; }
+
+    /// After `deliver_and_stay`.
+    void stay() noexcept { end_ = end::told; }
+
+    // --- the timer
+
+    timer armed_for() const noexcept { return timer_; }
+    void set_timer(timer why) noexcept {
+        timer_ = why;
+        waits_ = why >= timer::wait && running_ == 0;
+    }
+
+    /// Whether the timer ends a wait without an attempt. Any thread that was told of its end may ask.
+    bool waits() const noexcept { return waits_; }
+
+    // --- the attempts
+
+    mask running() const noexcept { return running_; }
+    bool is_running(unsigned number) const noexcept { return (running_ & bit(number)) != 0; }
+    bool is_abandoned() const noexcept { return end_ == end::abandoned; }
+
+    // --- who is in
+
+    basic_occupancy<life_event, event_word> occupancy;
+
+    bool enter(place where, life_event event) noexcept {
+        bool const entered = occupancy.enter(event);
+        if (entered)
+            place_ = where;
+        return entered;
+    }
+
+    /// Enters after an attempt whose handler was destroyed, on any thread.
+    bool enter_after_drop(life_event event) noexcept {
+        bool const entered = others_interrupt() ? occupancy.enter_after_telling(event) : occupancy.enter(event);
+        if (entered)
+            place_ = place::cancellation;
+        return entered;
+    }
+
+    /// @name Each enters on the executor after an event. Returns false if another thread is in, which handles
+    /// the event; otherwise sets the next step.
+    /// @{
+    bool end_attempt(unsigned number, life_step& first) noexcept {
+        bool const entered = enter_after(attempt_ended(number));
+        if (entered) {
+            end_attempts(bit(number));
+            first = timer_ == timer::limit ? life_step::free_timer : life_step::judge;
+        }
+        return entered;
+    }
+    bool end_wait(life_step& first) noexcept {
+        return enter_after(life_event::timer_due) && set_after_timer(first);
+    }
+    bool take_notice(life_step& first) noexcept {
+        return enter(place::executor, life_event::timer_due) && set_after_timer(first);
+    }
+    /// @}
+
+    void go_to_executor() noexcept { place_ = place::executor; }
+    bool is_on_executor() const noexcept { return place_ == place::executor; }
+    bool is_in_initiation() const noexcept { return place_ <= place::last_of_initiation; }
+
+    /// No turn can be queued: the operation goes on on this thread. A handler is not called from the initiating
+    /// function unless an attempt runs.
+    void go_on_here(life_event events) noexcept {
+        put_in(events);
+        place_ = is_in_initiation() && running_ == 0 ? place::last_of_initiation : place::executor;
+    }
+
+    /// Set before the start, never changed.
+    void let_interrupt(interrupter who) noexcept { interrupter_ = who; }
+    bool is_interruptible() const noexcept { return interrupter_ != interrupter::nobody; }
+    bool others_interrupt() const noexcept { return interrupter_ >= interrupter::time_limit; }
+    void link() noexcept { linked_ = true; }
+
+private:
+    enum class end : unsigned char {
+        open,
+        known,     // there is a result
+        told,      // the handler has been called, and attempts still run
+        abandoned, // nobody will hear of it
+    };
+    static constexpr unsigned all = (1u << Most) - 1;
+    static constexpr unsigned bit(unsigned number) noexcept { return 1u << (number - 1); }
+    static constexpr unsigned ended_among(life_event events) noexcept {
+        return std::uint32_t(events) >> life_events_apart_from_attempts;
+    }
+
+    /// A turn on the executor goes on.
+    life_step leave_for_executor() noexcept {
+        occupancy.add(life_event::called);
+        return life_step::leave;
+    }
+
+    /// Only a time limit, a scope or another attempt interrupts an attempt or a wait on another thread: the
+    /// caller cancels on the executor. Inline, or each attempt with a limit is dearer.
+    [[gnu::always_inline]] bool enter_after(life_event event) noexcept {
+        bool const entered =
+            others_interrupt() ? occupancy.enter_after_telling(event) : occupancy.enter_as_successor(event);
+        if (entered)
+            place_ = place::executor;
+        return entered;
+    }
+
+    bool set_after_timer(life_step& first) noexcept {
+        first = put_in_timer(false) && end_ == end::open ? life_step::ask : next();
+        return true;
+    }
+
+    /// Returns whether the machine is to be asked.
+    bool put_in_timer(bool is_lost) noexcept {
+        bool const matters = timer_ != timer::limit || running_ != 0;
+        set_timer(timer::none);
+        if (is_lost)
+            lose_owner();
+        else if (matters)
+            question_ = question::timer;
+        return matters && !is_lost;
+    }
+
+    void end_attempts(unsigned numbers) noexcept {
+        unsigned const ended = running_ & numbers;
+        running_ = (running_ & ~ended) & all;
+        ended_ = (ended_ | ended) & all;
+    }
+
+    /// Whether another owner goes on with the operation, or it has ended. A result that waits for the notice of
+    /// its time limit has no other owner.
+    bool find_owner() noexcept {
+        lost_ = false;
+        return running_ != 0 || timer_ >= timer::wait || end_ == end::told || end_ == end::abandoned;
+    }
+
+    interrupter interrupter_ = Most == 1 ? interrupter::nobody : interrupter::time_limit;
+    bool waits_ = false;    // apart: the scheduler's thread reads it
+    mask ended_ : Most = 0; // from here on what `rests` reads, together
+    end end_ : 2 = end::open;
+    question question_ : 3 = question::none;
+    unsigned char wants_request_ : 1 = false;
+    unsigned char lost_ : 1 = false;
+    mask running_ : Most = 0;
+    timer timer_ : 2 = timer::none;
+    place place_ : 2 = place::initiation;
+    bool linked_ : 1 = false;
+    bool returned_ : 1 = false;
+};
+
+} // namespace asio_retry::detail

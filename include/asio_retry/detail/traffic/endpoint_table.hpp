@@ -1,0 +1,145 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/traffic/recent_latency.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_gate.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace asio_retry {
+
+struct endpoint_options;
+struct endpoint_status;
+
+namespace detail {
+
+/// What is known of one endpoint. An `endpoint_set` adds the endpoint itself.
+class ASIO_RETRY_DECL endpoint_record {
+public:
+    explicit endpoint_record(circuit_breaker_options const& options);
+    virtual ~endpoint_record();
+    endpoint_record(endpoint_record const&) = delete;
+    endpoint_record& operator=(endpoint_record const&) = delete;
+
+    endpoint_status status(time_point now) const noexcept;
+
+private:
+    friend class endpoint_table;
+
+    std::atomic<std::uint32_t> in_flight_ = 0;
+    std::array<std::uint32_t, 2>
+        ids_{}; // in a table whose number is even, and odd; see endpoint_table::members
+
+    // Changed under the mutex of the table.
+    std::atomic<latency_step> median_ = 0;
+    std::atomic<bool> is_refused_ = false;     // then each end of an attempt looks whether it still is
+    std::atomic<std::uint32_t> forgotten_ = 0; // how often its latency had to be forgotten
+    std::atomic<time_point> slow_until_ = (time_point::min)();
+    std::uint32_t times_slow_ = 0; // how often it was ejected since its latency was that of the others
+
+    // Changed by the thread that has set `is_recording_`.
+    std::atomic<bool> is_recording_ = false;
+    recent_latency latency_;
+    std::uint32_t has_forgotten_ = 0;
+    std::uint32_t slow_in_row_ = 0;
+
+    circuit_breaker breaker_;
+};
+
+/// One attempt of an operation, at an endpoint.
+struct endpoint_attempt {
+    std::shared_ptr<endpoint_record> at;
+    std::uint64_t number = 0;
+    std::uint64_t last = 0; // the number of the operation's last attempt at this endpoint
+    time_point began{};
+    bool runs = false;
+};
+
+/// Chooses an endpoint for each attempt, and ejects the endpoints that fail or are slow.
+///
+/// An endpoint is available, refused by its circuit breaker, or ejected because it is slow. A choice draws
+/// among the available ones and finds out what has changed by itself: no function takes longer because there
+/// are more endpoints, but for the logarithm of their number. Only the constructor and `assign` allocate.
+///
+/// Thread safety: call any function from any thread, and `assign` from one at a time. The mutex of the table
+/// may be held when that of a breaker is taken, and never the other way round.
+class endpoint_table {
+public:
+    using list = std::vector<std::shared_ptr<endpoint_record>>;
+
+    /// Throws std::invalid_argument for an option outside its range.
+    ASIO_RETRY_DECL static endpoint_options const& checked(endpoint_options const& options);
+
+    /// Precondition: the options are checked, and there is an endpoint.
+    ASIO_RETRY_DECL endpoint_table(endpoint_options const& options, list endpoints);
+    ASIO_RETRY_DECL ~endpoint_table();
+    endpoint_table(endpoint_table const&) = delete;
+    endpoint_table& operator=(endpoint_table const&) = delete;
+
+    /// Has these endpoints from now on. Some may be in the present list too. Returns the owner of the earlier
+    /// list, which had better die without a lock.
+    [[nodiscard]] ASIO_RETRY_DECL std::shared_ptr<void const> assign(list endpoints);
+
+    /// The endpoints, in the order in which they were given.
+    ASIO_RETRY_DECL std::shared_ptr<list const> endpoints() const noexcept;
+
+    /// Chooses for attempt `number` of an operation that has made `tried`. If it may begin, sets `chosen`.
+    ASIO_RETRY_DECL admission choose(std::span<endpoint_attempt const> tried, std::uint64_t number,
+                                     time_point now, random& dice,
+                                     std::shared_ptr<endpoint_record>& chosen) noexcept;
+
+    /// Ends an attempt that was chosen.
+    ASIO_RETRY_DECL void on_end(endpoint_record& at, attempt_end const& end) noexcept;
+
+private:
+    struct members;
+
+    std::shared_ptr<members> made_of(list endpoints, std::size_t number) const;
+    std::uint32_t drawn(std::span<endpoint_attempt const> tried, std::uint32_t besides,
+                        random& dice) const noexcept;
+    std::uint32_t tried_longest_ago(std::span<endpoint_attempt const> tried) const noexcept;
+    std::uint32_t better(std::uint32_t a, std::uint32_t b, random& dice) const noexcept;
+    std::uint32_t find(std::span<endpoint_attempt const> tried, random& dice) const noexcept;
+    time_point first_return() const noexcept;
+
+    void look(endpoint_record& at, time_point now) noexcept;
+    void reconcile(endpoint_record& at) noexcept;
+    void place(std::uint32_t id, time_point now, bool was_refused) noexcept;
+    void bring_back_due(time_point now) noexcept;
+    void bring_back_slow() noexcept;
+    void enter(std::uint32_t id) noexcept;
+    void leave(std::uint32_t id) noexcept;
+    std::size_t allowed_slow() const noexcept;
+
+    void hear(endpoint_record& at, duration took, time_point now) noexcept;
+    void hear_of_defeat(endpoint_record& at, time_point now) noexcept;
+    static bool begin_recording(endpoint_record& at) noexcept;
+    void judge(endpoint_record& at, latency_step median, bool is_new, bool is_slow, time_point now) noexcept;
+    void count_slow(std::uint32_t id, time_point now) noexcept;
+    bool is_slower(latency_step one, latency_step other) const noexcept;
+    void count(std::uint32_t id, latency_step step) noexcept;
+
+    duration const slow_for_; // at first
+    double const slow_growth_;
+    duration const slow_cap_;
+    double const greatest_ejected_;
+    double const slow_factor_;
+    std::uint32_t const slow_least_;
+    std::atomic<time_point> latest_ = (time_point::min)(); // that a choice was made at
+    std::atomic<latency_step> lowest_ = 0;                 // latency of the available endpoints
+    std::mutex mutable mutex_;
+    std::shared_ptr<members> members_;
+};
+
+} // namespace detail
+} // namespace asio_retry

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/endpoint/endpoint_operation.hpp>
+#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/endpoint_set.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry {
+
+/// Chooses an endpoint of the set for each attempt of the operation.
+///
+///     async_retry(on_endpoint(servers, operation), policy)
+///
+/// The operation takes the endpoint, and may take an attempt before it and a completion token behind it:
+/// `(Endpoint const&)`, `(attempt, Endpoint const&)`, `(Endpoint const&, token)`, `(attempt, Endpoint const&,
+/// token)`. Otherwise it is of any form that `async_retry` takes.
+///
+/// `fail_if`, `with_hooks`, `with_report` and `before_retry` go around `on_endpoint`. `retrying` repeats an
+/// initiating function, which has no place for an endpoint: use it inside the operation.
+///
+/// - Of two endpoints drawn at random, the attempt gets the one with fewer attempts in flight. An operation
+///   prefers endpoints that it has not asked; after all of them, the one that it asked longest ago.
+/// - An ejected endpoint gets no attempt. The rules are those of `endpoint_set`.
+/// - The endpoint's breaker hears how the attempt ended, as a gate of the policy would: by the same `classify`.
+///   The attempt of a hedge that was beaten is abandoned.
+/// - If no endpoint may be asked, the attempt is refused as by a gate, after the policy's own: with
+///   `error::circuit_open`, or with the failure before it. No budget is spent. `wait_when_refused` waits until
+///   the first endpoint may be asked, or while its probes run by the backoff.
+///
+/// The numbers are drawn from the operation's own source: a seed repeats the choices.
+///
+/// Preconditions: as for `async_retry`.
+///
+/// Lifetimes: what is known of the endpoints lives until the operation ends, also without the set. An endpoint
+/// lives at least until its attempt has completed, or with `deliver_at_once` until the operation has. The
+/// operation is moved or copied, and called as an lvalue. A
+/// copy of the result is a new operation that has asked nobody.
+///
+/// Completion signature, executor and per-operation cancellation: those of the operation.
+///
+/// Errors: throws std::invalid_argument if the set or the operation is null or empty.
+///
+/// Thread safety: operations on any thread share a set.
+template <typename Endpoint, typename Operation>
+detail::endpoint_operation<Endpoint, std::decay_t<Operation>>
+on_endpoint(std::shared_ptr<endpoint_set<Endpoint>> const& endpoints, Operation&& operation) {
+    using bound = detail::operation_form<detail::bound_operation<std::decay_t<Operation>, Endpoint>>;
+    constexpr bool takes_endpoint = bound::shape != detail::call_shape::none;
+    static_assert(
+        takes_endpoint,
+        "on_endpoint: the operation must take an Endpoint const&, and may take an attempt before it and "
+        "a completion token behind it; fail_if, with_hooks and with_report go around on_endpoint");
+    if (!endpoints)
+        detail::refuse("on_endpoint.endpoints", "null", "must be an endpoint_set");
+    detail::refuse_if_empty("on_endpoint.operation", operation);
+    return {*endpoints, std::forward<Operation>(operation)};
+}
+
+template <typename Endpoint, typename Operation>
+struct detail::operation_form<detail::endpoint_operation<Endpoint, Operation>>
+    : detail::operation_form<detail::bound_operation<Operation, Endpoint>> {
+    using bound = bound_operation<Operation, Endpoint>;
+    using inner = detail::operation_form<bound>;
+    using chosen = endpoint_operation<Endpoint, Operation>;
+
+    static constexpr bool chooses = true;
+    static constexpr bool prepares = true;
+
+    template <typename... Token>
+    static decltype(auto) call(chosen& operation, attempt const& which, Token&&... token) {
+        bound target(operation.operation_,
+                     endpoint_access::value<Endpoint>(operation.chooser_.at(which.number)));
+        return inner::call(target, which, std::forward<Token>(token)...);
+    }
+
+    static machine_observer* chooser_of(chosen& operation) noexcept { return &operation.chooser_; }
+
+    static void prepare(chosen& operation, retry_machine& machine) {
+        if constexpr (inner::takes_attempt)
+            machine.expect_marks();
+        machine.choose_with(operation.chooser_);
+    }
+
+    template <typename... Values>
+    static constexpr judgement rejects(chosen&, Values const&...) noexcept {
+        return {};
+    }
+};
+
+} // namespace asio_retry

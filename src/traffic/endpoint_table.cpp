@@ -1,0 +1,469 @@
+#include <asio_retry/detail/traffic/endpoint_table.hpp>
+
+#include "traffic/due_heap.hpp"
+#include "traffic/option_rules.hpp"
+#include "traffic/step_counts.hpp"
+
+#include <asio_retry/error.hpp>
+#include <asio_retry/traffic/endpoint_set.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace asio_retry::detail {
+namespace {
+
+constexpr std::uint32_t nobody = (std::numeric_limits<std::uint32_t>::max)();
+constexpr int draws = 8;   // before it looks for an untried endpoint one by one
+constexpr int returns = 4; // of endpoints, at most, before a choice
+constexpr int slower_once =
+    16; // of so many ties the slower one wins one, or nobody would hear that it is fast again
+
+bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) noexcept {
+    return std::ranges::any_of(tried, [&](endpoint_attempt const& each) { return each.at.get() == &one; });
+}
+
+/// At most two thirds of the other, if both are known.
+bool is_clearly_faster(latency_step one, latency_step other) noexcept {
+    return one != 0 && other != 0 && 3 * greatest_in(one) <= 2 * greatest_in(other);
+}
+
+std::size_t below(std::size_t count, random& dice) noexcept {
+    return static_cast<std::size_t>(((dice() >> 32) * count) >> 32);
+}
+
+} // namespace
+
+/// Where each endpoint of a list is. It has a number, its id: the index in the list. The table of the next list
+/// is made while this one is in use, so the ids of a record are two.
+struct endpoint_table::members {
+    struct slot {
+        std::uint32_t position = nobody; // in `available`
+        bool is_probed = false;          // refused, because probes run
+        latency_step counted = 0;        // in `latencies`
+    };
+
+    members(list all, std::size_t list_number)
+        : endpoints(std::make_shared<list const>(std::move(all)))
+        , number(list_number)
+        , slots(endpoints->size())
+        , refused(endpoints->size())
+        , slow(endpoints->size()) {
+        available.reserve(endpoints->size());
+    }
+
+    endpoint_record& at(std::uint32_t id) const noexcept { return *(*endpoints)[id]; }
+
+    std::uint32_t& id_in(endpoint_record& one) const noexcept { return one.ids_[number % 2]; }
+
+    /// `nobody` if it is no longer in the list.
+    std::uint32_t id_of(endpoint_record& one) const noexcept {
+        std::uint32_t const id = id_in(one);
+        return id < slots.size() && &at(id) == &one ? id : nobody;
+    }
+
+    bool is_available(std::uint32_t id) const noexcept { return slots[id].position != nobody; }
+
+    /// Its breaker refuses attempts at `now`, and will until then at most.
+    void refuse(std::uint32_t id, time_point until, time_point now) noexcept {
+        note_probes(id, at(id).breaker_.state(now) == breaker_state::half_open);
+        refused.set(id, until);
+    }
+    void let_in(std::uint32_t id) noexcept {
+        note_probes(id, false);
+        refused.erase(id);
+    }
+    void note_probes(std::uint32_t id, bool is_probed) noexcept {
+        if (std::exchange(slots[id].is_probed, is_probed) != is_probed)
+            probed_count += is_probed ? std::size_t(1) : ~std::size_t(0);
+    }
+
+    std::shared_ptr<list const> const endpoints;
+    std::size_t const number;
+    std::vector<slot> slots;
+    std::vector<std::uint32_t> available;
+    due_heap refused;             // by their breakers, until then
+    due_heap slow;                // those who are ejected as slow
+    std::size_t probed_count = 0; // of those whom their breakers refuse
+    step_counts latencies;        // of the available ones
+};
+
+// --- records
+
+endpoint_record::endpoint_record(circuit_breaker_options const& options)
+    : breaker_(options) {}
+
+endpoint_record::~endpoint_record() = default;
+
+endpoint_status endpoint_record::status(time_point now) const noexcept {
+    endpoint_status known;
+    known.state = breaker_.state(now);
+    known.in_flight = in_flight_;
+    known.rate = breaker_.failure_share(now);
+    known.latency = greatest_in(median_);
+    time_point const until = std::max(slow_until_.load(), breaker_.open_until(now));
+    known.ejected_until = until > now ? until : (time_point::min)();
+    return known;
+}
+
+// --- lists
+
+endpoint_options const& endpoint_table::checked(endpoint_options const& o) {
+    circuit_breaker const refuses_its_options(o.breaker);
+    demand(0 <= o.greatest_ejected && o.greatest_ejected <= 1, "endpoint_set.greatest_ejected",
+           o.greatest_ejected, "must be in [0, 1]");
+    demand(std::isfinite(o.slow_factor) && o.slow_factor > 1, "endpoint_set.slow_factor", o.slow_factor,
+           "must be finite and more than 1");
+    demand(o.slow_least > 0, "endpoint_set.slow_least", o.slow_least, "must be positive");
+    return o;
+}
+
+endpoint_table::endpoint_table(endpoint_options const& options, list endpoints)
+    : slow_for_(options.breaker.open_for)
+    , slow_growth_(options.breaker.growth)
+    , slow_cap_(options.breaker.open_cap)
+    , greatest_ejected_(options.greatest_ejected)
+    , slow_factor_(options.slow_factor)
+    , slow_least_(options.slow_least)
+    , members_(made_of(std::move(endpoints), 0)) {}
+
+endpoint_table::~endpoint_table() = default;
+
+std::shared_ptr<endpoint_table::members> endpoint_table::made_of(list endpoints, std::size_t number) const {
+    auto made = std::make_shared<members>(std::move(endpoints), number);
+    time_point const now = latest_;
+    for (std::uint32_t id = 0; id < made->slots.size(); ++id) {
+        endpoint_record& one = made->at(id);
+        made->id_in(one) = id;
+        if (time_point const until = one.breaker_.open_until(now); until > now) {
+            one.is_refused_ = true;
+            made->refuse(id, until, now);
+        } else if (time_point const back = one.slow_until_; back != (time_point::min)()) {
+            made->slow.set(id, back);
+        } else {
+            made->slots[id].position = static_cast<std::uint32_t>(made->available.size());
+            made->available.push_back(id);
+            made->latencies.add(made->slots[id].counted = one.median_);
+        }
+    }
+    return made;
+}
+
+std::shared_ptr<void const> endpoint_table::assign(list endpoints) {
+    std::shared_ptr<members> other = made_of(std::move(endpoints), members_->number + 1);
+    {
+        std::lock_guard const lock(mutex_);
+        std::swap(members_, other);
+        lowest_ = members_->latencies.lowest();
+    }
+    for (auto const& each : *members_->endpoints)
+        reconcile(*each);
+    return other;
+}
+
+/// Finds what has changed while the list was made.
+void endpoint_table::reconcile(endpoint_record& at) noexcept {
+    std::lock_guard const lock(mutex_);
+    members& all = *members_;
+    std::uint32_t const id = all.id_of(at);
+    if (all.slow.contains(id) && at.slow_until_.load() == (time_point::min)()) {
+        leave(id);
+        enter(id);
+    }
+    if (!all.slow.contains(id))
+        at.slow_until_ = (time_point::min)(); // its next success says whether it is still slow
+    if (all.is_available(id))
+        count(id, at.median_);
+    place(id, latest_, false);
+    if (all.slow.size() > allowed_slow())
+        bring_back_slow();
+}
+
+std::shared_ptr<endpoint_table::list const> endpoint_table::endpoints() const noexcept {
+    std::lock_guard const lock(mutex_);
+    return members_->endpoints;
+}
+
+// --- choice
+
+admission endpoint_table::choose(std::span<endpoint_attempt const> tried, std::uint64_t number, time_point now,
+                                 random& dice, std::shared_ptr<endpoint_record>& chosen) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (now > latest_.load(std::memory_order_relaxed))
+        latest_.store(now, std::memory_order_relaxed);
+    bring_back_due(now);
+    while (!members_->available.empty()) { // each turn but the last one moves one out, whose breaker has opened
+        std::uint32_t const id = find(tried, dice);
+        endpoint_record& one = members_->at(id);
+        if (one.breaker_.admit(number, now).until > now) {
+            place(id, now, true);
+            continue;
+        }
+        one.in_flight_.fetch_add(1, std::memory_order_relaxed);
+        chosen = (*members_->endpoints)[id];
+        if (one.breaker_.open_until(now) > now) // it was the last place of a probe
+            place(id, now, false);
+        return now;
+    }
+    return {std::max(first_return(), saturating_add(now, duration(1))), error::circuit_open};
+}
+
+/// The endpoint to be asked, whose breaker may refuse. Precondition: one is available.
+std::uint32_t endpoint_table::find(std::span<endpoint_attempt const> tried, random& dice) const noexcept {
+    std::uint32_t const first = drawn(tried, nobody, dice);
+    if (first == nobody)
+        return tried_longest_ago(tried);
+    std::uint32_t const second = drawn(tried, first, dice);
+    return second == nobody ? first : better(first, second, dice);
+}
+
+/// One that is available and has not been tried, `besides` another; `nobody` if there is none.
+std::uint32_t endpoint_table::drawn(std::span<endpoint_attempt const> tried, std::uint32_t besides,
+                                    random& dice) const noexcept {
+    members const& all = *members_;
+    std::size_t const hole = besides == nobody ? all.available.size() : all.slots[besides].position;
+    std::size_t const count = all.available.size() - (besides == nobody ? 0 : 1);
+    auto const untried = [&](std::size_t at) {
+        std::uint32_t const id = all.available[at < hole ? at : at + 1];
+        return has(tried, all.at(id)) ? nobody : id;
+    };
+    if (count == 0)
+        return nobody;
+    std::size_t at = below(count, dice);
+    int const more = count > tried.size() ? draws : 0;
+    for (int i = 0; i < more; at = below(count, dice), ++i)
+        if (std::uint32_t const id = untried(at); id != nobody)
+            return id;
+    for (std::size_t i = 0; i < count; ++i, at = at + 1 == count ? 0 : at + 1) // passes only tried ones
+        if (std::uint32_t const id = untried(at); id != nobody)
+            return id;
+    return nobody;
+}
+
+std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& dice) const noexcept {
+    endpoint_record const& first = members_->at(a);
+    endpoint_record const& second = members_->at(b);
+    std::uint32_t const of_first = first.in_flight_.load(std::memory_order_relaxed);
+    std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
+    if (of_first != of_second)
+        return of_first < of_second ? a : b;
+    return is_clearly_faster(second.median_, first.median_) && below(slower_once, dice) != 0 ? b : a;
+}
+
+/// Precondition: one is available, and all of these have been tried.
+std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const> tried) const noexcept {
+    std::uint32_t found = nobody;
+    std::uint64_t earliest = 0;
+    for (endpoint_attempt const& each : tried) {
+        std::uint32_t const id = members_->id_of(*each.at);
+        if (id == nobody || !members_->is_available(id) || (found != nobody && each.last >= earliest))
+            continue;
+        found = id;
+        earliest = each.last;
+    }
+    return found;
+}
+
+/// When the first one may be asked again: nobody knows while a probe may end at any time. Precondition: none is
+/// available, so none is ejected as slow.
+time_point endpoint_table::first_return() const noexcept {
+    return members_->probed_count > 0 ? (time_point::max)() : members_->refused.first_time();
+}
+
+// --- ends
+
+void endpoint_table::on_end(endpoint_record& at, attempt_end const& end) noexcept {
+    at.in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    at.breaker_.on_end(end);
+    time_point const now = std::max(latest_.load(std::memory_order_relaxed), end.now);
+    if (end.outcome == attempt_end::how::succeeded)
+        hear(at, end.took, now);
+    else if (end.is_beaten)
+        hear_of_defeat(at, now);
+    if (at.is_refused_ || at.breaker_.open_until(now) > now)
+        look(at, now);
+}
+
+void endpoint_table::look(endpoint_record& at, time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (std::uint32_t const id = members_->id_of(at); id != nobody)
+        place(id, now, false);
+}
+
+/// Puts one where its breaker wants it, which has just refused it or not.
+void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) noexcept {
+    members& all = *members_;
+    endpoint_record& one = all.at(id);
+    one.is_refused_ = true; // set before the breaker is asked: who changes the answer afterwards looks again
+    time_point const until = one.breaker_.open_until(now);
+    if (was_refused || until > now) {
+        if (!all.refused.contains(id))
+            leave(id);
+        all.refuse(id, until, now);
+        if (all.slow.size() > allowed_slow())
+            bring_back_slow();
+        return;
+    }
+    one.is_refused_ = false;
+    if (!all.refused.contains(id))
+        return;
+    all.let_in(id);
+    enter(id);
+}
+
+void endpoint_table::bring_back_due(time_point now) noexcept {
+    members& all = *members_;
+    for (int i = 0; i < returns; ++i) {
+        if (!all.refused.empty() && all.refused.first_time() <= now) {
+            std::uint32_t const id = all.refused.first();
+            all.let_in(id);
+            all.at(id).is_refused_ = false;
+            enter(id);
+        } else if (!all.slow.empty() && all.slow.first_time() <= now) {
+            bring_back_slow();
+        } else {
+            break;
+        }
+    }
+    if (all.available.empty() && !all.slow.empty()) // the list is new
+        bring_back_slow();
+}
+
+void endpoint_table::bring_back_slow() noexcept {
+    std::uint32_t const id = members_->slow.first();
+    leave(id);
+    enter(id);
+}
+
+void endpoint_table::enter(std::uint32_t id) noexcept {
+    members& all = *members_;
+    all.slots[id].position = static_cast<std::uint32_t>(all.available.size());
+    all.available.push_back(id); // the memory is reserved
+    count(id, all.at(id).median_);
+}
+
+/// Leaves the available ones or the slow ones. A slow one is asked again as if nothing were known of its
+/// latency.
+void endpoint_table::leave(std::uint32_t id) noexcept {
+    members& all = *members_;
+    if (all.slow.contains(id)) {
+        endpoint_record& one = all.at(id);
+        all.slow.erase(id);
+        one.slow_until_ = (time_point::min)();
+        one.median_ = 0;
+        ++one.forgotten_;
+        return;
+    }
+    std::uint32_t const last = all.available.back();
+    all.available[all.slots[last].position = all.slots[id].position] = last;
+    all.available.pop_back();
+    all.slots[id].position = nobody;
+    count(id, 0);
+}
+
+/// How many may be out because they are slow. One at least is always asked.
+std::size_t endpoint_table::allowed_slow() const noexcept {
+    std::size_t const all = members_->slots.size();
+    double const share =
+        std::floor(greatest_ejected_ * static_cast<double>(all) + 1e-9); // 0.29 * 100 is below 29
+    std::size_t const most = std::min(static_cast<std::size_t>(share), all - 1);
+    return most - std::min(most, members_->refused.size());
+}
+
+// --- latency
+
+/// Notes how long a success took.
+void endpoint_table::hear(endpoint_record& at, duration took, time_point now) noexcept {
+    if (!begin_recording(at))
+        return;
+    latency_step const median = at.latency_.add(step_of(took));
+    latency_step const known = at.median_;
+    bool const is_new = median != 0 && (known == 0 || (median > known ? median - known : known - median) >= 2);
+    bool const is_slow = median != 0 && is_slower(median, lowest_);
+    if (!is_slow)
+        at.slow_in_row_ = 0;
+    if (is_new || is_slow)
+        judge(at, median, is_new, is_slow, now);
+    at.is_recording_.store(false, std::memory_order_release);
+}
+
+/// A later attempt of a hedge has succeeded before one at this endpoint. That counts as a slow success, of a
+/// latency that nobody knows.
+void endpoint_table::hear_of_defeat(endpoint_record& at, time_point now) noexcept {
+    if (!begin_recording(at))
+        return;
+    {
+        std::lock_guard const lock(mutex_);
+        std::uint32_t const id = members_->id_of(at);
+        if (at.has_forgotten_ == at.forgotten_ && id != nobody && members_->is_available(id))
+            count_slow(id, now);
+    }
+    at.is_recording_.store(false, std::memory_order_release);
+}
+
+/// Returns false if another thread records: then a result less is known.
+bool endpoint_table::begin_recording(endpoint_record& at) noexcept {
+    if (at.is_recording_.exchange(true, std::memory_order_acquire))
+        return false;
+    if (std::uint32_t const forgotten = at.forgotten_; at.has_forgotten_ != forgotten) {
+        at.latency_ = recent_latency();
+        at.slow_in_row_ = 0;
+        at.has_forgotten_ = forgotten;
+    }
+    return true;
+}
+
+/// Compares it with the others, if it is slower than the fastest one.
+void endpoint_table::judge(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
+                           time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    members& all = *members_;
+    std::uint32_t const id = all.id_of(at);
+    if (at.has_forgotten_ != at.forgotten_)
+        return;
+    if (is_new)
+        at.median_ = median;
+    if (id == nobody || !all.is_available(id))
+        return;
+    count(id, at.median_);
+    if (is_slow && is_slower(median, all.latencies.median_without(all.slots[id].counted)))
+        count_slow(id, now);
+    else
+        at.slow_in_row_ = at.times_slow_ = 0;
+}
+
+/// After enough in a row it is ejected, each time for longer.
+void endpoint_table::count_slow(std::uint32_t id, time_point now) noexcept {
+    members& all = *members_;
+    endpoint_record& at = all.at(id);
+    if (at.slow_in_row_ < slow_least_)
+        ++at.slow_in_row_;
+    if (at.slow_in_row_ < slow_least_ || all.slow.size() >= allowed_slow())
+        return;
+    leave(id);
+    double const length = static_cast<double>(slow_for_.count()) * std::pow(slow_growth_, at.times_slow_++);
+    at.slow_until_ = saturating_add(now, length < static_cast<double>(slow_cap_.count())
+                                             ? duration(static_cast<duration::rep>(length))
+                                             : slow_cap_);
+    all.slow.set(id, at.slow_until_);
+}
+
+bool endpoint_table::is_slower(latency_step one, latency_step other) const noexcept {
+    return other != 0 && static_cast<double>(greatest_in(one).count()) >=
+                             slow_factor_ * static_cast<double>(greatest_in(other).count());
+}
+
+/// Counts the latency of an available one.
+void endpoint_table::count(std::uint32_t id, latency_step step) noexcept {
+    members& all = *members_;
+    latency_step& counted = all.slots[id].counted;
+    if (counted == step)
+        return;
+    all.latencies.remove(counted);
+    all.latencies.add(counted = step);
+    lowest_ = all.latencies.lowest();
+}
+
+} // namespace asio_retry::detail

@@ -1,0 +1,118 @@
+# Mistakes in the choice of endpoints, and in their ejection.
+
+noticed_by(tests_of_endpoints)
+
+# --- the choice
+
+fault(endpoints_are_tried_twice src/traffic/endpoint_table.cpp
+    [[return has(tried, all.at(id)) ? nobody : id;]] [[return id;]])
+
+fault(endpoints_draw_one_and_the_same src/traffic/endpoint_table.cpp
+    [=[all.available[at < hole ? at : at + 1]]=] [=[all.available[at]]=])
+
+fault(endpoints_prefer_the_busy_one src/traffic/endpoint_table.cpp
+    [[return of_first < of_second ? a : b;]] [[return of_first > of_second ? a : b;]])
+
+fault(endpoints_ignore_latency src/traffic/endpoint_table.cpp
+    [[is_clearly_faster(second.median_, first.median_) && below]] [[false && below]])
+
+fault(endpoints_ask_the_slower_one_never src/traffic/endpoint_table.cpp
+    [[ && below(slower_once, dice) != 0 ? b : a;]] [[ ? b : a;]])
+
+fault(endpoints_ask_again_the_one_tried_last src/traffic/endpoint_table.cpp
+    [[each.last >= earliest))]] [[each.last <= earliest))]])
+
+fault(endpoints_look_at_the_first_attempt_there src/traffic/endpoint_choice.cpp
+    [[            each->last = number;]] [[            each->last += 0;]])
+
+fault(endpoints_forget_nothing_that_they_tried src/traffic/endpoint_choice.cpp
+    [[if (!longest_ago || each->last < longest_ago->last)]] [[if (!longest_ago || each->last > longest_ago->last)]])
+
+fault(endpoints_leave_attempts_running src/traffic/endpoint_choice.cpp
+    [[        if (each.runs) {]] [[        if (false) {]])
+
+fault(endpoints_copy_what_was_tried src/traffic/endpoint_choice.cpp
+    [[    : table_(other.table_) {}]] [[    : table_(other.table_)
+    , count_(other.count_)
+    , few_(other.few_) {}]])
+
+# --- breakers
+
+fault(endpoints_keep_a_full_one_available src/traffic/endpoint_table.cpp
+    [[        if (one.breaker_.open_until(now) > now) // it was the last place of a probe
+            place(id, now, false);
+]] [[]])
+
+fault(endpoints_do_not_see_a_breaker_open src/traffic/endpoint_table.cpp
+    [[if (at.is_refused_ || at.breaker_.open_until(now) > now)]] [[if (at.is_refused_)]])
+
+fault(endpoints_bring_a_probe_back_late src/traffic/endpoint_table.cpp
+    [[if (at.is_refused_ || at.breaker_.open_until(now) > now)]] [[if (at.breaker_.open_until(now) > now)]])
+
+fault(endpoints_are_refused_until_the_last_returns src/traffic/due_heap.hpp
+    [[heap_[below + 1].is_before(heap_[below])]] [[heap_[below].is_before(heap_[below + 1])]])
+
+fault(endpoints_all_return_at_once src/traffic/endpoint_table.cpp
+    [[all.refused.first_time() <= now) {]] [[all.refused.first_time() < now) {]])
+
+fault(endpoints_name_a_time_while_probes_run src/traffic/endpoint_table.cpp
+    [[members_->probed_count > 0 ? (time_point::max)() : members_->refused.first_time()]] [[members_->refused.first_time()]])
+
+# --- slow ones
+
+fault(endpoints_eject_at_the_first_slow_success src/traffic/endpoint_table.cpp
+    [[if (at.slow_in_row_ < slow_least_ || all.slow.size()]] [[if (at.slow_in_row_ < 1 || all.slow.size()]])
+
+fault(endpoints_count_slow_successes_in_all src/traffic/endpoint_table.cpp
+    [[    if (!is_slow)
+        at.slow_in_row_ = 0;
+]] [[]])
+
+fault(endpoints_hear_nothing_of_defeats src/traffic/endpoint_table.cpp
+    [[    else if (end.is_beaten)
+        hear_of_defeat(at, now);
+]] [[]])
+
+fault(endpoints_eject_slow_ones_for_as_long_each_time src/traffic/endpoint_table.cpp
+    [[at.times_slow_++]] [[at.times_slow_]])
+
+fault(endpoints_compare_with_the_fastest src/traffic/endpoint_table.cpp
+    [[all.latencies.median_without(all.slots[id].counted)]] [[all.latencies.lowest()]])
+
+fault(endpoints_compare_with_themselves src/traffic/step_counts.hpp
+    [[        remove(own);
+        latency_step const median = at(all_ / 2);]] [[        remove(0);
+        latency_step const median = at(all_ / 2);]])
+
+fault(endpoints_remember_that_it_was_slow src/traffic/endpoint_table.cpp
+    [[        ++one.forgotten_;
+]] [[]])
+
+fault(endpoints_count_medians_of_those_that_are_out src/traffic/endpoint_table.cpp
+    [[    all.slots[id].position = nobody;
+    count(id, 0);]] [[    all.slots[id].position = nobody;]])
+
+fault(endpoints_eject_more_than_their_share src/traffic/endpoint_table.cpp
+    [[return most - std::min(most, members_->refused.size());]] [[return most;]])
+
+fault(endpoints_eject_the_last_one src/traffic/endpoint_table.cpp
+    [[std::min(static_cast<std::size_t>(share), all - 1)]] [[static_cast<std::size_t>(share)]])
+
+fault(endpoints_bring_back_no_slow_one_in_time src/traffic/endpoint_table.cpp
+    [[!all.slow.empty() && all.slow.first_time() <= now]] [[false]])
+
+# --- lists
+
+fault(endpoints_forget_who_is_slow src/traffic/endpoint_table.cpp
+    [[            made->slow.set(id, back);]] [[            made->available.push_back(id);]])
+
+fault(endpoints_keep_more_slow_ones_than_their_share src/traffic/endpoint_table.cpp
+    [[    place(id, latest_, false);
+    if (all.slow.size() > allowed_slow())
+        bring_back_slow();]] [[    place(id, latest_, false);]])
+
+fault(endpoints_mistake_one_for_another src/traffic/endpoint_table.cpp
+    [[return id < slots.size() && &at(id) == &one ? id : nobody;]] [[return id < slots.size() ? id : nobody;]])
+
+fault(endpoints_find_the_next_greater_one include/asio_retry/detail/traffic/value_finder.hpp
+    [[if (found != order_.end() && wanted < *values_[*found])]] [[if (false)]])

@@ -1,0 +1,123 @@
+#include <asio_retry/detail/operation/coroutine_notice.hpp>
+
+#include "support/hooked_executor.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace asio_retry::detail {
+namespace {
+
+namespace asio = boost::asio;
+
+/// What the frame of a coroutine is to its notice.
+struct frame {
+    using executor_type = test::hooked_executor<asio::io_context::executor_type>;
+
+    executor_type on;
+    std::vector<int>& taken;
+    std::vector<int>& dropped;
+    coroutine_notice<frame, int> notice = {};
+
+    ~frame() { notice.abandon(); }
+    void on_turn(int turn) { taken.push_back(turn); }
+    void on_turn_dropped(int turn) noexcept { dropped.push_back(turn); }
+};
+
+using turns = std::vector<int>;
+
+class notice_of_a_coroutine : public testing::Test {
+protected:
+    std::function<void()> hook;
+    std::optional<asio::io_context> io{std::in_place};
+    turns taken;
+    turns dropped;
+    std::unique_ptr<frame> owner{new frame{{io->get_executor(), hook}, taken, dropped}};
+
+    void post(int turn) { owner->notice.post(*owner, owner->on, turn); }
+    void run() {
+        io->restart();
+        io->run();
+    }
+    void expect(turns const& expected_taken, turns const& expected_dropped) const {
+        EXPECT_EQ(taken, expected_taken);
+        EXPECT_EQ(dropped, expected_dropped);
+    }
+};
+
+TEST_F(notice_of_a_coroutine, arrives_each_time) {
+    for (int i = 1; i != 4; ++i) {
+        post(i);
+        EXPECT_EQ(int(taken.size()), i - 1);
+        run();
+    }
+    expect({1, 2, 3}, {});
+}
+
+TEST_F(notice_of_a_coroutine, is_abandoned_only_while_it_is_queued) {
+    EXPECT_FALSE(owner->notice.abandon());
+    post(1);
+    EXPECT_TRUE(owner->notice.abandon());
+    EXPECT_FALSE(owner->notice.abandon());
+    run();
+    expect({}, {});
+    post(2);
+    run();
+    EXPECT_FALSE(owner->notice.abandon());
+    expect({2}, {});
+}
+
+TEST_F(notice_of_a_coroutine, has_nobody_to_tell_if_the_frame_ends_before_it_arrives) {
+    asio::post(*io, [this] { owner.reset(); });
+    post(1);
+    run();
+    EXPECT_EQ(owner, nullptr);
+    expect({}, {});
+}
+
+// As on another thread, while the frame ends on its own.
+TEST_F(notice_of_a_coroutine, has_nobody_to_tell_if_the_frame_ends_while_it_is_queued) {
+    hook = [this] { owner.reset(); };
+    post(1);
+    run();
+    EXPECT_EQ(owner, nullptr);
+    expect({}, {});
+}
+
+TEST_F(notice_of_a_coroutine, has_nobody_to_tell_if_the_frame_ends_while_it_cannot_be_queued) {
+    hook = [this] {
+        owner.reset();
+        throw std::runtime_error("no");
+    };
+    post(1);
+    run();
+    EXPECT_EQ(owner, nullptr);
+    expect({}, {});
+}
+
+TEST_F(notice_of_a_coroutine, can_be_posted_again_when_there_is_memory_again) {
+    hook = test::out_of_memory;
+    EXPECT_THROW(post(1), std::bad_alloc);
+    EXPECT_FALSE(owner->notice.abandon());
+    hook = nullptr;
+    post(2);
+    run();
+    expect({2}, {});
+}
+
+TEST_F(notice_of_a_coroutine, is_dropped_with_its_context) {
+    post(1);
+    io.reset();
+    expect({}, {1});
+}
+
+} // namespace
+} // namespace asio_retry::detail
