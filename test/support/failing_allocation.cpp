@@ -143,13 +143,25 @@ void* operator new(std::size_t size) {
         throw std::bad_alloc();
     return blocks.add(block);
 }
-// AddressSanitizer would take its own otherwise, beside our `operator delete`.
+// AddressSanitizer brings a form of its own for each form that is missing here.
 void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
     return is_refused(memory::global) ? nullptr : blocks.add(std::malloc(std::max<std::size_t>(size, 1)));
+}
+void* operator new[](std::size_t size) {
+    return operator new(size);
+}
+void* operator new[](std::size_t size, std::nothrow_t const& nothing) noexcept {
+    return operator new(size, nothing);
 }
 void operator delete(void* block) noexcept {
     std::free(block);
 }
 void operator delete(void* block, std::size_t) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block, std::size_t) noexcept {
     std::free(block);
 }
