@@ -27,6 +27,11 @@ struct attempt {
     /// For the functions below; null outside a retry.
     detail::health_monitor* monitor = nullptr;
 
+    /// The number of the operation, as its observer gets it; 0 if no observer hears of the operation.
+    ///
+    /// Precondition: the attempt is running.
+    std::uint64_t operation() const noexcept { return monitor ? monitor->operation_number() : 0; }
+
     /// Says that the connection, or whatever the attempt has set up, works from now on.
     ///
     /// For `retry_policy::reset_after` and `retry_policy::set_up_within`. Call it, for instance, when a server

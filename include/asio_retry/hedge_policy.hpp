@@ -81,6 +81,11 @@ public:
     /// that attempts that lost were abandoned, and how the others failed.
     ASIO_RETRY_DECL hedge_policy gate(std::shared_ptr<retry_gate> shared) const;
 
+    /// Tells this observer every event, as retry_policy::observe; null takes it away.
+    ///
+    /// `observation::is_hedge` is true, and attempts overlap.
+    ASIO_RETRY_DECL hedge_policy observe(std::shared_ptr<retry_observer> shared) const;
+
     /// Says which failures are retried, as retry_policy::retry_if.
     ///
     /// A failure that the predicate refuses ends the operation; after any other failure the next attempt begins

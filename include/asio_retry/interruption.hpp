@@ -12,6 +12,7 @@ enum class interruption : unsigned char {
     attempt_timeout, ///< it took longer than attempt_timeout, set_up_within or idle_timeout allows
     deadline,        ///< it reached total_timeout, the deadline, or the deadline of the scope
     cancellation,    ///< the caller or a scope cancelled the operation
+    beaten,          ///< another attempt of the hedge ended the operation first
 };
 
 /// The enumerator's name, for logs.

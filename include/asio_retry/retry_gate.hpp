@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace asio_retry {
@@ -117,6 +118,12 @@ public:
 
     /// Whether `admit` and successes need the time, which costs reading a clock. Always the same answer.
     virtual bool measures_time() const noexcept;
+
+    /// The name of the gate, for observers: "gate" unless a gate says otherwise.
+    ///
+    /// A literal, or text that lives as long as the program. The result of `all_gates` has the name of its gate
+    /// that has refused last on the calling thread.
+    virtual std::string_view name() const noexcept;
 };
 
 /// A gate that asks several gates, in this order.

@@ -17,6 +17,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -44,6 +45,8 @@ public:
         limits_attempts_ = facts.limits;
         measures_time_ = facts.time;
         is_told_ = facts.story;
+        if (facts.observed)
+            ask_observer();
     }
     retry_machine(retry_machine const&) = delete;
     retry_machine& operator=(retry_machine const&) = delete;
@@ -223,6 +226,9 @@ public:
     /// The server's wish about retries, from the running attempt. Forgotten if there is no memory for it.
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
 
+    /// The number of the operation for its observer; 0 if no observer hears of it.
+    ASIO_RETRY_DECL std::uint64_t operation_number() const noexcept;
+
     /// For a retry nested in the running attempt; null without memory.
     ASIO_RETRY_DECL detail::shared_value<detail::nested_marks> marks_of_nested() noexcept;
 
@@ -285,7 +291,7 @@ private:
     // The story for gates and observers, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;
-    admission ask_choosers(time_point now) noexcept;
+    admission ask_choosers(time_point now, std::string_view& refuser) noexcept;
     bool has_gate() const noexcept { return chooses_ || policy_.settings().gate; }
     ASIO_RETRY_DECL bool announce_attempt(time_point now) noexcept;
     ASIO_RETRY_DECL void tell_attempt_begun(time_point now) noexcept;
@@ -294,14 +300,17 @@ private:
     void tell_start(time_point now) noexcept;
     void tell_failure(verdict const& failure, std::optional<failure_kind> kind, time_point now) noexcept;
     void tell_unjudged(verdict const& failure, time_point now) noexcept;
-    void tell_abandoned(time_point now) noexcept;
+    void tell_abandoned(interruption stopped, time_point now) noexcept;
     void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
-    void tell_end(stop_reason reason, error_code const& error, time_point now) noexcept;
-    void tell_attempt_end(attempt_end::how outcome, failure_kind kind, error_code const& error, pushback said,
-                          time_point now) noexcept;
-    bool has_policy_observer() const noexcept;
+    void tell_end(stop_reason reason, error_code const& error, verdict const* failure, time_point now) noexcept;
+    void tell_attempt_end(attempt_end::how outcome, failure_kind kind, verdict const* failure, pushback said,
+                          interruption stopped, time_point now) noexcept;
+    ASIO_RETRY_DECL void ask_observer() noexcept;
+    bool is_policy_observed() const noexcept;
+    void describe(observation& event, verdict const& failure) const noexcept;
     void observe(observation& event, time_point now) noexcept;
-    void observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept;
+    void observe_refusal(std::string_view gate, error_code const& refusal, failure_kind after,
+                         time_point now) noexcept;
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
 

@@ -4,9 +4,17 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/interruption.hpp>
+#include <asio_retry/pushback.hpp>
+#include <asio_retry/retry_event.hpp>
 #include <asio_retry/stop_reason.hpp>
 
 #include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace asio_retry {
 
@@ -17,7 +25,7 @@ struct observation {
         started,
         attempt_began, ///< it does, unless the observer itself cancels the operation now
         attempt_ended,
-        retry_decided, ///< a wait of `delay` follows
+        retry_decided, ///< a wait of `delay` follows; never of a hedge
         refused,       ///< a gate refused the retry or the attempt
         ended,
     };
@@ -31,20 +39,34 @@ struct observation {
     failure_kind failure =
         failure_kind::none; ///< as a gate hears it; none is a success, and an abandoned attempt is `permanent`
     duration took{};        ///< duration of the attempt, or of the operation
-    duration delay{};       ///< of retry_decided
+    duration delay{};       ///< of retry_decided: the wait; of `ended`: how long no attempt ran
     stop_reason reason = stop_reason::succeeded; ///< of ended
+    bool is_hedge = false;                       ///< the operation is an `async_hedge`
+    interruption stopped{}; ///< of an attempt that ended: the time limit, caller, scope or other attempt that
+                            ///< told it to stop
+    std::string_view gate;  ///< of refused: `retry_gate::name()`, or "endpoint_set"
+    std::exception_ptr exception; ///< the failure's; null if it is an error code
+    pushback said{};              ///< the server's wish about retries
+    int status = 0;               ///< of the HTTP response, if `judge_http` judged one; else 0
+    time_limit limit{};           ///< the time limit that stopped the attempt
+    duration allowed{};           ///< the length of that limit; zero for a deadline
+
+    /// The cause in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
+    /// refusal, and "succeeded" if there is neither.
+    ASIO_RETRY_DECL std::string message() const;
 };
 
 /// Hears of every event of the operations of a policy.
 ///
 /// It hears one story of each operation: `started`, then any number of attempts, each with its beginning and
-/// its end, then `ended`.
+/// its end, then `ended`. Attempts of a hedge overlap.
 /// - An admitted attempt that did not begin, because the operation ended first, is left out.
 /// - The observer may cancel the operation when it hears that an attempt begins. Then that attempt is not made,
 ///   and has ended, abandoned.
 /// - After the end of an attempt may come `refused`, of a retry and without an error, and `retry_decided`.
 /// - Then, as before the first attempt, one or more `refused` of an attempt may follow. If a policy waits when
 ///   refused, they may be of the retry again.
+/// - With `deliver_at_once`, an attempt that is left behind has ended, abandoned, before the operation ends.
 /// - An operation without memory at the start is left out entirely. So is a `backoff_ticker`, which makes no
 ///   attempts.
 ///
@@ -54,8 +76,22 @@ struct observation {
 class ASIO_RETRY_DECL retry_observer {
 public:
     virtual ~retry_observer();
+
+    /// Whether it hears of the operation of this number. By default it hears of all.
+    ///
+    /// Asked before an operation starts. An operation of which nobody hears costs no memory and reads no clock
+    /// for the observer. Always the same answer for the same number.
+    virtual bool wants(std::uint64_t operation) noexcept;
+
     /// Called for each event, in their order.
     virtual void on_event(observation const& event) noexcept = 0;
 };
+
+/// An observer that tells all of these, in this order.
+///
+/// Each hears of the operations that it wants. Null pointers are left out; without any observer the result is
+/// null too.
+ASIO_RETRY_DECL std::shared_ptr<retry_observer>
+all_observers(std::vector<std::shared_ptr<retry_observer>> observers);
 
 } // namespace asio_retry

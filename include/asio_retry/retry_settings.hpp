@@ -119,9 +119,12 @@ struct retry_settings {
 
     /// Whether the decision depends on how long the operation has taken, or a gate, observer or hook needs
     /// that.
-    bool measures_time() const noexcept {
+    bool measures_time() const noexcept { return observer || measures_time_unobserved(); }
+
+    /// The same without the observer.
+    bool measures_time_unobserved() const noexcept {
         return max_elapsed || reset_after || limits_attempts() || gate_measures_time || wait_when_refused ||
-               observer || tells_events();
+               tells_events();
     }
 
     /// Whether a hook or predicate needs the facts of a retry_event.
@@ -133,8 +136,9 @@ namespace detail {
 /// Facts about settings that every operation would otherwise have to look up again.
 struct settings_facts {
     bool limits = false;      ///< `limits_attempts`
-    bool time = false;        ///< `measures_time`
-    bool story = false;       ///< a gate, observer, `on_success` or outer attempt hears of it
+    bool time = false;        ///< `measures_time`, apart from the observer
+    bool story = false;       ///< a gate, `on_success` or outer attempt hears of it
+    bool observed = false;    ///< it has an observer
     bool failures = false;    ///< whether a failure is retried depends on more than the failure
     bool wait_limits = false; ///< beside a deadline
 };

@@ -88,7 +88,8 @@ hedge_driver::plan hedge_driver::judge(attempt_state& attempt, std::exception_pt
     if (attempt.outcome == attempt_state::fate::dropped) {
         machine_.on_dropped(attempt.number());
     } else if (!machine_.wants_results()) {
-        machine_.on_unwanted(attempt.number(), machine_.was_too_late() ? now() : time_point());
+        bool const needs_time = machine_.was_too_late() || machine_.measures_successes();
+        machine_.on_unwanted(attempt.number(), needs_time ? now() : time_point());
     } else {
         try {
             if (attempt.outcome == attempt_state::fate::lost)

@@ -27,6 +27,7 @@ private:
 
 detached_attempt::detached_attempt(retry_driver& operation)
     : operation_(operation)
+    , number_(operation.machine().operation_number())
     , health_(operation.machine(), operation)
     , current_(operation.machine().current_attempt())
     , said_as_(health_.monitored(current_)) {

@@ -5,8 +5,9 @@
 namespace asio_retry {
 
 std::string_view to_string(interruption what) noexcept {
-    static constexpr std::string_view names[] = {"none", "attempt_timeout", "deadline", "cancellation"};
-    return detail::enumerator_name<interruption::cancellation>(names, what, "unknown interruption");
+    static constexpr std::string_view names[] = {"none", "attempt_timeout", "deadline", "cancellation",
+                                                 "beaten"};
+    return detail::enumerator_name<interruption::beaten>(names, what, "unknown interruption");
 }
 
 } // namespace asio_retry

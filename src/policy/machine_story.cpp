@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/policy/operation_story.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
+#include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
@@ -12,18 +13,11 @@
 #include <new>
 #include <tuple>
 
+#include "policy/observed_operations.hpp"
+
 // How gates, observers, hooks and predicates take part.
 
 namespace asio_retry {
-namespace {
-
-std::uint64_t next_operation() noexcept {
-    static std::atomic<std::uint64_t> last = 0;
-    return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-} // namespace
-
 /// Null without memory.
 detail::operation_story* retry_machine::story() noexcept {
     if (!story_)
@@ -35,7 +29,8 @@ detail::operation_story* retry_machine::story() noexcept {
 
 bool retry_machine::is_observed() const noexcept {
     retry_settings const& settings = policy_.settings();
-    return is_told_ && (observer_ || settings.gate_measures_time || settings.observer || settings.on_success);
+    return is_told_ &&
+           (observer_ || settings.gate_measures_time || is_policy_observed() || settings.on_success);
 }
 
 // --- the start
@@ -43,10 +38,10 @@ bool retry_machine::is_observed() const noexcept {
 void retry_machine::tell_start(time_point now) noexcept {
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_start, now);
-    if (!policy_.settings().observer || !makes_attempts_ || (story_ && story_->number != 0) || !story())
+    if (operation_number() == 0 || !makes_attempts_ || story_->is_observed)
         return;
-    story_->number = next_operation();
-    story_->initiated = now;
+    story_->is_observed = true;
+    story_->initiated = story_->idle_since = now;
     observation event;
     event.what = observation::kind::started;
     observe(event, now);
@@ -62,7 +57,9 @@ bool retry_machine::ask_gate(time_point now) noexcept {
         return !is_refused_;
     if (has_gate()) {
         time_point const asked = chooses_ || settings.gate_measures_time ? now : time_point();
-        admission const answer = chooses_ ? ask_choosers(asked) : settings.gate->admit(attempts_ + 1, asked);
+        std::string_view refuser;
+        admission const answer =
+            chooses_ ? ask_choosers(asked, refuser) : settings.gate->admit(attempts_ + 1, asked);
         if (answer.until > asked) {
             is_refused_ = true;
             error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
@@ -73,20 +70,20 @@ bool retry_machine::ask_gate(time_point now) noexcept {
                 story_->refused_for =
                     answer.until == time_point::max() ? duration::zero() : elapsed_between(asked, answer.until);
             }
-            observe_refusal(why, failure_kind::none, now);
+            observe_refusal(refuser, why, failure_kind::none, now);
             return false;
         }
     }
-    is_admitted_ = has_gate() || settings.observer;
+    is_admitted_ = has_gate() || is_policy_observed();
     began_ = now;
     return !cancelled(); // the gate or another thread may have cancelled
 }
 
-/// The policy's gate, then those of the operation. If a later one refuses, the attempt is abandoned in the
-/// earlier.
+/// The policy's gate, then those of the operation. If a later one refuses, `refuser` gets its name, and the
+/// attempt is abandoned in the earlier ones.
 [[gnu::noinline]] // or an operation with a gate alone is dearer
 admission
-retry_machine::ask_choosers(time_point now) noexcept {
+retry_machine::ask_choosers(time_point now, std::string_view& refuser) noexcept {
     std::uint64_t const number = attempts_ + 1;
     auto const& gate = policy_.settings().gate;
     admission answer = gate ? gate->admit(number, now) : admission(now);
@@ -96,6 +93,7 @@ retry_machine::ask_choosers(time_point now) noexcept {
         answer = one->admit(number, now);
         if (answer.until <= now)
             continue;
+        refuser = one->gate_name();
         for (auto* earlier = observer_; earlier != one; earlier = earlier->next)
             earlier->on_attempt_end(detail::unbegun(number, now));
         if (gate)
@@ -112,12 +110,13 @@ void retry_machine::draw_from(random& source) noexcept {
 
 /// Tells the observer that the next attempt begins. Returns false if the observer cancels.
 bool retry_machine::announce_attempt(time_point now) noexcept {
-    if (!has_policy_observer())
+    if (!is_policy_observed())
         return true;
     observation event;
     event.what = observation::kind::attempt_began;
     event.attempt = attempts_ + 1;
     story_->is_announced = true;
+    story_->idle += elapsed_between(story_->idle_since, now);
     observe(event, now);
     return stopping_ == stopping::no;
 }
@@ -163,9 +162,9 @@ detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noex
 
 retry_action retry_machine::tell_success(time_point now) noexcept {
     if (is_admitted_)
-        tell_attempt_end(attempt_end::how::succeeded, failure_kind::none, error_code(),
-                         story_ ? story_->heeded : pushback(), now);
-    tell_end(stop_reason::succeeded, error_code(), now);
+        tell_attempt_end(attempt_end::how::succeeded, failure_kind::none, nullptr,
+                         story_ ? story_->heeded : pushback(), interruption::none, now);
+    tell_end(stop_reason::succeeded, error_code(), nullptr, now);
     if (has_hooks_ || policy_.settings().on_success)
         call_on_success(now);
     return {};
@@ -190,8 +189,9 @@ pushback retry_machine::said_with(verdict const& failure) const noexcept {
 void retry_machine::tell_failure(verdict const& failure, std::optional<failure_kind> kind,
                                  time_point now) noexcept {
     if (!kind)
-        return tell_abandoned(now);
-    tell_attempt_end(attempt_end::how::failed, *kind, failure.error(), said_with(failure), now);
+        return tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, &failure, pushback(),
+                                interrupted_by_, now);
+    tell_attempt_end(attempt_end::how::failed, *kind, &failure, said_with(failure), interrupted_by_, now);
     kind_ = *kind;
 }
 
@@ -207,12 +207,13 @@ void retry_machine::tell_unjudged(verdict const& failure, time_point now) noexce
     tell_failure(failure, kind, now);
 }
 
-void retry_machine::tell_abandoned(time_point now) noexcept {
-    tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, aborted_error(), pushback(), now);
+void retry_machine::tell_abandoned(interruption stopped, time_point now) noexcept {
+    tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, nullptr, pushback(), stopped, now);
 }
 
-void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind, error_code const& error,
-                                     pushback said, time_point now) noexcept {
+/// Without a failure the attempt succeeded, or was abandoned.
+void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind, verdict const* failure,
+                                     pushback said, interruption stopped, time_point now) noexcept {
     is_admitted_ = false;
     std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
     failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // otherwise its cost is given back
@@ -226,15 +227,22 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         if (chooses_)
             detail::tell_all(observer_, &detail::machine_observer::on_attempt_end, end);
     }
-    if (!has_policy_observer() || !story_->is_announced)
+    if (!is_policy_observed() || !story_->is_announced)
         return;
     story_->is_announced = false;
+    story_->idle_since = std::max(story_->seen, now);
+    bool const is_abandoned = outcome == attempt_end::how::abandoned;
     observation event;
     event.what = observation::kind::attempt_ended;
     event.attempt = number;
-    event.error = error;
-    event.failure = outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;
+    if (failure)
+        describe(event, *failure);
+    if (is_abandoned)
+        event.error = aborted_error();
+    event.failure = is_abandoned ? failure_kind::permanent : kind;
     event.took = took;
+    event.stopped = stopped;
+    event.said = said;
     observe(event, now);
 }
 
@@ -252,7 +260,7 @@ bool retry_machine::take_lease(time_point now) noexcept {
         return true;
     if (story())
         ++story_->refusals;
-    observe_refusal(error_code(), kind_, now);
+    observe_refusal({}, error_code(), kind_, now);
     return false;
 }
 
@@ -270,65 +278,99 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
     }
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
-    if (!has_policy_observer())
+    if (!is_policy_observed())
         return;
     observation event;
     event.what = observation::kind::retry_decided;
     event.attempt = attempts_;
-    event.error = failure.error();
+    describe(event, failure);
     event.failure = kind_;
     event.delay = delay;
+    event.said = said_with(failure);
     observe(event, now);
 }
 
 // --- the end
 
-void retry_machine::tell_end(stop_reason reason, error_code const& error, time_point now) noexcept {
+/// `failure` is the cause of the operation's error; null if there is none.
+void retry_machine::tell_end(stop_reason reason, error_code const& error, verdict const* failure,
+                             time_point now) noexcept {
     if (is_admitted_)
-        tell_abandoned(now);
+        tell_abandoned(reason == stop_reason::cancelled ? interruption::cancellation : interruption::none, now);
     give_lease_back();
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_end, reason, now);
     is_told_ = story_ != nullptr; // only the story is left, which must be deleted
-    if (!has_policy_observer())
+    if (!is_policy_observed())
         return;
+    time_point const end = std::max(story_->seen, now);
     observation event;
     event.what = observation::kind::ended;
     event.attempt = attempts_;
+    if (failure) {
+        describe(event, *failure);
+        event.said = failure->said();
+    }
     event.error = error;
-    event.took = elapsed_between(story_->initiated, std::max(story_->seen, now));
+    event.took = elapsed_between(story_->initiated, end);
+    event.delay = story_->idle + elapsed_between(story_->idle_since, end);
     event.reason = reason;
     observe(event, now);
-    story_->number = 0;
+    story_->is_observed = false;
 }
 
 void retry_machine::end_story() noexcept {
     observer_ = nullptr; // it may be destroyed
-    tell_end(stop_reason::cancelled, aborted_error(), {});
+    tell_end(stop_reason::cancelled, aborted_error(), nullptr, {});
     if (story_)
         detail::operation_story::destroy(story_);
 }
 
 // --- the observer
 
-retry_observer::~retry_observer() = default;
-
-bool retry_machine::has_policy_observer() const noexcept {
-    return story_ && story_->number != 0;
+/// Asks the observer whether it wants this operation, before anything else is known of it.
+void retry_machine::ask_observer() noexcept {
+    std::uint64_t const number = detail::next_operation();
+    if (!policy_.settings().observer->wants(number) || !story())
+        return;
+    story_->number = number;
+    measures_time_ = true;
 }
 
-void retry_machine::observe_refusal(error_code const& refusal, failure_kind after, time_point now) noexcept {
-    if (!has_policy_observer())
+std::uint64_t retry_machine::operation_number() const noexcept {
+    return story_ ? story_->number : 0;
+}
+
+bool retry_machine::is_policy_observed() const noexcept {
+    return story_ && story_->is_observed;
+}
+
+/// Fills in the failure, and the limit that stopped the last attempt if that is the cause.
+void retry_machine::describe(observation& event, verdict const& failure) const noexcept {
+    event.error = failure.error();
+    event.exception = failure.exception();
+    event.status = failure.status();
+    if (failure.error() == timed_out_error()) {
+        event.stopped = interrupted_by_;
+        std::tie(event.limit, event.allowed) = reached_limit();
+    }
+}
+
+/// `gate` is the name of a chooser; empty: the policy's gate.
+void retry_machine::observe_refusal(std::string_view gate, error_code const& refusal, failure_kind after,
+                                    time_point now) noexcept {
+    if (!is_policy_observed())
         return;
     observation event;
     event.what = observation::kind::refused;
+    event.gate = gate.empty() ? policy_.settings().gate->name() : gate;
     event.attempt = attempts_ + 1;
     event.error = refusal;
     event.failure = after;
     observe(event, now);
 }
 
-/// Precondition: has_policy_observer(). The caller that ends an operation may not know the time.
+/// Precondition: is_policy_observed(). The caller that ends an operation may not know the time.
 void retry_machine::observe(observation& event, time_point now) noexcept {
     story_->seen = std::max(story_->seen, now);
     event.operation = story_->number;

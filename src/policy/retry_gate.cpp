@@ -7,6 +7,8 @@
 namespace asio_retry {
 namespace {
 
+thread_local std::string_view last_refuser = "all_gates";
+
 class gate_chain final : public retry_gate {
 public:
     explicit gate_chain(std::vector<std::shared_ptr<retry_gate>> gates) noexcept
@@ -15,6 +17,7 @@ public:
     bool acquire(failure_kind kind, time_point now) noexcept override {
         for (std::size_t i = 0; i < gates_.size(); ++i)
             if (!gates_[i]->acquire(kind, now)) {
+                last_refuser = gates_[i]->name();
                 while (i > 0)
                     gates_[--i]->give_back(kind);
                 return false;
@@ -31,6 +34,7 @@ public:
         for (std::size_t i = 0; i < gates_.size(); ++i) {
             admission const answer = gates_[i]->admit(number, now);
             if (answer.until > now) {
+                last_refuser = gates_[i]->name();
                 attempt_end unbegun;
                 unbegun.outcome = attempt_end::how::abandoned;
                 unbegun.number = number;
@@ -51,6 +55,8 @@ public:
     bool measures_time() const noexcept override {
         return std::ranges::any_of(gates_, [](auto const& gate) { return gate->measures_time(); });
     }
+
+    std::string_view name() const noexcept override { return last_refuser; }
 
 private:
     std::vector<std::shared_ptr<retry_gate>> const gates_;
@@ -74,6 +80,10 @@ void retry_gate::on_end(attempt_end const&) noexcept {}
 
 bool retry_gate::measures_time() const noexcept {
     return false;
+}
+
+std::string_view retry_gate::name() const noexcept {
+    return "gate";
 }
 
 std::shared_ptr<retry_gate> all_gates(std::vector<std::shared_ptr<retry_gate>> gates) {

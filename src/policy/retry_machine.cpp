@@ -90,7 +90,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
         timed_out = verdict::timed_out(v);
     if (is_admitted_) {
         if (interrupted_by == interruption::cancellation)
-            tell_abandoned(now);
+            tell_abandoned(interruption::cancellation, now);
         else if (is_cancelled || interrupted_by == interruption::deadline)
             tell_unjudged(timed_out ? *timed_out : v, now);
     }
@@ -225,7 +225,7 @@ retry_action retry_machine::end_after(stop_reason reason, verdict const& failure
 }
 
 retry_action retry_machine::on_exception(error_code const& code, std::exception_ptr thrown, time_point now) {
-    verdict const failure = verdict::failure(code);
+    verdict const failure = verdict::failure(code, thrown);
     interrupted_by_ = interruption::none;
     wish_ = detail::retry_wish::undecidable;
     if (is_admitted_ &&
@@ -285,8 +285,11 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     action.error = replacement;
     if (names_rejected_ && failure.is_rejected() && !replacement)
         action.error = error::exhausted;
-    if (is_told_)
-        tell_end(reason, action.error ? action.error : failure.error(), now);
+    if (is_told_) {
+        bool const is_own = !replacement || replacement == failure.error();
+        verdict const other = is_own ? failure : verdict::failure(replacement, thrown);
+        tell_end(reason, action.error ? action.error : failure.error(), &other, now);
+    }
     action.thrown = std::move(thrown);
     if (replacement && failure.is_permanent() && policy_.settings().is_nested)
         detail::mark_permanent(action.error, action.thrown); // the outer retry has to see the mark

@@ -34,8 +34,9 @@ retry_policy retry_policy::changed(Change change) const {
     result.settings_ = detail::shared_value<detail::kept_settings>::make(kept(), [&](detail::kept_settings& s) {
         change(s);
         s.facts = {.limits = s.limits_attempts(),
-                   .time = s.measures_time(),
-                   .story = s.gate || s.observer || s.on_success || s.outer,
+                   .time = s.measures_time_unobserved(),
+                   .story = s.gate || s.on_success || s.outer,
+                   .observed = s.observer != nullptr,
                    .failures = !s.retry_sent ||
                                std::holds_alternative<retry_settings::event_predicate>(s.retry_if) ||
                                std::holds_alternative<retry_settings::kind_predicate>(s.retry_if),

@@ -5,6 +5,8 @@
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/permanent.hpp>
 
+#include "traffic/hedge_story.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -14,14 +16,17 @@ hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attemp
     , attempts_(attempts.data()) {
     assert(attempts.size() >= policy_.settings().max_attempts());
     measures_successes_ = policy_.settings().observed || common().gate_measures_time;
+    is_told_ = common().gate != nullptr;
+    if (common().observer)
+        ask_observer();
 }
 
 inline void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
-                                       pushback said, time_point now) noexcept {
+                                       pushback said, time_point now, verdict const* failure) noexcept {
     if (auto const& marks = attempts_[number - 1].marks; marks && marks->sent)
         on_sent();
-    if (common().gate || chooser_)
-        tell_end(number, outcome, kind, said, now);
+    if (is_told_)
+        tell_end(number, outcome, kind, said, failure, now);
 }
 
 hedge_machine::~hedge_machine() {
@@ -32,11 +37,17 @@ hedge_machine::~hedge_machine() {
     }
     drop_ready();
     give_lease_back();
+    if (story_) {
+        observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
+        delete story_;
+    }
 }
 
 // --- the next step
 
 void hedge_machine::start(time_point now) {
+    if (story_)
+        observe_start(now);
     if (auto const& timeout = common().total_timeout)
         deadline_ = std::min(deadline_, saturating_add(now, *timeout));
     if (auto const& deadline = common().deadline)
@@ -67,6 +78,8 @@ hedge_action hedge_machine::next(time_point now) {
         return action;
     };
     if (phase_ == phase::open)
+        go_on(now);
+    if (phase_ == phase::open && is_ready_ && story_ && !announce(now)) // the observer has cancelled
         go_on(now);
     if (phase_ == phase::open) {
         if (is_ready_)
@@ -99,6 +112,8 @@ hedge_action hedge_machine::next(time_point now) {
     phase_ = phase::over;
     if (running_ > 0)
         on_sent(); // those that are left behind still may
+    if (story_)
+        observe_end(reason_, error_, thrown_, now);
     return delivery();
 }
 
@@ -197,8 +212,10 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
     std::uint64_t const number = begun_ + 1u;
     if (common().gate || chooser_) {
         time_point const asked = chooser_ || common().gate_measures_time ? now : time_point();
-        admission const answer = chooser_ ? ask_chooser(asked) : common().gate->admit(number, asked);
+        std::string_view refuser;
+        admission const answer = chooser_ ? ask_chooser(asked, refuser) : common().gate->admit(number, asked);
         if (answer.until > asked) {
+            observe_refusal(refuser, answer.refusal ? answer.refusal : detail::attempt_refused_error(), now);
             give_lease_back();
             no_more_ = true;
             reason_ = stop_reason::refused;
@@ -219,16 +236,19 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
     }
 }
 
-/// The policy's gate, then that of the operation. If the later one refuses, the attempt is abandoned in the
-/// earlier.
-admission hedge_machine::ask_chooser(time_point now) noexcept {
+/// The policy's gate, then that of the operation. If the later one refuses, `refuser` gets its name, and the
+/// attempt is abandoned in the earlier.
+admission hedge_machine::ask_chooser(time_point now, std::string_view& refuser) noexcept {
     std::uint64_t const number = begun_ + 1u;
     auto const& gate = common().gate;
     admission answer = gate ? gate->admit(number, now) : admission(now);
     if (answer.until > now)
         return answer;
     answer = chooser_->admit(number, now);
-    if (answer.until > now && gate)
+    if (answer.until <= now)
+        return answer;
+    refuser = chooser_->gate_name();
+    if (gate)
         gate->on_end(detail::unbegun(number, now));
     return answer;
 }
@@ -276,6 +296,8 @@ void hedge_machine::drop_ready() noexcept {
     if (!std::exchange(is_ready_, false))
         return;
     tell_gates(detail::unbegun(begun_ + 1u, admitted_at_));
+    if (is_observed() && story_->announces(begun_ + 1u))
+        observe_attempt_end(begun_ + 1u, failure_kind::none, nullptr, true, pushback(), {});
     give_lease_back();
 }
 
@@ -285,6 +307,7 @@ bool hedge_machine::take_lease(time_point now) noexcept {
         return true;
     has_lease_ = gate->acquire(failure_kind::transient, now);
     if (!has_lease_) {
+        observe_refusal({}, error_code(), now);
         no_more_ = true;
         reason_ = stop_reason::budget;
     }
@@ -313,6 +336,8 @@ bool hedge_machine::on_success(std::uint64_t number, time_point now) {
 bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, time_point now) {
     assert(!failure.succeeded());
     take(number);
+    if (story_)
+        story_->last = failure;
     has_marked_ = has_marked_ || failure.is_permanent();
     if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
         end_failed(number, failure, true, std::nullopt, now);
@@ -400,9 +425,12 @@ bool hedge_machine::on_exception(std::uint64_t number, error_code const& code, s
     }
     bool const has_answer =
         code == error::predicate_threw; // the server has answered, but there is no decision on its result
-    end_attempt(number, has_answer ? attempt_end::how::failed : attempt_end::how::abandoned,
-                has_answer ? failure_kind::permanent : failure_kind::none,
-                has_answer ? at(number).heeded : pushback(), now);
+    verdict const failure = verdict::failure(code, thrown);
+    if (has_answer)
+        end_attempt(number, attempt_end::how::failed, failure_kind::permanent, at(number).heeded, now,
+                    &failure);
+    else
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
     end(phase::closed, stop_reason::not_retryable, 0, code, std::move(thrown));
     return false;
 }
@@ -440,15 +468,15 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     if (wanted)
         wish = *wanted ? detail::retry_wish::wanted : detail::retry_wish::refused;
     if (auto const kind = detail::heard_kind(failure, timed_out, wish))
-        end_attempt(number, attempt_end::how::failed, *kind, said, now);
+        end_attempt(number, attempt_end::how::failed, *kind, said, now, &failure);
     else
-        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now, &failure);
     return said;
 }
 
 [[gnu::noinline]] // or a hedge without a gate is dearer
 void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
-                             time_point now) noexcept {
+                             verdict const* failure, time_point now) noexcept {
     failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
     time_point const began = attempts_[number - 1].began;
     bool const is_abandoned = outcome == attempt_end::how::abandoned; // the time of its end may be unknown
@@ -456,6 +484,8 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
                            began < attempts_[result_ - 1].began;
     tell_gates({outcome, kind, after, number, is_abandoned ? began : now,
                 is_abandoned ? duration::zero() : elapsed_between(began, now), said, is_beaten});
+    if (is_observed() && story_->announces(number))
+        observe_attempt_end(number, kind, failure, is_abandoned, said, now);
 }
 
 /// The verdict's own pushback takes precedence over the one that the attempt reported.

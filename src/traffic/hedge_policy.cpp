@@ -53,6 +53,10 @@ hedge_policy hedge_policy::gate(std::shared_ptr<retry_gate> shared) const {
     return with_common(settings().common.gate(std::move(shared)));
 }
 
+hedge_policy hedge_policy::observe(std::shared_ptr<retry_observer> shared) const {
+    return with_common(settings().common.observe(std::move(shared)));
+}
+
 hedge_policy hedge_policy::total_timeout(saturating_duration greatest) const {
     return with_common(settings().common.total_timeout(greatest));
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -47,6 +48,7 @@ public:
     /// The probability that an attempt is refused at `now`.
     double rejection(time_point now) const noexcept;
 
+    std::string_view name() const noexcept override { return "adaptive_throttle"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }

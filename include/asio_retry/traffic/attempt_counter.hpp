@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -27,6 +28,7 @@ public:
     /// The attempts that began within the window.
     attempt_histogram recent(time_point now) const noexcept;
 
+    std::string_view name() const noexcept override { return "attempt_counter"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
     bool measures_time() const noexcept override { return true; }
 

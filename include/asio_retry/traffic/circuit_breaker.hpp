@@ -88,6 +88,7 @@ public:
     /// Closes it and forgets all earlier attempts. Attempts that still run count when they end.
     void reset() noexcept;
 
+    std::string_view name() const noexcept override { return "circuit_breaker"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }

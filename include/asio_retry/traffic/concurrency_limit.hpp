@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace asio_retry {
@@ -113,6 +114,7 @@ public:
     /// How many attempts run.
     std::uint32_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
 
+    std::string_view name() const noexcept override { return "concurrency_limit"; }
     admission admit(std::uint64_t, time_point now) noexcept override {
         std::uint32_t count = in_flight_.load(std::memory_order_relaxed);
         while (count < limit())

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -30,6 +31,7 @@ public:
     /// The end of the last cooldown; time_point::min() if there was none.
     time_point until() const noexcept;
 
+    std::string_view name() const noexcept override { return "cooldown"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }

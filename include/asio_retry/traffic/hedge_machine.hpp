@@ -18,6 +18,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
+
+namespace asio_retry::detail {
+struct hedge_story;
+}
 
 namespace asio_retry {
 
@@ -81,6 +86,7 @@ public:
     void choose_with(detail::machine_observer* chooser) noexcept {
         chooser_ = chooser;
         measures_successes_ = measures_successes_ || chooser;
+        is_told_ = is_told_ || chooser;
     }
 
     /// Asks `probe` too whether to stop, before every attempt and after every callback. It must outlive the
@@ -123,7 +129,7 @@ public:
     /// It has completed after its result ceased to matter.
     ///
     /// After the deadline it timed out; otherwise it is abandoned. `now` must be the time only if
-    /// `was_too_late`.
+    /// `was_too_late` or `measures_successes`.
     void on_unwanted(std::uint64_t attempt, time_point now) noexcept;
     /// @}
 
@@ -189,6 +195,9 @@ public:
     /// Whether `on_success` needs the time.
     bool measures_successes() const noexcept { return measures_successes_; }
 
+    /// The number of the operation for its observer; 0 if no observer hears of it.
+    std::uint64_t operation_number() const noexcept;
+
 private:
     enum class phase : unsigned char {
         open,   // no result yet
@@ -210,11 +219,11 @@ private:
     void begin_another(time_point now);
     void make_ready(time_point now, verdict const* after = nullptr);
     void end_by_hook(verdict const* after) noexcept;
-    admission ask_chooser(time_point now) noexcept;
+    admission ask_chooser(time_point now, std::string_view& refuser) noexcept;
     void drop_ready() noexcept;
     void tell_gates(attempt_end const& end) noexcept;
     void tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
-                  time_point now) noexcept;
+                  verdict const* failure, time_point now) noexcept;
     hedge_action launch(time_point now);
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
@@ -225,16 +234,30 @@ private:
              std::exception_ptr thrown = {}) noexcept;
     hedged_attempt& take(std::uint64_t number) noexcept;
     void end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
-                     time_point now) noexcept;
+                     time_point now, verdict const* failure = nullptr) noexcept;
     pushback end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
                         std::optional<bool> wanted, time_point now) noexcept;
     pushback said_with(std::uint64_t number, verdict const& failure) const noexcept;
     void record(hedged_attempt& one, time_point now) noexcept;
+    // The story for the observer, if there is one.
+    void ask_observer() noexcept;
+    bool is_observed() const noexcept;
+    void observe(observation& event, time_point now) noexcept;
+    void observe_start(time_point now) noexcept;
+    bool announce(time_point now) noexcept;
+    void observe_attempt_end(std::uint64_t number, failure_kind kind, verdict const* failure, bool is_abandoned,
+                             pushback said, time_point now) noexcept;
+    void observe_refusal(std::string_view gate, error_code const& refusal, time_point now) noexcept;
+    void observe_end(stop_reason reason, error_code const& error, std::exception_ptr const& thrown,
+                     time_point now) noexcept;
+    void describe_deadline(observation& event) const noexcept;
+    interruption stopped_by() const noexcept;
 
     hedge_policy policy_;
     hedged_attempt* attempts_;
     detail::cancellation_probe const* probe_ = nullptr;
     detail::machine_observer* chooser_ = nullptr;
+    detail::hedge_story* story_ = nullptr; // its own
     time_point deadline_ = (time_point::max)();
     time_point tells_at_ = (time_point::max)(); // when running attempts are told next
     time_point started_{};
@@ -258,6 +281,7 @@ private:
     bool is_lost_ = false;
     bool has_marked_ = false; // an attempt has failed with a permanent error
     bool measures_successes_ = false;
+    bool is_told_ = false; // a gate or an observer is
 };
 
 } // namespace asio_retry

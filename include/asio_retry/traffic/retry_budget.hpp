@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -52,6 +53,7 @@ public:
     /// How many retries would be granted at `now`, with fractions.
     double balance(time_point now) const noexcept;
 
+    std::string_view name() const noexcept override { return "retry_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;
     void on_end(attempt_end const& end) noexcept override;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -32,6 +33,7 @@ public:
     /// How many attempts run and how many retries wait.
     std::uint64_t in_flight() const noexcept;
 
+    std::string_view name() const noexcept override { return "share_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;
     admission admit(std::uint64_t number, time_point now) noexcept override;

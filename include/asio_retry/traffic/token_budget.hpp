@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -38,6 +39,7 @@ public:
     /// How many tokens there are.
     double balance() const noexcept;
 
+    std::string_view name() const noexcept override { return "token_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;
     void on_end(attempt_end const& end) noexcept override;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -40,6 +41,7 @@ public:
     /// they paid.
     std::int64_t balance(time_point now) const noexcept;
 
+    std::string_view name() const noexcept override { return "window_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;
     admission admit(std::uint64_t number, time_point now) noexcept override;

@@ -4,6 +4,7 @@
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_machine.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -36,6 +37,7 @@ private:
             machine_.on_progress(clock_.now());
     }
     void on_pushback(pushback said) noexcept override { machine_.heed(said); }
+    std::uint64_t operation_number() const noexcept override { return machine_.operation_number(); }
     detail::shared_value<nested_marks> marks() override { return machine_.marks_of_nested(); }
 
     retry_machine& machine_;

@@ -32,6 +32,7 @@ private:
         return choice_.choose(number, now);
     }
     void on_attempt_end(attempt_end const& end) noexcept override { choice_.on_end(end); }
+    std::string_view gate_name() const noexcept override { return "endpoint_set"; }
 
     endpoint_choice choice_;
 };

@@ -48,6 +48,7 @@ private:
     void on_healthy() noexcept override {}
     void on_sent() noexcept override { machine_->on_sent(); }
     void on_pushback(pushback said) noexcept override { machine_->heed(current_.number, said); }
+    std::uint64_t operation_number() const noexcept override { return machine_->operation_number(); }
     shared_value<nested_marks> marks() override { return machine_->marks_of_nested(current_.number); }
 
     hedge_machine* machine_ = nullptr;

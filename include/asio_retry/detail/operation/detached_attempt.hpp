@@ -75,9 +75,11 @@ private:
     void on_sent() noexcept override;
     void on_progress() noexcept override;
     void on_pushback(pushback said) noexcept override;
+    std::uint64_t operation_number() const noexcept override { return number_; }
     shared_value<nested_marks> marks() override;
 
     retry_driver& operation_;
+    std::uint64_t const number_; // of the operation, which may end before
     attempt_health<retry_driver> health_;
     attempt current_;
     attempt const& said_as_; // the operation's attempt, valid while this is that attempt

@@ -4,6 +4,7 @@
 #include <asio_retry/pushback.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace asio_retry::detail {
 
@@ -29,6 +30,9 @@ public:
 
     /// See `attempt::heed`.
     virtual void on_pushback(pushback) noexcept {}
+
+    /// See `attempt::operation`.
+    virtual std::uint64_t operation_number() const noexcept { return 0; }
 
     /// The marks for a nested retry; null if nothing would read them.
     virtual shared_value<nested_marks> marks() { return {}; }

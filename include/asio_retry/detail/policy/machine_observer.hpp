@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <string_view>
 
 namespace asio_retry::detail {
 
@@ -52,6 +53,7 @@ public:
         return now;
     }
     virtual void on_attempt_end(attempt_end const&) noexcept {}
+    virtual std::string_view gate_name() const noexcept { return "gate"; }
     /// @}
 
     /// The observer that the machine got before this one, or null.

@@ -38,7 +38,8 @@ struct alignas(rule_state) operation_story {
     duration refused_for = duration::zero(); // until the time that the gate named; zero if it named none
     std::uint64_t has_failure : 1 = false;
     std::uint64_t is_announced : 1 = false; // the observer knows of the attempt that begins or runs
-    std::uint64_t refusals : 62 = 0;        // since the last reset of the failures
+    std::uint64_t is_observed : 1 = false;  // between the start and the end
+    std::uint64_t refusals : 61 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
@@ -47,9 +48,11 @@ struct alignas(rule_state) operation_story {
     duration waited{}; // since the last reset; for max_waited
 
     // For the observer.
-    std::uint64_t number = 0; // of the operation; 0 before the start, after the end, and without an observer
+    std::uint64_t number = 0;                   // of the operation; 0 if no observer hears of it
     time_point initiated = (time_point::max)(); // used by hooks too, from the first reset on
     time_point seen{};                          // the time of the last event
+    time_point idle_since{};                    // the start, or the end of the last attempt
+    duration idle{};                            // without an attempt, before the last one began
 
     /// Makes one for `rules` rules, and with a pulse if `has_pulse`; null without memory.
     static operation_story* make(std::size_t rules, bool has_pulse) noexcept {

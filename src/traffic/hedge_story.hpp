@@ -1,0 +1,25 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+#include <asio_retry/verdict.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace asio_retry::detail {
+
+/// The part of a hedge_machine for an observer.
+struct hedge_story {
+    std::uint64_t number = 0;    // of the operation
+    bool is_observed = false;    // between the start and the end
+    std::uint32_t announced = 0; // attempts that the observer has heard begin and not end, a bit for each
+    time_point initiated{};
+    time_point seen{};           // the time of the last event
+    time_point idle_since{};     // when the last announced attempt ended; without meaning while one runs
+    duration idle{};             // without an attempt, before that
+    std::optional<verdict> last; // failure of an attempt
+
+    bool announces(std::uint64_t attempt) const noexcept { return (announced >> attempt & 1u) != 0; }
+};
+
+} // namespace asio_retry::detail
