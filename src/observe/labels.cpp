@@ -16,8 +16,9 @@ constexpr bool is_letter(char c) noexcept {
     return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
 }
 
-/// The number of bytes of the first character; 0 if it is not UTF-8 (RFC 3629, section 4).
-std::size_t length_of_first(std::string_view text) noexcept {
+} // namespace
+
+std::size_t length_of_first_character(std::string_view text) noexcept {
     auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     auto const is_tail = [&](std::size_t i, unsigned least = 0x80, unsigned greatest = 0xbf) {
         return least <= byte(i) && byte(i) <= greatest;
@@ -35,6 +36,8 @@ std::size_t length_of_first(std::string_view text) noexcept {
                    : 0;
     return 0;
 }
+
+namespace {
 
 class label_reader {
 public:
@@ -88,7 +91,7 @@ private:
                 result_ += '"';
                 return;
             }
-            std::size_t length = length_of_first(rest_);
+            std::size_t length = length_of_first_character(rest_);
             if (length == 0)
                 fail("must be UTF-8");
             if (c == '\\' && (next == "\\" || next == "\"" || next == "n"))
@@ -116,7 +119,7 @@ bool is_metric_name(std::string_view name) noexcept {
 
 bool is_utf_8(std::string_view text) noexcept {
     while (!text.empty()) {
-        std::size_t const length = length_of_first(text);
+        std::size_t const length = length_of_first_character(text);
         if (length == 0)
             return false;
         text.remove_prefix(length);

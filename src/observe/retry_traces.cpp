@@ -1,0 +1,329 @@
+#include <asio_retry/observe/retry_traces.hpp>
+
+#include "observe/exposition.hpp"
+#include "observe/span.hpp"
+#include "observe/trace_parent.hpp"
+#include "text/shown_text.hpp"
+#include "traffic/option_rules.hpp"
+
+#include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/random.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace asio_retry {
+namespace detail {
+namespace {
+
+trace_options checked(trace_options const& o) {
+    if (!is_utf_8(o.service))
+        refuse("retry_traces.service", shown(o.service), "must be UTF-8");
+    demand(0 <= o.sampled && o.sampled <= 1, "retry_traces.sampled", o.sampled, "must be in [0, 1]");
+    demand(1 <= o.greatest && o.greatest <= 10'000'000, "retry_traces.greatest", o.greatest,
+           "must be from 1 to 10000000");
+    return o;
+}
+
+std::int64_t system_time_of_zero() {
+    using std::chrono::nanoseconds;
+    auto const system = std::chrono::system_clock::now().time_since_epoch();
+    auto const steady = std::chrono::steady_clock::now().time_since_epoch();
+    return (std::chrono::duration_cast<nanoseconds>(system) - steady).count();
+}
+
+/// No id is 0.
+std::uint64_t id_of(std::uint64_t drawn) noexcept {
+    return drawn == 0 ? 1 : drawn;
+}
+
+} // namespace
+
+/// The spans of all operations that one `retry_traces` hears of.
+///
+/// The events of one operation come one after the other, so that only the tables need the mutex.
+class trace_store {
+public:
+    explicit trace_store(trace_options const& options)
+        : service_(options.service)
+        , sampled_(options.sampled)
+        , greatest_(options.greatest)
+        , seed_(options.seed ? *options.seed : entropy_seed())
+        , epoch_(options.epoch ? options.epoch->time_since_epoch().count() : system_time_of_zero()) {
+        running_.reserve(std::min<std::size_t>(greatest_, 1'000));
+    }
+
+    bool is_sampled(std::uint64_t operation) noexcept {
+        if (sampled_ <= 0 || sampled_ >= 1)
+            return sampled_ >= 1;
+        return static_cast<double>(random(seed_, ordinal_of(operation))() >> 11) * 0x1p-53 < sampled_;
+    }
+
+    /// The ids of an attempt, or of the operation itself: number 0.
+    trace_parent ids(std::uint64_t operation, std::uint64_t attempt, trace_parent const& parent) noexcept {
+        std::uint64_t const ordinal = operation == 0 ? next_unsampled() : ordinal_of(operation);
+        bool const samples = parent.is_present ? parent.is_sampled : operation != 0 && is_sampled(operation);
+        random of_trace(seed_, ordinal);
+        of_trace(); // the first one decides whether it is sampled
+        trace_parent result = parent;
+        if (!parent.is_present) {
+            result.trace_high = id_of(of_trace());
+            result.trace_low = of_trace();
+        }
+        result.span = id_of(random(seed_ + 1 + attempt, ordinal)());
+        result.is_sampled = samples;
+        result.is_present = true;
+        return result;
+    }
+
+    void hear(observation const& event, trace_parent const& parent) noexcept {
+        try {
+            hear_of(event, parent);
+        } catch (...) {
+            ++dropped_;
+        }
+    }
+
+    /// Puts the spans back if there is no memory for their text.
+    std::string otlp_json(std::size_t most) {
+        std::list<trace_span> taken;
+        {
+            std::lock_guard const lock(mutex_);
+            auto const count = static_cast<std::ptrdiff_t>(std::min(most, ended_.size()));
+            taken.splice(taken.end(), ended_, ended_.begin(), std::next(ended_.begin(), count));
+        }
+        try {
+            std::string text = otlp_text(service_, taken, epoch_);
+            kept_ -= taken.size();
+            return text;
+        } catch (...) {
+            std::lock_guard const lock(mutex_);
+            ended_.splice(ended_.begin(), taken);
+            throw;
+        }
+    }
+
+    std::size_t ended() const noexcept {
+        std::lock_guard const lock(mutex_);
+        return ended_.size();
+    }
+
+    std::uint64_t dropped() const noexcept { return dropped_; }
+
+private:
+    /// An operation that runs. One thread at a time uses it.
+    struct operation_trace {
+        trace_span whole;
+        std::vector<trace_span> attempts; // that run
+        trace_parent parent;
+    };
+
+    /// The first operation that this object hears of has the ordinal 1, so that ids are repeatable.
+    std::uint64_t ordinal_of(std::uint64_t operation) noexcept {
+        std::uint64_t first = first_.load(std::memory_order_relaxed);
+        if (first == 0 && first_.compare_exchange_strong(first, operation, std::memory_order_relaxed))
+            first = operation;
+        return operation - first + 1;
+    }
+
+    std::uint64_t next_unsampled() noexcept { return ~unsampled_.fetch_add(1, std::memory_order_relaxed); }
+
+    bool take_room() noexcept {
+        std::size_t kept = kept_.load(std::memory_order_relaxed);
+        while (kept < greatest_)
+            if (kept_.compare_exchange_weak(kept, kept + 1, std::memory_order_relaxed))
+                return true;
+        ++dropped_;
+        return false;
+    }
+
+    void hear_of(observation const& event, trace_parent const& parent) {
+        using enum observation::kind;
+        if (event.what == started)
+            return begin(event, parent);
+        operation_trace* const found = find(event.operation);
+        switch (event.what) {
+        case started:
+            break;
+        case attempt_began:
+            return begin_attempt(found, event);
+        case attempt_ended:
+            if (found)
+                end_attempt(*found, event);
+            break;
+        case retry_decided:
+        case refused:
+            if (found)
+                found->whole.add(event);
+            break;
+        case ended:
+            if (found)
+                end(*found, event);
+            break;
+        }
+    }
+
+    operation_trace* find(std::uint64_t operation) noexcept {
+        std::lock_guard const lock(mutex_);
+        auto const found = running_.find(operation);
+        return found == running_.end() ? nullptr : &found->second; // other operations do not move it
+    }
+
+    void begin(observation const& event, trace_parent const& parent) {
+        if (!take_room())
+            return;
+        operation_trace made;
+        made.parent = parent;
+        made.whole.ids = ids(event.operation, 0, parent);
+        made.whole.parent = parent.is_present ? parent.span : 0;
+        made.whole.has_remote_parent = parent.is_present;
+        made.whole.is_hedge = event.is_hedge;
+        made.whole.operation = event.operation;
+        made.whole.start = event.now;
+        try {
+            std::lock_guard const lock(mutex_);
+            running_.emplace(event.operation, std::move(made));
+        } catch (...) {
+            --kept_;
+            throw;
+        }
+    }
+
+    void begin_attempt(operation_trace* of, observation const& event) {
+        if (!of) { // the operation was dropped
+            ++dropped_;
+            return;
+        }
+        if (event.is_hedge && event.attempt > 1)
+            of->whole.add(event);
+        if (!take_room())
+            return;
+        trace_span made;
+        made.ids = ids(event.operation, event.attempt, of->parent);
+        made.parent = of->whole.ids.span;
+        made.is_hedge = event.is_hedge;
+        made.operation = event.operation;
+        made.attempt = event.attempt;
+        made.start = event.now;
+        try {
+            of->attempts.push_back(std::move(made));
+        } catch (...) {
+            --kept_;
+            throw;
+        }
+    }
+
+    void end_attempt(operation_trace& of, observation const& event) {
+        auto const found = std::ranges::find(of.attempts, event.attempt, &trace_span::attempt);
+        if (found == of.attempts.end())
+            return;
+        trace_span closed = std::move(*found);
+        of.attempts.erase(found);
+        keep(std::move(closed), event);
+    }
+
+    void end(operation_trace& of, observation const& event) {
+        trace_span closed = std::move(of.whole);
+        {
+            std::lock_guard const lock(mutex_);
+            running_.erase(event.operation);
+        }
+        keep(std::move(closed), event);
+    }
+
+    void keep(trace_span span, observation const& event) {
+        try {
+            span.close(event);
+            std::list<trace_span> one;
+            one.push_back(std::move(span));
+            std::lock_guard const lock(mutex_);
+            ended_.splice(ended_.end(), one);
+        } catch (...) {
+            --kept_;
+            throw;
+        }
+    }
+
+    std::string const service_;
+    double const sampled_;
+    std::size_t const greatest_;
+    std::uint64_t const seed_;
+    std::int64_t const epoch_;
+    std::atomic<std::uint64_t> first_ = 0;
+    std::atomic<std::uint64_t> unsampled_ = 0;
+    std::atomic<std::size_t> kept_ = 0; // spans in memory
+    std::atomic<std::uint64_t> dropped_ = 0;
+    std::mutex mutable mutex_;
+    std::unordered_map<std::uint64_t, operation_trace> running_;
+    std::list<trace_span> ended_;
+};
+
+} // namespace detail
+
+// --- requests
+
+request_trace::request_trace(std::shared_ptr<detail::trace_store> store, detail::trace_parent const& parent,
+                             std::string_view field)
+    : store_(std::move(store))
+    , parent_(std::make_unique<detail::trace_parent const>(parent))
+    , field_(parent.is_present ? field : std::string_view()) {}
+
+request_trace::~request_trace() = default;
+
+std::string request_trace::traceparent(attempt const& which) const {
+    if (parent_->is_present && !parent_->is_sampled)
+        return field_;
+    return detail::to_field(store_->ids(which.operation(), which.number, *parent_));
+}
+
+bool request_trace::wants(std::uint64_t operation) noexcept {
+    return parent_->is_present ? parent_->is_sampled : store_->is_sampled(operation);
+}
+
+void request_trace::on_event(observation const& event) noexcept {
+    store_->hear(event, *parent_);
+}
+
+// --- all operations
+
+retry_traces::retry_traces(trace_options const& options)
+    : store_(std::make_shared<detail::trace_store>(detail::checked(options))) {}
+
+retry_traces::~retry_traces() = default;
+
+std::string retry_traces::traceparent(attempt const& which) const {
+    return detail::to_field(store_->ids(which.operation(), which.number, {}));
+}
+
+std::shared_ptr<request_trace> retry_traces::request(std::string_view traceparent) const {
+    detail::trace_parent const parent = detail::parse_traceparent(traceparent);
+    return std::shared_ptr<request_trace>(new request_trace(store_, parent, traceparent));
+}
+
+std::string retry_traces::otlp_json(std::size_t most) {
+    return store_->otlp_json(most);
+}
+
+std::size_t retry_traces::ended() const noexcept {
+    return store_->ended();
+}
+
+std::uint64_t retry_traces::dropped() const noexcept {
+    return store_->dropped();
+}
+
+bool retry_traces::wants(std::uint64_t operation) noexcept {
+    return store_->is_sampled(operation);
+}
+
+void retry_traces::on_event(observation const& event) noexcept {
+    store_->hear(event, {});
+}
+
+} // namespace asio_retry
