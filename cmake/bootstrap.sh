@@ -21,7 +21,8 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --output FOLDER    for the results, build/bench/results by default
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, into build/services, and hiredis, libpq and SQLite, as `test` does
+  install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
+                       hiredis, libpq and SQLite, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -156,6 +157,7 @@ install_services() {
     has_postgres || get_postgres
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
+    has_schema || get_schema || name_missing "schema of OpenTelemetry"
     for program in nginx haproxy prometheus promtool redis-server; do
         is_command $program || name_missing $program
     done
@@ -197,6 +199,26 @@ get_postgres() {
         { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || { failed=1; return; }
     # shellcheck disable=SC2046 # a list of words
     get "$server" tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')
+}
+
+# How OpenTelemetry's own JavaScript decodes its protocol. Later versions of the package have no schema.
+schema=@opentelemetry/otlp-transformer
+schema_version=0.212.0
+
+has_schema() {
+    grep -q "\"version\": \"$schema_version\"" "build/services/otlp/node_modules/$schema/package.json" 2>/dev/null
+}
+
+get_schema() {
+    is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
+    say "unpacking $schema in build/services/otlp"
+    rm -rf build/services/otlp build/services/otlp.new
+    mkdir -p build/services/otlp.new
+    npm install --silent --prefix build/services/otlp.new --prefer-offline --ignore-scripts --no-audit --no-fund \
+        "$schema@$schema_version" &&
+        mv build/services/otlp.new build/services/otlp && return
+    rm -rf build/services/otlp.new
+    return 1
 }
 
 # depends_of PACKAGE
