@@ -71,7 +71,7 @@ std::string status(services& shared) {
             << ",\"method\":" << as_json_string(each.method) << ",\"target\":" << as_json_string(each.target)
             << ",\"status\":" << each.status << ",\"attempts\":" << each.attempts
             << ",\"ms\":" << each.took.count() << ",\"cause\":" << as_json_string(each.cause)
-            << ",\"error\":" << as_json_string(each.error) << '}';
+            << ",\"end\":" << as_json_string(each.end) << '}';
         separator = ",";
     }
     out << "]}";

@@ -20,7 +20,7 @@ public:
         std::uint64_t attempts = 0;
         std::chrono::milliseconds took{};
         std::string cause; ///< in words
-        std::string error; ///< of the last attempt
+        std::string end;   ///< why it was not tried again
         std::chrono::system_clock::time_point at = std::chrono::system_clock::now();
     };
 

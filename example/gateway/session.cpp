@@ -1,11 +1,11 @@
 #include "session.hpp"
 
+#include "failure_words.hpp"
 #include "own_pages.hpp"
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
-#include <asio_retry/failure_class.hpp>
 #include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/traffic/attempt_histogram.hpp>
@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <syncstream>
 
@@ -35,10 +36,6 @@ namespace {
 constexpr std::uint64_t greatest_request = 1 << 20;
 constexpr char timeout_field[] = "X-Request-Timeout-Ms"; // of clients, and to servers
 constexpr std::chrono::milliseconds way_back(1);         // of a server's answer
-
-asio_retry::judgement judge(response const& r) {
-    return asio_retry::judge_http(static_cast<int>(r.result_int()), r[http::field::retry_after]);
-}
 
 bool is_idempotent(http::verb method) {
     switch (method) {
@@ -87,34 +84,6 @@ response reply_to(error_code const& failure) {
     return reply(http::status::bad_gateway, failure.message() + '\n');
 }
 
-/// Why the request has failed: what kept the gateway from asking a server, or else the last failure.
-std::string cause_of(asio_retry::retry_report const& report, error_code const& failure, unsigned status) {
-    if (failure == asio_retry::error::circuit_open)
-        return "every breaker is open";
-    switch (report.reason) {
-    case asio_retry::stop_reason::refused:
-        if (failure != asio_retry::condition::refused) // the last server's
-            break;
-        [[fallthrough]]; // a budget has asked Redis meanwhile
-    case asio_retry::stop_reason::budget:
-        return "the retry budget is spent";
-    case asio_retry::stop_reason::elapsed:
-    case asio_retry::stop_reason::deadline:
-        return "no time is left to try again";
-    case asio_retry::stop_reason::pushback:
-        return "a server asked for a longer pause than is allowed";
-    case asio_retry::stop_reason::cancelled:
-        return "the gateway shuts down";
-    default:
-        break;
-    }
-    if (report.last_error == asio::error::timed_out)
-        return "a server took too long";
-    if (!report.last_error || report.last_error == asio_retry::error::result_rejected)
-        return "a server answered " + std::to_string(status);
-    return report.last_error.message();
-}
-
 /// Open after three failures in a row: requests that have to be retried are what the budget pays for.
 asio_retry::endpoint_options upstream_options() {
     asio_retry::endpoint_options result;
@@ -141,7 +110,7 @@ services::services(settings const& s, asio::any_io_executor const& executor, dem
     , upstreams(std::make_shared<upstream_set>(s.upstreams, upstream_options()))
     , budget(s.budget ? budget_of_a_fleet(*s.budget, executor, *metrics) : budget_of_its_own(*metrics))
     , trial(trial_)
-    , for_idempotent(s.policy.gate(budget.gate).observe(metrics))
+    , for_idempotent(s.policy.gate(budget.gate))
     , for_others(for_idempotent.retry_sent(false))
     , requests(executor)
     , reads(executor) {
@@ -203,28 +172,27 @@ asio::awaitable<response> session::pass_on(request& question) {
     question.version(11);
     question.prepare_payload();
 
-    auto const policy =
-        (is_idempotent(question.method()) ? shared_.for_idempotent : shared_.for_others).total_timeout(time);
+    auto const words = std::make_shared<failure_words>();
+    auto const policy = (is_idempotent(question.method()) ? shared_.for_idempotent : shared_.for_others)
+                            .total_timeout(time)
+                            .observe(asio_retry::all_observers({shared_.metrics, words}));
     auto const ask_one = asio_retry::on_endpoint(
         shared_.upstreams, [this, &question](asio_retry::attempt which, tcp::endpoint const& at) {
             return ask(question, which, at);
         });
     asio_retry::retry_report report;
     response said;
-    error_code failed;
     try {
         auto const operation = asio_retry::with_report(asio_retry::fail_if(ask_one, judge), report);
         said = co_await asio_retry::async_retry(shared_.requests, operation, policy);
         remove_fields_of_the_hop(said);
     } catch (boost::system::system_error const& failure) {
-        failed = failure.code();
-        said = reply_to(failed);
+        said = reply_to(failure.code());
     }
     auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - began);
     if (said.result_int() >= 500)
         shared_.failures.add({std::string(question.method_string()), std::string(question.target()),
-                              said.result_int(), report.attempts, took,
-                              cause_of(report, failed, said.result_int()), report.last_error.message()});
+                              said.result_int(), report.attempts, took, words->cause(), words->end()});
     if (!shared_.configured.is_quiet)
         std::osyncstream(std::cout) << question.method_string() << ' ' << question.target() << ' '
                                     << said.result_int() << ' ' << report.attempts << " attempts "

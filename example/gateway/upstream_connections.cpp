@@ -31,6 +31,10 @@ bool is_usable(tcp::socket& socket) {
 
 } // namespace
 
+asio_retry::judgement judge(response const& r) {
+    return asio_retry::judge_http(static_cast<int>(r.result_int()), r[http::field::retry_after]);
+}
+
 asio::awaitable<response> upstream_connections::ask(tcp::endpoint const& where, request const& question,
                                                     asio_retry::attempt which) {
     std::optional<connection> used;

@@ -7,6 +7,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include <asio_retry/attempt.hpp>
+#include <asio_retry/failure_class.hpp>
 
 #include <map>
 
@@ -14,6 +15,9 @@ namespace gateway {
 
 using request = boost::beast::http::request<boost::beast::http::string_body>;
 using response = boost::beast::http::response<boost::beast::http::string_body>;
+
+/// What a status and its Retry-After say about a retry.
+asio_retry::judgement judge(response const& r);
 
 /// The connections of one session to the servers behind the gateway, which it keeps from request to request.
 class upstream_connections {

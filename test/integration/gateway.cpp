@@ -304,15 +304,21 @@ protected:
     /// The values of that name on `/gateway/status`, strings without their quotes.
     std::vector<std::string> in_status(std::string const& name) const {
         std::string const text = ask(port, "/gateway/status").body();
-        std::regex const pattern('"' + name + R"(":"?([^",}]*))");
+        std::regex const pattern('"' + name + R"re(":(?:"([^"]*)"|([^",}]*)))re");
         std::vector<std::string> result;
         for (std::sregex_iterator found(text.begin(), text.end(), pattern), end; found != end; ++found)
-            result.push_back((*found)[1]);
+            result.push_back((*found)[1].str() + (*found)[2].str());
         return result;
     }
 
-    /// Of the last failures, newest first.
-    std::vector<std::string> causes() const { return in_status("cause"); }
+    /// Of the last failures, newest first: the cause, and why there was no further attempt.
+    std::vector<std::string> causes() const {
+        std::vector<std::string> all = in_status("cause");
+        std::vector<std::string> const ends = in_status("end");
+        for (std::size_t i = 0; i != all.size(); ++i)
+            all[i] += "; " + ends.at(i);
+        return all;
+    }
 
     /// The least time from an answer 503 to the next attempt of its request, in seconds.
     double least_pause() const {
@@ -483,7 +489,8 @@ TEST_F(gateway_test, counts_only_what_a_server_was_asked) {
     EXPECT_LT(attempts, requests / 2) << "no attempt was refused";
 }
 
-TEST_F(gateway_test, its_page_names_one_cause_of_a_failure_in_words) {
+TEST_F(gateway_test, its_page_names_the_cause_of_a_failure_in_words_and_why_it_was_not_retried) {
+    using testing::Contains;
     silent_server silent;
     std::string const twice = "constant(1ms) max_attempts(2)";
     std::deque<silent_server> const many(24); // so that hardly a breaker opens
@@ -492,29 +499,38 @@ TEST_F(gateway_test, its_page_names_one_cause_of_a_failure_in_words) {
         ports.push_back(each.port());
     start_gateway(twice, ports);
     load(1);
-    EXPECT_THAT(causes(), testing::ElementsAre("end of stream"));
-    load(10); // of which nine are tried again
-    EXPECT_THAT(causes(), testing::Contains("the retry budget is spent"));
+    EXPECT_THAT(causes(), testing::ElementsAre("end of stream; no attempt is left"));
+    load(10); // of which nine are retried
+    EXPECT_THAT(causes(), Contains("end of stream; retry_budget refused the retry"));
 
+    std::string const breaker = "endpoint_set refused the attempt: the circuit breaker is open";
     start_gateway(twice, {silent.port()});
     load(40); // the budget is spent too
-    EXPECT_THAT(causes(), testing::Contains("every breaker is open"));
+    EXPECT_THAT(causes(), Contains(breaker + "; "));
+    start_gateway("constant(1ms) max_attempts(9)", {silent.port()});
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("end of stream; " + breaker));
 
     start_gateway("constant(1ms) max_attempts(1) attempt_timeout(20ms)", {deaf.local_endpoint().port()});
     load(1);
-    EXPECT_THAT(causes(), testing::ElementsAre("a server took too long"));
+    EXPECT_THAT(causes(), testing::ElementsAre("attempt timed out after 20 ms; no attempt is left"));
 
     start_gateway("constant(1h) no_jitter() max_attempts(2)", {silent.port()});
     load(1);
-    EXPECT_THAT(causes(), testing::ElementsAre("no time is left to try again"));
+    EXPECT_THAT(causes(), testing::ElementsAre("end of stream; no time is left"));
+
+    start_gateway(tries_once, {free_port()});
+    load(1);
+    EXPECT_THAT(causes(), testing::ElementsAre("Connection refused; no attempt is left"));
 
     start_servers("\n            add_header Retry-After 100 always; return 503;");
     start_gateway("constant(1ms) max_attempts(2) pushback_limit(2s)");
     load(1);
-    EXPECT_THAT(causes(), testing::ElementsAre("a server asked for a longer pause than is allowed"));
+    EXPECT_THAT(causes(), testing::ElementsAre("HTTP 503, retry after 100 s; the server wishes a longer pause "
+                                               "than is allowed"));
     start_gateway(tries_once);
     load(1);
-    EXPECT_THAT(causes(), testing::ElementsAre("a server answered 503"));
+    EXPECT_THAT(causes(), testing::ElementsAre("HTTP 503, retry after 100 s; no attempt is left"));
 }
 
 // A gateway before it tells it so. A limit of its own instead would extend the client's deadline.
