@@ -14,6 +14,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -52,13 +53,19 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shar
     acceptor.close();
     shared.reads.cancel();
     signals.async_wait([&](boost::system::error_code ec, int) {
-        if (!ec)
-            shared.requests.cancel();
+        if (ec)
+            return;
+        shared.requests.cancel();
+        if (shared.exporter)
+            shared.exporter->cancel();
     });
     auto const cancelled =
         co_await shared.requests.async_drain(shared.configured.drain_limit, asio::use_awaitable);
     shared.budget.stop();
     std::cout << "drained, " << cancelled << " requests had to be cancelled" << std::endl;
+    std::uint64_t const lost = shared.exporter ? co_await shared.exporter->finish() : 0;
+    if (lost != 0)
+        std::cout << lost << " spans did not reach the collector" << std::endl;
 }
 
 /// Throws std::runtime_error, which names the port and the option that changes it.

@@ -21,6 +21,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <syncstream>
 
 namespace gateway {
@@ -84,6 +85,26 @@ response reply_to(error_code const& failure) {
     return reply(http::status::bad_gateway, failure.message() + '\n');
 }
 
+constexpr char trace_field[] = "traceparent"; // W3C Trace Context
+
+/// Empty if there is none, or more than one.
+std::string_view trace_of(request const& question) {
+    if (question.count(trace_field) != 1)
+        return {};
+    auto const field = question[trace_field];
+    return {field.data(), field.size()};
+}
+
+/// `tracestate` belongs to the trace that has come with the request, and stays with that.
+void set_trace(request& question, std::string const& field) {
+    auto const id = [](std::string_view text) {
+        return text.substr(std::min<std::size_t>(3, text.size()), 32);
+    };
+    if (id(trace_of(question)) != id(field))
+        question.erase("tracestate");
+    question.set(trace_field, field);
+}
+
 /// Open after three failures in a row: requests that have to be retried are what the budget pays for.
 asio_retry::endpoint_options upstream_options() {
     asio_retry::endpoint_options result;
@@ -109,11 +130,14 @@ services::services(settings const& s, asio::any_io_executor const& executor, dem
     : configured(s)
     , upstreams(std::make_shared<upstream_set>(s.upstreams, upstream_options()))
     , budget(s.budget ? budget_of_a_fleet(*s.budget, executor, *metrics) : budget_of_its_own(*metrics))
+    , exporter(s.traces ? std::make_shared<trace_exporter>(*s.traces, executor, *metrics) : nullptr)
     , trial(trial_)
     , for_idempotent(s.policy.gate(budget.gate))
     , for_others(for_idempotent.retry_sent(false))
     , requests(executor)
     , reads(executor) {
+    if (exporter)
+        exporter->start();
     for (std::size_t i = 0; i != s.upstreams.size(); ++i)
         metrics->add_gauge("gateway_breaker_" + std::to_string(i) + "_state",
                            "The breaker of a server: 0 closed, 1 open, 2 half-open, 3 isolated.",
@@ -172,10 +196,11 @@ asio::awaitable<response> session::pass_on(request& question) {
     question.version(11);
     question.prepare_payload();
 
+    trace_ = shared_.exporter ? shared_.exporter->traces().request(trace_of(question)) : nullptr;
     auto const words = std::make_shared<failure_words>();
     auto const policy = (is_idempotent(question.method()) ? shared_.for_idempotent : shared_.for_others)
                             .total_timeout(time)
-                            .observe(asio_retry::all_observers({shared_.metrics, words}));
+                            .observe(asio_retry::all_observers({shared_.metrics, trace_, words}));
     auto const ask_one = asio_retry::on_endpoint(
         shared_.upstreams, [this, &question](asio_retry::attempt which, tcp::endpoint const& at) {
             return ask(question, which, at);
@@ -208,6 +233,8 @@ asio::awaitable<response> session::ask(request const& question, asio_retry::atte
     request copy = question;
     if (which.number > 1)
         copy.set(asio_retry::previous_attempts_field, asio_retry::previous_attempts(which));
+    if (trace_)
+        set_trace(copy, trace_->traceparent(which));
     copy.set(timeout_field, asio_retry::to_timeout_ms(which.deadline, now, way_back));
     co_return co_await connections_.ask(where, copy, which);
 }

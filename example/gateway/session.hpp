@@ -4,6 +4,7 @@
 #include "demo.hpp"
 #include "recent_failures.hpp"
 #include "settings.hpp"
+#include "trace_exporter.hpp"
 #include "upstream_connections.hpp"
 
 #include <asio_retry/observe/retry_metrics.hpp>
@@ -31,6 +32,7 @@ struct services {
     std::shared_ptr<upstream_set> upstreams;
     std::shared_ptr<asio_retry::retry_metrics> metrics = std::make_shared<asio_retry::retry_metrics>();
     budget_of_retries budget;
+    std::shared_ptr<trace_exporter> exporter; ///< null without `--traces`
     recent_failures failures;
     demo* trial;
     asio_retry::retry_policy for_idempotent; ///< what may be done twice
@@ -58,6 +60,7 @@ private:
 
     boost::asio::ip::tcp::socket client_;
     services& shared_;
+    std::shared_ptr<asio_retry::request_trace> trace_; // of the request that is passed on
     upstream_connections connections_;
     boost::beast::flat_buffer buffer_;
 };

@@ -5,9 +5,11 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/program_options.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -61,6 +63,39 @@ shared_store to_store(std::string_view text) {
     return result;
 }
 
+/// Messages leave out what may be a password.
+trace_collector to_collector(std::string const& url) {
+    std::string_view text = url;
+    constexpr std::string_view scheme = "http://";
+    auto const refuse = [&] {
+        std::string const shown = url.find('@') == url.npos ? '"' + url + "\" " : "";
+        throw std::invalid_argument("traces: " + shown +
+                                    "must be http://ADDRESS:PORT[/PATH], such as http://127.0.0.1:4318");
+    };
+    auto const is_for_paths = [](char c) { return c > 0x20 && c < 0x7f && c != '#'; };
+    if (!text.starts_with(scheme) || !std::ranges::all_of(text, is_for_paths))
+        refuse();
+    text.remove_prefix(scheme.size());
+    std::size_t const slash = std::min(text.find('/'), text.size());
+    trace_collector result;
+    if (text.size() > slash + 1)
+        result.path = text.substr(slash);
+    try {
+        result.server = to_endpoint("traces", std::string(text.substr(0, slash)));
+    } catch (std::invalid_argument const&) {
+        refuse();
+    }
+    return result;
+}
+
+double to_share(std::string const& name, double share) {
+    if (share >= 0 && share <= 1)
+        return share;
+    std::ostringstream text;
+    text << name << ": \"" << share << "\" must be from 0 to 1";
+    throw std::invalid_argument(text.str());
+}
+
 std::chrono::milliseconds to_milliseconds(std::string const& name, double seconds) {
     if (!(seconds > 0 && seconds < 86'400))
         throw std::invalid_argument(name + ": must be between 0 and 86400 seconds");
@@ -79,6 +114,10 @@ po::options_description in_file() {
          "how a request is tried again, as text") //
         ("budget", po::value<std::string>(),
          "redis://ADDRESS:PORT, where gateways that name it share one budget of retries") //
+        ("traces", po::value<std::string>(),
+         "http://ADDRESS:PORT[/PATH] of a collector, which gets the spans of requests") //
+        ("trace-share", po::value<double>()->default_value(1),
+         "share of the requests with spans, unless their field traceparent decides") //
         ("timeout", po::value<double>()->default_value(10),
          "seconds for a request; its field X-Request-Timeout-Ms may say less") //
         ("drain", po::value<double>()->default_value(5),
@@ -129,6 +168,11 @@ std::optional<settings> read_settings(int argc, char const* const* argv) {
     result.policy = asio_retry::parse_policy(values["policy"].as<std::string>());
     if (values.count("budget"))
         result.budget = to_store(values["budget"].as<std::string>());
+    double const share = to_share("trace-share", values["trace-share"].as<double>());
+    if (values.count("traces")) {
+        result.traces = to_collector(values["traces"].as<std::string>());
+        result.traces->share = share;
+    }
     result.timeout = to_milliseconds("timeout", values["timeout"].as<double>());
     result.drain_limit = to_milliseconds("drain", values["drain"].as<double>());
     result.threads = values["threads"].as<unsigned>();

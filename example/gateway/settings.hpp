@@ -20,12 +20,20 @@ struct shared_store {
     std::string database = "0";
 };
 
+/// Where spans go, as OTLP/JSON.
+struct trace_collector {
+    boost::asio::ip::tcp::endpoint server;
+    std::string path = "/v1/traces";
+    double share = 1; ///< of the requests, unless their field `traceparent` decides
+};
+
 /// What the command line says, and the file that it names.
 struct settings {
     boost::asio::ip::tcp::endpoint listen;
     std::vector<boost::asio::ip::tcp::endpoint> upstreams;
     asio_retry::retry_policy policy;
     std::optional<shared_store> budget;      ///< of all gateways that name it; none: each has its own
+    std::optional<trace_collector> traces;   ///< none: there are no spans
     std::chrono::milliseconds timeout{};     ///< of a request whose client sets none, and the longest
     std::chrono::milliseconds drain_limit{}; ///< for what runs when the gateway is told to stop
     std::size_t threads = 2;

@@ -74,7 +74,8 @@ def check_retries(story):
     expect(story.whole["parentSpanId"] == "" and story.whole["flags"] == 257, "it begins a trace, and is sampled")
     expect([story.whole["name"], story.attempts[0]["name"]] == ["retry", "attempt"], "the names")
     for span in story.attempts + [story.whole]:
-        expect(span["resource"] == {"service.name": "orders €"} and span["scope"] == "asio_retry", "who has made them")
+        expect(span["resource"] == {"service.name": "orders €"}, "of which service")
+        expect(span["scope"] == "asio_retry", "and of which library")
 
 
 def check_failures(of):
@@ -82,7 +83,7 @@ def check_failures(of):
     refused = of("refused").whole
     has(refused, failed, "HTTP 500", asio_retry__reason="budget")
     expect([(e["name"], e["attributes"]["asio_retry.gate"], e["attributes"]["asio_retry.message"])
-            for e in refused["events"]] == [("refused", "retry_budget", "retry_budget refused the retry")], "the refusal")
+            for e in refused["events"]] == [("refused", "retry_budget", "retry_budget refused the retry")], "its gate")
     late = of("times_out")
     has(late.attempts[0], failed, "attempt timed out after 500 ms", asio_retry__stopped="attempt_timeout")
     expect(late.end - late.start == second // 2, "a time limit takes its time")
