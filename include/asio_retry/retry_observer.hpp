@@ -33,6 +33,7 @@ struct observation {
     duration took{};        ///< duration of the attempt, or of the operation
     duration delay{};       ///< of retry_decided
     stop_reason reason = stop_reason::succeeded; ///< of ended
+    bool is_hedge = false; ///< the operation is an `async_hedge`: attempts after the first are hedges
 };
 
 /// Hears of every event of the operations of a policy.

@@ -27,14 +27,15 @@ constexpr double seconds(duration value) noexcept {
 
 constexpr std::string_view operations_name = "asio_retry_operations_total",
                            attempts_name = "asio_retry_attempts_total",
-                           retries_name = "asio_retry_retries_total", refused_name = "asio_retry_refused_total",
-                           pending_name = "asio_retry_pending", delays_name = "asio_retry_delay_seconds",
+                           retries_name = "asio_retry_retries_total", hedges_name = "asio_retry_hedges_total",
+                           refused_name = "asio_retry_refused_total", pending_name = "asio_retry_pending",
+                           delays_name = "asio_retry_delay_seconds",
                            lengths_name = "asio_retry_attempt_seconds";
 
 /// Whether this library writes the name, or may write it for a histogram.
 bool is_own(std::string_view name) noexcept {
-    constexpr std::string_view families[] = {operations_name, attempts_name, retries_name, refused_name,
-                                             pending_name,    delays_name,   lengths_name};
+    constexpr std::string_view families[] = {operations_name, attempts_name, retries_name, hedges_name,
+                                             refused_name,    pending_name,  delays_name,  lengths_name};
     return std::ranges::any_of(families, [&](std::string_view own) {
         if (!name.starts_with(own))
             return false;
@@ -78,7 +79,7 @@ void retry_metrics::on_event(observation const& event) noexcept {
     case observation::kind::attempt_began:
         ++attempts_;
         if (event.attempt > 1)
-            ++retries_;
+            ++(event.is_hedge ? hedges_ : retries_);
         return;
     case observation::kind::attempt_ended:
         lengths_.add(event.took);
@@ -110,6 +111,7 @@ retry_counts retry_metrics::counts() const noexcept {
         }
         std::ranges::copy(failures_, result.failures.begin());
         result.retries = retries_;
+        result.hedges = hedges_;
         result.attempts = attempts_;
         result.refused = refused_;
         result.operations = operations_;
@@ -170,8 +172,10 @@ std::string retry_metrics::prometheus(std::string_view labels) const {
     text.begin_family(attempts_name, "counter", "Attempts that ended, by what they came to.");
     for (std::size_t kind = 0; kind != failures_.size(); ++kind)
         text.sample(attempts_name, seen.failures[kind], "outcome=\"" + std::string(outcomes[kind]) + '"');
-    text.begin_family(retries_name, "counter", "Attempts after the first of an operation.");
+    text.begin_family(retries_name, "counter", "Attempts after the first of an operation, except hedges.");
     text.sample(retries_name, seen.retries);
+    text.begin_family(hedges_name, "counter", "Attempts after the first of a hedged operation.");
+    text.sample(hedges_name, seen.hedges);
     text.begin_family(refused_name, "counter", "Retries and attempts that a gate refused.");
     text.sample(refused_name, seen.refused);
     text.begin_family(pending_name, "gauge", "Operations that have not ended.");

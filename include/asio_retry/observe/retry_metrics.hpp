@@ -23,9 +23,10 @@ namespace asio_retry {
 struct retry_counts {
     std::uint64_t operations = 0;            ///< that have begun
     std::uint64_t succeeded_at_once = 0;     ///< operations, with the first attempt
-    std::uint64_t succeeded_after_retry = 0; ///< operations, with another
-    std::uint64_t attempts = 0;              ///< that have begun, retries among them
-    std::uint64_t retries = 0;               ///< attempts after the first
+    std::uint64_t succeeded_after_retry = 0; ///< operations, with a retry or a hedge
+    std::uint64_t attempts = 0;              ///< that have begun, retries and hedges among them
+    std::uint64_t retries = 0;               ///< attempts after the first, in operations without hedges
+    std::uint64_t hedges = 0;                ///< attempts after the first of an `async_hedge`
     std::uint64_t refused = 0;               ///< how often a gate refused a retry or an attempt
     std::uint64_t pending = 0;               ///< operations that have not ended
     std::array<std::uint64_t, 9> ended{};    ///< operations, by stop_reason
@@ -87,8 +88,8 @@ private:
         std::shared_ptr<std::function<double()> const> value;
     };
 
-    std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, refused_ = 0;
-    std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // at the first attempt, or after a retry
+    std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, hedges_ = 0, refused_ = 0;
+    std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // with one attempt, or with more
     std::array<std::atomic<std::uint64_t>, 6> failures_{};
     histogram delays_, lengths_;
 

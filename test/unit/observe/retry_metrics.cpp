@@ -55,7 +55,7 @@ TEST_F(metrics, of_nothing_are_zero) {
     auto const parsed = parse();
     for (auto const& [series, value] : parsed.samples)
         EXPECT_EQ(value, 0) << series.first;
-    EXPECT_EQ(parsed.samples.size(), 18u + 6u + 3u + 2u * 12u) << "every series is there from the beginning";
+    EXPECT_EQ(parsed.samples.size(), 18u + 6u + 4u + 2u * 12u) << "every series is there from the beginning";
 }
 
 TEST_F(metrics, count_operations_and_attempts) {
@@ -94,6 +94,23 @@ TEST_F(metrics, count_operations_and_attempts) {
     EXPECT_EQ(parsed.value(attempts, {{"outcome", "timeout"}}), 1);
     EXPECT_EQ(parsed.value("asio_retry_retries_total"), 3);
     EXPECT_EQ(parsed.value("asio_retry_pending"), 0);
+}
+
+// An attempt after the first is a retry, or in an operation that hedges a hedge.
+TEST_F(metrics, count_hedges_and_retries_apart) {
+    observation event;
+    event.what = observation::kind::attempt_began;
+    for (bool const is_hedge : {false, true, true})
+        for (event.attempt = 1; event.attempt != 4; ++event.attempt) {
+            event.is_hedge = is_hedge;
+            observed->on_event(event);
+        }
+    EXPECT_EQ(observed->counts().attempts, 9u);
+    EXPECT_EQ(observed->counts().retries, 2u);
+    EXPECT_EQ(observed->counts().hedges, 4u);
+    auto const parsed = parse();
+    EXPECT_EQ(parsed.value("asio_retry_retries_total"), 2);
+    EXPECT_EQ(parsed.value("asio_retry_hedges_total"), 4);
 }
 
 TEST_F(metrics, count_an_attempt_that_is_abandoned_as_permanent) {
@@ -230,10 +247,10 @@ TEST_F(metrics, a_gauge_keeps_what_it_remembers) {
 TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
     auto const one = [] { return 1.; };
     observed->add_gauge("mine", one);
-    for (char const* bad :
-         {"", "1a", "a b", "a-b", "a{b=\"c\"}", "a\n", "caf\xc3\xa9", "mine", "asio_retry_pending",
-          "asio_retry_operations_total", "asio_retry_delay_seconds", "asio_retry_delay_seconds_bucket",
-          "asio_retry_attempt_seconds_sum", "asio_retry_attempt_seconds_count"})
+    for (char const* bad : {"", "1a", "a b", "a-b", "a{b=\"c\"}", "a\n", "caf\xc3\xa9", "mine",
+                            "asio_retry_pending", "asio_retry_operations_total", "asio_retry_hedges_total",
+                            "asio_retry_delay_seconds", "asio_retry_delay_seconds_bucket",
+                            "asio_retry_attempt_seconds_sum", "asio_retry_attempt_seconds_count"})
         try {
             observed->add_gauge(bad, one);
             ADD_FAILURE() << bad;
@@ -245,7 +262,7 @@ TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
         }
     EXPECT_THROW(observed->add_gauge("empty", nullptr), std::invalid_argument);
     EXPECT_THROW(observed->add_gauge("empty", std::function<double()>()), std::invalid_argument);
-    EXPECT_EQ(parse().samples.size(), 51u + 1u);
+    EXPECT_EQ(parse().samples.size(), 52u + 1u);
 }
 
 TEST_F(metrics, refuse_help_that_is_not_utf_8) {
@@ -275,15 +292,17 @@ TEST_F(metrics, a_gauge_may_do_anything) {
 // What a dashboard reads, to the letter.
 TEST_F(metrics, are_this_text) {
     play(1);
-    EXPECT_THAT(observed->prometheus(R"(service="orders")"),
-                AllOf(HasSubstr("# HELP asio_retry_retries_total Attempts after the first of an operation.\n"
-                                "# TYPE asio_retry_retries_total counter\n"
-                                "asio_retry_retries_total{service=\"orders\"} 1\n"),
-                      HasSubstr("asio_retry_operations_total{service=\"orders\",reason=\"succeeded\",retried="
-                                "\"true\"} 1\n"),
-                      HasSubstr("asio_retry_attempt_seconds_bucket{service=\"orders\",le=\"+Inf\"} 2\n"
-                                "asio_retry_attempt_seconds_sum{service=\"orders\"} 0.004\n"
-                                "asio_retry_attempt_seconds_count{service=\"orders\"} 2\n")));
+    EXPECT_THAT(
+        observed->prometheus(R"(service="orders")"),
+        AllOf(HasSubstr("# HELP asio_retry_retries_total Attempts after the first of an operation, except "
+                        "hedges.\n"
+                        "# TYPE asio_retry_retries_total counter\n"
+                        "asio_retry_retries_total{service=\"orders\"} 1\n"),
+              HasSubstr("asio_retry_operations_total{service=\"orders\",reason=\"succeeded\",retried="
+                        "\"true\"} 1\n"),
+              HasSubstr("asio_retry_attempt_seconds_bucket{service=\"orders\",le=\"+Inf\"} 2\n"
+                        "asio_retry_attempt_seconds_sum{service=\"orders\"} 0.004\n"
+                        "asio_retry_attempt_seconds_count{service=\"orders\"} 2\n")));
 }
 
 // The parser is not one that accepts everything.
