@@ -238,6 +238,27 @@ TEST_F(metrics, have_gauges) {
     EXPECT_EQ(parsed.value("tiny", {{"a", "b"}}), 1e-300);
 }
 
+// As Go writes them: a bound of a bucket is a label, and is compared as text.
+TEST_F(metrics, write_numbers_as_libraries_of_prometheus_do) {
+    double value = 0;
+    observed->add_gauge("number", [&] { return value; });
+    std::pair<double, char const*> const numbers[] = {{0, "0"},
+                                                      {0.0001, "0.0001"},
+                                                      {0.0003, "0.0003"},
+                                                      {0.00001, "1e-05"},
+                                                      {5e-5, "5e-05"},
+                                                      {100000, "100000"},
+                                                      {1e20, "100000000000000000000"},
+                                                      {1e21, "1e+21"},
+                                                      {-0.25, "-0.25"},
+                                                      {0.1 + 0.2, "0.30000000000000004"},
+                                                      {-1e-7, "-1e-07"}};
+    for (auto const& [number, written] : numbers) {
+        value = number;
+        EXPECT_THAT(observed->prometheus(), testing::EndsWith(std::string("\nnumber ") + written + "\n"));
+    }
+}
+
 TEST_F(metrics, a_gauge_keeps_what_it_remembers) {
     observed->add_gauge("texts", [count = 0.]() mutable { return ++count; });
     EXPECT_EQ(parse().value("texts"), 1);
