@@ -2,8 +2,8 @@
 
 noticed_by(tests_of_observe)
 
-fault(metrics_put_a_bound_above src/observe/retry_metrics.cpp
-    [[value > greatest_of(bucket)]] [[value >= greatest_of(bucket)]])
+fault(metrics_put_a_bound_above src/observe/buckets.hpp
+    [[std::ranges::lower_bound(]] [[std::ranges::upper_bound(]])
 
 fault(labels_escape_what_is_escaped src/observe/labels.cpp
     [[if (c == '\\' && (next == "\\" || next == "\"" || next == "n"))]] [[if (false)]])
