@@ -9,6 +9,7 @@ export namespace asio_retry {
 using asio_retry::aborted_error;
 using asio_retry::adaptive_throttle;
 using asio_retry::adaptive_throttle_options;
+using asio_retry::add_gauges;
 using asio_retry::additive_jitter;
 using asio_retry::admission;
 using asio_retry::aimd;
@@ -54,6 +55,7 @@ using asio_retry::elapsed_between;
 using asio_retry::endpoint_options;
 using asio_retry::endpoint_set;
 using asio_retry::endpoint_status;
+using asio_retry::endpoint_text;
 using asio_retry::entropy_seed;
 using asio_retry::equal_jitter;
 using asio_retry::error;
