@@ -97,6 +97,7 @@ using asio_retry::log_normal_jitter;
 using asio_retry::make_error_code;
 using asio_retry::make_error_condition;
 using asio_retry::metric_label;
+using asio_retry::metrics_options;
 using asio_retry::multiplicative_jitter;
 using asio_retry::no_buffer_space_error;
 using asio_retry::no_jitter;

@@ -45,7 +45,7 @@ bool is_label_name(std::string_view name) noexcept {
 }
 
 bool is_own_label(std::string_view name) noexcept {
-    constexpr std::string_view own[] = {"reason", "retried", "outcome", "le"};
+    constexpr std::string_view own[] = {"reason", "retried", "outcome", "error_type", "le"};
     return std::ranges::find(own, name) != std::end(own);
 }
 
@@ -92,7 +92,7 @@ private:
         if (!is_label_name(name))
             fail("must have names of letters, digits and _ that begin neither with a digit nor with __");
         if (is_own_label(name))
-            fail("must not have a name that lines have already: reason, retried, outcome, le");
+            fail("must not have a name that lines have already: reason, retried, outcome, error_type, le");
         if (std::ranges::find(result_.names, name) != result_.names.end())
             fail("must have every name once");
         result_.names.emplace_back(name);
@@ -161,7 +161,7 @@ label_text gauge_labels(std::span<metric_label const> given) {
         demand(is_label_name(each->name),
                "must be a name of letters, digits and _ that begins neither with a digit nor with __");
         demand(!is_own_label(each->name),
-               "must not be a name that lines have already: reason, retried, outcome, le");
+               "must not be a name that lines have already: reason, retried, outcome, error_type, le");
         demand(result.names.empty() || result.names.back() != each->name, "must be there once");
         result.names.push_back(each->name);
         if (each->value.empty())

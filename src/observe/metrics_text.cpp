@@ -1,5 +1,6 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 
+#include "observe/foreign_counts.hpp"
 #include "observe/gauge.hpp"
 #include "observe/metric_names.hpp"
 #include "observe/own_bounds.hpp"
@@ -7,6 +8,7 @@
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -17,6 +19,11 @@ namespace {
 
 constexpr std::string_view outcomes[] = {"success", "permanent", "transient",
                                          "timeout", "throttled", "overloaded"};
+
+/// The label that tells failures from each other, which a success does not have.
+std::string error_type(std::size_t kind) {
+    return kind == 0 ? std::string() : "error_type=\"" + std::string(outcomes[kind]) + '"';
+}
 
 } // namespace
 
@@ -54,6 +61,29 @@ public:
         own_bounds.write(text_, delays_name, metrics_.delays_);
         text_.begin_family(lengths_name, "histogram", "How long attempts took.");
         own_bounds.write(text_, lengths_name, metrics_.lengths_);
+    }
+
+    void grpc(detail::grpc_counts const& counts) {
+        using namespace detail;
+        text_.begin_family(grpc_retries_name, "histogram", "Retries of a call, of calls that were retried.");
+        grpc_number_bounds.write(text_, grpc_retries_name, counts.retries);
+        text_.begin_family(grpc_hedges_name, "histogram", "Hedges of a call, of calls that were hedged.");
+        grpc_number_bounds.write(text_, grpc_hedges_name, counts.hedges);
+        text_.begin_family(grpc_delays_name, "histogram",
+                           "Time of a call without an attempt, after the first attempt, if there was any.");
+        grpc_latency_bounds.write(text_, grpc_delays_name, counts.delays);
+    }
+
+    void open_telemetry(detail::open_telemetry_counts const& counts) {
+        using namespace detail;
+        text_.begin_family(http_durations_name, "histogram",
+                           "Duration of HTTP client requests, each attempt for itself.");
+        for (std::size_t kind = 0; kind != counts.requests.size(); ++kind)
+            http_bounds.write(text_, http_durations_name, counts.requests[kind], error_type(kind));
+        text_.begin_family(http_active_name, "gauge", "Active HTTP client requests, which are attempts.");
+        text_.sample(http_active_name,
+                     seen_.attempts -
+                         std::accumulate(seen_.failures.begin(), seen_.failures.end(), std::uint64_t(0)));
     }
 
     void gauges(std::vector<std::shared_ptr<gauge const>> const& all) {
@@ -105,6 +135,10 @@ std::string retry_metrics::prometheus(std::string_view labels) const {
     }();
     writer text(*this, std::move(common));
     text.own();
+    if (grpc_)
+        text.grpc(*grpc_);
+    if (open_telemetry_)
+        text.open_telemetry(*open_telemetry_);
     text.gauges(gauges);
     return std::move(text).take();
 }

@@ -1,5 +1,6 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 
+#include "observe/foreign_counts.hpp"
 #include "observe/gauge.hpp"
 #include "observe/gauge_access.hpp"
 #include "observe/metric_names.hpp"
@@ -14,26 +15,23 @@
 #include <utility>
 
 namespace asio_retry {
-namespace {
 
-/// Whether this library writes the name, or may write it for a histogram.
-bool is_own(std::string_view name) noexcept {
-    using namespace detail;
-    constexpr std::string_view families[] = {operations_name, attempts_name, retries_name, hedges_name,
-                                             refused_name,    pending_name,  delays_name,  lengths_name};
-    return std::ranges::any_of(families, [&](std::string_view own) {
-        if (!name.starts_with(own))
-            return false;
-        std::string_view const rest = name.substr(own.size());
-        return rest.empty() || rest == "_bucket" || rest == "_sum" || rest == "_count";
-    });
-}
+retry_metrics::retry_metrics()
+    : retry_metrics(metrics_options()) {}
 
-} // namespace
+retry_metrics::retry_metrics(metrics_options const& options)
+    : grpc_(options.grpc ? std::make_unique<detail::grpc_counts>() : nullptr)
+    , open_telemetry_(options.open_telemetry ? std::make_unique<detail::open_telemetry_counts>() : nullptr) {}
+
+retry_metrics::~retry_metrics() = default;
 
 // --- what is observed
 
 void retry_metrics::on_event(observation const& event) noexcept {
+    if (grpc_)
+        grpc_->on_event(event);
+    if (open_telemetry_)
+        open_telemetry_->on_event(event);
     switch (event.what) {
     case observation::kind::started:
         ++operations_;
@@ -130,6 +128,23 @@ void detail::gauge_access::add(retry_metrics& metrics, std::vector<gauge_family>
         added.push_back({std::move(each.name), std::move(each.help), {}, {}, std::move(each.fill)});
     }
     metrics.add(std::move(added));
+}
+
+/// Whether this object writes the name, or may write it for a histogram.
+bool retry_metrics::is_own(std::string_view name) const noexcept {
+    using namespace detail;
+    auto const is_of = [&](bool is_on, std::initializer_list<std::string_view> families) {
+        return is_on && std::ranges::any_of(families, [&](std::string_view own) {
+                   if (!name.starts_with(own))
+                       return false;
+                   std::string_view const rest = name.substr(own.size());
+                   return rest.empty() || rest == "_bucket" || rest == "_sum" || rest == "_count";
+               });
+    };
+    return is_of(true, {operations_name, attempts_name, retries_name, hedges_name, refused_name, pending_name,
+                        delays_name, lengths_name}) ||
+           is_of(grpc_ != nullptr, {grpc_retries_name, grpc_hedges_name, grpc_delays_name}) ||
+           is_of(open_telemetry_ != nullptr, {http_durations_name, http_active_name});
 }
 
 /// Throws std::invalid_argument for what cannot be added to the gauges that there are.

@@ -19,8 +19,17 @@ namespace detail {
 
 struct gauge_access;
 struct gauge_family;
+struct grpc_counts;
+struct open_telemetry_counts;
 
 } // namespace detail
+
+/// The names of other systems under which `retry_metrics` writes its numbers too.
+struct metrics_options {
+    bool grpc = false;           ///< names of gRPC's proposal A96, such as `grpc_client_call_retries`
+    bool open_telemetry = false; ///< names of OpenTelemetry for HTTP, such as
+                                 ///< `http_client_request_duration_seconds`
+};
 
 /// A label of a gauge.
 struct metric_label {
@@ -61,6 +70,12 @@ struct retry_counts {
 /// Thread safety: any function may be called from any thread. What is observed is counted without a lock.
 class ASIO_RETRY_DECL retry_metrics final : public retry_observer {
 public:
+    /// Writes no names but its own.
+    retry_metrics();
+    /// Writes the names of `options`, too.
+    explicit retry_metrics(metrics_options const& options);
+    ~retry_metrics() override;
+
     /// Counted at about this time: while others go on, there are never more ends than beginnings, and what
     /// begins while they are looked at may seem to be pending.
     retry_counts counts() const noexcept;
@@ -113,6 +128,7 @@ private:
     struct gauge;
     class writer;
 
+    bool is_own(std::string_view name) const noexcept;
     void check(gauge const& added) const;
     void add(std::vector<gauge> added);
 
@@ -120,6 +136,8 @@ private:
     std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // with one attempt, or with more
     std::array<std::atomic<std::uint64_t>, 6> failures_{};
     detail::bucket_counts<9> delays_, lengths_;
+    std::unique_ptr<detail::grpc_counts> const grpc_; // null without these names
+    std::unique_ptr<detail::open_telemetry_counts> const open_telemetry_;
 
     std::mutex mutable mutex_;                         // of the gauges
     std::vector<std::shared_ptr<gauge const>> gauges_; // those of a name follow each other

@@ -91,7 +91,7 @@ TEST_F(labelled_gauges, refuse_names_that_are_none_or_taken) {
     };
     for (char const* bad : {"", "1a", "a:b", "a b", "__name__", "__", "caf\xc3\xa9", "a\n"})
         refuses_label({{"ok", "1"}, {bad, "x"}}, "", "must be a name of letters, digits and _");
-    for (char const* own : {"reason", "retried", "outcome", "le"})
+    for (char const* own : {"reason", "retried", "outcome", "error_type", "le"})
         refuses_label({{own, "x"}}, own, "must not be a name that lines have already");
     refuses_label({{"a", "1"}, {"b", "2"}, {"a", "3"}}, "a", "must be there once");
     refuses_label({{"a", "half of \xc3"}}, "half of \\xc3", "must be UTF-8");

@@ -196,14 +196,34 @@ TEST_F(metrics, values_of_labels_are_escaped) {
 }
 
 TEST_F(metrics, refuse_labels_that_are_none) {
-    for (std::string_view const bad :
-         {"orders",           "service",       "service=",       "service=orders",     "service=\"",
-          "service=\"orders", "=\"x\"",        "1a=\"x\"",       "a:b=\"x\"",          "a b=\"x\"",
-          "__name__=\"x\"",   " a=\"x\"",      "a=\"x\",",       ",a=\"x\"",
+    for (std::string_view const bad : {"orders",
+                                       "service",
+                                       "service=",
+                                       "service=orders",
+                                       "service=\"",
+                                       "service=\"orders",
+                                       "=\"x\"",
+                                       "1a=\"x\"",
+                                       "a:b=\"x\"",
+                                       "a b=\"x\"",
+                                       "__name__=\"x\"",
+                                       " a=\"x\"",
+                                       "a=\"x\",",
+                                       ",a=\"x\"",
 
-          "a=\"x\",a=\"y\"",  "reason=\"x\"",  "retried=\"x\"",  "outcome=\"x\"",      "le=\"1\"",
-          "a=\"x\\\"",        "a=\"\xff\"",    "a=\"\xc0\xaf\"", "a=\"\xed\xa0\x80\"", "a=\"\xf4\x90\x80\x80\"",
-          "a=\"\xe2\x82\"",   "\xc3\xa9=\"x\""})
+                                       "a=\"x\",a=\"y\"",
+                                       "reason=\"x\"",
+                                       "retried=\"x\"",
+                                       "outcome=\"x\"",
+                                       "le=\"1\"",
+                                       "error_type=\"x\"",
+                                       "a=\"x\\\"",
+                                       "a=\"\xff\"",
+                                       "a=\"\xc0\xaf\"",
+                                       "a=\"\xed\xa0\x80\"",
+                                       "a=\"\xf4\x90\x80\x80\"",
+                                       "a=\"\xe2\x82\"",
+                                       "\xc3\xa9=\"x\""})
         try {
             (void)observed->prometheus(bad);
             ADD_FAILURE() << bad;
