@@ -303,6 +303,8 @@ private:
     void tell_abandoned(interruption stopped, time_point now) noexcept;
     void tell_retry(verdict const& failure, duration delay, time_point now) noexcept;
     void tell_end(stop_reason reason, error_code const& error, verdict const* failure, time_point now) noexcept;
+    void tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
+                         std::exception_ptr const& thrown, time_point now) noexcept;
     void tell_attempt_end(attempt_end::how outcome, failure_kind kind, verdict const* failure, pushback said,
                           interruption stopped, time_point now) noexcept;
     ASIO_RETRY_DECL void ask_observer() noexcept;

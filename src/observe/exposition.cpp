@@ -41,8 +41,14 @@ std::string exposition::number(double value) {
         return "NaN";
     if (std::isinf(value))
         return value > 0 ? "+Inf" : "-Inf";
-    char text[32]; // the shortest digits that name this value and no other
-    return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+    // The shortest digits that name this value and no other, with an exponent where Prometheus' own libraries
+    // write one: a bound is a label, and two programs should have the same.
+    double const magnitude = std::abs(value);
+    bool const is_plain = magnitude == 0 || (1e-4 <= magnitude && magnitude < 1e21);
+    char text[32];
+    return {text, std::to_chars(std::begin(text), std::end(text), value,
+                                is_plain ? std::chars_format::fixed : std::chars_format::scientific)
+                      .ptr};
 }
 
 } // namespace asio_retry::detail

@@ -4,11 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-namespace asio_retry::detail {
+namespace asio_retry {
+
+struct metric_label;
+
+namespace detail {
 
 /// Writes Prometheus' text exposition format, version 0.0.4, line by line.
 class ASIO_RETRY_DECL exposition {
@@ -39,8 +45,19 @@ ASIO_RETRY_DECL bool is_metric_name(std::string_view name) noexcept;
 ASIO_RETRY_DECL std::size_t length_of_first_character(std::string_view text) noexcept;
 ASIO_RETRY_DECL bool is_utf_8(std::string_view text) noexcept;
 
+/// Labels as they are written, and their names.
+struct label_text {
+    std::string text;
+    std::vector<std::string> names;
+};
+
 /// Returns labels with all special characters escaped. Throws std::invalid_argument unless `given` is
 /// name="value" pairs with commas between them; each name must be valid, not reserved, and given once.
-ASIO_RETRY_DECL std::string checked_labels(std::string_view given);
+ASIO_RETRY_DECL label_text checked_labels(std::string_view given);
 
-} // namespace asio_retry::detail
+/// The same for the labels of a gauge, in the order of their names: two of the same text are the same series.
+/// Leaves out labels without a value, as Prometheus does. Bytes that are no UTF-8 become U+FFFD.
+ASIO_RETRY_DECL label_text gauge_labels(std::span<metric_label const> given);
+
+} // namespace detail
+} // namespace asio_retry

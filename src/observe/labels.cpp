@@ -3,8 +3,11 @@
 #include "text/shown_text.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 // Labels come from operators, and may be any text.
@@ -39,15 +42,34 @@ std::size_t length_of_first_character(std::string_view text) noexcept {
 
 namespace {
 
+bool is_label_name(std::string_view name) noexcept {
+    return !name.empty() && !is_digit(name.front()) && !name.starts_with("__") &&
+           std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); });
+}
+
+bool is_own_label(std::string_view name) noexcept {
+    constexpr std::string_view own[] = {"reason", "retried", "outcome", "error_type", "le"};
+    return std::ranges::find(own, name) != std::end(own);
+}
+
+/// Appends a character as the value of a label has it.
+void append_escaped(std::string& text, std::string_view character) {
+    if (character == "\n")
+        character = "\\n";
+    else if (character == "\\" || character == "\"")
+        text += '\\';
+    text += character;
+}
+
 class label_reader {
 public:
     explicit label_reader(std::string_view given)
         : given_(given)
         , rest_(given) {}
 
-    std::string read() {
+    label_text read() {
         while (!rest_.empty()) {
-            if (!result_.empty())
+            if (!result_.text.empty())
                 skip(",", "must have a comma between two labels");
             read_name();
             skip("=\"", "must have =\" after a name");
@@ -62,7 +84,7 @@ private:
     void skip(std::string_view expected, std::string_view rule) {
         if (!rest_.starts_with(expected))
             fail(rule);
-        result_ += expected;
+        result_.text += expected;
         rest_.remove_prefix(expected.size());
     }
 
@@ -70,15 +92,14 @@ private:
         auto const end =
             std::ranges::find_if_not(rest_, [](char c) { return is_letter(c) || is_digit(c); }) - rest_.begin();
         std::string_view const name = rest_.substr(0, static_cast<std::size_t>(end));
-        if (name.empty() || is_digit(name.front()) || name.starts_with("__"))
+        if (!is_label_name(name))
             fail("must have names of letters, digits and _ that begin neither with a digit nor with __");
-        for (std::string_view const own : {"reason", "retried", "outcome", "le"})
-            if (name == own)
-                fail("must not have a name that lines have already: reason, retried, outcome, le");
-        if (std::ranges::find(names_, name) != names_.end())
+        if (is_own_label(name))
+            fail("must not have a name that lines have already: reason, retried, outcome, error_type, le");
+        if (std::ranges::find(result_.names, name) != result_.names.end())
             fail("must have every name once");
-        names_.push_back(name);
-        result_ += name;
+        result_.names.emplace_back(name);
+        result_.text += name;
         rest_.remove_prefix(name.size());
     }
 
@@ -88,17 +109,16 @@ private:
             std::string_view const next = rest_.substr(1, 1);
             if (c == '"' && (next.empty() || next == ",")) {
                 rest_.remove_prefix(1);
-                result_ += '"';
+                result_.text += '"';
                 return;
             }
             std::size_t length = length_of_first_character(rest_);
             if (length == 0)
                 fail("must be UTF-8");
             if (c == '\\' && (next == "\\" || next == "\"" || next == "n"))
-                length = 2;
-            else if (c == '\\' || c == '"')
-                result_ += '\\';
-            result_ += c == '\n' ? "\\n" : rest_.substr(0, length);
+                result_.text += rest_.substr(0, length = 2);
+            else
+                append_escaped(result_.text, rest_.substr(0, length));
             rest_.remove_prefix(length);
         }
         fail("must have a quote at the end of a value");
@@ -106,8 +126,7 @@ private:
 
     std::string_view const given_;
     std::string_view rest_;
-    std::vector<std::string_view> names_;
-    std::string result_;
+    label_text result_;
 };
 
 } // namespace
@@ -127,8 +146,38 @@ bool is_utf_8(std::string_view text) noexcept {
     return true;
 }
 
-std::string checked_labels(std::string_view given) {
+label_text checked_labels(std::string_view given) {
     return label_reader(given).read();
+}
+
+label_text gauge_labels(std::span<metric_label const> given) {
+    std::vector<metric_label const*> sorted;
+    for (metric_label const& each : given)
+        sorted.push_back(&each);
+    std::ranges::sort(sorted, {}, &metric_label::name);
+    label_text result;
+    for (metric_label const* each : sorted) {
+        auto const demand = [&](bool is_kept, std::string_view rule) {
+            if (!is_kept)
+                refuse("retry_metrics.label", shown(each->name), rule);
+        };
+        demand(is_label_name(each->name),
+               "must be a name of letters, digits and _ that begins neither with a digit nor with __");
+        demand(!is_own_label(each->name),
+               "must not be a name that lines have already: reason, retried, outcome, error_type, le");
+        demand(result.names.empty() || result.names.back() != each->name, "must be there once");
+        result.names.push_back(each->name);
+        if (each->value.empty())
+            continue;
+        result.text.append(result.text.empty() ? "" : ",").append(each->name).append("=\"");
+        for (std::string_view rest = each->value; !rest.empty();) {
+            std::size_t const length = length_of_first_character(rest);
+            append_escaped(result.text, length == 0 ? "\xef\xbf\xbd" : rest.substr(0, length));
+            rest.remove_prefix(std::max(length, std::size_t(1)));
+        }
+        result.text += '"';
+    }
+    return result;
 }
 
 } // namespace asio_retry::detail

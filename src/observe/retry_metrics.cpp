@@ -1,76 +1,37 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 
-#include "observe/exposition.hpp"
+#include "observe/foreign_counts.hpp"
+#include "observe/gauge.hpp"
+#include "observe/gauge_access.hpp"
+#include "observe/metric_names.hpp"
+#include "observe/own_bounds.hpp"
 #include "text/shown_text.hpp"
 
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace asio_retry {
-namespace {
 
-using namespace std::chrono_literals;
+retry_metrics::retry_metrics()
+    : retry_metrics(metrics_options()) {}
 
-constexpr duration greatest_of(std::size_t bucket) noexcept {
-    return duration(1ms) * (std::int64_t(1) << 2 * bucket);
-}
+retry_metrics::retry_metrics(metrics_options const& options)
+    : grpc_(options.grpc ? std::make_unique<detail::grpc_counts>() : nullptr)
+    , open_telemetry_(options.open_telemetry ? std::make_unique<detail::open_telemetry_counts>() : nullptr) {}
 
-constexpr double seconds(duration value) noexcept {
-    return std::chrono::duration<double>(value).count();
-}
+retry_metrics::~retry_metrics() = default;
 
-constexpr std::string_view operations_name = "asio_retry_operations_total",
-                           attempts_name = "asio_retry_attempts_total",
-                           retries_name = "asio_retry_retries_total", refused_name = "asio_retry_refused_total",
-                           pending_name = "asio_retry_pending", delays_name = "asio_retry_delay_seconds",
-                           lengths_name = "asio_retry_attempt_seconds";
-
-/// Whether this library writes the name, or may write it for a histogram.
-bool is_own(std::string_view name) noexcept {
-    constexpr std::string_view families[] = {operations_name, attempts_name, retries_name, refused_name,
-                                             pending_name,    delays_name,   lengths_name};
-    return std::ranges::any_of(families, [&](std::string_view own) {
-        if (!name.starts_with(own))
-            return false;
-        std::string_view const rest = name.substr(own.size());
-        return rest.empty() || rest == "_bucket" || rest == "_sum" || rest == "_count";
-    });
-}
-
-constexpr std::string_view outcomes[] = {"success", "permanent", "transient",
-                                         "timeout", "throttled", "overloaded"};
-
-} // namespace
-
-void retry_metrics::histogram::add(duration value) noexcept {
-    std::size_t bucket = 0;
-    while (bucket != bounds && value > greatest_of(bucket))
-        ++bucket;
-    buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
-    double sum = seconds_.load(std::memory_order_relaxed);
-    while (!seconds_.compare_exchange_weak(sum, sum + seconds(value), std::memory_order_relaxed))
-        ;
-}
-
-void retry_metrics::histogram::write(detail::exposition& text, std::string_view name) const {
-    std::string const family(name);
-    std::uint64_t count = 0;
-    for (std::size_t i = 0; i <= bounds; ++i) {
-        count += buckets_[i].load(std::memory_order_relaxed);
-        double const bound = i == bounds ? std::numeric_limits<double>::infinity() : seconds(greatest_of(i));
-        text.sample(family + "_bucket", count, "le=\"" + detail::exposition::number(bound) + '"');
-    }
-    text.sample(family + "_sum", seconds_.load(std::memory_order_relaxed));
-    text.sample(family + "_count", count);
-}
+// --- what is observed
 
 void retry_metrics::on_event(observation const& event) noexcept {
+    if (grpc_)
+        grpc_->on_event(event);
+    if (open_telemetry_)
+        open_telemetry_->on_event(event);
     switch (event.what) {
     case observation::kind::started:
         ++operations_;
@@ -78,14 +39,14 @@ void retry_metrics::on_event(observation const& event) noexcept {
     case observation::kind::attempt_began:
         ++attempts_;
         if (event.attempt > 1)
-            ++retries_;
+            ++(event.is_hedge ? hedges_ : retries_);
         return;
     case observation::kind::attempt_ended:
-        lengths_.add(event.took);
+        detail::own_bounds.add(lengths_, event.took.count());
         ++failures_[static_cast<std::size_t>(event.failure)];
         return;
     case observation::kind::retry_decided:
-        return delays_.add(event.delay);
+        return detail::own_bounds.add(delays_, event.delay.count());
     case observation::kind::refused:
         ++refused_;
         return;
@@ -110,6 +71,7 @@ retry_counts retry_metrics::counts() const noexcept {
         }
         std::ranges::copy(failures_, result.failures.begin());
         result.retries = retries_;
+        result.hedges = hedges_;
         result.attempts = attempts_;
         result.refused = refused_;
         result.operations = operations_;
@@ -129,62 +91,100 @@ retry_counts retry_metrics::counts() const noexcept {
     return best;
 }
 
+// --- gauges
+
 void retry_metrics::add_gauge(std::string name, std::function<double()> value) {
-    add_gauge(std::move(name), {}, std::move(value));
+    add_gauge(std::move(name), {}, {}, std::move(value));
 }
 
 void retry_metrics::add_gauge(std::string name, std::string help, std::function<double()> value) {
-    if (!detail::is_metric_name(name))
-        detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name: letters, digits, _ and :");
-    if (!detail::is_utf_8(help))
-        detail::refuse("retry_metrics.help", detail::shown(help), "must be UTF-8");
-    if (!value)
-        detail::refuse_empty("retry_metrics.gauge");
-    auto shared = std::make_shared<std::function<double()> const>(std::move(value));
-    std::lock_guard const lock(mutex_);
-    bool const is_taken =
-        is_own(name) || std::ranges::any_of(gauges_, [&](gauge const& g) { return g.name == name; });
-    if (is_taken)
-        detail::refuse("retry_metrics.gauge", detail::shown(name), "must be a name that is not taken");
-    gauges_.push_back({std::move(name), std::move(help), std::move(shared)});
+    add_gauge(std::move(name), std::move(help), {}, std::move(value));
 }
 
-std::string retry_metrics::prometheus(std::string_view labels) const {
-    std::string const common = detail::checked_labels(labels);
-    auto const gauges = [this] {
-        std::lock_guard const lock(mutex_);
-        return gauges_; // a function may add another gauge
-    }();
-    retry_counts const seen = counts();
+void retry_metrics::add_gauge(std::string name, std::string help, std::vector<metric_label> const& labels,
+                              std::function<double()> value) {
+    if (!value)
+        detail::refuse_empty("retry_metrics.gauge");
+    for (auto const& [unused, text] : labels)
+        if (!detail::is_utf_8(text))
+            detail::refuse("retry_metrics.label", detail::shown(text), "must be UTF-8");
+    std::vector<gauge> added(1);
+    added[0] = {std::move(name), std::move(help), detail::gauge_labels(labels), std::move(value), {}};
+    add(std::move(added));
+}
 
-    detail::exposition text(common);
-    text.begin_family(operations_name, "counter",
-                      "Operations that ended, by why they made no further attempt.");
-    for (std::size_t reason = 0; reason != ended_.size(); ++reason)
-        for (bool const retried : {false, true}) {
-            std::string own = "reason=\"";
-            own.append(to_string(static_cast<stop_reason>(reason))).append("\",retried=");
-            text.sample(operations_name, ended_[reason][retried].load(),
-                        own.append(retried ? "\"true\"" : "\"false\""));
-        }
-    text.begin_family(attempts_name, "counter", "Attempts that ended, by what they came to.");
-    for (std::size_t kind = 0; kind != failures_.size(); ++kind)
-        text.sample(attempts_name, seen.failures[kind], "outcome=\"" + std::string(outcomes[kind]) + '"');
-    text.begin_family(retries_name, "counter", "Attempts after the first of an operation.");
-    text.sample(retries_name, seen.retries);
-    text.begin_family(refused_name, "counter", "Retries and attempts that a gate refused.");
-    text.sample(refused_name, seen.refused);
-    text.begin_family(pending_name, "gauge", "Operations that have not ended.");
-    text.sample(pending_name, seen.pending);
-    text.begin_family(delays_name, "histogram", "How long the waits before retries were to be.");
-    delays_.write(text, delays_name);
-    text.begin_family(lengths_name, "histogram", "How long attempts took.");
-    lengths_.write(text, lengths_name);
-    for (auto const& [name, help, value] : gauges) {
-        text.begin_family(name, "gauge", help);
-        text.sample(name, (*value)());
+void retry_metrics::add_gauges(std::string name, std::string help,
+                               std::function<void(gauge_sink const&)> fill) {
+    std::vector<detail::gauge_family> one;
+    one.push_back({std::move(name), std::move(help), std::move(fill)});
+    detail::gauge_access::add(*this, std::move(one));
+}
+
+void detail::gauge_access::add(retry_metrics& metrics, std::vector<gauge_family> families) {
+    std::vector<retry_metrics::gauge> added;
+    for (gauge_family& each : families) {
+        if (!each.fill)
+            refuse_empty("retry_metrics.gauges");
+        added.push_back({std::move(each.name), std::move(each.help), {}, {}, std::move(each.fill)});
     }
-    return std::move(text).take();
+    metrics.add(std::move(added));
+}
+
+/// Whether this object writes the name, or may write it for a histogram.
+bool retry_metrics::is_own(std::string_view name) const noexcept {
+    using namespace detail;
+    auto const is_of = [&](bool is_on, std::initializer_list<std::string_view> families) {
+        return is_on && std::ranges::any_of(families, [&](std::string_view own) {
+                   if (!name.starts_with(own))
+                       return false;
+                   std::string_view const rest = name.substr(own.size());
+                   return rest.empty() || rest == "_bucket" || rest == "_sum" || rest == "_count";
+               });
+    };
+    return is_of(true, {operations_name, attempts_name, retries_name, hedges_name, refused_name, pending_name,
+                        delays_name, lengths_name}) ||
+           is_of(grpc_ != nullptr, {grpc_retries_name, grpc_hedges_name, grpc_delays_name}) ||
+           is_of(open_telemetry_ != nullptr, {http_durations_name, http_active_name});
+}
+
+/// Throws std::invalid_argument for what cannot be added to the gauges that there are.
+void retry_metrics::check(gauge const& added) const {
+    auto const refuse_name = [&](std::string_view rule) {
+        detail::refuse("retry_metrics.gauge", detail::shown(added.name), rule);
+    };
+    if (!detail::is_metric_name(added.name))
+        refuse_name("must be a name: letters, digits, _ and :");
+    if (!detail::is_utf_8(added.help))
+        detail::refuse("retry_metrics.help", detail::shown(added.help), "must be UTF-8");
+    if (is_own(added.name))
+        refuse_name("must be a name that is not taken");
+    for (auto const& other : gauges_) {
+        if (other->name != added.name)
+            continue;
+        if (added.fill || other->fill)
+            refuse_name("must be a name that is not taken");
+        if (added.labels.text == other->labels.text)
+            refuse_name(added.labels.text.empty() ? "must be a name that is not taken, or have other labels"
+                                                  : "must have labels that are not taken");
+        if (added.help != other->help)
+            detail::refuse("retry_metrics.help", detail::shown(added.help),
+                           "must be that of the other gauges of the name");
+    }
+}
+
+void retry_metrics::add(std::vector<gauge> added) {
+    std::vector<std::shared_ptr<gauge const>> shared;
+    for (gauge& each : added)
+        shared.push_back(std::make_shared<gauge const>(std::move(each)));
+    std::lock_guard const lock(mutex_);
+    for (auto const& each : shared)
+        check(*each);
+    gauges_.reserve(gauges_.size() + shared.size());
+    for (auto& each : shared) {
+        auto const last = std::ranges::find(gauges_.rbegin(), gauges_.rend(), each->name,
+                                            [](auto const& other) -> auto const& { return other->name; });
+        gauges_.insert(last == gauges_.rend() ? gauges_.end() : last.base(), std::move(each));
+    }
 }
 
 } // namespace asio_retry

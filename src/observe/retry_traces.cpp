@@ -38,6 +38,15 @@ std::int64_t system_time_of_zero() {
     return (std::chrono::duration_cast<nanoseconds>(system) - steady).count();
 }
 
+/// Its multiples, modulo 2^64, are spread evenly, and so are those of each regular choice among them.
+constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+
+/// A share in parts of 2^64, at most 2^64 - 1.
+std::uint64_t parts_of(double share) noexcept {
+    double const parts = share * 0x1p64;
+    return parts < 0x1p64 ? static_cast<std::uint64_t>(parts) : ~std::uint64_t(0);
+}
+
 /// No id is 0.
 std::uint64_t id_of(std::uint64_t drawn) noexcept {
     return drawn == 0 ? 1 : drawn;
@@ -52,7 +61,7 @@ class trace_store {
 public:
     explicit trace_store(trace_options const& options)
         : service_(options.service)
-        , sampled_(options.sampled)
+        , greatest_sampled_(parts_of(options.sampled))
         , greatest_(options.greatest)
         , seed_(options.seed ? *options.seed : entropy_seed())
         , epoch_(options.epoch ? options.epoch->time_since_epoch().count() : system_time_of_zero()) {
@@ -60,9 +69,7 @@ public:
     }
 
     bool is_sampled(std::uint64_t operation) noexcept {
-        if (sampled_ <= 0 || sampled_ >= 1)
-            return sampled_ >= 1;
-        return static_cast<double>(random(seed_, ordinal_of(operation))() >> 11) * 0x1p-53 < sampled_;
+        return greatest_sampled_ != 0 && seed_ + ordinal_of(operation) * golden_ratio <= greatest_sampled_;
     }
 
     /// The ids of an attempt, or of the operation itself: number 0.
@@ -70,7 +77,6 @@ public:
         std::uint64_t const ordinal = operation == 0 ? next_unsampled() : ordinal_of(operation);
         bool const samples = parent.is_present ? parent.is_sampled : operation != 0 && is_sampled(operation);
         random of_trace(seed_, ordinal);
-        of_trace(); // the first one decides whether it is sampled
         trace_parent result = parent;
         if (!parent.is_present) {
             result.trace_high = id_of(of_trace());
@@ -251,7 +257,7 @@ private:
     }
 
     std::string const service_;
-    double const sampled_;
+    std::uint64_t const greatest_sampled_;
     std::size_t const greatest_;
     std::uint64_t const seed_;
     std::int64_t const epoch_;

@@ -41,7 +41,7 @@ void retry_machine::tell_start(time_point now) noexcept {
     if (operation_number() == 0 || !makes_attempts_ || story_->is_observed)
         return;
     story_->is_observed = true;
-    story_->initiated = story_->idle_since = now;
+    story_->initiated = now;
     observation event;
     event.what = observation::kind::started;
     observe(event, now);
@@ -116,7 +116,6 @@ bool retry_machine::announce_attempt(time_point now) noexcept {
     event.what = observation::kind::attempt_began;
     event.attempt = attempts_ + 1;
     story_->is_announced = true;
-    story_->idle += elapsed_between(story_->idle_since, now);
     observe(event, now);
     return stopping_ == stopping::no;
 }
@@ -230,7 +229,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     if (!is_policy_observed() || !story_->is_announced)
         return;
     story_->is_announced = false;
-    story_->idle_since = std::max(story_->seen, now);
+    story_->attempted += took;
     bool const is_abandoned = outcome == attempt_end::how::abandoned;
     observation event;
     event.what = observation::kind::attempt_ended;
@@ -313,7 +312,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, verdic
     }
     event.error = error;
     event.took = elapsed_between(story_->initiated, end);
-    event.delay = story_->idle + elapsed_between(story_->idle_since, end);
+    event.delay = std::max(duration::zero(), event.took - story_->attempted);
     event.reason = reason;
     observe(event, now);
     story_->is_observed = false;

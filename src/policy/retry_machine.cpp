@@ -285,17 +285,24 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     action.error = replacement;
     if (names_rejected_ && failure.is_rejected() && !replacement)
         action.error = error::exhausted;
-    if (is_told_) {
-        bool const is_own = !replacement || replacement == failure.error();
-        verdict const other = is_own ? failure : verdict::failure(replacement, thrown);
-        tell_end(reason, action.error ? action.error : failure.error(), &other, now);
-    }
+    if (is_told_)
+        tell_failed_end(action, failure, replacement, thrown, now);
     action.thrown = std::move(thrown);
     if (replacement && failure.is_permanent() && policy_.settings().is_nested)
         detail::mark_permanent(action.error, action.thrown); // the outer retry has to see the mark
     if (has_hooks_ || policy_.settings().on_give_up)
         call_on_give_up(failure, now, reason);
     return action;
+}
+
+/// Tells the cause: the attempt's own failure, unless something else replaces it.
+[[gnu::noinline]] // or an operation that tells nobody is dearer
+void
+retry_machine::tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
+                               std::exception_ptr const& thrown, time_point now) noexcept {
+    bool const is_own = !replacement || replacement == failure.error();
+    verdict const other = is_own ? failure : verdict::failure(replacement, thrown);
+    tell_end(action.reason, action.error ? action.error : failure.error(), &other, now);
 }
 
 void retry_machine::drain() noexcept {

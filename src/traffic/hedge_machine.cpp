@@ -15,9 +15,10 @@ hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attemp
     : policy_(policy)
     , attempts_(attempts.data()) {
     assert(attempts.size() >= policy_.settings().max_attempts());
-    measures_successes_ = policy_.settings().observed || common().gate_measures_time;
-    is_told_ = common().gate != nullptr;
-    if (common().observer)
+    retry_settings const& shared = common();
+    measures_successes_ = policy_.settings().observed || shared.gate_measures_time;
+    is_told_ = shared.gate != nullptr;
+    if (shared.observer)
         ask_observer();
 }
 
@@ -37,10 +38,8 @@ hedge_machine::~hedge_machine() {
     }
     drop_ready();
     give_lease_back();
-    if (story_) {
-        observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
-        delete story_;
-    }
+    if (story_)
+        end_story();
 }
 
 // --- the next step
@@ -79,11 +78,12 @@ hedge_action hedge_machine::next(time_point now) {
     };
     if (phase_ == phase::open)
         go_on(now);
-    if (phase_ == phase::open && is_ready_ && story_ && !announce(now)) // the observer has cancelled
-        go_on(now);
-    if (phase_ == phase::open) {
-        if (is_ready_)
+    if (phase_ == phase::open && is_ready_) {
+        if (!story_ || announce(now))
             return launch(now);
+        go_on(now); // the observer has cancelled
+    }
+    if (phase_ == phase::open) {
         hedge_action action = just(is_lost_ ? kind::abandon : kind::wait);
         action.until = expiry();
         return action;
@@ -210,7 +210,7 @@ void hedge_machine::begin_another(time_point now) {
 /// Asks the gate whether the next attempt may begin. For any but the first a retry has been granted.
 void hedge_machine::make_ready(time_point now, verdict const* after) {
     std::uint64_t const number = begun_ + 1u;
-    if (common().gate || chooser_) {
+    if (is_told_ && (common().gate || chooser_)) {
         time_point const asked = chooser_ || common().gate_measures_time ? now : time_point();
         std::string_view refuser;
         admission const answer = chooser_ ? ask_chooser(asked, refuser) : common().gate->admit(number, asked);

@@ -125,6 +125,11 @@ void hedge_machine::observe_refusal(std::string_view gate, error_code const& ref
     observe(event, now);
 }
 
+void hedge_machine::end_story() noexcept {
+    observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
+    delete story_;
+}
+
 /// Attempts that still run are left behind: for the observer they have ended, abandoned.
 void hedge_machine::observe_end(stop_reason reason, error_code const& error, std::exception_ptr const& thrown,
                                 time_point now) noexcept {

@@ -3,8 +3,10 @@
 #include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
 
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -176,6 +178,21 @@ TEST_F(costs, a_budget_reads_no_clock_for_a_success_and_who_measures_time_reads_
     EXPECT_EQ(reads_of(policy.gate(std::make_shared<recording_gate>(false))), 0);
     EXPECT_EQ(reads_of(policy.gate(std::make_shared<circuit_breaker>())), 2);
     EXPECT_EQ(reads_of(policy.observe(std::make_shared<retry_metrics>())), 2);
+}
+
+TEST_F(costs, decision_68_an_operation_that_is_not_sampled_costs_no_allocation_and_no_clock) {
+    auto const traces = std::make_shared<retry_traces>(trace_options{.sampled = 1e-9, .seed = 1});
+    retry_policy const traced = policy.observe(traces);
+    auto const with = [&](retry_policy const& p) {
+        return allocations_of([&] { async_retry(io, operation(), p, [](error_code, int) {}); });
+    };
+    EXPECT_EQ(with(traced), with(policy));
+    EXPECT_EQ(reads_of(traced), 0);
+    auto const hedged = [&](hedge_policy const& p) {
+        return allocations_of([&] { async_hedge(io, operation(), p, [](error_code, int) {}); }, 0);
+    };
+    EXPECT_EQ(hedged(hedge_policy(1s).observe(traces)), hedged(hedge_policy(1s)));
+    EXPECT_EQ(traces->ended(), 0u);
 }
 
 // What a hook or a predicate of events is told is how long it took.

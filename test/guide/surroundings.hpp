@@ -9,6 +9,7 @@
 #include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/observe/gauges.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>
@@ -17,6 +18,7 @@
 #include <asio_retry/retrying.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/idempotency_key.hpp>
+#include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>

@@ -6,22 +6,13 @@ import http.server
 import json
 import os
 import re
-import shutil
-import socket
 import subprocess
 import sys
 import threading
-import time
-import urllib.parse
 import urllib.request
 
 from expectation import exit_code, expect
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+from scraper import Scraper, are_missing, free_port, is_silent, new_folder, wait_for
 
 
 class Upstream(http.server.BaseHTTPRequestHandler):
@@ -36,36 +27,15 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def wait_for(what, answer):
-    """For as long as a busy machine may take; what never comes fails."""
-    for _ in range(400):
-        try:
-            if answer():
-                return
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise SystemExit("never: " + what)
-
-
-def is_silent(command, what, given=None, folder=None):
-    ended = subprocess.run(command, input=given, text=True, cwd=folder, capture_output=True)
-    expect(ended.returncode == 0, what + ":\n" + ended.stdout + ended.stderr)
-    return ended.stdout + ended.stderr
-
-
 def main(gateway, observability, work, prometheus, promtool):
-    for name, program in (("prometheus", prometheus), ("promtool", promtool)):
-        if not os.path.exists(program):
-            print(f"skipped: there is no {name} here; ./cmake/bootstrap.sh install-services gets it")
-            return 77
+    if are_missing(prometheus, promtool):
+        return 77
     is_silent([promtool, "check", "rules", os.path.join(observability, "alerts.yml")], "the rules are rules")
     is_silent([promtool, "test", "rules", "alerts_test.yml"], "the rules say what they should", None, observability)
     is_silent([promtool, "check", "config", "--syntax-only", "prometheus.yml"], "it can be configured so", None,
               observability)
 
-    shutil.rmtree(work, ignore_errors=True)
-    os.makedirs(work)
+    new_folder(work)
     upstreams = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream) for _ in range(2)]
     for each in upstreams:
         each.daemon_threads = True
@@ -97,23 +67,9 @@ def main(gateway, observability, work, prometheus, promtool):
             config = file.read()
         config = config.replace("127.0.0.1:8080", f"127.0.0.1:{port}").replace("5s", "200ms")
         config = config.replace("alerts.yml", os.path.join(os.path.abspath(observability), "alerts.yml"))
-        with open(os.path.join(work, "prometheus.yml"), "w") as file:
-            file.write(config)
-        its_port = free_port()
-        with open(os.path.join(work, "log"), "w") as log:
-            processes.append(subprocess.Popen(
-                [prometheus, "--config.file=" + os.path.join(work, "prometheus.yml"), "--storage.tsdb.path=" +
-                 os.path.join(work, "data"), f"--web.listen-address=127.0.0.1:{its_port}"], stdout=log, stderr=log))
-
-        def query(expression):
-            address = f"http://127.0.0.1:{its_port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
-            answer = json.load(urllib.request.urlopen(address))
-            expect(answer["status"] == "success", expression)
-            return answer["data"]["result"]
-
-        def number(expression):
-            result = query(expression)
-            return float(result[0]["value"][1]) if result else 0
+        scraper = Scraper(prometheus, work, config)
+        processes.append(scraper.process)
+        number = scraper.number
 
         wait_for("a query", lambda: number("sum(asio_retry_operations_total)") == 300)
         expect(number('sum(asio_retry_operations_total{reason="succeeded"})') == seen[200], "successes are those seen")
@@ -127,7 +83,7 @@ def main(gateway, observability, work, prometheus, promtool):
         def query_under_load(expression):
             client.request("GET", "/page")
             client.getresponse().read()
-            return query(expression)
+            return scraper.query(expression)
 
         with open(os.path.join(observability, "dashboard.json")) as file:
             dashboard = json.load(file)

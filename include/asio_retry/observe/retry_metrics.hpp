@@ -1,10 +1,10 @@
 #pragma once
 
+#include <asio_retry/detail/observe/bucket_counts.hpp>
 #include <asio_retry/retry_observer.hpp>
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,19 +13,44 @@
 #include <string_view>
 #include <vector>
 
-namespace asio_retry::detail {
-class exposition;
-}
-
 namespace asio_retry {
+
+namespace detail {
+
+struct gauge_access;
+struct gauge_family;
+struct grpc_counts;
+struct open_telemetry_counts;
+
+} // namespace detail
+
+/// The names of other systems under which `retry_metrics` writes its numbers too.
+struct metrics_options {
+    bool grpc = false;           ///< names of gRPC's proposal A96, such as `grpc_client_call_retries`
+    bool open_telemetry = false; ///< names of OpenTelemetry for HTTP, such as
+                                 ///< `http_client_request_duration_seconds`
+};
+
+/// A label of a gauge.
+struct metric_label {
+    std::string name;  ///< letters, digits and `_`; begins neither with a digit nor with `__`
+    std::string value; ///< any text in UTF-8
+
+    /// Both fields are equal.
+    bool operator==(metric_label const&) const = default;
+};
+
+/// Takes the gauges of a set, one by one: the labels of a gauge, and its value.
+using gauge_sink = std::function<void(std::vector<metric_label> const& labels, double value)>;
 
 /// What retry_metrics has counted.
 struct retry_counts {
     std::uint64_t operations = 0;            ///< that have begun
     std::uint64_t succeeded_at_once = 0;     ///< operations, with the first attempt
-    std::uint64_t succeeded_after_retry = 0; ///< operations, with another
-    std::uint64_t attempts = 0;              ///< that have begun, retries among them
-    std::uint64_t retries = 0;               ///< attempts after the first
+    std::uint64_t succeeded_after_retry = 0; ///< operations, with a retry or a hedge
+    std::uint64_t attempts = 0;              ///< that have begun, retries and hedges among them
+    std::uint64_t retries = 0;               ///< attempts after the first, in operations without hedges
+    std::uint64_t hedges = 0;                ///< attempts after the first of an `async_hedge`
     std::uint64_t refused = 0;               ///< how often a gate refused a retry or an attempt
     std::uint64_t pending = 0;               ///< operations that have not ended
     std::array<std::uint64_t, 9> ended{};    ///< operations, by stop_reason
@@ -35,65 +60,87 @@ struct retry_counts {
     bool operator==(retry_counts const&) const = default;
 };
 
-/// Counts what happens to operations, and writes it as text for Prometheus: one object for all policies whose
-/// numbers belong together, `policy.observe(metrics)`.
+/// Counts what happens to operations, and writes it as text for Prometheus.
 ///
-/// An attempt that was abandoned counts as `permanent`, as retry_observer says.
+/// Use one object for all policies whose numbers belong together: `policy.observe(metrics)`. An attempt that
+/// was abandoned counts as `permanent`, as retry_observer says. `add_gauge` and `add_gauges` put numbers of the
+/// program into the same text; `observe/gauges.hpp` has gauges for sets of servers and gates.
 ///
+/// Lifetime: keeps each function of a gauge as long as it lives itself.
 /// Thread safety: any function may be called from any thread. What is observed is counted without a lock.
 class ASIO_RETRY_DECL retry_metrics final : public retry_observer {
 public:
+    /// Writes no names but its own.
+    retry_metrics();
+    /// Writes the names of `options`, too.
+    explicit retry_metrics(metrics_options const& options);
+    ~retry_metrics() override;
+
     /// Counted at about this time: while others go on, there are never more ends than beginnings, and what
     /// begins while they are looked at may seem to be pending.
     retry_counts counts() const noexcept;
 
-    /// A number that belongs into the same text, such as the balance of a budget: `value` is called, without a
-    /// lock, whenever the text is written, on every thread that writes it, and what it throws comes out there.
+    /// Adds a number to the text, such as the balance of a budget.
     ///
-    /// Throws std::invalid_argument for an empty function, and for a name that is none of Prometheus or is
-    /// taken.
+    /// Each call of `prometheus` calls `value`, without a lock, on its own thread. An exception of `value`
+    /// comes out of `prometheus`. Throws std::invalid_argument for an empty function, and for a name that is
+    /// none of Prometheus or is taken.
     void add_gauge(std::string name, std::function<double()> value);
 
-    /// The same, with a line that says what it is, which may be any text in UTF-8; another one throws
+    /// The same, with a line of help, which may be any text in UTF-8; another text throws
     /// std::invalid_argument.
     void add_gauge(std::string name, std::string help, std::function<double()> value);
+
+    /// The same, with labels. Gauges of one name must differ in their labels, and have the same help.
+    ///
+    /// Values may be any text in UTF-8. A label without a value is left out, as Prometheus does. Throws
+    /// std::invalid_argument for another text, and for names that are none, are there twice, or are those of
+    /// lines of this class.
+    void add_gauge(std::string name, std::string help, std::vector<metric_label> const& labels,
+                   std::function<double()> value);
+
+    /// With labels a help is needed, too; without it `{{"a", "b"}}` would be taken for one.
+    void add_gauge(std::string name, std::vector<metric_label> const& labels,
+                   std::function<double()> value) = delete;
+
+    /// Adds gauges for a set whose members change. Each call of `prometheus` calls `fill`, as it calls the
+    /// `value` of a gauge, and `fill` calls the sink for each member.
+    ///
+    /// If two members have the same labels, the first one counts. Bytes that are not UTF-8 in a value become
+    /// U+FFFD. So no member, whoever has named it, keeps Prometheus from the others. A bad name of a label
+    /// throws as above, out of the sink. The sink is valid until `fill` returns.
+    void add_gauges(std::string name, std::string help, std::function<void(gauge_sink const&)> fill);
 
     /// The text exposition format, version 0.0.4; its media type is `text/plain; version=0.0.4`.
     ///
     /// `labels` are those that every line is to have besides, such as `service="orders",zone="a"`. In values
     /// `\\`, `\"` and `\n` mean what they mean to Prometheus; any other backslash, a line feed, and a quote
     /// that neither a comma nor the end follows are escaped here. Throws std::invalid_argument for other text,
-    /// for names that are none or taken, and for values that are no UTF-8.
+    /// for names that are none or taken, also by a gauge, and for values that are no UTF-8.
     std::string prometheus(std::string_view labels = {}) const;
 
     /// Counts it.
     void on_event(observation const& event) noexcept override;
 
 private:
-    /// Durations, in steps of four from a millisecond on.
-    class histogram {
-    public:
-        static constexpr std::size_t bounds = 9;
-        void add(duration value) noexcept;
-        void write(detail::exposition& text, std::string_view name) const;
+    friend detail::gauge_access;
 
-    private:
-        std::array<std::atomic<std::uint64_t>, bounds + 1> buckets_{};
-        std::atomic<double> seconds_ = 0;
-    };
+    struct gauge;
+    class writer;
 
-    struct gauge {
-        std::string name, help;
-        std::shared_ptr<std::function<double()> const> value;
-    };
+    bool is_own(std::string_view name) const noexcept;
+    void check(gauge const& added) const;
+    void add(std::vector<gauge> added);
 
-    std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, refused_ = 0;
-    std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // at the first attempt, or after a retry
+    std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, hedges_ = 0, refused_ = 0;
+    std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // with one attempt, or with more
     std::array<std::atomic<std::uint64_t>, 6> failures_{};
-    histogram delays_, lengths_;
+    detail::bucket_counts<9> delays_, lengths_;
+    std::unique_ptr<detail::grpc_counts> const grpc_; // null without these names
+    std::unique_ptr<detail::open_telemetry_counts> const open_telemetry_;
 
-    std::mutex mutable mutex_; // of the gauges
-    std::vector<gauge> gauges_;
+    std::mutex mutable mutex_;                         // of the gauges
+    std::vector<std::shared_ptr<gauge const>> gauges_; // those of a name follow each other
 };
 
 } // namespace asio_retry

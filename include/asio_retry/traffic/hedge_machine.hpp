@@ -250,6 +250,7 @@ private:
     void observe_refusal(std::string_view gate, error_code const& refusal, time_point now) noexcept;
     void observe_end(stop_reason reason, error_code const& error, std::exception_ptr const& thrown,
                      time_point now) noexcept;
+    void end_story() noexcept;
     void describe_deadline(observation& event) const noexcept;
     interruption stopped_by() const noexcept;
 

@@ -2,7 +2,8 @@
 # 910 before an operation that asks nothing and tells nobody had a way of its own to begin and to end.
 # 827 before the handler of an attempt could belong to one that is left behind.
 # 831 before one lifecycle drove callbacks, awaitables and hedges; what follows has that reason where no other is given.
-ceiling(first_try_callback 870)
+# 866 before an observer could decline an operation, which the machine asks as it is made.
+ceiling(first_try_callback 885)
 # 2000 before it was seen to that a value may throw as its result is made.
 # Below 2010 before hooks were told of the same kind of failure as gates.
 # 2020 while coroutines had a lifecycle of their own, which nothing else shared; the same for what follows.
@@ -39,7 +40,10 @@ ceiling(first_try_breaker 1720)
 ceiling(first_try_endpoints_3 3180)
 ceiling(first_try_endpoints_1000 3260)
 # 2033 while the machine said inline whether it is observed, which every header that includes it paid for.
-ceiling(first_try_metrics 2130)
+# 2040 before observations named the cause.
+ceiling(first_try_metrics 2300)
+# first_try_callback with an observer that does not want the operation.
+ceiling(first_try_unsampled 960)
 # With a handler, under two limits of time; and a hedge that is not needed, at most half as much again.
 ceiling(first_try_limited_callback 1610)
 # 2250 before there was one lifecycle.

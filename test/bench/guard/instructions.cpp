@@ -6,6 +6,7 @@
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
@@ -294,6 +295,12 @@ std::map<std::string, workload_to_count> const workloads{
     {"first_try_endpoints_1000", {count, [] { callbacks_at_endpoints(1000); }}},
     {"first_try_metrics",
      {count, [] { callbacks(succeeds, succeeds.policy().observe(std::make_shared<retry_metrics>())); }}},
+    {"first_try_unsampled",
+     {count,
+      [] {
+          auto const traces = std::make_shared<retry_traces>(trace_options{.sampled = 1e-9, .seed = 1});
+          callbacks(succeeds, succeeds.policy().observe(traces));
+      }}},
     {"first_try_awaitable", {count, [] { awaitables(succeeds); }}},
     {"first_try_cancellable", {count, [] { cancellable_awaitables(succeeds); }}},
     {"first_try_limited", {count, [] { limited_awaitables(own); }}},

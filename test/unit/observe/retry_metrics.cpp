@@ -55,7 +55,7 @@ TEST_F(metrics, of_nothing_are_zero) {
     auto const parsed = parse();
     for (auto const& [series, value] : parsed.samples)
         EXPECT_EQ(value, 0) << series.first;
-    EXPECT_EQ(parsed.samples.size(), 18u + 6u + 3u + 2u * 12u) << "every series is there from the beginning";
+    EXPECT_EQ(parsed.samples.size(), 18u + 6u + 4u + 2u * 12u) << "every series is there from the beginning";
 }
 
 TEST_F(metrics, count_operations_and_attempts) {
@@ -94,6 +94,23 @@ TEST_F(metrics, count_operations_and_attempts) {
     EXPECT_EQ(parsed.value(attempts, {{"outcome", "timeout"}}), 1);
     EXPECT_EQ(parsed.value("asio_retry_retries_total"), 3);
     EXPECT_EQ(parsed.value("asio_retry_pending"), 0);
+}
+
+// An attempt after the first is a retry, or in an operation that hedges a hedge.
+TEST_F(metrics, count_hedges_and_retries_apart) {
+    observation event;
+    event.what = observation::kind::attempt_began;
+    for (bool const is_hedge : {false, true, true})
+        for (event.attempt = 1; event.attempt != 4; ++event.attempt) {
+            event.is_hedge = is_hedge;
+            observed->on_event(event);
+        }
+    EXPECT_EQ(observed->counts().attempts, 9u);
+    EXPECT_EQ(observed->counts().retries, 2u);
+    EXPECT_EQ(observed->counts().hedges, 4u);
+    auto const parsed = parse();
+    EXPECT_EQ(parsed.value("asio_retry_retries_total"), 2);
+    EXPECT_EQ(parsed.value("asio_retry_hedges_total"), 4);
 }
 
 TEST_F(metrics, count_an_attempt_that_is_abandoned_as_permanent) {
@@ -179,14 +196,34 @@ TEST_F(metrics, values_of_labels_are_escaped) {
 }
 
 TEST_F(metrics, refuse_labels_that_are_none) {
-    for (std::string_view const bad :
-         {"orders",           "service",       "service=",       "service=orders",     "service=\"",
-          "service=\"orders", "=\"x\"",        "1a=\"x\"",       "a:b=\"x\"",          "a b=\"x\"",
-          "__name__=\"x\"",   " a=\"x\"",      "a=\"x\",",       ",a=\"x\"",
+    for (std::string_view const bad : {"orders",
+                                       "service",
+                                       "service=",
+                                       "service=orders",
+                                       "service=\"",
+                                       "service=\"orders",
+                                       "=\"x\"",
+                                       "1a=\"x\"",
+                                       "a:b=\"x\"",
+                                       "a b=\"x\"",
+                                       "__name__=\"x\"",
+                                       " a=\"x\"",
+                                       "a=\"x\",",
+                                       ",a=\"x\"",
 
-          "a=\"x\",a=\"y\"",  "reason=\"x\"",  "retried=\"x\"",  "outcome=\"x\"",      "le=\"1\"",
-          "a=\"x\\\"",        "a=\"\xff\"",    "a=\"\xc0\xaf\"", "a=\"\xed\xa0\x80\"", "a=\"\xf4\x90\x80\x80\"",
-          "a=\"\xe2\x82\"",   "\xc3\xa9=\"x\""})
+                                       "a=\"x\",a=\"y\"",
+                                       "reason=\"x\"",
+                                       "retried=\"x\"",
+                                       "outcome=\"x\"",
+                                       "le=\"1\"",
+                                       "error_type=\"x\"",
+                                       "a=\"x\\\"",
+                                       "a=\"\xff\"",
+                                       "a=\"\xc0\xaf\"",
+                                       "a=\"\xed\xa0\x80\"",
+                                       "a=\"\xf4\x90\x80\x80\"",
+                                       "a=\"\xe2\x82\"",
+                                       "\xc3\xa9=\"x\""})
         try {
             (void)observed->prometheus(bad);
             ADD_FAILURE() << bad;
@@ -221,6 +258,27 @@ TEST_F(metrics, have_gauges) {
     EXPECT_EQ(parsed.value("tiny", {{"a", "b"}}), 1e-300);
 }
 
+// As Go writes them: a bound of a bucket is a label, and is compared as text.
+TEST_F(metrics, write_numbers_as_libraries_of_prometheus_do) {
+    double value = 0;
+    observed->add_gauge("number", [&] { return value; });
+    std::pair<double, char const*> const numbers[] = {{0, "0"},
+                                                      {0.0001, "0.0001"},
+                                                      {0.0003, "0.0003"},
+                                                      {0.00001, "1e-05"},
+                                                      {5e-5, "5e-05"},
+                                                      {100000, "100000"},
+                                                      {1e20, "100000000000000000000"},
+                                                      {1e21, "1e+21"},
+                                                      {-0.25, "-0.25"},
+                                                      {0.1 + 0.2, "0.30000000000000004"},
+                                                      {-1e-7, "-1e-07"}};
+    for (auto const& [number, written] : numbers) {
+        value = number;
+        EXPECT_THAT(observed->prometheus(), testing::EndsWith(std::string("\nnumber ") + written + "\n"));
+    }
+}
+
 TEST_F(metrics, a_gauge_keeps_what_it_remembers) {
     observed->add_gauge("texts", [count = 0.]() mutable { return ++count; });
     EXPECT_EQ(parse().value("texts"), 1);
@@ -230,10 +288,10 @@ TEST_F(metrics, a_gauge_keeps_what_it_remembers) {
 TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
     auto const one = [] { return 1.; };
     observed->add_gauge("mine", one);
-    for (char const* bad :
-         {"", "1a", "a b", "a-b", "a{b=\"c\"}", "a\n", "caf\xc3\xa9", "mine", "asio_retry_pending",
-          "asio_retry_operations_total", "asio_retry_delay_seconds", "asio_retry_delay_seconds_bucket",
-          "asio_retry_attempt_seconds_sum", "asio_retry_attempt_seconds_count"})
+    for (char const* bad : {"", "1a", "a b", "a-b", "a{b=\"c\"}", "a\n", "caf\xc3\xa9", "mine",
+                            "asio_retry_pending", "asio_retry_operations_total", "asio_retry_hedges_total",
+                            "asio_retry_delay_seconds", "asio_retry_delay_seconds_bucket",
+                            "asio_retry_attempt_seconds_sum", "asio_retry_attempt_seconds_count"})
         try {
             observed->add_gauge(bad, one);
             ADD_FAILURE() << bad;
@@ -245,7 +303,7 @@ TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
         }
     EXPECT_THROW(observed->add_gauge("empty", nullptr), std::invalid_argument);
     EXPECT_THROW(observed->add_gauge("empty", std::function<double()>()), std::invalid_argument);
-    EXPECT_EQ(parse().samples.size(), 51u + 1u);
+    EXPECT_EQ(parse().samples.size(), 52u + 1u);
 }
 
 TEST_F(metrics, refuse_help_that_is_not_utf_8) {
@@ -275,15 +333,17 @@ TEST_F(metrics, a_gauge_may_do_anything) {
 // What a dashboard reads, to the letter.
 TEST_F(metrics, are_this_text) {
     play(1);
-    EXPECT_THAT(observed->prometheus(R"(service="orders")"),
-                AllOf(HasSubstr("# HELP asio_retry_retries_total Attempts after the first of an operation.\n"
-                                "# TYPE asio_retry_retries_total counter\n"
-                                "asio_retry_retries_total{service=\"orders\"} 1\n"),
-                      HasSubstr("asio_retry_operations_total{service=\"orders\",reason=\"succeeded\",retried="
-                                "\"true\"} 1\n"),
-                      HasSubstr("asio_retry_attempt_seconds_bucket{service=\"orders\",le=\"+Inf\"} 2\n"
-                                "asio_retry_attempt_seconds_sum{service=\"orders\"} 0.004\n"
-                                "asio_retry_attempt_seconds_count{service=\"orders\"} 2\n")));
+    EXPECT_THAT(
+        observed->prometheus(R"(service="orders")"),
+        AllOf(HasSubstr("# HELP asio_retry_retries_total Attempts after the first of an operation, except "
+                        "hedges.\n"
+                        "# TYPE asio_retry_retries_total counter\n"
+                        "asio_retry_retries_total{service=\"orders\"} 1\n"),
+              HasSubstr("asio_retry_operations_total{service=\"orders\",reason=\"succeeded\",retried="
+                        "\"true\"} 1\n"),
+              HasSubstr("asio_retry_attempt_seconds_bucket{service=\"orders\",le=\"+Inf\"} 2\n"
+                        "asio_retry_attempt_seconds_sum{service=\"orders\"} 0.004\n"
+                        "asio_retry_attempt_seconds_count{service=\"orders\"} 2\n")));
 }
 
 // The parser is not one that accepts everything.

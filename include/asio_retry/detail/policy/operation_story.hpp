@@ -51,8 +51,7 @@ struct alignas(rule_state) operation_story {
     std::uint64_t number = 0;                   // of the operation; 0 if no observer hears of it
     time_point initiated = (time_point::max)(); // used by hooks too, from the first reset on
     time_point seen{};                          // the time of the last event
-    time_point idle_since{};                    // the start, or the end of the last attempt
-    duration idle{};                            // without an attempt, before the last one began
+    duration attempted{};                       // the duration of all attempts
 
     /// Makes one for `rules` rules, and with a pulse if `has_pulse`; null without memory.
     static operation_story* make(std::size_t rules, bool has_pulse) noexcept {

@@ -1,0 +1,146 @@
+#include <asio_retry/observe/retry_metrics.hpp>
+
+#include "observe/foreign_counts.hpp"
+#include "observe/gauge.hpp"
+#include "observe/metric_names.hpp"
+#include "observe/own_bounds.hpp"
+
+#include <asio_retry/detail/policy/refuse.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+// What Prometheus reads.
+
+namespace asio_retry {
+namespace {
+
+constexpr std::string_view outcomes[] = {"success", "permanent", "transient",
+                                         "timeout", "throttled", "overloaded"};
+
+/// The label that tells failures from each other, which a success does not have.
+std::string error_type(std::size_t kind) {
+    return kind == 0 ? std::string() : "error_type=\"" + std::string(outcomes[kind]) + '"';
+}
+
+} // namespace
+
+class retry_metrics::writer {
+public:
+    writer(retry_metrics const& metrics, detail::label_text common)
+        : metrics_(metrics)
+        , seen_(metrics.counts())
+        , names_(std::move(common.names))
+        , text_(std::move(common.text)) {}
+
+    void own() {
+        using namespace detail;
+        text_.begin_family(operations_name, "counter",
+                           "Operations that ended, by why they made no further attempt.");
+        for (std::size_t reason = 0; reason != metrics_.ended_.size(); ++reason)
+            for (bool const retried : {false, true}) {
+                std::string labels = "reason=\"";
+                labels.append(to_string(static_cast<stop_reason>(reason))).append("\",retried=");
+                text_.sample(operations_name, metrics_.ended_[reason][retried].load(),
+                             labels.append(retried ? "\"true\"" : "\"false\""));
+            }
+        text_.begin_family(attempts_name, "counter", "Attempts that ended, by what they came to.");
+        for (std::size_t kind = 0; kind != seen_.failures.size(); ++kind)
+            text_.sample(attempts_name, seen_.failures[kind], "outcome=\"" + std::string(outcomes[kind]) + '"');
+        text_.begin_family(retries_name, "counter", "Attempts after the first of an operation, except hedges.");
+        text_.sample(retries_name, seen_.retries);
+        text_.begin_family(hedges_name, "counter", "Attempts after the first of a hedged operation.");
+        text_.sample(hedges_name, seen_.hedges);
+        text_.begin_family(refused_name, "counter", "Retries and attempts that a gate refused.");
+        text_.sample(refused_name, seen_.refused);
+        text_.begin_family(pending_name, "gauge", "Operations that have not ended.");
+        text_.sample(pending_name, seen_.pending);
+        text_.begin_family(delays_name, "histogram", "How long the waits before retries were to be.");
+        own_bounds.write(text_, delays_name, metrics_.delays_);
+        text_.begin_family(lengths_name, "histogram", "How long attempts took.");
+        own_bounds.write(text_, lengths_name, metrics_.lengths_);
+    }
+
+    void grpc(detail::grpc_counts const& counts) {
+        using namespace detail;
+        text_.begin_family(grpc_retries_name, "histogram", "Retries of a call, of calls that were retried.");
+        grpc_number_bounds.write(text_, grpc_retries_name, counts.retries);
+        text_.begin_family(grpc_hedges_name, "histogram", "Hedges of a call, of calls that were hedged.");
+        grpc_number_bounds.write(text_, grpc_hedges_name, counts.hedges);
+        text_.begin_family(grpc_delays_name, "histogram",
+                           "Time of a call without an attempt, after the first attempt, if there was any.");
+        grpc_latency_bounds.write(text_, grpc_delays_name, counts.delays);
+    }
+
+    void open_telemetry(detail::open_telemetry_counts const& counts) {
+        using namespace detail;
+        text_.begin_family(http_durations_name, "histogram",
+                           "Duration of HTTP client requests, each attempt for itself.");
+        for (std::size_t kind = 0; kind != counts.requests.size(); ++kind)
+            http_bounds.write(text_, http_durations_name, counts.requests[kind], error_type(kind));
+        text_.begin_family(http_active_name, "gauge", "Active HTTP client requests, which are attempts.");
+        text_.sample(http_active_name,
+                     seen_.attempts -
+                         std::accumulate(seen_.failures.begin(), seen_.failures.end(), std::uint64_t(0)));
+    }
+
+    void gauges(std::vector<std::shared_ptr<gauge const>> const& all) {
+        std::string_view family;
+        for (auto const& each : all) {
+            if (each->name != std::exchange(family, each->name))
+                text_.begin_family(each->name, "gauge", each->help);
+            if (each->fill) {
+                fill(*each);
+                continue;
+            }
+            check(*each, each->labels);
+            text_.sample(each->name, each->value(), each->labels.text);
+        }
+    }
+
+    std::string take() && { return std::move(text_).take(); }
+
+private:
+    void fill(gauge const& family) {
+        std::set<std::string> present;
+        family.fill([&](std::vector<metric_label> const& given, double value) {
+            detail::label_text labels = detail::gauge_labels(given);
+            check(family, labels);
+            if (auto const [place, is_new] = present.insert(std::move(labels.text)); is_new)
+                text_.sample(family.name, value, *place);
+        });
+    }
+
+    /// A line has each label once.
+    void check(gauge const& written, detail::label_text const& labels) const {
+        for (std::string const& name : labels.names)
+            if (std::ranges::find(names_, name) != names_.end())
+                detail::refuse("retry_metrics.labels", name,
+                               "must not be a label of the gauge " + written.name + " too");
+    }
+
+    retry_metrics const& metrics_;
+    retry_counts const seen_;
+    std::vector<std::string> const names_; // of the common labels
+    detail::exposition text_;
+};
+
+std::string retry_metrics::prometheus(std::string_view labels) const {
+    detail::label_text common = detail::checked_labels(labels);
+    auto const gauges = [this] {
+        std::lock_guard const lock(mutex_);
+        return gauges_; // a function may add another gauge
+    }();
+    writer text(*this, std::move(common));
+    text.own();
+    if (grpc_)
+        text.grpc(*grpc_);
+    if (open_telemetry_)
+        text.open_telemetry(*open_telemetry_);
+    text.gauges(gauges);
+    return std::move(text).take();
+}
+
+} // namespace asio_retry
