@@ -6,6 +6,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
+#include <asio_retry/observe/gauges.hpp>
 #include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/traffic/attempt_histogram.hpp>
@@ -115,15 +116,6 @@ asio_retry::endpoint_options upstream_options() {
     return result;
 }
 
-double state_of(upstream_set const& upstreams, tcp::endpoint const& where) {
-    double result = 0;
-    upstreams.for_each([&](tcp::endpoint const& one, asio_retry::endpoint_status const& status) {
-        if (one == where)
-            result = static_cast<double>(status.state);
-    });
-    return result;
-}
-
 } // namespace
 
 services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
@@ -138,10 +130,7 @@ services::services(settings const& s, asio::any_io_executor const& executor, dem
     , reads(executor) {
     if (exporter)
         exporter->start();
-    for (std::size_t i = 0; i != s.upstreams.size(); ++i)
-        metrics->add_gauge("gateway_breaker_" + std::to_string(i) + "_state",
-                           "The breaker of a server: 0 closed, 1 open, 2 half-open, 3 isolated.",
-                           [where = s.upstreams[i], set = upstreams] { return state_of(*set, where); });
+    asio_retry::add_gauges(*metrics, "gateway_server", upstreams);
 }
 
 asio::awaitable<void> session::run() {

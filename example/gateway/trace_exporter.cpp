@@ -65,12 +65,14 @@ trace_exporter::trace_exporter(trace_collector const& where, asio::any_io_execut
     , scope_(strand_)
     , pause_(strand_)
     , end_(strand_) {
-    metrics.add_gauge("gateway_spans_sent", "Spans that the collector has taken.",
-                      [this] { return static_cast<double>(sent_); });
-    metrics.add_gauge("gateway_spans_lost", "Spans that could not be sent.",
-                      [this] { return static_cast<double>(lost_); });
-    metrics.add_gauge("gateway_spans_dropped", "Spans that were not made, because too many waited.",
-                      [this] { return static_cast<double>(traces_->dropped()); });
+    metrics.add_gauges("gateway_spans",
+                       "Spans since the start: sent; lost, because the collector did not take them; dropped, "
+                       "because too many waited.",
+                       [this](asio_retry::gauge_sink const& add) {
+                           add({{"state", "sent"}}, static_cast<double>(sent_));
+                           add({{"state", "lost"}}, static_cast<double>(lost_));
+                           add({{"state", "dropped"}}, static_cast<double>(traces_->dropped()));
+                       });
 }
 
 void trace_exporter::start() {

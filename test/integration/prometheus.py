@@ -42,7 +42,8 @@ def main(gateway, observability, work, prometheus, promtool):
         threading.Thread(target=each.serve_forever, daemon=True).start()
     processes = []
     try:
-        command = [gateway, "--quiet", "--listen", "127.0.0.1:0", "--upstream", f"127.0.0.1:{free_port()}"]
+        nobody = free_port()
+        command = [gateway, "--quiet", "--listen", "127.0.0.1:0", "--upstream", f"127.0.0.1:{nobody}"]
         for each in upstreams:
             command += ["--upstream", f"127.0.0.1:{each.server_address[1]}"]
         started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -79,6 +80,8 @@ def main(gateway, observability, work, prometheus, promtool):
         expect(number("sum(asio_retry_attempts_total)") == 300 + retries, "attempts are requests and retries")
         expect(number('sum(asio_retry_attempts_total{outcome="success"})') == seen[200], "one success for each")
         expect(number('up{job="gateway"}') == 1, "it is up")
+        expect(number("count(gateway_server_in_flight)") == 3, "each server has its label")
+        expect(number(f'sum(gateway_server_state{{endpoint="127.0.0.1:{nobody}"}})') == 1, "and its breaker one state")
 
         def query_under_load(expression):
             client.request("GET", "/page")

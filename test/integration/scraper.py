@@ -18,11 +18,12 @@ def free_port():
 
 
 def wait_for(what, answer):
-    """For as long as a busy machine may take; what never comes fails."""
+    """The answer, for as long as a busy machine may take; what never comes fails."""
     for _ in range(400):
         try:
-            if answer():
-                return
+            found = answer()
+            if found:
+                return found
         except OSError:
             pass
         time.sleep(0.1)

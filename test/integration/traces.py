@@ -5,30 +5,19 @@ usage: traces.py GATEWAY NGINX NODE SCHEMA-FOLDER WORK-FOLDER"""
 import http.client
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
 
 import collector
 from expectation import exit_code, expect
+from scraper import free_port, new_folder, wait_for
 
 policy = "constant(10ms) max_attempts(4) attempt_timeout(5s)"
 of_a_client = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 not_sampled = of_a_client[:-2] + "00"
 state = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"
-
-
-def wait_for(what, answer):
-    """For as long as a busy machine may take; what never comes fails."""
-    for _ in range(400):
-        found = answer()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise SystemExit("never: " + what)
 
 
 def answers(port):
@@ -37,12 +26,6 @@ def answers(port):
         return True
     except OSError:
         return False
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 class Nginx:
@@ -93,8 +76,9 @@ class Gateway:
         connection.close()
         return answer.status, text
 
-    def metric(self, name):
-        return float(re.search(f"^{name} (.*)$", self.get("/metrics")[1], re.MULTILINE)[1])
+    def spans(self, state):
+        line = f'^gateway_spans{{state="{state}"}} (.*)$'
+        return float(re.search(line, self.get("/metrics")[1], re.MULTILINE)[1])
 
     def end(self):
         """What it says at its end."""
@@ -211,7 +195,7 @@ def through_two_gateways(here, start_gateway, start_nginx):
     one.check(spans_of(here, one))
     mine = [span for span in here.spans() if span["traceId"] == of_a_client.split("-")[1]]
     expect(len(mine) == count, "a request that is not sampled has no span")
-    expect([g.metric("gateway_spans_lost") for g in (outer, inner)] == [0, 0], "no span is lost")
+    expect([g.spans("lost") for g in (outer, inner)] == [0, 0], "no span is lost")
     return outer, inner, middle, last
 
 
@@ -243,13 +227,13 @@ def collectors_that_refuse(here, start_gateway, start_nginx):
     here.post("/refuse", "[503, 429]")
     id = ask(gateway)
     wait_for("the spans after two refusals", lambda: has(id))
-    expect(gateway.metric("gateway_spans_lost") == 0, "which are not lost")
-    wait_for("the count", lambda: gateway.metric("gateway_spans_sent") == 2)
+    expect(gateway.spans("lost") == 0, "which are not lost")
+    wait_for("the count", lambda: gateway.spans("sent") == 2)
 
     here.post("/refuse", "[400]")
     ask(gateway)
-    wait_for("the loss", lambda: gateway.metric("gateway_spans_lost") == 2)
-    expect(gateway.metric("gateway_spans_dropped") == 0, "no span is dropped")
+    wait_for("the loss", lambda: gateway.spans("lost") == 2)
+    expect(gateway.spans("dropped") == 0, "no span is dropped")
 
     id = ask(gateway)
     said = gateway.end()
@@ -264,7 +248,7 @@ def main(gateway, nginx, node, schema, work):
     if not os.path.exists(nginx):
         print("skipped: there is no nginx here; ./cmake/bootstrap.sh install-services gets it")
         return 77
-    shutil.rmtree(work, ignore_errors=True)
+    new_folder(work)
     running = [collector.Collector(node, schema)]
     here = running[0]
 
