@@ -11,6 +11,7 @@
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/observe/gauges.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
+#include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
