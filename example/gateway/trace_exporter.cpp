@@ -111,9 +111,13 @@ asio::awaitable<void> trace_exporter::run() {
     end_.cancel();
 }
 
-/// Stops at the first request that fails: what still waits has time until the next second.
+/// Stops at the first request that fails: what still waits has time until the next second. So do the spans of
+/// requests that end meanwhile, unless they fill a request.
 asio::awaitable<void> trace_exporter::send_all() {
-    while (std::size_t const count = std::min(traces_->ended(), greatest_batch)) {
+    for (std::size_t count = greatest_batch; count == greatest_batch;) {
+        count = std::min(traces_->ended(), greatest_batch);
+        if (count == 0)
+            break;
         bool const has_arrived = co_await send(traces_->otlp_json(count));
         (has_arrived ? sent_ : lost_) += count;
         if (!has_arrived)
