@@ -14,6 +14,14 @@
 
 namespace asio_retry {
 
+/// The state of a `circuit_breaker`.
+enum class breaker_state : unsigned char {
+    closed,    ///< lets every attempt begin
+    open,      ///< refuses every attempt
+    half_open, ///< lets some attempts begin as probes, to see how they end
+    isolated,  ///< refuses every attempt until it is reset
+};
+
 /// The options of a `circuit_breaker`.
 struct circuit_breaker_options {
     double failure_rate = 0.5;       ///< opens at this share of failures, in (0, 1]
@@ -27,15 +35,8 @@ struct circuit_breaker_options {
     saturating_duration open_for = std::chrono::seconds(5); ///< how long it stays open at first
     double growth = 2; ///< factor on that time after each failed probe, at least 1
     saturating_duration open_cap = std::chrono::seconds(60); ///< the greatest time that it stays open
+    double open_spread = 0.1; ///< up to this share of the open time is taken off at random, in [0, 1)
     std::uint32_t probes = 3; ///< attempts that must succeed before it closes, 1 to 1000
-};
-
-/// The state of a `circuit_breaker`.
-enum class breaker_state : unsigned char {
-    closed,    ///< lets every attempt begin
-    open,      ///< refuses every attempt
-    half_open, ///< lets some attempts begin as probes, to see how they end
-    isolated,  ///< refuses every attempt until it is reset
 };
 
 /// The enumerator's name, for logs.
@@ -50,7 +51,8 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 /// - Failures: transient failures, timeouts and overload, whether they are retried or not. Permanent failures
 ///   and throttling are answers. Abandoned attempts do not count.
 /// - Closed: it lets every attempt begin. When an attempt ends, it opens if a rule of the options says so.
-/// - Open: it refuses every attempt, and says until when.
+/// - Open: it refuses every attempt, and says until when. A random share of the time, `open_spread` at most, is
+///   taken off. So breakers that opened together do not probe together. `duration::max()` stays whole.
 /// - Half-open, after that time: at most `probes` attempts run or have succeeded. When that many have
 ///   succeeded, it closes and forgets all earlier attempts. One failure opens it again, for longer, also if
 ///   that is not retried.
@@ -61,7 +63,7 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 /// server keeps clients from all others. A breaker is no retry budget: put one before it, with `all_gates`.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::circuit_open.
-/// Thread safety: call any function from any thread.
+/// Thread safety: call any function from any thread. Only the constructor allocates.
 class ASIO_RETRY_DECL circuit_breaker final : public retry_gate {
 public:
     /// Throws std::invalid_argument for an option outside its range, for a negative one and for NaN. Also for
@@ -93,14 +95,18 @@ public:
     bool measures_time() const noexcept override { return true; }
 
 private:
+    // The mutex is locked.
+    time_point next_begin(time_point now) const noexcept;
+    bool has_hung(time_point probe_began, time_point now) const noexcept;
     void open(time_point now) noexcept;
     void half_open() noexcept;
     void close() noexcept;
-    bool take_place(time_point now) noexcept;
+    void take_place(time_point now) noexcept;
     void free_place(time_point taken) noexcept;
     void on_probe_end(bool failed, time_point now) noexcept;
     bool has_to_open() const noexcept;
 
+    std::uint64_t const number_; // among the breakers of the process
     circuit_breaker_options const options_;
     std::mutex mutable mutex_;
     std::atomic<breaker_state> state_ = breaker_state::closed; // changed under the mutex

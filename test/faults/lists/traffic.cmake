@@ -124,7 +124,7 @@ fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
         free_place(began);]])
 
 fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp
-    [[elapsed_between(taken, now) >= options_.open_cap]] [[elapsed_between(taken, now) >= duration::max()]])
+    [[elapsed_between(probe_began, now) >= options_.open_cap]] [[elapsed_between(probe_began, now) >= duration::max()]])
 
 fault(breaker_frees_the_place_of_another src/traffic/circuit_breaker.cpp
     [[    if (later != places_.begin()) // or its place has been taken from it
@@ -132,7 +132,7 @@ fault(breaker_frees_the_place_of_another src/traffic/circuit_breaker.cpp
         places_.erase(places_.begin());]])
 
 fault(breaker_lets_probes_begin_that_have_succeeded src/traffic/circuit_breaker.cpp
-    [[if (places_.size() + succeeded_ >= options_.probes)]] [[if (places_.size() >= options_.probes)]])
+    [[if (static_cast<std::size_t>(places_.end() - oldest) + succeeded_ < options_.probes)]] [[if (static_cast<std::size_t>(places_.end() - oldest) < options_.probes)]])
 
 fault(breaker_closes_after_one_success src/traffic/circuit_breaker.cpp
     [[} else if (++succeeded_ >= options_.probes) {]] [[} else if (++succeeded_ >= 1) {]])
@@ -144,6 +144,12 @@ fault(breaker_remembers_what_was src/traffic/circuit_breaker.cpp
 fault(breaker_keeps_the_sums_of_the_last_attempts src/traffic/failure_window.cpp
     [[    total_of_last_ -= last_[next_];
 ]] [[]])
+
+fault(breakers_that_opened_together_probe_together src/traffic/circuit_breaker.cpp
+    [[share_of(number_, now) *]] [[share_of(0, now) *]])
+
+fault(breaker_stays_open_for_longer_than_it_may src/traffic/circuit_breaker.cpp
+    [[    open_until_ -= duration]] [[    open_until_ += duration]])
 
 # --- the other gates
 

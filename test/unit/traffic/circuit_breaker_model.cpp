@@ -221,6 +221,7 @@ private:
         o.open_for = duration(1s) * static_cast<int>(1 + below(5));
         o.growth = one_in(2) ? 2 : 1.5;
         o.open_cap = o.open_for * static_cast<int>(1 + below(5));
+        o.open_spread = 0;
         o.probes = static_cast<std::uint32_t>(1 + below(4));
         return o;
     }

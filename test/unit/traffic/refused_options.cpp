@@ -104,6 +104,8 @@ refused_option const refused_breakers[] = {
      "circuit_breaker.growth = 0.5: must be finite and at least 1"},
     {with<circuit_breaker>(&circuit_breaker_options::open_cap, 4s),
      "circuit_breaker.open_cap = 4s: must not be less than open_for, which is 5s"},
+    {with<circuit_breaker>(&circuit_breaker_options::open_spread, 1),
+     "circuit_breaker.open_spread = 1: must be in [0, 1)"},
     {with<circuit_breaker>(&circuit_breaker_options::probes, 1001u),
      "circuit_breaker.probes = 1001: must be from 1 to 1000"},
     {with<adaptive_throttle>(&adaptive_throttle_options::k, 0.5),
