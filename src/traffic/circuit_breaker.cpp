@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <ostream>
+#include <utility>
 
 namespace asio_retry {
 namespace {
@@ -64,6 +65,8 @@ circuit_breaker::circuit_breaker(circuit_breaker_options const& options)
     , options_(checked(options))
     , window_(options_.last, options_.window)
     , open_length_(options_.open_for) {
+    if (options_.on_change)
+        on_change_ = std::make_shared<listener const>(std::exchange(options_.on_change, nullptr));
     places_.reserve(options_.probes);
 }
 
@@ -110,48 +113,89 @@ double circuit_breaker::failure_share(time_point now) const noexcept {
     return attempts == 0 ? 0 : static_cast<double>(failures) / static_cast<double>(attempts);
 }
 
-void circuit_breaker::isolate() noexcept {
-    std::lock_guard const lock(mutex_);
-    state_ = breaker_state::isolated;
+void circuit_breaker::isolate(time_point now) noexcept {
+    std::unique_lock lock(mutex_);
+    change const made{state_.exchange(breaker_state::isolated), breaker_state::isolated};
+    lock.unlock();
+    if (made)
+        tell(made, now);
 }
 
-void circuit_breaker::reset() noexcept {
-    std::lock_guard const lock(mutex_);
+void circuit_breaker::reset(time_point now) noexcept {
+    std::unique_lock lock(mutex_);
+    change const made{state_, breaker_state::closed};
     close();
+    lock.unlock();
+    if (made)
+        tell(made, now);
 }
 
 admission circuit_breaker::admit(std::uint64_t, time_point now) noexcept {
     if (state_ == breaker_state::closed)
         return now;
+    change made;
+    admission const answer = admit_untold(now, made);
+    if (made)
+        tell(made, now);
+    return answer;
+}
+
+/// A refusal makes no change. Who calls this tells of the change.
+admission circuit_breaker::admit_untold(time_point now, change& made) noexcept {
+    if (state_ == breaker_state::closed)
+        return now;
     std::lock_guard const lock(mutex_);
     if (time_point const begin = next_begin(now); begin > now)
         return {now < open_until_ ? begin : time_point::max(), error::circuit_open};
-    if (state_ == breaker_state::open)
+    made.from = state_;
+    if (made.from == breaker_state::open)
         half_open();
-    if (state_ == breaker_state::half_open)
+    made.to = state_;
+    if (made.to == breaker_state::half_open)
         take_place(now);
     return now;
 }
 
 void circuit_breaker::on_end(attempt_end const& end) noexcept {
-    std::lock_guard const lock(mutex_);
+    std::unique_lock lock(mutex_);
     bool const is_abandoned = end.outcome == attempt_end::how::abandoned;
     time_point const began = is_abandoned ? end.now : saturating_add(end.now, -end.took);
     if (began < heard_from_)
         return;
-    if (state_ == breaker_state::half_open)
+    breaker_state const before = state_;
+    if (before == breaker_state::half_open)
         free_place(began);
     if (is_abandoned)
         return;
     bool const failed = is_breaker_failure(end);
-    if (state_ == breaker_state::half_open)
-        return on_probe_end(failed, end.now);
-    if (state_ != breaker_state::closed)
-        return;
-    window_.add(failed, end.took > options_.slow, end.now);
-    failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
-    if (has_to_open())
+    if (before == breaker_state::half_open) {
+        on_probe_end(failed, end.now);
+    } else if (before == breaker_state::closed) {
+        window_.add(failed, end.took > options_.slow, end.now);
+        failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
+        if (!has_to_open())
+            return;
         open(end.now);
+    }
+    change const made{before, state_};
+    lock.unlock();
+    if (made)
+        tell(made, end.now);
+}
+
+/// Precondition: nobody has locked the mutex.
+void circuit_breaker::tell(change made, time_point now) const noexcept {
+    std::shared_ptr<listener const> told;
+    {
+        std::lock_guard const lock(mutex_);
+        told = on_change_;
+    }
+    if (!told)
+        return;
+    try {
+        (*told)(made.from, made.to, now);
+    } catch (...) { // it must not throw, and a gate cannot
+    }
 }
 
 /// Precondition: there is one.

@@ -7,12 +7,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <vector>
 
 namespace asio_retry {
+
+namespace detail {
+class endpoint_table;
+} // namespace detail
 
 /// The state of a `circuit_breaker`.
 enum class breaker_state : unsigned char {
@@ -37,6 +43,8 @@ struct circuit_breaker_options {
     saturating_duration open_cap = std::chrono::seconds(60); ///< the greatest time that it stays open
     double open_spread = 0.1; ///< up to this share of the open time is taken off at random, in [0, 1)
     std::uint32_t probes = 3; ///< attempts that must succeed before it closes, 1 to 1000
+    std::function<void(breaker_state from, breaker_state to, time_point now)>
+        on_change{}; ///< called after each change of state, without a lock; must not throw
 };
 
 /// The enumerator's name, for logs.
@@ -58,6 +66,13 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 ///   that is not retried.
 /// - A probe frees its place when it is abandoned, or has not ended after `open_cap`.
 /// - An attempt that began before it was half-open does not count any more.
+///
+/// Changes: the thread that changes the state calls `on_change`, with the time that it has given the breaker.
+///
+/// - The first probe changes the state to half-open. `state` says so earlier.
+/// - `on_change` is called without a lock and may call the breaker. It must not throw; exceptions are lost.
+/// - One thread makes its calls in the order of its changes. The calls of several threads may overlap, and the
+///   later of two changes may be told first.
 ///
 /// Use one breaker for each server, in `keyed_gates` if there are many: with one breaker for all, one dead
 /// server keeps clients from all others. A breaker is no retry budget: put one before it, with `all_gates`.
@@ -84,17 +99,32 @@ public:
     /// The share of failures among the recent attempts, from 0 to 1; 0 if there are none.
     double failure_share(time_point now) const noexcept;
 
-    /// Refuses every attempt until `reset`.
-    void isolate() noexcept;
+    /// Refuses every attempt until `reset`. The time is for `on_change` alone.
+    void isolate(time_point now = {}) noexcept;
 
-    /// Closes it and forgets all earlier attempts. Attempts that still run count when they end.
-    void reset() noexcept;
+    /// Closes it and forgets all earlier attempts. Attempts that still run count when they end. The time is for
+    /// `on_change` alone.
+    void reset(time_point now = {}) noexcept;
 
     admission admit(std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
 private:
+    friend detail::endpoint_table; // which tells of changes after it has released its own mutex
+
+    using listener = std::function<void(breaker_state, breaker_state, time_point)>;
+
+    struct change {
+        breaker_state from = breaker_state::closed;
+        breaker_state to = breaker_state::closed;
+        explicit operator bool() const noexcept { return from != to; }
+    };
+
+    bool is_closed() const noexcept { return state_ == breaker_state::closed; }
+    admission admit_untold(time_point now, change& made) noexcept;
+    void tell(change made, time_point now) const noexcept;
+
     // The mutex is locked.
     time_point next_begin(time_point now) const noexcept;
     bool has_hung(time_point probe_began, time_point now) const noexcept;
@@ -107,8 +137,9 @@ private:
     bool has_to_open() const noexcept;
 
     std::uint64_t const number_; // among the breakers of the process
-    circuit_breaker_options const options_;
     std::mutex mutable mutex_;
+    circuit_breaker_options options_; // without on_change
+    std::shared_ptr<listener const> on_change_;
     std::atomic<breaker_state> state_ = breaker_state::closed; // changed under the mutex
     detail::failure_window window_;
     std::uint32_t failures_in_row_ = 0;

@@ -119,8 +119,8 @@ fault(breaker_hears_from_before src/traffic/circuit_breaker.cpp
 ]] [[]])
 
 fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
-    [[    if (state_ == breaker_state::half_open)
-        free_place(began);]] [[    if (state_ == breaker_state::half_open && !is_abandoned)
+    [[    if (before == breaker_state::half_open)
+        free_place(began);]] [[    if (before == breaker_state::half_open && !is_abandoned)
         free_place(began);]])
 
 fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp
@@ -150,6 +150,13 @@ fault(breakers_that_opened_together_probe_together src/traffic/circuit_breaker.c
 
 fault(breaker_stays_open_for_longer_than_it_may src/traffic/circuit_breaker.cpp
     [[    open_until_ -= duration]] [[    open_until_ += duration]])
+
+fault(breaker_tells_nothing_of_its_first_probe src/traffic/circuit_breaker.cpp
+    [[    made.from = state_;
+    if (made.from == breaker_state::open)
+        half_open();]] [[    if (state_ == breaker_state::open)
+        half_open();
+    made.from = state_;]])
 
 # --- the other gates
 
