@@ -70,6 +70,30 @@ circuit_breaker::circuit_breaker(circuit_breaker_options const& options)
     places_.reserve(options_.probes);
 }
 
+void circuit_breaker::update(circuit_breaker_options const& options) {
+    circuit_breaker_options good = checked(options);
+    std::shared_ptr<listener const> told;
+    if (good.on_change)
+        told = std::make_shared<listener const>(std::exchange(good.on_change, nullptr));
+    detail::failure_window window(good.last, good.window);
+    std::vector<time_point> places;
+    places.reserve(good.probes);
+
+    std::lock_guard const lock(mutex_); // until here nothing has changed, and from here on nothing throws
+    window.take(window_);
+    window_.swap(window);
+    if (places.capacity() > places_.capacity()) {
+        places.assign(places_.begin(), places_.end());
+        places_.swap(places);
+    }
+    succeeded_ = std::min<std::size_t>(succeeded_, good.probes - 1);
+    open_length_ = state_ == breaker_state::closed
+                       ? duration(good.open_for)
+                       : std::clamp(open_length_, duration(good.open_for), duration(good.open_cap));
+    on_change_.swap(told); // the earlier one is destroyed without the lock: it may call the breaker
+    std::swap(options_, good);
+}
+
 breaker_state circuit_breaker::state(time_point now) const noexcept {
     std::lock_guard const lock(mutex_);
     breaker_state const state = state_;

@@ -396,6 +396,29 @@ TEST(gates_of_four_threads, decision_67_circuit_breaker_tells_each_change_and_ma
     EXPECT_GT(told, 1000);
 }
 
+TEST(gates_of_four_threads, circuit_breaker_changes_its_options_while_attempts_run) {
+    std::atomic<int> told = 0;
+    auto const options = [&](random& dice) {
+        auto const count = static_cast<std::uint32_t>(dice() % 8 + 1);
+        return circuit_breaker_options{.min_attempts = 5,
+                                       .window = 1s * count,
+                                       .last = one_in(dice, 2) ? 10 * count : 0,
+                                       .open_for = 1ms * count,
+                                       .open_cap = 100ms,
+                                       .probes = count,
+                                       .on_change = [&](auto...) { ++told; }};
+    };
+    random first(1);
+    circuit_breaker breaker(options(first));
+    EXPECT_GT(attempts_at(breaker, [&](time_point, random& dice) { breaker.update(options(dice)); }), 1000);
+    EXPECT_GT(told, 100);
+    time_point now = noon + 1h;
+    for (int i = 0; i < 100 && breaker.state(now) != breaker_state::closed; ++i, now += 1s)
+        if (breaker.admit(1, now).until <= now)
+            breaker.on_end(ended(succeeded, 1, now));
+    EXPECT_EQ(breaker.state(now), breaker_state::closed);
+}
+
 TEST(gates_of_four_threads, adaptive_throttle_counts_everything) {
     adaptive_throttle throttle({.seed = 1});
     on_four_threads([&](int, random&) {

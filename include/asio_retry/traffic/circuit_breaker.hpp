@@ -78,12 +78,24 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 /// server keeps clients from all others. A breaker is no retry budget: put one before it, with `all_gates`.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::circuit_open.
-/// Thread safety: call any function from any thread. Only the constructor allocates.
+/// Thread safety: call any function from any thread. Only the constructor and `update` allocate.
 class ASIO_RETRY_DECL circuit_breaker final : public retry_gate {
 public:
     /// Throws std::invalid_argument for an option outside its range, for a negative one and for NaN. Also for
     /// an open_cap below open_for, and for a min_attempts, a window or an open_for of 0.
     explicit circuit_breaker(circuit_breaker_options const& options = {});
+
+    /// Changes the options, and keeps what the breaker knows. Attempts may run.
+    ///
+    /// - The state stays. An open breaker stays open until the time that it has named.
+    /// - Running probes keep their places. At least one more probe must succeed before it closes.
+    /// - Recent attempts stay as far as the new window holds them, in slots of a tenth of the earlier window.
+    ///   Where a number of attempts (`last`) replaces a time, or the other way round, they are forgotten.
+    /// - The new rules to open apply when the next attempt ends.
+    /// - Other threads may still be in the earlier `on_change` when this returns.
+    ///
+    /// Throws as the constructor does, and then changes nothing.
+    void update(circuit_breaker_options const& options);
 
     /// Its state at `now`.
     breaker_state state(time_point now) const noexcept;

@@ -158,6 +158,17 @@ fault(breaker_tells_nothing_of_its_first_probe src/traffic/circuit_breaker.cpp
         half_open();
     made.from = state_;]])
 
+fault(breaker_forgets_as_its_options_change src/traffic/circuit_breaker.cpp
+    [[    window.take(window_);
+]] [[]])
+
+fault(breaker_never_closes_with_fewer_probes src/traffic/circuit_breaker.cpp
+    [[    succeeded_ = std::min<std::size_t>(succeeded_, good.probes - 1);
+]] [[]])
+
+fault(slots_of_another_length_are_taken_as_they_are include/asio_retry/detail/traffic/slot_window.hpp
+    [[advance(earlier.beginning_of(slot));]] [[advance(beginning_of(slot));]])
+
 # --- the other gates
 
 fault(limit_does_not_count_the_one_that_ended include/asio_retry/traffic/concurrency_limit.hpp

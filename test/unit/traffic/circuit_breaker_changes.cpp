@@ -104,6 +104,7 @@ TEST_F(breaker_that_tells, decision_67_without_its_lock) {
         EXPECT_EQ(breaker.state(now), to);
         EXPECT_GE(breaker.open_until(now), now);
         EXPECT_GE(breaker.failure_share(now), 0);
+        breaker.update(options());
         if (to == opened)
             breaker.isolate(now + 1s);
         else if (to == isolated)
