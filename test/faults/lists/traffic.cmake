@@ -175,10 +175,13 @@ fault(limit_does_not_count_the_one_that_ended include/asio_retry/traffic/concurr
     [[algorithm_.update(end.took, count, !succeeded);]] [[algorithm_.update(end.took, count - 1, !succeeded);]])
 
 fault(cooldown_is_of_what_was_said_last src/traffic/cooldown.cpp
-    [[while (latest < over &&]] [[while (latest != over &&]])
+    [[while (latest < over)]] [[while (latest != over)]])
 
 fault(cooldown_heeds_what_was_abandoned src/traffic/cooldown.cpp
     [[    if (end.outcome != attempt_end::how::failed || asked]] [[    if (asked]])
+
+fault(cooldown_is_over_for_all_at_once src/traffic/cooldown.cpp
+    [[fetch_add(golden_ratio,]] [[fetch_add(1,]])
 
 fault(keyed_gates_forget_the_oldest include/asio_retry/traffic/keyed_gates.hpp
     [[        by_age_.splice(by_age_.begin(), by_age_, found->second);

@@ -100,6 +100,7 @@ TEST(gate_options, decision_04_are_finite_and_not_negative_whatever_the_field) {
     refuses_as_number<gradient>(&gradient_options::queue, "gradient.queue");
     refuses_as_number<gradient>(&gradient_options::tolerance, "gradient.tolerance");
 
+    refuses_as_number<cooldown>(&cooldown_options::spread, "cooldown.spread");
     refuses_as_duration<cooldown>(&cooldown_options::greatest, "cooldown.greatest");
 
     struct ratio_of_grpc {

@@ -115,6 +115,7 @@ refused_option const refused_breakers[] = {
     {with<adaptive_throttle>(&adaptive_throttle_options::max_rejection, 1),
      "adaptive_throttle.max_rejection = 1: must be in (0, 1)"},
     {with<cooldown>(&cooldown_options::greatest, 0s), "cooldown.greatest = 0s: must be positive"},
+    {with<cooldown>(&cooldown_options::spread, 1.5), "cooldown.spread = 1.5: must be in [0, 1]"},
     {with<overload_advisor>(&overload_advisor_options::retry_share, 0),
      "overload_advisor.retry_share = 0: must be in (0, 1]"},
     {with<overload_advisor>(&overload_advisor_options::min_requests, 0u),
