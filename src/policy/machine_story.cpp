@@ -291,7 +291,7 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
 
 // --- the end
 
-/// `failure` is the cause of the operation's error; null if there is none.
+/// `failure` is where the operation's error comes from; null if that is no failure.
 void retry_machine::tell_end(stop_reason reason, error_code const& error, verdict const* failure,
                              time_point now) noexcept {
     if (is_admitted_)
@@ -344,7 +344,7 @@ bool retry_machine::is_policy_observed() const noexcept {
     return story_ && story_->is_observed;
 }
 
-/// Fills in the failure, and the limit that stopped the last attempt if that is the cause.
+/// Fills in the failure, and the limit that stopped the last attempt if the failure says so.
 void retry_machine::describe(observation& event, verdict const& failure) const noexcept {
     event.error = failure.error();
     event.exception = failure.exception();

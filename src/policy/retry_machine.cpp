@@ -295,7 +295,7 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     return action;
 }
 
-/// Tells the cause: the attempt's own failure, unless something else replaces it.
+/// Tells the attempt's own failure, unless something else replaces it.
 [[gnu::noinline]] // or an operation that tells nobody is dearer
 void
 retry_machine::tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,

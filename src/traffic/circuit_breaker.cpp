@@ -3,9 +3,12 @@
 #include "policy/enumerator_name.hpp"
 #include "traffic/option_rules.hpp"
 
+#include <asio_retry/random.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <ostream>
+#include <utility>
 
 namespace asio_retry {
 namespace {
@@ -23,11 +26,21 @@ circuit_breaker_options checked(circuit_breaker_options o) {
                    "must be finite and at least 1");
     detail::demand(o.open_cap >= o.open_for, "circuit_breaker.open_cap", o.open_cap,
                    "must not be less than open_for", o.open_for);
+    detail::demand(0 <= o.open_spread && o.open_spread < 1, "circuit_breaker.open_spread", o.open_spread,
+                   "must be in [0, 1)");
     detail::demand(1 <= o.probes && o.probes <= 1000, "circuit_breaker.probes", o.probes,
                    "must be from 1 to 1000");
     if (o.last != 0)
         o.min_attempts = std::min(o.min_attempts, o.last);
     return o;
+}
+
+std::atomic<std::uint64_t> breakers_made = 0;
+
+/// The same for the same arguments, and uniform in [0, 1) over all of them.
+double share_of(std::uint64_t number, time_point opened) noexcept {
+    random dice(number, static_cast<std::uint64_t>(opened.time_since_epoch().count()));
+    return static_cast<double>(dice() >> 11) * 0x1p-53;
 }
 
 bool is_breaker_failure(attempt_end const& end) noexcept {
@@ -48,10 +61,37 @@ std::ostream& operator<<(std::ostream& out, breaker_state state) {
 }
 
 circuit_breaker::circuit_breaker(circuit_breaker_options const& options)
-    : options_(checked(options))
+    : number_(breakers_made.fetch_add(1, std::memory_order_relaxed))
+    , options_(checked(options))
     , window_(options_.last, options_.window)
     , open_length_(options_.open_for) {
+    if (options_.on_change)
+        on_change_ = std::make_shared<listener const>(std::exchange(options_.on_change, nullptr));
     places_.reserve(options_.probes);
+}
+
+void circuit_breaker::update(circuit_breaker_options const& options) {
+    circuit_breaker_options good = checked(options);
+    std::shared_ptr<listener const> told;
+    if (good.on_change)
+        told = std::make_shared<listener const>(std::exchange(good.on_change, nullptr));
+    detail::failure_window window(good.last, good.window);
+    std::vector<time_point> places;
+    places.reserve(good.probes);
+
+    std::lock_guard const lock(mutex_); // until here nothing has changed, and from here on nothing throws
+    window.take(window_);
+    window_.swap(window);
+    if (places.capacity() > places_.capacity()) {
+        places.assign(places_.begin(), places_.end());
+        places_.swap(places);
+    }
+    succeeded_ = std::min<std::size_t>(succeeded_, good.probes - 1);
+    open_length_ = state_ == breaker_state::closed
+                       ? duration(good.open_for)
+                       : std::clamp(open_length_, duration(good.open_for), duration(good.open_cap));
+    on_change_.swap(told); // the earlier one is destroyed without the lock: it may call the breaker
+    std::swap(options_, good);
 }
 
 breaker_state circuit_breaker::state(time_point now) const noexcept {
@@ -64,6 +104,11 @@ time_point circuit_breaker::open_until(time_point now) const noexcept {
     if (state_ == breaker_state::closed)
         return now;
     std::lock_guard const lock(mutex_);
+    return next_begin(now);
+}
+
+/// Up to `now`: an attempt may begin now.
+time_point circuit_breaker::next_begin(time_point now) const noexcept {
     switch (state_) {
     case breaker_state::closed:
         return now;
@@ -74,13 +119,16 @@ time_point circuit_breaker::open_until(time_point now) const noexcept {
     case breaker_state::half_open:
         break;
     }
-    if (now < open_until_)
+    if (now < open_until_) // another thread may have a later time
         return open_until_;
-    auto const taken = std::ranges::find_if(
-        places_, [&](time_point began) { return elapsed_between(began, now) < options_.open_cap; });
-    if (static_cast<std::size_t>(places_.end() - taken) + succeeded_ < options_.probes)
+    auto const oldest = std::ranges::find_if(places_, [&](time_point began) { return !has_hung(began, now); });
+    if (static_cast<std::size_t>(places_.end() - oldest) + succeeded_ < options_.probes)
         return now;
-    return saturating_add(*taken, options_.open_cap); // not the end: fewer than `probes` have succeeded
+    return saturating_add(*oldest, options_.open_cap); // not the end: fewer than `probes` have succeeded
+}
+
+bool circuit_breaker::has_hung(time_point probe_began, time_point now) const noexcept {
+    return elapsed_between(probe_began, now) >= options_.open_cap;
 }
 
 double circuit_breaker::failure_share(time_point now) const noexcept {
@@ -89,63 +137,95 @@ double circuit_breaker::failure_share(time_point now) const noexcept {
     return attempts == 0 ? 0 : static_cast<double>(failures) / static_cast<double>(attempts);
 }
 
-void circuit_breaker::isolate() noexcept {
-    std::lock_guard const lock(mutex_);
-    state_ = breaker_state::isolated;
+void circuit_breaker::isolate(time_point now) noexcept {
+    std::unique_lock lock(mutex_);
+    change const made{state_.exchange(breaker_state::isolated), breaker_state::isolated};
+    lock.unlock();
+    if (made)
+        tell(made, now);
 }
 
-void circuit_breaker::reset() noexcept {
-    std::lock_guard const lock(mutex_);
+void circuit_breaker::reset(time_point now) noexcept {
+    std::unique_lock lock(mutex_);
+    change const made{state_, breaker_state::closed};
     close();
+    lock.unlock();
+    if (made)
+        tell(made, now);
 }
 
 admission circuit_breaker::admit(std::uint64_t, time_point now) noexcept {
     if (state_ == breaker_state::closed)
         return now;
-    std::lock_guard const lock(mutex_);
-    switch (state_) {
-    case breaker_state::closed:
+    change made;
+    admission const answer = admit_untold(now, made);
+    if (made)
+        tell(made, now);
+    return answer;
+}
+
+/// A refusal makes no change. Who calls this tells of the change.
+admission circuit_breaker::admit_untold(time_point now, change& made) noexcept {
+    if (state_ == breaker_state::closed)
         return now;
-    case breaker_state::isolated:
-        return {time_point::max(), error::circuit_open};
-    case breaker_state::open:
-    case breaker_state::half_open:
-        break;
-    }
-    if (now < open_until_) // another thread may have a later time
-        return {open_until_, error::circuit_open};
-    if (state_ == breaker_state::open)
+    std::lock_guard const lock(mutex_);
+    if (time_point const begin = next_begin(now); begin > now)
+        return {now < open_until_ ? begin : time_point::max(), error::circuit_open};
+    made.from = state_;
+    if (made.from == breaker_state::open)
         half_open();
-    return take_place(now) ? admission(now) : admission(time_point::max(), error::circuit_open);
+    made.to = state_;
+    if (made.to == breaker_state::half_open)
+        take_place(now);
+    return now;
 }
 
 void circuit_breaker::on_end(attempt_end const& end) noexcept {
-    std::lock_guard const lock(mutex_);
+    std::unique_lock lock(mutex_);
     bool const is_abandoned = end.outcome == attempt_end::how::abandoned;
     time_point const began = is_abandoned ? end.now : saturating_add(end.now, -end.took);
     if (began < heard_from_)
         return;
-    if (state_ == breaker_state::half_open)
+    breaker_state const before = state_;
+    if (before == breaker_state::half_open)
         free_place(began);
     if (is_abandoned)
         return;
     bool const failed = is_breaker_failure(end);
-    if (state_ == breaker_state::half_open)
-        return on_probe_end(failed, end.now);
-    if (state_ != breaker_state::closed)
-        return;
-    window_.add(failed, end.took > options_.slow, end.now);
-    failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
-    if (has_to_open())
+    if (before == breaker_state::half_open) {
+        on_probe_end(failed, end.now);
+    } else if (before == breaker_state::closed) {
+        window_.add(failed, end.took > options_.slow, end.now);
+        failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
+        if (!has_to_open())
+            return;
         open(end.now);
+    }
+    change const made{before, state_};
+    lock.unlock();
+    if (made)
+        tell(made, end.now);
 }
 
-bool circuit_breaker::take_place(time_point now) noexcept {
-    std::erase_if(places_, [&](time_point taken) { return elapsed_between(taken, now) >= options_.open_cap; });
-    if (places_.size() + succeeded_ >= options_.probes)
-        return false;
+/// Precondition: nobody has locked the mutex.
+void circuit_breaker::tell(change made, time_point now) const noexcept {
+    std::shared_ptr<listener const> told;
+    {
+        std::lock_guard const lock(mutex_);
+        told = on_change_;
+    }
+    if (!told)
+        return;
+    try {
+        (*told)(made.from, made.to, now);
+    } catch (...) { // it must not throw, and a gate cannot
+    }
+}
+
+/// Precondition: there is one.
+void circuit_breaker::take_place(time_point now) noexcept {
+    std::erase_if(places_, [&](time_point began) { return has_hung(began, now); });
     places_.insert(std::ranges::upper_bound(places_, now), now); // the memory is reserved
-    return true;
 }
 
 void circuit_breaker::free_place(time_point taken) noexcept {
@@ -180,6 +260,11 @@ bool circuit_breaker::has_to_open() const noexcept {
 void circuit_breaker::open(time_point now) noexcept {
     state_ = breaker_state::open;
     open_until_ = saturating_add(now, open_length_);
+    if (open_until_ == time_point::max())
+        return; // for ever, which no share shortens
+    double const less =
+        options_.open_spread * share_of(number_, now) * static_cast<double>(open_length_.count());
+    open_until_ -= duration(static_cast<duration::rep>(less));
 }
 
 void circuit_breaker::half_open() noexcept {

@@ -5,10 +5,18 @@
 #include <algorithm>
 
 namespace asio_retry {
+namespace {
+
+constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15; // multiples of it are evenly spread, however many
+
+} // namespace
 
 cooldown::cooldown(cooldown_options const& options)
     : greatest_(detail::positive("cooldown.greatest", options.greatest))
-    , until_(time_point::min().time_since_epoch().count()) {}
+    , spread_(options.spread)
+    , until_(time_point::min().time_since_epoch().count()) {
+    detail::demand(0 <= spread_ && spread_ <= 1, "cooldown.spread", spread_, "must be in [0, 1]");
+}
 
 time_point cooldown::until() const noexcept {
     return time_point(duration(until_.load()));
@@ -16,7 +24,12 @@ time_point cooldown::until() const noexcept {
 
 admission cooldown::admit(std::uint64_t, time_point now) noexcept {
     time_point const end = until();
-    return end > now ? admission(end, error::cooling_down) : admission(now);
+    if (end <= now)
+        return now;
+    double const place =
+        static_cast<double>(next_place_.fetch_add(golden_ratio, std::memory_order_relaxed) >> 11) * 0x1p-53;
+    double const later = place * spread_ * static_cast<double>(length_.load(std::memory_order_relaxed));
+    return {saturating_add(end, duration(static_cast<duration::rep>(later))), error::cooling_down};
 }
 
 void cooldown::on_end(attempt_end const& end) noexcept {
@@ -25,8 +38,9 @@ void cooldown::on_end(attempt_end const& end) noexcept {
         return;
     duration::rep const over = saturating_add(end.now, asked).time_since_epoch().count();
     duration::rep latest = until_.load();
-    while (latest < over && !until_.compare_exchange_weak(latest, over)) {
-    }
+    while (latest < over)
+        if (until_.compare_exchange_weak(latest, over))
+            return length_.store(asked.count(), std::memory_order_relaxed);
 }
 
 } // namespace asio_retry

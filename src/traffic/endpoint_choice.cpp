@@ -27,7 +27,7 @@ endpoint_choice::~endpoint_choice() {
 
 admission endpoint_choice::choose(std::uint64_t number, time_point now) noexcept {
     std::shared_ptr<endpoint_record> chosen;
-    admission const answer = table_->choose(tried(), number, now, *dice_, chosen);
+    admission const answer = table_->choose(tried(), now, *dice_, chosen);
     if (answer.until > now)
         return answer;
     endpoint_attempt* const room = room_for(*chosen);

@@ -188,23 +188,28 @@ std::shared_ptr<endpoint_table::list const> endpoint_table::endpoints() const no
 
 // --- choice
 
-admission endpoint_table::choose(std::span<endpoint_attempt const> tried, std::uint64_t number, time_point now,
-                                 random& dice, std::shared_ptr<endpoint_record>& chosen) noexcept {
-    std::lock_guard const lock(mutex_);
+admission endpoint_table::choose(std::span<endpoint_attempt const> tried, time_point now, random& dice,
+                                 std::shared_ptr<endpoint_record>& chosen) noexcept {
+    circuit_breaker::change made;
+    std::unique_lock lock(mutex_);
     if (now > latest_.load(std::memory_order_relaxed))
         latest_.store(now, std::memory_order_relaxed);
     bring_back_due(now);
     while (!members_->available.empty()) { // each turn but the last one moves one out, whose breaker has opened
         std::uint32_t const id = find(tried, dice);
         endpoint_record& one = members_->at(id);
-        if (one.breaker_.admit(number, now).until > now) {
+        if (one.breaker_.admit_untold(now, made).until > now) {
             place(id, now, true);
             continue;
         }
         one.in_flight_.fetch_add(1, std::memory_order_relaxed);
         chosen = (*members_->endpoints)[id];
-        if (one.breaker_.open_until(now) > now) // it was the last place of a probe
+        if (!one.breaker_.is_closed() && one.breaker_.open_until(now) > now) // it was the last place of a probe
             place(id, now, false);
+        if (made) {
+            lock.unlock();
+            one.breaker_.tell(made, now);
+        }
         return now;
     }
     return {std::max(first_return(), saturating_add(now, duration(1))), error::circuit_open};

@@ -215,5 +215,32 @@ TEST_F(costs, an_observer_costs_an_operation_one_allocation) {
     EXPECT_EQ(with(observed.gate(std::make_shared<retry_gate>()), 2), with(policy, 2) + 100);
 }
 
+TEST_F(costs, a_breaker_allocates_for_its_options_alone) {
+    int told = 0;
+    circuit_breaker breaker({.probes = 1});
+    time_point now(1h);
+    attempt_end end;
+    auto const end_one = [&](attempt_end::how outcome) {
+        end.outcome = outcome;
+        end.kind = outcome == attempt_end::how::failed ? failure_kind::timeout : failure_kind::none;
+        end.now = now;
+        breaker.on_end(end);
+    };
+    failing_allocation const counted(memory::global, shortage::once, std::numeric_limits<std::uint64_t>::max());
+    breaker.update({.last = 100, .consecutive = 1, .probes = 1000, .on_change = [&](auto...) { ++told; }});
+    std::uint64_t const for_options = counted.count();
+    EXPECT_GT(for_options, 0u) << "it would be seen";
+    for (int round = 0; round != 3; ++round) {
+        end_one(attempt_end::how::failed);
+        now += 5s;
+        for (int i = 0; i != 1000; ++i)
+            EXPECT_EQ(breaker.admit(1, now).until, now);
+        for (int i = 0; i != 1000; ++i)
+            end_one(attempt_end::how::succeeded);
+    }
+    EXPECT_EQ(told, 9);
+    EXPECT_EQ(counted.count(), for_options);
+}
+
 } // namespace
 } // namespace asio_retry::test

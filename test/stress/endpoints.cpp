@@ -95,8 +95,13 @@ protected:
         EXPECT_GT(refused, 0);
     }
 
+    std::function<void(int endpoint, breaker_state from, breaker_state to)> on_change;
     endpoint_set<int> set{ten_from(0),
-                          {.breaker = {.consecutive = 5, .open_for = 10ms, .open_cap = 1s}, .slow_least = 5}};
+                          {.breaker = {.consecutive = 5, .open_for = 10ms, .open_cap = 1s}, .slow_least = 5},
+                          [this](int endpoint, breaker_state from, breaker_state to, time_point) {
+                              if (on_change)
+                                  on_change(endpoint, from, to);
+                          }};
     std::atomic<std::int64_t> step = 0;
     std::atomic<int> chosen = 0;
     std::atomic<int> refused = 0;
@@ -127,6 +132,38 @@ TEST_F(endpoints_of_four_threads, assign_and_choose_and_end) {
     expect_at_rest();
     set.assign(ten_from(5));
     expect_at_rest();
+}
+
+// In whatever order they are told: what an endpoint was told to become, it has left again, but for the last.
+TEST_F(endpoints_of_four_threads, decision_67_hear_each_change) {
+    std::array<std::array<std::atomic<int>, 4>, 10> balance{};
+    std::atomic<int> told = 0;
+    on_change = [&](int endpoint, breaker_state from, breaker_state to) {
+        auto& of_one = balance[static_cast<std::size_t>(endpoint)];
+        --of_one[static_cast<std::size_t>(from)];
+        ++of_one[static_cast<std::size_t>(to)];
+        ++told;
+    };
+    on_four_threads([&](int, random& dice) { operate(dice, [](random&) {}); });
+    expect_at_rest();
+    for (auto const& of_one : balance)
+        for (auto const& of_state : of_one)
+            EXPECT_EQ(of_state, 0) << "it was closed at first, and is";
+    EXPECT_GT(told, 100);
+}
+
+TEST_F(endpoints_of_four_threads, decision_67_use_the_set_as_they_hear_of_changes) {
+    std::atomic<int> told = 0;
+    on_change = [&](int, breaker_state, breaker_state) {
+        std::size_t count = 0;
+        set.for_each([&](int, endpoint_status const&) { ++count; }, first_time);
+        EXPECT_EQ(count, 10u);
+        if (int const number = ++told; number % 4 == 0)
+            set.assign(ten_from(number % 3));
+    };
+    on_four_threads([&](int, random& dice) { operate(dice, [](random&) {}); });
+    expect_at_rest();
+    EXPECT_GT(told, 100);
 }
 
 } // namespace

@@ -348,6 +348,77 @@ TEST(gates_of_four_threads, circuit_breaker_always_comes_back) {
     EXPECT_EQ(breaker.state(now), breaker_state::closed);
 }
 
+/// Attempts of four threads, of which a half fails, while each of them now and then does something else.
+int attempts_at(circuit_breaker& breaker, std::function<void(time_point, random&)> const& now_and_then) {
+    std::atomic<int> step = 0, begun = 0;
+    on_four_threads([&](int, random& dice) {
+        for (int at; (at = ++step) <= gate_rounds;) {
+            time_point const now = noon + at * 1ms;
+            if (one_in(dice, 50))
+                now_and_then(now, dice);
+            if (breaker.admit(1, now).until > now)
+                continue;
+            ++begun;
+            breaker.on_end(one_in(dice, 9) ? ended(abandoned, 1, now)
+                                           : ended(one_in(dice, 2) ? failed : succeeded, 1, now + 1ms, 1ms));
+        }
+    });
+    return begun;
+}
+
+// Whatever the order in which they are told: each state that was told is left again, but for the present one.
+TEST(gates_of_four_threads, decision_67_circuit_breaker_tells_each_change_and_may_be_called_back) {
+    std::array<std::atomic<int>, 4> balance{};
+    std::atomic<int> told = 0;
+    circuit_breaker* self = nullptr;
+    auto const hear = [&](breaker_state from, breaker_state to, time_point now) {
+        --balance[static_cast<std::size_t>(from)];
+        ++balance[static_cast<std::size_t>(to)];
+        int const number = ++told;
+        (void)self->state(now);
+        (void)self->open_until(now);
+        if (self->admit(1, now).until <= now)
+            self->on_end(ended(abandoned, 1, now));
+        if (number % 16 == 0)
+            number % 32 == 0 ? self->reset(now) : self->isolate(now); // each tells, too
+    };
+    circuit_breaker breaker({.min_attempts = 5, .open_for = 10ms, .open_cap = 100ms, .on_change = hear});
+    self = &breaker;
+    EXPECT_GT(attempts_at(breaker,
+                          [&](time_point now, random& dice) { one_in(dice, 4) ? breaker.reset(now) : void(); }),
+              1000);
+    breaker.isolate(noon + 1h);
+    for (int i = 0; i < 100 && breaker.state(noon + 1h) != breaker_state::closed; ++i)
+        breaker.reset(noon + 1h);
+    EXPECT_EQ(breaker.state(noon + 1h), breaker_state::closed);
+    for (auto const& each : balance)
+        EXPECT_EQ(each, 0);
+    EXPECT_GT(told, 1000);
+}
+
+TEST(gates_of_four_threads, circuit_breaker_changes_its_options_while_attempts_run) {
+    std::atomic<int> told = 0;
+    auto const options = [&](random& dice) {
+        auto const count = static_cast<std::uint32_t>(dice() % 8 + 1);
+        return circuit_breaker_options{.min_attempts = 5,
+                                       .window = 1s * count,
+                                       .last = one_in(dice, 2) ? 10 * count : 0,
+                                       .open_for = 1ms * count,
+                                       .open_cap = 100ms,
+                                       .probes = count,
+                                       .on_change = [&](auto...) { ++told; }};
+    };
+    random first(1);
+    circuit_breaker breaker(options(first));
+    EXPECT_GT(attempts_at(breaker, [&](time_point, random& dice) { breaker.update(options(dice)); }), 1000);
+    EXPECT_GT(told, 100);
+    time_point now = noon + 1h;
+    for (int i = 0; i < 100 && breaker.state(now) != breaker_state::closed; ++i, now += 1s)
+        if (breaker.admit(1, now).until <= now)
+            breaker.on_end(ended(succeeded, 1, now));
+    EXPECT_EQ(breaker.state(now), breaker_state::closed);
+}
+
 TEST(gates_of_four_threads, adaptive_throttle_counts_everything) {
     adaptive_throttle throttle({.seed = 1});
     on_four_threads([&](int, random&) {

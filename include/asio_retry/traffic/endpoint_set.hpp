@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,11 +45,28 @@ namespace detail {
 /// An endpoint, and what is known of it.
 template <typename Endpoint>
 struct endpoint_value final : endpoint_record {
-    endpoint_value(Endpoint given, circuit_breaker_options const& options)
-        : endpoint_record(options)
+    using listener = std::function<void(Endpoint const&, breaker_state, breaker_state, time_point)>;
+
+    /// `told` hears of the breaker's changes, unless it is null.
+    endpoint_value(Endpoint given, circuit_breaker_options const& options,
+                   std::shared_ptr<listener const> const& told)
+        : endpoint_record(told ? with_endpoint(this, options, told) : options)
         , value(std::move(given)) {}
 
     Endpoint const value;
+
+private:
+    /// `one` does not live yet.
+    static circuit_breaker_options with_endpoint(endpoint_value const* one, circuit_breaker_options options,
+                                                 std::shared_ptr<listener const> told) {
+        options.on_change = [one, of_all = std::move(options.on_change),
+                             told = std::move(told)](breaker_state from, breaker_state to, time_point now) {
+            if (of_all)
+                of_all(from, to, now);
+            (*told)(one->value, from, to, now);
+        };
+        return options;
+    }
 };
 
 struct endpoint_access;
@@ -75,6 +93,10 @@ struct endpoint_access;
 ///
 /// If all endpoints become slow, none is ejected, because each is compared with the others.
 ///
+/// Changes: the set calls the `on_change` of its constructor when a breaker's state changes, as
+/// `circuit_breaker` says, and tells the endpoint. It is called without a lock and may use the set. If
+/// `breaker.on_change` is set, all breakers call it first.
+///
 /// Units: latencies are known in steps of an eighth.
 /// Lifetime: an operation keeps the last 64 endpoints that it has tried, also if the set no longer has them.
 /// Thread safety: call any function from any thread.
@@ -85,9 +107,13 @@ class endpoint_set {
 
 public:
     /// Throws std::invalid_argument for an option outside its range, if there is no endpoint, and for an
-    /// endpoint that is there twice.
-    explicit endpoint_set(std::vector<Endpoint> endpoints, endpoint_options const& options = {})
+    /// endpoint that is there twice. `on_change` may be empty.
+    explicit endpoint_set(
+        std::vector<Endpoint> endpoints, endpoint_options const& options = {},
+        std::function<void(Endpoint const& endpoint, breaker_state from, breaker_state to, time_point now)>
+            on_change = {})
         : breaker_(detail::endpoint_table::checked(options).breaker)
+        , on_change_(on_change ? std::make_shared<listener const>(std::move(on_change)) : nullptr)
         , table_(std::make_shared<detail::endpoint_table>(options, made_of(std::move(endpoints), list()))) {}
     endpoint_set(endpoint_set const&) = delete;
     endpoint_set& operator=(endpoint_set const&) = delete;
@@ -121,6 +147,7 @@ private:
 
     using known = detail::endpoint_value<Endpoint>;
     using list = detail::endpoint_table::list;
+    using listener = typename known::listener;
 
     list made_of(std::vector<Endpoint> given, list const& present) const {
         refuse_bad(given);
@@ -131,8 +158,9 @@ private:
         list made;
         for (Endpoint& each : given) {
             std::size_t const at = finder.find(each);
-            made.push_back(at < present.size() ? present[at]
-                                               : std::make_shared<known>(std::move(each), breaker_));
+            made.push_back(at < present.size()
+                               ? present[at]
+                               : std::make_shared<known>(std::move(each), breaker_, on_change_));
         }
         return made;
     }
@@ -152,6 +180,7 @@ private:
 
     std::mutex assigning_;
     circuit_breaker_options const breaker_;
+    std::shared_ptr<listener const> const on_change_; // null if there is none
     std::shared_ptr<detail::endpoint_table> const table_;
 };
 

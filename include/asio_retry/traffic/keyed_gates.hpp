@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,19 +32,24 @@ public:
     ///
     /// Throws std::invalid_argument if `make` is empty or `greatest` is 0.
     explicit keyed_gates(std::function<std::shared_ptr<Gate>()> make, std::size_t greatest = 1024)
-        : make_(std::move(make))
-        , greatest_(greatest) {
-        detail::refuse_if_empty("keyed_gates.make", make_);
-        if (greatest == 0)
-            detail::refuse("keyed_gates.greatest", "0", "must be positive");
-    }
+        : make_(of_any_key(std::move(make)))
+        , greatest_(checked(greatest)) {}
+
+    /// The same for a `make` that takes the key, as a `std::string_view`.
+    ///
+    /// So the `on_change` of a breaker can know its key.
+    template <typename Make>
+        requires std::is_invocable_r_v<std::shared_ptr<Gate>, Make&, std::string_view>
+    explicit keyed_gates(Make make, std::size_t greatest = 1024)
+        : make_((detail::refuse_if_empty("keyed_gates.make", make), std::move(make)))
+        , greatest_(checked(greatest)) {}
 
     /// The gate of `key`, made if it is new. Throws what `make` throws, and std::invalid_argument for a null
     /// gate.
     std::shared_ptr<Gate> at(std::string_view key) {
         if (auto known = find(key))
             return known;
-        std::shared_ptr<Gate> made = make_(); // without the lock: `make` may call `at`
+        std::shared_ptr<Gate> made = make_(key); // without the lock: `make` may call `at`
         if (!made)
             detail::refuse("keyed_gates.make", "null", "must make a gate");
         return insert(key, std::move(made));
@@ -73,6 +79,19 @@ private:
         std::shared_ptr<Gate> gate;
     };
 
+    using maker = std::function<std::shared_ptr<Gate>(std::string_view)>;
+
+    static maker of_any_key(std::function<std::shared_ptr<Gate>()> make) {
+        detail::refuse_if_empty("keyed_gates.make", make);
+        return [make = std::move(make)](std::string_view) { return make(); };
+    }
+
+    static std::size_t checked(std::size_t greatest) {
+        if (greatest == 0)
+            detail::refuse("keyed_gates.greatest", "0", "must be positive");
+        return greatest;
+    }
+
     std::shared_ptr<Gate> find(std::string_view key) {
         std::lock_guard const lock(mutex_);
         return find_locked(key);
@@ -101,7 +120,7 @@ private:
         return by_age_.front().gate;
     }
 
-    std::function<std::shared_ptr<Gate>()> const make_;
+    maker const make_;
     std::size_t const greatest_;
     std::mutex mutable mutex_;
     std::list<entry> by_age_;

@@ -39,9 +39,12 @@ fault(endpoints_copy_what_was_tried src/traffic/endpoint_choice.cpp
 # --- breakers
 
 fault(endpoints_keep_a_full_one_available src/traffic/endpoint_table.cpp
-    [[        if (one.breaker_.open_until(now) > now) // it was the last place of a probe
+    [[        if (!one.breaker_.is_closed() && one.breaker_.open_until(now) > now) // it was the last place of a probe
             place(id, now, false);
 ]] [[]])
+
+fault(endpoints_tell_nothing_of_a_first_probe src/traffic/endpoint_table.cpp
+    [[        if (made) {]] [[        if (false) {]])
 
 fault(endpoints_do_not_see_a_breaker_open src/traffic/endpoint_table.cpp
     [[if (at.is_refused_ || at.breaker_.open_until(now) > now)]] [[if (at.is_refused_)]])

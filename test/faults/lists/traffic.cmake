@@ -119,12 +119,12 @@ fault(breaker_hears_from_before src/traffic/circuit_breaker.cpp
 ]] [[]])
 
 fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
-    [[    if (state_ == breaker_state::half_open)
-        free_place(began);]] [[    if (state_ == breaker_state::half_open && !is_abandoned)
+    [[    if (before == breaker_state::half_open)
+        free_place(began);]] [[    if (before == breaker_state::half_open && !is_abandoned)
         free_place(began);]])
 
 fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp
-    [[elapsed_between(taken, now) >= options_.open_cap]] [[elapsed_between(taken, now) >= duration::max()]])
+    [[elapsed_between(probe_began, now) >= options_.open_cap]] [[elapsed_between(probe_began, now) >= duration::max()]])
 
 fault(breaker_frees_the_place_of_another src/traffic/circuit_breaker.cpp
     [[    if (later != places_.begin()) // or its place has been taken from it
@@ -132,7 +132,7 @@ fault(breaker_frees_the_place_of_another src/traffic/circuit_breaker.cpp
         places_.erase(places_.begin());]])
 
 fault(breaker_lets_probes_begin_that_have_succeeded src/traffic/circuit_breaker.cpp
-    [[if (places_.size() + succeeded_ >= options_.probes)]] [[if (places_.size() >= options_.probes)]])
+    [[if (static_cast<std::size_t>(places_.end() - oldest) + succeeded_ < options_.probes)]] [[if (static_cast<std::size_t>(places_.end() - oldest) < options_.probes)]])
 
 fault(breaker_closes_after_one_success src/traffic/circuit_breaker.cpp
     [[} else if (++succeeded_ >= options_.probes) {]] [[} else if (++succeeded_ >= 1) {]])
@@ -145,16 +145,43 @@ fault(breaker_keeps_the_sums_of_the_last_attempts src/traffic/failure_window.cpp
     [[    total_of_last_ -= last_[next_];
 ]] [[]])
 
+fault(breakers_that_opened_together_probe_together src/traffic/circuit_breaker.cpp
+    [[share_of(number_, now) *]] [[share_of(0, now) *]])
+
+fault(breaker_stays_open_for_longer_than_it_may src/traffic/circuit_breaker.cpp
+    [[    open_until_ -= duration]] [[    open_until_ += duration]])
+
+fault(breaker_tells_nothing_of_its_first_probe src/traffic/circuit_breaker.cpp
+    [[    made.from = state_;
+    if (made.from == breaker_state::open)
+        half_open();]] [[    if (state_ == breaker_state::open)
+        half_open();
+    made.from = state_;]])
+
+fault(breaker_forgets_as_its_options_change src/traffic/circuit_breaker.cpp
+    [[    window.take(window_);
+]] [[]])
+
+fault(breaker_never_closes_with_fewer_probes src/traffic/circuit_breaker.cpp
+    [[    succeeded_ = std::min<std::size_t>(succeeded_, good.probes - 1);
+]] [[]])
+
+fault(slots_of_another_length_are_taken_as_they_are include/asio_retry/detail/traffic/slot_window.hpp
+    [[advance(earlier.beginning_of(slot));]] [[advance(beginning_of(slot));]])
+
 # --- the other gates
 
 fault(limit_does_not_count_the_one_that_ended include/asio_retry/traffic/concurrency_limit.hpp
     [[algorithm_.update(end.took, count, !succeeded);]] [[algorithm_.update(end.took, count - 1, !succeeded);]])
 
 fault(cooldown_is_of_what_was_said_last src/traffic/cooldown.cpp
-    [[while (latest < over &&]] [[while (latest != over &&]])
+    [[while (latest < over)]] [[while (latest != over)]])
 
 fault(cooldown_heeds_what_was_abandoned src/traffic/cooldown.cpp
     [[    if (end.outcome != attempt_end::how::failed || asked]] [[    if (asked]])
+
+fault(cooldown_is_over_for_all_at_once src/traffic/cooldown.cpp
+    [[fetch_add(golden_ratio,]] [[fetch_add(1,]])
 
 fault(keyed_gates_forget_the_oldest include/asio_retry/traffic/keyed_gates.hpp
     [[        by_age_.splice(by_age_.begin(), by_age_, found->second);

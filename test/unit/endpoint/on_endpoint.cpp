@@ -225,7 +225,8 @@ TEST_F(on_endpoint_forms, are_refused_as_by_a_gate_when_no_endpoint_may_be_asked
 
 TEST_F(on_endpoint_forms, wait_when_refused_until_the_first_endpoint_may_be_asked) {
     auto const dead = std::make_shared<servers>(
-        asked{"a"}, endpoint_options{.breaker = {.min_attempts = 1000, .consecutive = 1, .open_for = 3s}});
+        asked{"a"}, endpoint_options{
+                        .breaker = {.min_attempts = 1000, .consecutive = 1, .open_for = 3s, .open_spread = 0}});
     server_script s{io, script::failures(1), {}};
     time_point const begin = time.now();
     async_retry(io, on_endpoint(dead, [&s](std::string const& at) { return s.ask(at); }),

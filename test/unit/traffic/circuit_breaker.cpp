@@ -58,7 +58,7 @@ TEST(golden, the_window_of_the_last_attempts_is_that_of_resilience4j) {
 }
 
 TEST(circuit_breaker, opens_at_half_of_twenty) {
-    circuit_breaker breaker;
+    circuit_breaker breaker({.open_spread = 0});
     EXPECT_TRUE(breaker.measures_time());
     succeed(breaker, 10, noon);
     fail(breaker, 9, noon);
@@ -132,7 +132,7 @@ TEST(circuit_breaker, may_open_because_attempts_are_slow) {
 }
 
 TEST(circuit_breaker, half_open_lets_three_begin_and_closes_when_all_succeed) {
-    circuit_breaker breaker;
+    circuit_breaker breaker({.open_spread = 0});
     open(breaker);
     time_point const half = noon + 5s;
     EXPECT_EQ(breaker.state(half - 1ns), breaker_state::open);
@@ -162,7 +162,7 @@ TEST(circuit_breaker, a_probe_that_gets_an_answer_has_succeeded) {
 }
 
 TEST(circuit_breaker, one_failed_probe_opens_it_for_longer) {
-    circuit_breaker breaker({.open_for = 5s, .growth = 3, .open_cap = 60s});
+    circuit_breaker breaker({.open_for = 5s, .growth = 3, .open_cap = 60s, .open_spread = 0});
     open(breaker);
     time_point now = noon;
     for (duration const length : {5s, 15s, 45s, 60s, 60s}) {
@@ -254,7 +254,7 @@ TEST(circuit_breaker, the_late_end_of_a_hung_probe_frees_no_other_ones_place) {
 }
 
 TEST(circuit_breaker, a_late_result_from_before_says_nothing) {
-    circuit_breaker breaker;
+    circuit_breaker breaker({.open_spread = 0});
     open(breaker);
     fail(breaker, 100, noon + 2s, 3s);
     EXPECT_EQ(breaker.admit(1, noon + 2s).until, noon + 5s) << "while it is open";
@@ -295,7 +295,7 @@ TEST(circuit_breaker, is_isolated_until_it_is_reset) {
 
 // Threads read their clocks before they come here.
 TEST(circuit_breaker, times_of_threads_may_be_out_of_order) {
-    circuit_breaker breaker({.probes = 2});
+    circuit_breaker breaker({.open_spread = 0, .probes = 2});
     open(breaker);
     time_point const half = noon + 5s;
     EXPECT_TRUE(admits(breaker, half + 2ns));
@@ -339,12 +339,15 @@ TEST(circuit_breaker, decision_04_refuses_nonsense) {
     refuses({.growth = nan}, "growth", "nan", "must be finite and at least 1");
     refuses({.open_for = 10ns, .open_cap = 9ns}, "open_cap", "9ns",
             "must not be less than open_for, which is 10ns");
+    refuses({.open_spread = 1}, "open_spread", "1", "must be in [0, 1)");
+    refuses({.open_spread = -0.1}, "open_spread", "-0.1", "must be in [0, 1)");
+    refuses({.open_spread = nan}, "open_spread", "nan", "must be in [0, 1)");
     refuses({.probes = 0}, "probes", "0", "must be from 1 to 1000");
     refuses({.probes = 1001}, "probes", "1001", "must be from 1 to 1000");
 }
 
 TEST(circuit_breaker, says_until_when_it_is_open) {
-    circuit_breaker breaker({.open_cap = 30s, .probes = 2});
+    circuit_breaker breaker({.open_cap = 30s, .open_spread = 0, .probes = 2});
     EXPECT_EQ(breaker.open_until(noon), noon);
     open(breaker);
     EXPECT_EQ(breaker.open_until(noon), noon + 5s);

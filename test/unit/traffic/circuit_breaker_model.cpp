@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -48,11 +50,38 @@ public:
             probes.clear();
             succeeded = 0;
         }
-        std::erase_if(probes, [&](time_point began) { return now - began >= options.open_cap; });
-        if (probes.size() + succeeded >= options.probes)
+        auto const has_hung = [&](time_point began) { return now - began >= options.open_cap; };
+        auto const hung = static_cast<std::size_t>(std::ranges::count_if(probes, has_hung));
+        if (probes.size() - hung + succeeded >= options.probes)
             return time_point::max();
+        std::erase_if(probes, has_hung);
         probes.push_back(now);
         return now;
+    }
+
+    /// The breaker says when it is half-open. Returns whether that is within the spread.
+    bool learn_end(time_point end) {
+        bool const is_right =
+            end <= opened_until &&
+            end - opened_at >= length * (1 - options.open_spread) - duration(1us); // doubles are rounded
+        opened_until = end;
+        return is_right;
+    }
+
+    /// Since this was asked last.
+    bool has_opened() { return std::exchange(has_just_opened, false); }
+
+    void update(circuit_breaker_options const& o) {
+        if ((o.last == 0) != (options.last == 0))
+            ended.clear();
+        else if (o.last == 0)
+            count_at_slots();
+        else if (ended.size() > options.last)
+            ended.erase(ended.begin(), ended.end() - static_cast<std::ptrdiff_t>(options.last));
+        succeeded = std::min<std::size_t>(succeeded, o.probes - 1);
+        length =
+            opened || isolated ? std::clamp<duration>(length, o.open_for, o.open_cap) : duration(o.open_for);
+        options = o;
     }
 
     time_point open_until(time_point now) const {
@@ -109,6 +138,7 @@ public:
         if (opened)
             return;
         ended.push_back({e.now, failed, e.took > options.slow});
+        failed_in_row = failed ? failed_in_row + 1 : 0;
         if (too_bad(e.now))
             open(e.now);
     }
@@ -116,6 +146,7 @@ public:
     void reset() {
         isolated = opened = probing = false;
         ended.clear();
+        failed_in_row = 0;
         length = options.open_for;
     }
 
@@ -129,25 +160,35 @@ private:
     };
 
     void open(time_point now) {
-        opened = true;
+        opened = has_just_opened = true;
         probing = false;
+        opened_at = now;
         opened_until = now + length;
     }
 
+    std::int64_t slot_of(time_point t) const { return t.time_since_epoch() / (options.window / 10); }
+
+    /// A window that is replaced knows of an attempt only in which of its slots it ended.
+    void count_at_slots() {
+        if (ended.empty())
+            return;
+        std::int64_t const newest = slot_of(ended.back().when);
+        std::erase_if(ended, [&](past_attempt const& one) { return slot_of(one.when) <= newest - 10; });
+        for (past_attempt& one : ended)
+            one.when = time_point(slot_of(one.when) * (options.window / 10));
+    }
+
     std::vector<past_attempt> recent(time_point now) const {
-        auto const slot = [&](time_point t) { return t.time_since_epoch() / (options.window / 10); };
         std::vector<past_attempt> counted;
         for (std::size_t i = 0; i < ended.size(); ++i)
-            if (options.last != 0 ? i + options.last >= ended.size() : slot(ended[i].when) > slot(now) - 10)
+            if (options.last != 0 ? i + options.last >= ended.size()
+                                  : slot_of(ended[i].when) > slot_of(now) - 10)
                 counted.push_back(ended[i]);
         return counted;
     }
 
     bool too_bad(time_point now) const {
-        auto const in_row = static_cast<std::uint32_t>(
-            std::find_if(ended.rbegin(), ended.rend(), [](past_attempt const& a) { return !a.failed; }) -
-            ended.rbegin());
-        if (options.consecutive != 0 && in_row >= options.consecutive)
+        if (options.consecutive != 0 && failed_in_row >= options.consecutive)
             return true;
         std::vector<past_attempt> const counted = recent(now);
         auto const all = static_cast<double>(counted.size());
@@ -161,11 +202,14 @@ private:
                (options.slow_rate > 0 && slow / all >= options.slow_rate);
     }
 
-    circuit_breaker_options const options;
+    circuit_breaker_options options;
     std::vector<past_attempt> ended;
+    std::uint32_t failed_in_row = 0;
     duration length;
     bool opened = false;
+    bool has_just_opened = false;
     bool probing = false;
+    time_point opened_at{};
     time_point opened_until{};
     time_point known_from = time_point::min();
     std::vector<time_point> probes;
@@ -176,9 +220,8 @@ class breaker_script {
 public:
     explicit breaker_script(std::uint64_t seed)
         : dice(seed)
-        , options(draw_options())
-        , model(options)
-        , breaker(options) {}
+        , model(draw_options())
+        , breaker(drawn) {}
 
     void play(std::array<int, 4>& seen) {
         for (int step = 0; step < 120 && !testing::Test::HasFailure(); ++step) {
@@ -186,6 +229,8 @@ public:
             if (one_in(40))
                 sick = !sick;
             act();
+            bool const knows = !model.has_opened() || model.learn_end(breaker.open_until(now));
+            ASSERT_TRUE(knows) << "after step " << step;
             breaker_state const state = breaker.state(now);
             ++seen[static_cast<std::size_t>(state)];
             ASSERT_EQ(state, model.state(now)) << "after step " << step;
@@ -221,8 +266,9 @@ private:
         o.open_for = duration(1s) * static_cast<int>(1 + below(5));
         o.growth = one_in(2) ? 2 : 1.5;
         o.open_cap = o.open_for * static_cast<int>(1 + below(5));
+        o.open_spread = one_in(2) ? 0.5 : 0;
         o.probes = static_cast<std::uint32_t>(1 + below(4));
-        return o;
+        return drawn = o;
     }
 
     void act() {
@@ -232,6 +278,9 @@ private:
         } else if (one_in(60)) {
             model.reset();
             breaker.reset();
+        } else if (one_in(60)) {
+            model.update(draw_options());
+            breaker.update(drawn);
         } else if (running.empty() || !one_in(3)) {
             admission const answer = breaker.admit(1, now);
             ASSERT_EQ(answer.until, model.admit(now));
@@ -258,7 +307,7 @@ private:
     }
 
     std::mt19937_64 dice;
-    circuit_breaker_options const options;
+    circuit_breaker_options drawn;
     plain_breaker model;
     circuit_breaker breaker;
     time_point now{12h};

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-endpoint_options const eager{.breaker = {.consecutive = 3, .probes = 2}};
+endpoint_options const eager{.breaker = {.consecutive = 3, .open_spread = 0, .probes = 2}};
 
 /// One attempt of an operation of its own at this endpoint, or none if it is drawn never.
 bool ask(endpoint_set<int>& set, random& dice, int endpoint,

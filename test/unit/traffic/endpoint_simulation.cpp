@@ -35,8 +35,8 @@ struct server {
 /// at once, at most twice.
 class simulation {
 public:
-    simulation(int count, endpoint_options const& options = {}, std::uint64_t seed = 1)
-        : set(first_endpoints(count), options)
+    explicit simulation(int count, std::uint64_t seed = 1)
+        : set(first_endpoints(count), {.breaker = {.consecutive = 5, .open_spread = 0}})
         , servers(static_cast<std::size_t>(count))
         , dice(seed) {}
 
@@ -146,7 +146,7 @@ TEST(endpoint_simulation, decision_64_equal_endpoints_get_equal_shares) {
 TEST(endpoint_simulation, decision_64_one_that_is_ten_times_slower_is_ejected_and_no_other) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed)
         for (int count : {3, 8, 100}) {
-            simulation run(count, {}, seed);
+            simulation run(count, seed);
             run.servers[1].mean = 100ms;
             run.run(600 * count, duration(10ms) / count);
             EXPECT_TRUE(run.servers[1].was_ejected) << count;
@@ -158,7 +158,7 @@ TEST(endpoint_simulation, decision_64_one_that_is_ten_times_slower_is_ejected_an
 TEST(endpoint_simulation, decision_64_if_all_become_ten_times_slower_nobody_is_ejected) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed)
         for (int count : {3, 8, 100}) {
-            simulation run(count, {}, seed);
+            simulation run(count, seed);
             run.run(100 * count, duration(10ms) / count);
             for (server& each : run.servers)
                 each.mean = 100ms;

@@ -249,6 +249,7 @@ private:
         o.breaker.consecutive = 1 + static_cast<std::uint32_t>(below(4));
         o.breaker.open_for = duration(1s) * static_cast<int>(1 + below(3));
         o.breaker.open_cap = o.breaker.open_for * static_cast<int>(1 + below(3));
+        o.breaker.open_spread = 0; // two breakers have two numbers
         o.breaker.probes = 1 + static_cast<std::uint32_t>(below(3));
         o.greatest_ejected = static_cast<double>(below(11)) / 10;
         o.slow_factor = one_in(2) ? 4 : 1.5;

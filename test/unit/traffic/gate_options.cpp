@@ -88,6 +88,7 @@ TEST(gate_options, decision_04_are_finite_and_not_negative_whatever_the_field) {
     refuses_as_number<circuit_breaker>(&breaker::failure_rate, "circuit_breaker.failure_rate");
     refuses_as_number<circuit_breaker>(&breaker::slow_rate, "circuit_breaker.slow_rate");
     refuses_as_number<circuit_breaker>(&breaker::growth, "circuit_breaker.growth");
+    refuses_as_number<circuit_breaker>(&breaker::open_spread, "circuit_breaker.open_spread");
     refuses_as_duration<circuit_breaker>(&breaker::window, "circuit_breaker.window");
     refuses_as_duration<circuit_breaker>(&breaker::slow, "circuit_breaker.slow");
     refuses_as_duration<circuit_breaker>(&breaker::open_for, "circuit_breaker.open_for");
@@ -99,6 +100,7 @@ TEST(gate_options, decision_04_are_finite_and_not_negative_whatever_the_field) {
     refuses_as_number<gradient>(&gradient_options::queue, "gradient.queue");
     refuses_as_number<gradient>(&gradient_options::tolerance, "gradient.tolerance");
 
+    refuses_as_number<cooldown>(&cooldown_options::spread, "cooldown.spread");
     refuses_as_duration<cooldown>(&cooldown_options::greatest, "cooldown.greatest");
 
     struct ratio_of_grpc {

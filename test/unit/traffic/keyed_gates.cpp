@@ -15,6 +15,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -110,12 +111,33 @@ TEST(keyed_gates, a_breaker_for_each_peer) {
     EXPECT_EQ(breakers.at("b")->state(time_point()), breaker_state::closed);
 }
 
+TEST(keyed_gates, decision_67_a_breaker_may_tell_its_key) {
+    std::vector<std::string> told;
+    keyed_gates<circuit_breaker> breakers(
+        [&](std::string_view key) {
+            auto const tell = [&told, key = std::string(key)](breaker_state, breaker_state to, time_point) {
+                told.push_back(key + " is " + std::string(to_string(to)));
+            };
+            return std::make_shared<circuit_breaker>(circuit_breaker_options{.on_change = tell});
+        },
+        2);
+    breakers.at("a")->isolate();
+    breakers.at("b")->isolate();
+    breakers.at("a")->reset();
+    EXPECT_THAT(told, elements("a is isolated", "b is isolated", "a is closed"));
+}
+
 TEST(keyed_gates, decision_04_refuses_nonsense) {
     auto const make = [] { return std::make_shared<retry_budget>(); };
     EXPECT_THAT(calling([&] { keyed_gates<retry_budget>(make, 0); }),
                 refuses_option("keyed_gates.greatest", "0", "must be positive"));
     EXPECT_THAT(calling([&] { keyed_gates<retry_budget>(nullptr); }),
                 refuses_option("keyed_gates.make", "empty", "must be a callable"));
+    std::function<std::shared_ptr<retry_budget>(std::string_view)> const empty;
+    EXPECT_THAT(calling([&] { keyed_gates<retry_budget>{empty}; }),
+                refuses_option("keyed_gates.make", "empty", "must be a callable"));
+    EXPECT_THAT(calling([&] { keyed_gates<retry_budget>([&](std::string_view) { return make(); }, 0); }),
+                refuses_option("keyed_gates.greatest", "0", "must be positive"));
     keyed_gates<retry_budget> null([] { return std::shared_ptr<retry_budget>(); });
     EXPECT_THAT(calling([&] { (void)null.at("a"); }),
                 refuses_option("keyed_gates.make", "null", "must make a gate"));

@@ -72,7 +72,8 @@ struct endpoint_attempt {
 /// are more endpoints, but for the logarithm of their number. Only the constructor and `assign` allocate.
 ///
 /// Thread safety: call any function from any thread, and `assign` from one at a time. The mutex of the table
-/// may be held when that of a breaker is taken, and never the other way round.
+/// may be held when that of a breaker is taken, and never the other way round. Changes of breakers are told
+/// when neither is held.
 class endpoint_table {
 public:
     using list = std::vector<std::shared_ptr<endpoint_record>>;
@@ -93,9 +94,8 @@ public:
     /// The endpoints, in the order in which they were given.
     ASIO_RETRY_DECL std::shared_ptr<list const> endpoints() const noexcept;
 
-    /// Chooses for attempt `number` of an operation that has made `tried`. If it may begin, sets `chosen`.
-    ASIO_RETRY_DECL admission choose(std::span<endpoint_attempt const> tried, std::uint64_t number,
-                                     time_point now, random& dice,
+    /// Chooses for an attempt of an operation that has made `tried`. If it may begin, sets `chosen`.
+    ASIO_RETRY_DECL admission choose(std::span<endpoint_attempt const> tried, time_point now, random& dice,
                                      std::shared_ptr<endpoint_record>& chosen) noexcept;
 
     /// Ends an attempt that was chosen.

@@ -38,6 +38,12 @@ public:
         , last_(last) {}
 
     ASIO_RETRY_DECL void add(bool failed, bool slow, time_point now) noexcept;
+
+    /// Takes over what an earlier window knew, as far as this one holds it. Takes nothing if only one of them
+    /// counts the last attempts. Precondition: this window is new.
+    void take(failure_window const& earlier) noexcept;
+
+    void swap(failure_window& other) noexcept;
     ASIO_RETRY_DECL void clear() noexcept;
     counts const& total() const noexcept { return last_.empty() ? recent_.total() : total_of_last_; }
 

@@ -49,6 +49,15 @@ public:
             }
     }
 
+    /// Adds what another window holds, each slot at the time at which it began.
+    void take(slot_window const& earlier) noexcept {
+        for (auto left = static_cast<std::int64_t>(SlotCount) - 1; left >= 0; --left) {
+            std::int64_t const slot = earlier.newest_ - left;
+            advance(earlier.beginning_of(slot));
+            add(earlier.slots_[index_of(slot)]);
+        }
+    }
+
     Counts const& total() const noexcept { return total_; }
 
     /// The total of what is not forgotten at `now`.
@@ -69,12 +78,19 @@ private:
         return since / slot_length_ - (since % slot_length_ < duration::zero() ? 1 : 0);
     }
 
-    Counts& at(std::int64_t slot) noexcept {
-        auto const count = static_cast<std::int64_t>(SlotCount);
-        return slots_[static_cast<std::size_t>((slot % count + count) % count)];
+    time_point beginning_of(std::int64_t slot) const noexcept {
+        std::int64_t const first = (time_point::min)().time_since_epoch() / slot_length_; // that begins in time
+        return time_point((std::max)(slot, first) * slot_length_);
     }
 
-    duration const slot_length_;
+    static std::size_t index_of(std::int64_t slot) noexcept {
+        auto const count = static_cast<std::int64_t>(SlotCount);
+        return static_cast<std::size_t>((slot % count + count) % count);
+    }
+
+    Counts& at(std::int64_t slot) noexcept { return slots_[index_of(slot)]; }
+
+    duration slot_length_;
     std::int64_t newest_ = (std::numeric_limits<std::int64_t>::min)() / 2;
     std::array<Counts, SlotCount> slots_{};
     Counts total_;
