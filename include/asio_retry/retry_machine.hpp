@@ -290,7 +290,7 @@ private:
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
                                     random& source) const;
     retry_action on_refused(time_point now, random* source);
-    bool hold(admission const& answer, time_point asked) noexcept;
+    bool hold(admission& answer, time_point asked) noexcept;
     std::optional<retry_action> wait_held(time_point now) noexcept;
     bool take_held(time_point now) noexcept;
     bool ask_later_gates(time_point now) noexcept;

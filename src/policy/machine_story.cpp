@@ -58,8 +58,7 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     if (has_gate()) {
         time_point const asked = chooses_ || settings.gate_measures_time ? now : time_point();
         std::string_view refuser;
-        admission const answer =
-            chooses_ ? ask_choosers(asked, refuser) : settings.gate->admit(attempts_ + 1, asked);
+        admission answer = chooses_ ? ask_choosers(asked, refuser) : settings.gate->admit(attempts_ + 1, asked);
         if (answer.until > asked) {
             if (!hold(answer, asked))
                 refuse(refuser, answer, asked, now);
@@ -92,7 +91,7 @@ void retry_machine::refuse(std::string_view refuser, admission const& answer, ti
 
 /// Waits in the queue of the gate, or for the time that it has reserved. Returns false if the attempt is
 /// refused.
-bool retry_machine::hold(admission const& answer, time_point asked) noexcept {
+bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     auto const& gate = policy_.settings().gate;
     if (answer.reserved && policy_.settings().wait_when_refused && story()) {
         story_->is_reserved = is_admitted_ = is_held_ = is_refused_ = true;
@@ -107,16 +106,16 @@ bool retry_machine::hold(admission const& answer, time_point asked) noexcept {
         story_->waiter.reset(new (std::nothrow) gate_waiter(policy_.settings().priority));
     if (!story_->waiter)
         return false;
-    admission const queued = gate->enqueue(*story_->waiter, attempts_ + 1, asked);
-    if (!queued.can_queue) {
-        is_admitted_ = queued.until <= asked; // there is a place after all
-        return is_admitted_ || (queued.reserved && hold(queued, asked));
+    answer = gate->enqueue(*story_->waiter, attempts_ + 1, asked);
+    if (!answer.can_queue) {
+        is_admitted_ = answer.until <= asked; // there is a place after all
+        return is_admitted_ || (answer.reserved && hold(answer, asked));
     }
     if (!story_->has_failure)
-        story_->last = queued.refusal ? queued.refusal : detail::attempt_refused_error();
+        story_->last = answer.refusal ? answer.refusal : detail::attempt_refused_error();
     story_->is_reserved = false;
     story_->is_queued = is_held_ = is_refused_ = true;
-    story_->held_until = queued.until;
+    story_->held_until = answer.until;
     return true;
 }
 
@@ -147,7 +146,7 @@ bool retry_machine::take_held(time_point now) noexcept {
     is_held_ = false;
     if (story_->is_queued) {
         story_->is_queued = false;
-        admission const answer = policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, now);
+        admission answer = policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, now);
         if (answer.until > now) {
             if (!answer.reserved || !hold(answer, now))
                 refuse({}, answer, now, now);
