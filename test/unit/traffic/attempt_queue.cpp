@@ -1,5 +1,6 @@
 #include <asio_retry/traffic/concurrency_limit.hpp>
 
+#include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retry_scope.hpp>
@@ -15,6 +16,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -247,6 +250,54 @@ TEST_F(client, decision_69_no_place_is_lost_when_an_operation_ends_as_it_is_gran
     time.run();
     EXPECT_THAT(ended, elements("a ok 10", "b " + aborted_error().message() + " 10", "c ok 20"));
     EXPECT_EQ(limit->in_flight(), 0u);
+}
+
+// Whenever it is cancelled, and however: the others get their places.
+TEST_F(client, decision_69_a_cancellation_at_any_time_loses_no_place) {
+    for (auto const type :
+         {asio::cancellation_type::terminal, asio::cancellation_type::partial, asio::cancellation_type::total})
+        for (bool const is_awaited : {false, true})
+            for (int at = 0; at != 45; ++at) {
+                SCOPED_TRACE(std::to_string(at) + (is_awaited ? ", awaited" : ""));
+                ended.clear();
+                auto const signal = std::make_shared<asio::cancellation_signal>();
+                start('a');
+                start('b');
+                if (is_awaited)
+                    asio::co_spawn(
+                        io,
+                        [this]() -> asio::awaitable<void> {
+                            co_await asio::this_coro::reset_cancellation_state(
+                                asio::enable_total_cancellation());
+                            error_code ec;
+                            co_await async_retry(request('x'), policy,
+                                                 asio::redirect_error(asio::use_awaitable, ec));
+                            note('x', ec);
+                        },
+                        asio::bind_cancellation_slot(signal->slot(), asio::detached));
+                else
+                    async_retry(
+                        io, request('x'), policy,
+                        asio::bind_cancellation_slot(signal->slot(), [this](error_code ec) { note('x', ec); }));
+                start('c');
+                time.advance(at * 1ms);
+                signal->emit(type);
+                time.run();
+                ASSERT_EQ(ended.size(), 4u);
+                EXPECT_EQ(limit->in_flight(), 0u);
+                EXPECT_EQ(limit->queued(), 0u);
+                for (std::string const& each : ended)
+                    EXPECT_TRUE(each.starts_with("x ") || each.find(" ok ") != each.npos) << each;
+            }
+}
+
+TEST_F(client, decision_69_a_hedge_is_refused_and_keeps_no_time) {
+    auto const rate = std::make_shared<rate_limit>(10, 1s);
+    EXPECT_EQ(rate->admit(1, time.now()).until, time.now());
+    async_hedge(io, request('a'), hedge_policy(5ms).gate(rate), [this](error_code ec) { note('a', ec); });
+    time.run();
+    EXPECT_THAT(ended, elements("a " + make_error_code(error::rate_limited).message() + " 0"));
+    EXPECT_EQ(rate->admit(1, time.now()).until, time.now() + 100ms);
 }
 
 TEST_F(client, a_coroutine_waits_too) {
