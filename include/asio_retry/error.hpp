@@ -27,12 +27,14 @@ enum class error {
     client_throttled, ///< an `adaptive_throttle` refused the attempt: the server accepts too few
     too_many_in_flight, ///< a `concurrency_limit` refused the attempt
     cooling_down,       ///< a `cooldown` refused the attempt: the server has asked for a delay
+    rate_limited,       ///< a `rate_limit` refused the attempt: its time has not come
 };
 
 /// Groups of errors, to compare with: `if (ec == condition::callback_threw)`.
 enum class condition {
     callback_threw = 1, ///< predicate_threw, backoff_threw, jitter_threw or hook_threw
-    refused,            ///< attempt_refused, circuit_open, client_throttled, too_many_in_flight or cooling_down
+    refused, ///< attempt_refused, circuit_open, client_throttled, too_many_in_flight, cooling_down or
+             ///< rate_limited
 };
 
 /// The category of `error`.

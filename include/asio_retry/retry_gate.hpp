@@ -4,6 +4,7 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <cstdint>
@@ -40,12 +41,13 @@ struct attempt_end {
         failure_kind::none;   ///< the failure that this attempt retries; none for a first one, and for a retry
                               ///< that did not begin after all: it is given back, or asked for again
     std::uint64_t number = 1; ///< of the attempt, from 1
-    time_point now{};         ///< of an abandoned attempt, the `now` of its `admit`; without meaning if no gate
-                              ///< measures time, unless it failed
+    time_point now{};         ///< of an abandoned attempt, the `now` of its `admit`, or the time that was
+                              ///< reserved; without meaning if no gate measures time, unless it failed
     duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
                      ///< if no gate measures time
     pushback said;   ///< the server's wish about retries
-    bool is_beaten = false; ///< abandoned, because an attempt of the hedge that began later has succeeded
+    bool is_beaten = false;  ///< abandoned, because an attempt of the hedge that began later has succeeded
+    bool is_unbegun = false; ///< abandoned, and it did not begin
 };
 
 namespace detail {
@@ -62,6 +64,7 @@ inline attempt_end unbegun(std::uint64_t number, time_point admitted) noexcept {
     end.outcome = attempt_end::how::abandoned;
     end.number = number;
     end.now = admitted;
+    end.is_unbegun = true;
     return end;
 }
 
@@ -76,6 +79,16 @@ struct admission {
 
     time_point until;   ///< up to now: begin. Later: refused until then. max(): refused for an unknown time
     error_code refusal; ///< the error with which a refused first attempt completes
+
+    /// Admitted for the time `until`, and for no other time.
+    ///
+    /// With `wait_when_refused` the operation waits until then, without the delay of its backoff, and begins.
+    /// Otherwise it is refused. The gate hears of the end either way: if the attempt does not begin, it ends
+    /// abandoned, `is_unbegun`, and its `now` is the reserved time.
+    bool reserved = false;
+
+    /// Refused, but the operation may wait in the gate's queue: see retry_gate::enqueue.
+    bool can_queue = false;
 };
 
 /// Something that many operations share and that may refuse attempts: a retry budget, a circuit breaker, a
@@ -90,7 +103,8 @@ struct admission {
 /// - If an admitted attempt does not begin, the retry is given back, and the attempt ends abandoned, `after`
 ///   nothing.
 ///
-/// A `backoff_ticker` makes no attempts and asks for retries alone.
+/// A `backoff_ticker` makes no attempts and asks for retries alone. A hedge and a blocking `retry` wait in no
+/// queue, and a hedge waits for no reserved time: both are refused.
 ///
 /// Thread safety: every thread that runs an operation calls a gate, without a lock. An override may do anything
 /// but throw. It reads no clock, because it receives `now`.
@@ -113,6 +127,18 @@ public:
     /// `now` is time_point() if no gate of the policy measures time.
     virtual admission admit(std::uint64_t number, time_point now) noexcept;
 
+    /// Puts an operation into the gate's queue, after a refusal with `can_queue`.
+    ///
+    /// The answer says whether the operation waits: `can_queue` is true then, and `until` is the time when it
+    /// gives up. The gate calls `waiter.grant()` when the attempt may begin. Any other answer is as that of
+    /// `admit`. A gate without a queue need not override this.
+    virtual admission enqueue(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept;
+
+    /// Takes an operation that waits from the queue. Called once after each `enqueue` that let it wait.
+    ///
+    /// The answer is as that of `admit`: up to now, if the gate has granted the attempt before.
+    virtual admission leave(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept;
+
     /// Called exactly once for every admitted attempt.
     virtual void on_end(attempt_end const& end) noexcept;
 
@@ -129,8 +155,9 @@ public:
 /// A gate that asks several gates, in this order.
 ///
 /// If a later gate refuses a retry, it is given back to the earlier ones. If a later gate refuses an attempt,
-/// the attempt ends in the earlier ones, abandoned. Null pointers are left out; without any other gate the
-/// result is null too.
+/// the attempt ends in the earlier ones, abandoned. While an operation waits in the queue of one gate, the
+/// earlier ones have admitted its attempt, and the later ones have not been asked. Null pointers are left out;
+/// without any other gate the result is null too.
 ASIO_RETRY_DECL std::shared_ptr<retry_gate> all_gates(std::vector<std::shared_ptr<retry_gate>> gates);
 
 } // namespace asio_retry

@@ -95,6 +95,9 @@ public:
     /// The attempts are mere ticks: the gate is asked for retries alone, and the observer hears nothing.
     void expect_ticks() noexcept { makes_attempts_ = false; }
 
+    /// Nobody can wake the operation: it waits in no queue of a gate.
+    void expect_no_wake_up() noexcept { is_wakeable_ = false; }
+
     /// Also asks `probe` whether to stop, before every initiation and after every callback. It must outlive the
     /// machine.
     void watch(detail::cancellation_probe const& probe) noexcept { probe_ = &probe; }
@@ -172,6 +175,12 @@ public:
     retry_action on_wait_over(time_point now, random& source) {
         return end_wait(now, &source);
     } ///< with jitter
+
+    /// Whether the wait is in the queue of a gate, which ends it with `wake(who)` on any thread.
+    ///
+    /// To be called when the wait has begun. Returns false if the wait is over already.
+    ASIO_RETRY_DECL bool listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept;
+    bool may_be_queued() const noexcept { return is_held_; } ///< whether that matters
 
     /// Cancels for good: no further attempt begins, and the running attempt is cancelled too.
     ///
@@ -281,6 +290,12 @@ private:
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
                                     random& source) const;
     retry_action on_refused(time_point now, random* source);
+    bool hold(admission& answer, time_point asked) noexcept;
+    std::optional<retry_action> wait_held(time_point now) noexcept;
+    bool take_held(time_point now) noexcept;
+    bool ask_later_gates(time_point now) noexcept;
+    void leave_queue(time_point now) noexcept;
+    void refuse(std::string_view refuser, admission const& answer, time_point asked, time_point now) noexcept;
     verdict last_failure() const;
     duration delay_after_refusal(random* source, error& stage);
     std::uint64_t counted_for_backoff() const noexcept;
@@ -354,7 +369,9 @@ private:
     bool names_rejected_ : 1 = false; // by an error of its own
     bool has_hooks_ : 1 = false;      // an observer has
     bool chooses_ : 1 = false;        // an observer does
-    detail::retry_wish wish_ : 3 {};  // about the last failure
+    bool is_wakeable_ : 1 = true;
+    bool is_held_ : 1 = false;       // waits in a queue, or for a reserved time
+    detail::retry_wish wish_ : 3 {}; // about the last failure
     unsigned char : 0;
     bool has_sent_ = false;                            // the attempt, as it says itself
     interruption interrupted_by_ = interruption::none; // the last attempt

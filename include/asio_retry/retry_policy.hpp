@@ -288,7 +288,12 @@ public:
     /// it names one. A refusal spends no attempt of max_attempts, but the backoff counts it as a failure. A
     /// retry budget that only the successes of this client fill would never grant another retry: give it
     /// `retry_budget_options::per_second`.
+    ///
+    /// If the gate has reserved a time, as `rate_limit` does, the attempt begins at that time and at no other.
     ASIO_RETRY_DECL retry_policy wait_when_refused() const;
+
+    /// Says who comes first in the queue of a gate, such as that of `concurrency_limit`. By default `normal`.
+    ASIO_RETRY_DECL retry_policy priority(request_priority rank) const;
 
     /// Says by `f(error_code const&)` the meaning of failures, in place of the function `asio_retry::classify`.
     ///

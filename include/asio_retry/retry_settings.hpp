@@ -6,6 +6,7 @@
 #include <asio_retry/detail/policy/shared_function.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_event.hpp>
@@ -77,37 +78,38 @@ struct retry_settings {
     ASIO_RETRY_DECL ~retry_settings();
     retry_settings& operator=(retry_settings const&) = delete;
 
-    asio_retry::backoff backoff;                       ///< `exponential(100ms).cap(20s)`
-    asio_retry::jitter jitter;                         ///< `full_jitter()`
-    std::optional<std::uint64_t> max_attempts = 3;     ///< none: unlimited
-    std::optional<duration> max_elapsed;               ///< none: no limit, as for the next fields
-    std::optional<duration> max_waited;                ///< of all waits
-    std::optional<duration> attempt_timeout;           ///< of one attempt
-    std::optional<duration> set_up_within;             ///< of an attempt that is not healthy
-    std::optional<duration> idle_timeout;              ///< of an attempt that is silent
-    std::optional<duration> total_timeout;             ///< of the operation
-    std::optional<time_point> deadline;                ///< of the operation
-    std::optional<duration> reset_after;               ///< none: a failure never counts as the first
-    bool clamp = false;                                ///< whether the last wait is cut short
-    bool deliver_at_once = false;                      ///< without waiting for a cancelled attempt
-    bool allow_total_cancellation = false;             ///< after a failure too
-    bool retry_when_nested = false;                    ///< more than one attempt
-    bool is_nested = false;                            ///< by `nested_in`
-    predicate retry_if;                                ///< nothing: as by default
-    std::vector<rule> rules;                           ///< in the order in which they were given
-    bool retry_sent = true;                            ///< also after a request that may have been sent
-    classifier classify;                               ///< none: the function of that name
-    duration pushback_limit = std::chrono::minutes(1); ///< the greatest delay that a server may ask for
-    over_limit over_pushback_limit = over_limit::stop; ///< if it asks for more
-    double pushback_spread = 0.1;                      ///< the share added at random
-    bool wait_when_refused = false;                    ///< by the gate
-    bool gate_measures_time = false;                   ///< the gate's answer when it was given
-    hook on_retry;                                     ///< none: no hook
-    hook on_give_up;                                   ///< the same
-    hook on_success;                                   ///< the same
-    std::shared_ptr<retry_gate> gate;                  ///< null: no gate
-    std::shared_ptr<retry_observer> observer;          ///< null: no observer
-    detail::shared_value<detail::nested_marks> outer;  ///< of a nested retry: for the attempt around it
+    asio_retry::backoff backoff;                          ///< `exponential(100ms).cap(20s)`
+    asio_retry::jitter jitter;                            ///< `full_jitter()`
+    std::optional<std::uint64_t> max_attempts = 3;        ///< none: unlimited
+    std::optional<duration> max_elapsed;                  ///< none: no limit, as for the next fields
+    std::optional<duration> max_waited;                   ///< of all waits
+    std::optional<duration> attempt_timeout;              ///< of one attempt
+    std::optional<duration> set_up_within;                ///< of an attempt that is not healthy
+    std::optional<duration> idle_timeout;                 ///< of an attempt that is silent
+    std::optional<duration> total_timeout;                ///< of the operation
+    std::optional<time_point> deadline;                   ///< of the operation
+    std::optional<duration> reset_after;                  ///< none: a failure never counts as the first
+    bool clamp = false;                                   ///< whether the last wait is cut short
+    bool deliver_at_once = false;                         ///< without waiting for a cancelled attempt
+    bool allow_total_cancellation = false;                ///< after a failure too
+    bool retry_when_nested = false;                       ///< more than one attempt
+    bool is_nested = false;                               ///< by `nested_in`
+    predicate retry_if;                                   ///< nothing: as by default
+    std::vector<rule> rules;                              ///< in the order in which they were given
+    bool retry_sent = true;                               ///< also after a request that may have been sent
+    classifier classify;                                  ///< none: the function of that name
+    duration pushback_limit = std::chrono::minutes(1);    ///< the greatest delay that a server may ask for
+    over_limit over_pushback_limit = over_limit::stop;    ///< if it asks for more
+    double pushback_spread = 0.1;                         ///< the share added at random
+    bool wait_when_refused = false;                       ///< by the gate
+    request_priority priority = request_priority::normal; ///< in the queue of a gate
+    bool gate_measures_time = false;                      ///< the gate's answer when it was given
+    hook on_retry;                                        ///< none: no hook
+    hook on_give_up;                                      ///< the same
+    hook on_success;                                      ///< the same
+    std::shared_ptr<retry_gate> gate;                     ///< null: no gate
+    std::shared_ptr<retry_observer> observer;             ///< null: no observer
+    detail::shared_value<detail::nested_marks> outer;     ///< of a nested retry: for the attempt around it
 
     /// Whether a time limit may cancel a running attempt.
     bool limits_attempts() const noexcept {

@@ -104,6 +104,15 @@ inline retry_driver::plan retry_driver::begin_wait(time_point now, duration dela
     return {.what = plan_kind::wait, .until = saturating_add(now, delay)};
 }
 
+/// A gate may end the wait, and may have done so before it began.
+inline void retry_driver::on_waiting() noexcept {
+    if (!machine_.may_be_queued())
+        return;
+    auto const wake_up = [](void* who) noexcept { static_cast<retry_driver*>(who)->wake(); };
+    if (!machine_.listen_to_gate(wake_up, this))
+        wake();
+}
+
 /// The limit moves if the attempt has reported something.
 retry_driver::plan retry_driver::end_limited_attempt() {
     time_point const reached = expiry();

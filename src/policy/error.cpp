@@ -41,6 +41,8 @@ std::string message_of(error e) {
         return "too many attempts are in flight";
     case error::cooling_down:
         return "the server has asked clients to wait, and that time is not over";
+    case error::rate_limited:
+        return "the rate limit lets no attempt begin now";
     }
     return "unknown asio_retry error";
 }
@@ -62,6 +64,7 @@ int condition_of(error e) noexcept {
     case error::client_throttled:
     case error::too_many_in_flight:
     case error::cooling_down:
+    case error::rate_limited:
         return static_cast<int>(condition::refused);
     }
     return 0;

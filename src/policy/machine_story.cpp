@@ -58,25 +58,128 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     if (has_gate()) {
         time_point const asked = chooses_ || settings.gate_measures_time ? now : time_point();
         std::string_view refuser;
-        admission const answer =
-            chooses_ ? ask_choosers(asked, refuser) : settings.gate->admit(attempts_ + 1, asked);
+        admission answer = chooses_ ? ask_choosers(asked, refuser) : settings.gate->admit(attempts_ + 1, asked);
         if (answer.until > asked) {
-            is_refused_ = true;
-            error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
-            if (story()) {
-                ++story_->refusals;
-                if (!story_->has_failure)
-                    story_->last = why;
-                story_->refused_for =
-                    answer.until == time_point::max() ? duration::zero() : elapsed_between(asked, answer.until);
-            }
-            observe_refusal(refuser, why, failure_kind::none, now);
-            return false;
+            if (!hold(answer, asked))
+                refuse(refuser, answer, asked, now);
+            if (is_refused_ || !ask_later_gates(now))
+                return false;
         }
     }
     is_admitted_ = has_gate() || is_policy_observed();
     began_ = now;
     return !cancelled(); // the gate or another thread may have cancelled
+}
+
+void retry_machine::refuse(std::string_view refuser, admission const& answer, time_point asked,
+                           time_point now) noexcept {
+    is_refused_ = true;
+    error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
+    if (answer.reserved)
+        policy_.settings().gate->on_end(detail::unbegun(attempts_ + 1, answer.until));
+    if (story()) {
+        ++story_->refusals;
+        if (!story_->has_failure)
+            story_->last = why;
+        story_->refused_for =
+            answer.until == time_point::max() ? duration::zero() : elapsed_between(asked, answer.until);
+    }
+    observe_refusal(refuser, why, failure_kind::none, now);
+}
+
+// --- attempts that may begin later
+
+/// Waits in the queue of the gate, or for the time that it has reserved. Returns false if the attempt is
+/// refused.
+bool retry_machine::hold(admission& answer, time_point asked) noexcept {
+    auto const& gate = policy_.settings().gate;
+    if (answer.reserved && policy_.settings().wait_when_refused && story()) {
+        story_->is_reserved = is_admitted_ = is_held_ = is_refused_ = true;
+        story_->held_until = answer.until;
+        return true;
+    }
+    if (!answer.can_queue || !is_wakeable_ || !story())
+        return false;
+    if (story_->waiter)
+        story_->waiter->renew();
+    else
+        story_->waiter.reset(new (std::nothrow) gate_waiter(policy_.settings().priority));
+    if (!story_->waiter)
+        return false;
+    answer = gate->enqueue(*story_->waiter, attempts_ + 1, asked);
+    if (!answer.can_queue) {
+        is_admitted_ = answer.until <= asked; // there is a place after all
+        return is_admitted_ || (answer.reserved && hold(answer, asked));
+    }
+    if (!story_->has_failure)
+        story_->last = answer.refusal ? answer.refusal : detail::attempt_refused_error();
+    story_->is_reserved = false;
+    story_->is_queued = is_held_ = is_refused_ = true;
+    story_->held_until = answer.until;
+    return true;
+}
+
+bool retry_machine::listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept {
+    return !story_ || !story_->is_queued || story_->waiter->listen(wake, who);
+}
+
+/// The wait of an attempt that is held, as far as the limits of the operation allow. Nothing if it has to end.
+std::optional<retry_action> retry_machine::wait_held(time_point now) noexcept {
+    duration delay = elapsed_between(now, story_->held_until);
+    duration const allowed = longest_wait(now).first;
+    if (story_->is_reserved ? delay > allowed : allowed <= duration::zero())
+        return std::nullopt;
+    retry_action action;
+    action.what = retry_action::kind::wait;
+    action.delay = std::min(delay, allowed);
+    return action;
+}
+
+/// A wait of an attempt that is held has ended. Returns whether the attempt may begin; otherwise it is refused,
+/// or held on.
+bool retry_machine::take_held(time_point now) noexcept {
+    bool const is_early = now < story_->held_until;
+    if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {
+        is_refused_ = true; // cut short, or at a limit of the operation
+        return false;
+    }
+    is_held_ = false;
+    if (story_->is_queued) {
+        story_->is_queued = false;
+        admission answer = policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, now);
+        if (answer.until > now) {
+            if (!answer.reserved || !hold(answer, now))
+                refuse({}, answer, now, now);
+            return false;
+        }
+        is_admitted_ = true;
+    }
+    return ask_later_gates(now);
+}
+
+/// The policy's gate has admitted the attempt: asks those of the operation.
+bool retry_machine::ask_later_gates(time_point now) noexcept {
+    if (!chooses_)
+        return true;
+    std::string_view refuser;
+    admission const answer = ask_choosers(now, refuser);
+    if (answer.until <= now)
+        return true;
+    is_admitted_ = false;
+    refuse(refuser, answer, now, now);
+    return false;
+}
+
+/// The operation ends: what a gate has granted meanwhile is given back.
+void retry_machine::leave_queue(time_point now) noexcept {
+    if (!is_held_ || !story_ || !story_->is_queued)
+        return;
+    story_->is_queued = false;
+    admission const answer =
+        policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, std::max(now, began_));
+    is_admitted_ = answer.until <= std::max(now, began_) || answer.reserved;
+    story_->is_reserved = answer.reserved;
+    story_->held_until = answer.until;
 }
 
 /// The policy's gate, then those of the operation. If a later one refuses, `refuser` gets its name, and the
@@ -86,7 +189,7 @@ admission
 retry_machine::ask_choosers(time_point now, std::string_view& refuser) noexcept {
     std::uint64_t const number = attempts_ + 1;
     auto const& gate = policy_.settings().gate;
-    admission answer = gate ? gate->admit(number, now) : admission(now);
+    admission answer = gate && !is_admitted_ ? gate->admit(number, now) : admission(now);
     if (answer.until > now)
         return answer;
     for (auto* one = observer_; one; one = one->next) {
@@ -130,6 +233,7 @@ void retry_machine::tell_attempt_begun(time_point now) noexcept {
         story_->has_failure = false;
         story_->heeded = pushback();
         story_->marks = {};
+        story_->is_reserved = false;
     }
     if (auto const& outer = policy_.settings().outer; outer && !attempts_speak_)
         outer->sent = true;
@@ -216,11 +320,15 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     is_admitted_ = false;
     std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
     failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // otherwise its cost is given back
+    bool const is_unbegun = !has_begun_;
     has_begun_ = false;
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
     if (has_gate()) {
-        time_point const when = outcome == attempt_end::how::abandoned ? began_ : now;
-        attempt_end const end{outcome, kind, after, number, when, took, said};
+        bool const is_reserved = is_unbegun && story_ && story_->is_reserved;
+        time_point const when = is_reserved                              ? story_->held_until
+                                : outcome == attempt_end::how::abandoned ? began_
+                                                                         : now;
+        attempt_end const end{outcome, kind, after, number, when, took, said, false, is_unbegun};
         if (auto const& gate = policy_.settings().gate)
             gate->on_end(end);
         if (chooses_)
@@ -294,6 +402,7 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
 /// `failure` is where the operation's error comes from; null if that is no failure.
 void retry_machine::tell_end(stop_reason reason, error_code const& error, verdict const* failure,
                              time_point now) noexcept {
+    leave_queue(now);
     if (is_admitted_)
         tell_abandoned(reason == stop_reason::cancelled ? interruption::cancellation : interruption::none, now);
     give_lease_back();

@@ -31,20 +31,23 @@ public:
     }
 
     admission admit(std::uint64_t number, time_point now) noexcept override {
-        for (std::size_t i = 0; i < gates_.size(); ++i) {
-            admission const answer = gates_[i]->admit(number, now);
-            if (answer.until > now) {
-                last_refuser = gates_[i]->name();
-                attempt_end unbegun;
-                unbegun.outcome = attempt_end::how::abandoned;
-                unbegun.number = number;
-                unbegun.now = now;
-                while (i > 0)
-                    gates_[--i]->on_end(unbegun);
-                return answer;
-            }
+        return ask_from(0, nullptr, number, now, (time_point::min)());
+    }
+
+    admission enqueue(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
+        return ask_from(0, &waiter, number, now, (time_point::min)());
+    }
+
+    admission leave(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
+        std::size_t const at = waiter.position;
+        admission const answer = gates_[at]->leave(waiter, number, now);
+        if (answer.until > now && !answer.reserved) {
+            last_refuser = gates_[at]->name();
+            abandon_before(at, number, now, waiter.reserved_for);
+            return answer;
         }
-        return now;
+        time_point const reserved = answer.reserved ? answer.until : (time_point::min)();
+        return ask_from(at + 1, nullptr, number, now, std::max(waiter.reserved_for, reserved));
     }
 
     void on_end(attempt_end const& end) noexcept override {
@@ -58,7 +61,43 @@ public:
 
     std::string_view name() const noexcept override { return last_refuser; }
 
+    std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept { return gates_; }
+
 private:
+    /// Asks the gates from this one on; the earlier ones have admitted the attempt, for `reserved` if that is
+    /// later than now. With a waiter, the operation may wait in the queue of one.
+    admission ask_from(std::size_t first, gate_waiter* waiter, std::uint64_t number, time_point now,
+                       time_point reserved) noexcept {
+        for (std::size_t i = first; i < gates_.size(); ++i) {
+            admission answer = gates_[i]->admit(number, now);
+            if (answer.can_queue && waiter) {
+                waiter->position = i;
+                waiter->reserved_for = reserved;
+                answer = gates_[i]->enqueue(*waiter, number, now);
+                if (answer.can_queue)
+                    return answer;
+            }
+            if (answer.until > now && !answer.reserved) {
+                last_refuser = gates_[i]->name();
+                abandon_before(i, number, now, reserved);
+                return answer;
+            }
+            if (answer.reserved)
+                reserved = std::max(reserved, answer.until);
+        }
+        admission result = now;
+        result.reserved = reserved > now;
+        if (result.reserved)
+            result.until = reserved;
+        return result;
+    }
+
+    /// A gate that has reserved a time gets all of them back: the latest is that of the attempt.
+    void abandon_before(std::size_t end, std::uint64_t number, time_point now, time_point reserved) noexcept {
+        while (end > 0)
+            gates_[--end]->on_end(detail::unbegun(number, std::max(now, reserved)));
+    }
+
     std::vector<std::shared_ptr<retry_gate>> const gates_;
 };
 
@@ -76,6 +115,14 @@ admission retry_gate::admit(std::uint64_t, time_point now) noexcept {
     return now;
 }
 
+admission retry_gate::enqueue(gate_waiter&, std::uint64_t, time_point) noexcept {
+    return (time_point::max)();
+}
+
+admission retry_gate::leave(gate_waiter&, std::uint64_t, time_point) noexcept {
+    return (time_point::max)();
+}
+
 void retry_gate::on_end(attempt_end const&) noexcept {}
 
 bool retry_gate::measures_time() const noexcept {
@@ -87,12 +134,17 @@ std::string_view retry_gate::name() const noexcept {
 }
 
 std::shared_ptr<retry_gate> all_gates(std::vector<std::shared_ptr<retry_gate>> gates) {
-    std::erase(gates, nullptr);
-    if (gates.empty())
+    std::vector<std::shared_ptr<retry_gate>> all;
+    for (auto& each : gates)
+        if (auto const* const chain = dynamic_cast<gate_chain const*>(each.get()))
+            all.insert(all.end(), chain->gates().begin(), chain->gates().end());
+        else if (each)
+            all.push_back(std::move(each));
+    if (all.empty())
         return nullptr;
-    if (gates.size() == 1)
-        return std::move(gates.front());
-    return std::make_shared<gate_chain>(std::move(gates));
+    if (all.size() == 1)
+        return std::move(all.front());
+    return std::make_shared<gate_chain>(std::move(all));
 }
 
 } // namespace asio_retry

@@ -245,6 +245,8 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     at_edge_ = at_edge_ && now >= healthy_since_; // the wait may have been cut short
     if (is_told_) {
         is_refused_ = false;
+        if (is_held_ && !take_held(now))
+            return on_refused(now, source);
         bool const is_granted = attempts_ == 0 || has_lease_ || take_lease(now);
         if (!is_granted || !ask_gate(now) || !announce_attempt(now))
             return on_refused(now, source);
@@ -261,6 +263,16 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
     };
     if (cancelled()) // the gate or the observer may have cancelled
         return end_for(stop_reason::cancelled);
+    if (is_held_) {
+        if (auto const wait = wait_held(now)) {
+            if (observer_)
+                detail::tell_all(observer_, &detail::machine_observer::on_wait, wait->delay, now);
+            return *wait;
+        }
+        stop_reason const limit = longest_wait(now).second;
+        return limit == stop_reason::deadline ? end_without_attempt(limit, timed_out_error(), now)
+                                              : end_for(limit);
+    }
     if (!policy_.settings().wait_when_refused)
         return end_for(stop_reason::refused);
     error stage = error::backoff_threw;

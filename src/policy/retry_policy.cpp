@@ -144,6 +144,12 @@ retry_policy retry_policy::wait_when_refused() const {
     return changed([](retry_settings& s) { s.wait_when_refused = true; });
 }
 
+retry_policy retry_policy::priority(request_priority rank) const {
+    if (rank > request_priority::high)
+        detail::refuse("priority", std::to_string(static_cast<int>(rank)), "must be low, normal or high");
+    return changed([&](retry_settings& s) { s.priority = rank; });
+}
+
 retry_policy retry_policy::with_classifier(retry_settings::classifier classifier) const {
     return changed([&](retry_settings& s) { s.classify = std::move(classifier); });
 }

@@ -78,4 +78,46 @@ void gradient::update(saturating_duration took, std::uint32_t in_flight, bool) n
                         double(options_.greatest));
 }
 
+namespace detail {
+
+attempt_queue::attempt_queue(queue_options const& options)
+    : options_(options) {
+    positive("queue.longest_wait", options.longest_wait);
+}
+
+bool attempt_queue::make_room(request_priority priority) noexcept {
+    if (size() < options_.greatest)
+        return true;
+    for (std::size_t rank = 0; rank != static_cast<std::size_t>(priority); ++rank)
+        if (!by_priority_[rank].empty()) {
+            gate_waiter& last = by_priority_[rank].back();
+            remove(last);
+            last.expel();
+            return true;
+        }
+    return false;
+}
+
+void attempt_queue::add(gate_waiter& waiter) noexcept {
+    by_priority_[static_cast<std::size_t>(waiter.priority)].push_back(waiter);
+    ++size_; // before the owner looks for a free place: an attempt that ends frees its place before it looks
+             // here
+}
+
+void attempt_queue::grant_first() noexcept {
+    std::size_t rank = by_priority_.size() - 1;
+    while (by_priority_[rank].empty())
+        --rank;
+    gate_waiter& first = by_priority_[rank].front();
+    by_priority_[rank].pop_front();
+    --size_;
+    first.grant();
+}
+
+void attempt_queue::remove(gate_waiter& waiter) noexcept {
+    linked_list<gate_waiter>::erase(waiter);
+    --size_;
+}
+
+} // namespace detail
 } // namespace asio_retry

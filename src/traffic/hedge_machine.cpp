@@ -215,6 +215,8 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
         std::string_view refuser;
         admission const answer = chooser_ ? ask_chooser(asked, refuser) : common().gate->admit(number, asked);
         if (answer.until > asked) {
+            if (answer.reserved) // nobody waits for that time
+                common().gate->on_end(detail::unbegun(number, answer.until));
             observe_refusal(refuser, answer.refusal ? answer.refusal : detail::attempt_refused_error(), now);
             give_lease_back();
             no_more_ = true;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <asio_retry/detail/policy/linked_list.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/retry_gate.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -86,66 +89,158 @@ private:
     std::uint32_t warm_up_ = 0;
 };
 
+/// The queue of a `concurrency_limit`.
+struct queue_options {
+    std::uint32_t greatest = 0; ///< how many operations may wait; 0: there is no queue
+    saturating_duration longest_wait = std::chrono::seconds(1); ///< then the attempt is refused; positive
+};
+
+namespace detail {
+
+/// Operations that wait for a place, by priority and then in the order of their arrival. The owner's mutex
+/// guards it.
+class ASIO_RETRY_DECL attempt_queue {
+public:
+    /// Throws std::invalid_argument if longest_wait is not positive.
+    explicit attempt_queue(queue_options const& options);
+
+    /// Whether there is room for one of this priority. If need be, the last one of the lowest priority is
+    /// expelled.
+    bool make_room(request_priority priority) noexcept;
+
+    time_point give_up_at(time_point now) const noexcept { return saturating_add(now, options_.longest_wait); }
+    std::uint32_t greatest() const noexcept { return options_.greatest; }
+
+    void add(gate_waiter& waiter) noexcept;
+
+    /// The first one leaves, and is granted an attempt. Precondition: there is one.
+    void grant_first() noexcept;
+
+    void remove(gate_waiter& waiter) noexcept;
+
+    /// Any thread may ask.
+    std::uint32_t size() const noexcept { return size_.load(); }
+
+private:
+    queue_options const options_;
+    std::array<linked_list<gate_waiter>, 3> by_priority_;
+    std::atomic<std::uint32_t> size_ = 0;
+};
+
+} // namespace detail
+
 /// Refuses attempts while too many are in flight; it finds out the limit itself.
 ///
 /// - A success tells the algorithm how long it took.
 /// - A timeout is a drop, and so is a refusal because the server is overloaded or limits this client.
 /// - Other ends say nothing.
 ///
-/// There is no queue: refused attempts fail, or wait with `wait_when_refused`. `retry_scope::max_pending` gives
-/// a queue.
+/// With a queue, operations wait for a place: those of a higher `retry_policy::priority` first, and otherwise
+/// in the order of their arrival. The end of an attempt wakes the next operation at once, on its executor. An
+/// operation leaves the queue after `longest_wait`, at its own limits, when it is cancelled and when its scope
+/// is drained. If the queue is full, the operation is refused, or else the last operation of a lower priority.
+/// A hedge and a blocking `retry` are refused instead of waiting. Operations that wait on a context that was
+/// made to run without locks need a limit that only this context uses.
+///
+/// Without a queue, refused attempts fail, or wait with `wait_when_refused`.
 ///
 /// `Algorithm` is aimd, gradient, or a class with the same two functions. They are called one at a time, and
 /// `limit` is asked after each `update`.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::too_many_in_flight.
-/// Thread safety: call any function from any thread. Admitting an attempt takes no lock; a success and a drop
-/// take one, for one `update`.
+/// Thread safety: call any function from any thread. Admitting an attempt takes no lock, unless operations
+/// wait; a success and a drop take one, for one `update`.
 template <class Algorithm>
 class concurrency_limit final : public retry_gate {
 public:
-    /// Begins with the limit of `algorithm`.
-    explicit concurrency_limit(Algorithm algorithm = Algorithm())
+    /// Begins with the limit of `algorithm`. Throws std::invalid_argument if `longest_wait` is not positive.
+    explicit concurrency_limit(Algorithm algorithm = Algorithm(), queue_options const& queue = {})
         : algorithm_(std::move(algorithm))
-        , limit_(algorithm_.limit()) {}
+        , limit_(algorithm_.limit())
+        , queue_(queue) {}
 
     /// How many attempts may run now.
     std::uint32_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
     /// How many attempts run.
     std::uint32_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
+    /// How many operations wait in the queue.
+    std::uint32_t queued() const noexcept { return queue_.size(); }
 
     std::string_view name() const noexcept override { return "concurrency_limit"; }
     admission admit(std::uint64_t, time_point now) noexcept override {
-        std::uint32_t count = in_flight_.load(std::memory_order_relaxed);
-        while (count < limit())
-            if (in_flight_.compare_exchange_weak(count, count + 1))
-                return now;
+        if (queue_.size() == 0 && take_place())
+            return now;
+        admission answer{(time_point::max)(), error::too_many_in_flight};
+        answer.can_queue = queue_.greatest() != 0;
+        return answer;
+    }
+
+    admission enqueue(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
+        std::lock_guard const lock(mutex_);
+        admission answer{(time_point::max)(), error::too_many_in_flight};
+        if (!queue_.make_room(waiter.priority))
+            return answer;
+        queue_.add(waiter);
+        grant(); // a place may have become free meanwhile
+        if (waiter.is_granted())
+            return now;
+        answer.until = queue_.give_up_at(now);
+        answer.can_queue = true;
+        return answer;
+    }
+
+    admission leave(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
+        std::lock_guard const lock(mutex_);
+        if (waiter.is_granted())
+            return now;
+        if (!waiter.is_decided())
+            queue_.remove(waiter);
         return {(time_point::max)(), error::too_many_in_flight};
     }
 
     void on_end(attempt_end const& end) noexcept override {
         std::uint32_t const count = in_flight_.fetch_sub(1);
         bool const succeeded = end.outcome == attempt_end::how::succeeded;
-        if (!succeeded && !is_drop(end))
+        bool const is_update = succeeded || is_drop(end);
+        if (!is_update && queue_.size() == 0)
             return;
         std::lock_guard const lock(mutex_);
-        algorithm_.update(end.took, count, !succeeded);
-        limit_.store(algorithm_.limit(), std::memory_order_relaxed);
+        if (is_update) {
+            algorithm_.update(end.took, count, !succeeded);
+            limit_.store(algorithm_.limit(), std::memory_order_relaxed);
+        }
+        grant();
     }
 
     bool measures_time() const noexcept override { return true; }
 
 private:
+    static constexpr int most_grants = 16; // at a time: each of them grants as many when it ends
+
     static bool is_drop(attempt_end const& end) noexcept {
         return end.outcome == attempt_end::how::failed &&
                (end.kind == failure_kind::timeout || end.kind == failure_kind::overloaded ||
                 end.kind == failure_kind::throttled);
     }
 
+    bool take_place() noexcept {
+        std::uint32_t count = in_flight_.load();
+        while (count < limit())
+            if (in_flight_.compare_exchange_weak(count, count + 1))
+                return true;
+        return false;
+    }
+
+    void grant() noexcept {
+        for (int i = 0; i != most_grants && queue_.size() != 0 && take_place(); ++i)
+            queue_.grant_first();
+    }
+
     std::mutex mutex_;
     Algorithm algorithm_;
     std::atomic<std::uint32_t> limit_;
     std::atomic<std::uint32_t> in_flight_ = 0;
+    detail::attempt_queue queue_;
 };
 
 } // namespace asio_retry

@@ -1,4 +1,4 @@
-#include <asio_retry/detail/time/linked_list.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

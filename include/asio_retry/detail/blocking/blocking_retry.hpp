@@ -109,6 +109,7 @@ public:
         , machine_(std::move(given_policy))
         , health_(machine_, source_) {
         machine_.watch(source_);
+        machine_.expect_no_wake_up();
     }
 
     auto run() {

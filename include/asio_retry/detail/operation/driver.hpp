@@ -212,6 +212,16 @@ protected:
             scheduler().end_by(*this, latest);
     }
 
+    /// Ends the wait now. Any thread may call it while the operation waits.
+    void wake() noexcept {
+        auto* const context = self().own_context();
+        retry_scheduler& waits = scheduler_.get();
+        if (context && context == &waits.context())
+            waits.end_early(*this, *context);
+        else
+            waits.end_by(*this, waits.now());
+    }
+
     using wait_node::expiry;
     retry_scheduler& scheduler() {
         if (!scheduler_.is_found())
@@ -428,6 +438,7 @@ private:
     plan plan_for(retry_action&& action, time_point now);
     plan begin_attempt(time_point now);
     plan begin_wait(time_point now, duration delay) noexcept;
+    void on_waiting() noexcept;
     plan end_wait();
     plan end_limited_attempt();
     void on_told_of_limit() noexcept;

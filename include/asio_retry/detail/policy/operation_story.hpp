@@ -4,6 +4,7 @@
 #include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <atomic>
@@ -39,13 +40,19 @@ struct alignas(rule_state) operation_story {
     std::uint64_t has_failure : 1 = false;
     std::uint64_t is_announced : 1 = false; // the observer knows of the attempt that begins or runs
     std::uint64_t is_observed : 1 = false;  // between the start and the end
-    std::uint64_t refusals : 61 = 0;        // since the last reset of the failures
+    std::uint64_t is_queued : 1 = false;    // in the queue of a gate
+    std::uint64_t is_reserved : 1 = false;  // waits for the time that a gate has reserved
+    std::uint64_t refusals : 59 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
     shared_value<nested_marks> marks; // of a retry nested in the attempt; null if there is none
 
     duration waited{}; // since the last reset; for max_waited
+
+    // Of an attempt that may begin later.
+    time_point held_until{};             // the reserved time, or when it leaves the queue
+    std::unique_ptr<gate_waiter> waiter; // null until it waits in a queue
 
     // For the observer.
     std::uint64_t number = 0;                   // of the operation; 0 if no observer hears of it

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/detail/scope/counted_handle.hpp>
 #include <asio_retry/detail/scope/scope_tree.hpp>
-#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/error.hpp>
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/detail/scope/counted_handle.hpp>
 #include <asio_retry/detail/scope/scope_join.hpp>
 #include <asio_retry/detail/scope/scope_tree.hpp>
-#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_scheduler.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/detail/time/brief_mutex.hpp>
-#include <asio_retry/detail/time/linked_list.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 
 #include <boost/asio/execution_context.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/time/linked_list.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <new>

@@ -57,6 +57,11 @@ public:
         return *hook::template value_of<T>(root_.next_node);
     }
 
+    T& back() const noexcept {
+        assert(!empty());
+        return *hook::template value_of<T>(root_.previous_node);
+    }
+
     template <typename Function>
     void for_each(Function function) const noexcept {
         for (list_node* node = root_.next_node; node != &root_; node = node->next_node)

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <asio_retry/detail/policy/linked_list.hpp>
+#include <asio_retry/duration.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace asio_retry {
+
+/// Who comes first in the queue of a gate.
+enum class request_priority : unsigned char {
+    low,
+    normal, ///< the default
+    high,
+};
+
+/// An operation in the queue of a gate, which links it into lists of its own.
+///
+/// The library makes it. A gate keeps it from `enqueue` until it has granted an attempt, or until `leave`.
+class gate_waiter : public detail::list_hook<gate_waiter> {
+public:
+    explicit gate_waiter(request_priority given) noexcept
+        : priority(given) {}
+
+    request_priority const priority; ///< by `retry_policy::priority`
+
+    /// The operation may begin its attempt, and is woken on its executor.
+    ///
+    /// Preconditions: the gate has unlinked it, and still holds the mutex that its `leave` takes.
+    void grant() noexcept { decide(answer::granted); }
+
+    /// The operation is woken, and refused by `leave`. The same preconditions.
+    void expel() noexcept { decide(answer::expelled); }
+
+    /// Whether it has been granted an attempt.
+    bool is_granted() const noexcept { return answer_.load() == answer::granted; }
+
+    /// @name For the operation
+    /// @{
+    /// Whether it need not wait any longer.
+    bool is_decided() const noexcept { return answer_.load() != answer::none; }
+
+    /// The gate calls `wake(who)` when it has decided. Returns false if it has done so already.
+    bool listen(void (*wake)(void*) noexcept, void* who) noexcept {
+        who_ = who;
+        wake_.store(wake);
+        return !is_decided();
+    }
+
+    /// It enters another queue.
+    void renew() noexcept {
+        wake_.store(nullptr);
+        answer_.store(answer::none);
+    }
+
+    std::size_t position = 0;                      ///< which gate of `all_gates` has it
+    time_point reserved_for = (time_point::min)(); ///< by earlier gates of `all_gates`
+    /// @}
+
+private:
+    enum class answer : unsigned char { none, granted, expelled };
+
+    void decide(answer what) noexcept {
+        answer_.store(what);
+        if (auto* const wake = wake_.load())
+            wake(who_);
+    }
+
+    std::atomic<answer> answer_ = answer::none;
+    std::atomic<void (*)(void*) noexcept> wake_ = nullptr;
+    void* who_ = nullptr;
+};
+
+} // namespace asio_retry

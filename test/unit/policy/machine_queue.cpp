@@ -1,0 +1,235 @@
+#include <asio_retry/retry_machine.hpp>
+
+#include <asio_retry/gate_waiter.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/elements.hpp"
+#include "support/machine_script.hpp"
+#include "support/recording_gate.hpp"
+#include "support/recording_observer.hpp"
+#include "support/split_mix_64.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+/// A gate that answers at random, grants whom it likes, and notes what is wrong with what it hears.
+class fickle_gate final : public retry_gate {
+public:
+    explicit fickle_gate(split_mix_64& dice)
+        : dice_(dice) {}
+
+    admission admit(std::uint64_t, time_point now) noexcept override { return answer(now); }
+
+    admission enqueue(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
+        if (waiter_)
+            fault = "two operations wait, and there is one";
+        admission result = answer(now);
+        if (result.can_queue) {
+            waiter_ = &waiter;
+            is_open_ = true;
+            result.until = now + std::chrono::milliseconds(1 + dice_.up_to(50));
+        }
+        return result;
+    }
+
+    admission leave(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
+        if (waiter_ != &waiter)
+            fault = "somebody leaves who does not wait";
+        waiter_ = nullptr;
+        if (!is_open_ && waiter.is_granted())
+            return now;
+        is_open_ = false;
+        return (time_point::max)();
+    }
+
+    void on_end(attempt_end const& end) noexcept override {
+        if (--running < 0)
+            fault = "an attempt ends that was not admitted";
+        begun += !end.is_unbegun;
+        if (end.is_unbegun)
+            earliest = {};
+        if (end.is_unbegun && end.outcome != attempt_end::how::abandoned)
+            fault = "an attempt that did not begin has a result";
+    }
+
+    bool measures_time() const noexcept override { return true; }
+
+    /// Decides on the operation that waits, if there is one.
+    void decide() noexcept {
+        if (!waiter_ || !is_open_)
+            return;
+        is_open_ = false;
+        if (dice_.up_to(3) == 0) {
+            waiter_->expel();
+        } else {
+            ++running;
+            waiter_->grant();
+        }
+    }
+
+    bool is_left() const noexcept { return !waiter_; }
+
+    std::string fault;
+    int running = 0; // attempts that it has admitted
+    int begun = 0;
+    time_point earliest{}; // the time that it has reserved last
+
+private:
+    admission answer(time_point now) noexcept {
+        admission result = now;
+        switch (dice_.up_to(5)) {
+        case 0: // refused
+            result.until = (time_point::max)();
+            return result;
+        case 1:
+            result.until = earliest = now + std::chrono::milliseconds(1 + dice_.up_to(20));
+            result.reserved = true;
+            break;
+        case 2:
+        case 3:
+            result.until = (time_point::max)();
+            result.can_queue = true;
+            return result;
+        }
+        ++running;
+        return result;
+    }
+
+    split_mix_64& dice_;
+    gate_waiter* waiter_ = nullptr;
+    bool is_open_ = false;
+};
+
+retry_policy random_policy(split_mix_64& dice) {
+    retry_policy policy = endless_every_100ms().max_attempts(4);
+    if (dice.up_to(2) != 0)
+        policy = policy.wait_when_refused();
+    if (dice.up_to(2) == 0)
+        policy = policy.total_timeout(std::chrono::milliseconds(dice.up_to(300)));
+    if (dice.up_to(3) == 0)
+        policy = policy.max_elapsed(std::chrono::milliseconds(dice.up_to(300)));
+    return policy;
+}
+
+/// Plays one operation to its end, or drops it. Returns what is wrong.
+std::string fault_of_walk(std::uint64_t seed, std::size_t gates, bool is_observed) {
+    split_mix_64 dice{seed};
+    std::vector<std::shared_ptr<fickle_gate>> all;
+    std::vector<std::shared_ptr<retry_gate>> chain;
+    for (std::size_t i = 0; i != gates; ++i)
+        chain.push_back(all.emplace_back(std::make_shared<fickle_gate>(dice)));
+    auto const observer = std::make_shared<recording_observer>();
+    retry_policy policy = random_policy(dice).gate(all_gates(chain));
+    if (is_observed)
+        policy = policy.observe(observer);
+    int attempts = 0;
+    {
+        machine_script script(policy);
+        duration now{};
+        retry_action action = script.start();
+        for (int steps = 0; steps != 60 && action.what != retry_action::kind::complete; ++steps) {
+            if (action.what == retry_action::kind::attempt) {
+                ++attempts;
+                for (auto const& each : all)
+                    if (each->running != 1)
+                        return "an attempt runs that a gate has not admitted once";
+                now += std::chrono::milliseconds(dice.up_to(20));
+                action = dice.up_to(3) == 0 ? script.machine.on_success(script.begin + now) : script.fail(now);
+                continue;
+            }
+            bool woken = false;
+            auto const wake = [](void* who) noexcept { *static_cast<bool*>(who) = true; };
+            script.machine.listen_to_gate(wake, &woken);
+            duration const whole = action.delay;
+            bool const is_decided = dice.up_to(1) == 0;
+            if (is_decided)
+                for (auto const& each : all)
+                    each->decide();
+            if (dice.up_to(9) == 0)
+                script.machine.cancel();
+            bool const is_early = woken || dice.up_to(5) == 0; // cut short
+            now += is_early ? duration(std::chrono::milliseconds(dice.up_to(2))) : whole;
+            action = script.wake(now);
+            if (action.what == retry_action::kind::attempt)
+                for (auto const& each : all)
+                    if (each->earliest > script.begin + now)
+                        return "an attempt begins before its time";
+            for (auto const& each : all)
+                if (action.what == retry_action::kind::attempt)
+                    each->earliest = {};
+        }
+    }
+    int begun = -1;
+    for (auto const& each : all) {
+        if (!each->fault.empty())
+            return each->fault;
+        if (each->running != 0)
+            return "a gate has not heard of an end";
+        if (!each->is_left())
+            return "the operation has not left a queue";
+        if (begun >= 0 && begun != each->begun)
+            return "the gates have heard of different attempts";
+        begun = each->begun;
+    }
+    if (begun >= 0 && begun != attempts)
+        return "the gates have heard of " + std::to_string(begun) + " attempts of " + std::to_string(attempts);
+    return is_observed ? observer->fault : "";
+}
+
+TEST(machine_queue, decision_69_no_admission_is_lost_whatever_gates_answer) {
+    for (std::size_t gates = 1; gates <= 3; ++gates)
+        for (bool const is_observed : {false, true})
+            for (std::uint64_t seed = 1; seed != 4'000; ++seed)
+                ASSERT_EQ(fault_of_walk(seed, gates, is_observed), "")
+                    << gates << " gates, seed " << seed << (is_observed ? ", observed" : "");
+}
+
+// A gate of version 0.2 answers with a time, or with a time and an error.
+TEST(machine_queue, gates_that_know_no_queue_are_asked_as_before) {
+    struct old_gate final : retry_gate {
+        admission admit(std::uint64_t number, time_point now) noexcept override {
+            if (number > 1)
+                return {now + 1s, error::circuit_open};
+            return now;
+        }
+        bool measures_time() const noexcept override { return true; }
+    };
+    machine_script script(endless_every_100ms().gate(std::make_shared<old_gate>()));
+    EXPECT_THAT(script.start(), is_attempt());
+    EXPECT_THAT(script.fail(), is_wait(100ms));
+    EXPECT_EQ(script.wake(100ms).reason, stop_reason::refused);
+}
+
+TEST(machine_queue, chains_in_chains_are_one_chain) {
+    struct fixed {
+        std::uint32_t limit() const noexcept { return 1; }
+        void update(duration, std::uint32_t, bool) noexcept {}
+    };
+    auto const limit = std::make_shared<concurrency_limit<fixed>>(fixed(), queue_options{.greatest = 1});
+    auto const before = std::make_shared<recording_gate>(), after = std::make_shared<recording_gate>();
+    auto const chain = all_gates({before, all_gates({limit, after})});
+    machine_script first(endless_every_100ms().gate(chain)), second(endless_every_100ms().gate(chain));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(1s)) << "the longest wait";
+    EXPECT_THAT(before->told, elements("admit 1", "admit 1", "abandoned 1", "admit 1"));
+    EXPECT_THAT(after->told, elements("admit 1"));
+    first.machine.on_success(first.begin + 10ms);
+    EXPECT_THAT(second.wake(10ms), is_attempt());
+    EXPECT_THAT(after->told, elements("admit 1", "succeeded 1", "admit 1"));
+    second.machine.on_success(second.begin + 20ms);
+    EXPECT_TRUE(before->is_balanced() && after->is_balanced());
+    EXPECT_EQ(limit->in_flight(), 0u);
+}
+
+} // namespace
+} // namespace asio_retry::test

@@ -1,0 +1,141 @@
+#include <asio_retry/traffic/rate_limit.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/attempt_ends.hpp"
+#include "support/gate_values.hpp"
+#include "support/machine_script.hpp"
+#include "support/split_mix_64.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How much later than `now` the attempt begins.
+duration wait_at(rate_limit& limit, time_point now) {
+    admission const answer = limit.admit(1, now);
+    EXPECT_EQ(answer.reserved, answer.until > now);
+    EXPECT_TRUE(!answer.reserved || answer.refusal == error::rate_limited);
+    return answer.until - now;
+}
+
+TEST(rate_limit, decision_69_gives_each_attempt_a_time_of_its_own) {
+    rate_limit limit(10, 1s);
+    for (int i = 0; i != 5; ++i)
+        EXPECT_EQ(wait_at(limit, noon), i * 100ms);
+    EXPECT_EQ(wait_at(limit, noon + 450ms), 50ms);
+    EXPECT_EQ(wait_at(limit, noon + 10s), 0ms);
+    EXPECT_EQ(wait_at(limit, noon + 10s), 100ms) << "an idle time is not made up for";
+}
+
+TEST(rate_limit, lets_a_burst_begin_at_once) {
+    rate_limit limit(10, 1s, 3);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 100ms);
+    EXPECT_EQ(wait_at(limit, noon), 200ms);
+    EXPECT_EQ(wait_at(limit, noon + 500ms), 0ms);
+    EXPECT_EQ(wait_at(limit, noon + 500ms), 0ms);
+    EXPECT_EQ(wait_at(limit, noon + 500ms), 0ms) << "the bucket is empty again";
+    EXPECT_EQ(wait_at(limit, noon + 500ms), 100ms);
+}
+
+TEST(rate_limit, decision_69_gives_a_returned_time_to_the_next_that_asks) {
+    rate_limit limit(10, 1s);
+    for (int i = 0; i != 5; ++i)
+        wait_at(limit, noon);
+    limit.on_end(detail::unbegun(1, noon + 200ms));
+    limit.on_end(detail::unbegun(1, noon + 100ms));
+    EXPECT_EQ(wait_at(limit, noon), 100ms);
+    EXPECT_EQ(wait_at(limit, noon), 200ms);
+    EXPECT_EQ(wait_at(limit, noon), 500ms);
+    limit.on_end(detail::unbegun(1, noon + 300ms));
+    EXPECT_EQ(wait_at(limit, noon + 301ms), 299ms) << "that time has passed";
+    limit.on_end(failure(failure_kind::transient, noon + 400ms, 0ms));
+    EXPECT_EQ(wait_at(limit, noon + 400ms), 300ms) << "an attempt that began keeps its time";
+}
+
+TEST(rate_limit, refuses_what_makes_no_sense) {
+    auto const refusal = [](auto... options) -> std::string {
+        try {
+            rate_limit const limit(options...);
+        } catch (std::invalid_argument const& e) {
+            return e.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(refusal(0u, 1s), testing::HasSubstr("rate_limit.n"));
+    EXPECT_THAT(refusal(1u, 0s), testing::HasSubstr("rate_limit.per"));
+    EXPECT_THAT(refusal(1u, 1s, 0u), testing::HasSubstr("rate_limit.burst"));
+    EXPECT_THAT(refusal(2'000'000'000u, 1s), testing::HasSubstr("rate_limit.n"));
+    EXPECT_EQ(refusal(1u, saturating_duration::max(), std::numeric_limits<std::uint32_t>::max()), "");
+}
+
+// Over any time, no more begin than the rate and the burst allow, whatever is given back.
+TEST(rate_limit, decision_69_is_never_exceeded) {
+    split_mix_64 random{1};
+    for (int round = 0; round != 200; ++round) {
+        auto const burst = static_cast<std::uint32_t>(1 + random.up_to(4));
+        rate_limit limit(10, 1s, burst);
+        std::vector<time_point> begun, held;
+        time_point now = noon;
+        for (int i = 0; i != 300; ++i) {
+            now += std::chrono::milliseconds(random.up_to(150));
+            std::erase_if(held, [&](time_point at) {
+                if (at > now)
+                    return false;
+                begun.push_back(at);
+                return true;
+            });
+            if (!held.empty() && random.up_to(3) == 0) {
+                std::size_t const which = random.up_to(held.size() - 1);
+                limit.on_end(detail::unbegun(1, held[which]));
+                held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+                continue;
+            }
+            admission const answer = limit.admit(1, now);
+            (answer.reserved ? held : begun).push_back(answer.until);
+        }
+        std::ranges::sort(begun);
+        for (std::size_t i = 0; i + burst < begun.size(); ++i)
+            ASSERT_GE(begun[i + burst] - begun[i], 100ms)
+                << "burst " << burst << ", round " << round << ", attempt " << i;
+    }
+}
+
+TEST(rate_limit, operations_wait_for_their_times) {
+    auto const limit = std::make_shared<rate_limit>(10, 1s);
+    retry_policy const policy = endless_every_100ms().gate(limit).wait_when_refused();
+    machine_script first(policy), second(policy), third(policy);
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(100ms));
+    EXPECT_THAT(third.start(), is_wait(200ms));
+    EXPECT_THAT(second.wake(40ms), is_wait(60ms)) << "retry_now does not break the rate";
+    EXPECT_THAT(second.wake(100ms), is_attempt());
+    third.machine.cancel();
+    EXPECT_THAT(third.wake(150ms), is_completion(stop_reason::cancelled, aborted_error()));
+    machine_script fourth(policy);
+    EXPECT_THAT(fourth.start(), is_wait(200ms)) << "the time of the third";
+    machine_script hasty(policy.total_timeout(250ms));
+    EXPECT_THAT(hasty.start(), is_completion(stop_reason::deadline, timed_out_error()));
+    machine_script refused(endless_every_100ms().gate(limit));
+    EXPECT_THAT(refused.start(), is_completion(stop_reason::refused, error::rate_limited));
+    machine_script fifth(policy);
+    EXPECT_THAT(fifth.start(), is_wait(300ms)) << "neither of them keeps a time";
+}
+
+} // namespace
+} // namespace asio_retry::test
