@@ -12,14 +12,12 @@ fault(labels_may_be_beyond_unicode src/observe/labels.cpp
     [[first == 0xf4 ? 0x8f : 0xbf]] [[0xbf]])
 
 fault(story_calls_what_is_abandoned_a_success src/policy/machine_story.cpp
-    [[outcome == attempt_end::how::abandoned ? failure_kind::permanent : kind;]] [[kind;]])
+    [[event.failure = is_abandoned ? failure_kind::permanent : kind;]] [[event.failure = kind;]])
 
 fault(story_ends_in_an_attempt src/policy/machine_story.cpp
     [[    if (is_admitted_)
-        tell_abandoned(now);
-    give_lease_back();]] [[    if (is_admitted_ && policy_.settings().gate)
-        tell_abandoned(now);
-    give_lease_back();]])
+        tell_abandoned(reason == stop_reason::cancelled]] [[    if (is_admitted_ && policy_.settings().gate)
+        tell_abandoned(reason == stop_reason::cancelled]])
 
 # --- labels and gauges
 
