@@ -43,7 +43,7 @@ struct observation {
     stop_reason reason = stop_reason::succeeded; ///< of ended
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
     interruption stopped{}; ///< of an attempt that ended: the time limit, caller, scope or other attempt that
-                            ///< told it to stop
+                            ///< cancelled it
     std::string_view gate;  ///< of refused: `retry_gate::name()`, or "endpoint_set"
     std::exception_ptr exception; ///< the failure's; null if it is an error code
     pushback said{};              ///< the server's wish about retries
@@ -51,7 +51,7 @@ struct observation {
     time_limit limit{};           ///< the time limit that stopped the attempt
     duration allowed{};           ///< the length of that limit; zero for a deadline
 
-    /// The cause in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
+    /// What happened in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
     /// refusal, and "succeeded" if there is neither.
     ASIO_RETRY_DECL std::string message() const;
 };

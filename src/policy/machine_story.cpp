@@ -292,7 +292,7 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
 
 // --- the end
 
-/// `failure` is the cause of the operation's error; null if there is none.
+/// `failure` is what the operation fails with; null if it does not fail.
 void retry_machine::tell_end(stop_reason reason, error_code const& error, verdict const* failure,
                              time_point now) noexcept {
     if (is_admitted_)
@@ -309,7 +309,7 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, verdic
     event.attempt = attempts_;
     if (failure) {
         describe(event, *failure);
-        event.said = failure->said();
+        event.said = said_with(*failure);
     }
     event.error = error;
     event.took = elapsed_between(story_->initiated, end);
@@ -345,7 +345,7 @@ bool retry_machine::is_policy_observed() const noexcept {
     return story_ && story_->is_observed;
 }
 
-/// Fills in the failure, and the limit that stopped the last attempt if that is the cause.
+/// Fills in the failure, and the limit that stopped the last attempt if it failed for that.
 void retry_machine::describe(observation& event, verdict const& failure) const noexcept {
     event.error = failure.error();
     event.exception = failure.exception();

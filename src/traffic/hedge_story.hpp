@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/duration.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct hedge_story {
     time_point seen{};           // the time of the last event
     time_point idle_since{};     // when the last announced attempt ended; without meaning while one runs
     duration idle{};             // without an attempt, before that
-    std::optional<verdict> last; // failure of an attempt
+    std::optional<verdict> last; // the last failure that counts; a loser's does not
+    pushback said;               // its server's wish about retries
 
     bool announces(std::uint64_t attempt) const noexcept { return (announced >> attempt & 1u) != 0; }
 };
