@@ -115,6 +115,7 @@ bool retry_machine::announce_attempt(time_point now) noexcept {
     observation event;
     event.what = observation::kind::attempt_began;
     event.attempt = attempts_ + 1;
+    event.took = elapsed_between(story_->initiated, now);
     story_->is_announced = true;
     story_->idle += elapsed_between(story_->idle_since, now);
     observe(event, now);
@@ -311,6 +312,8 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, verdic
         describe(event, *failure);
         event.said = said_with(*failure);
     }
+    if (reason == stop_reason::budget || reason == stop_reason::refused)
+        event.gate = story_->last_refuser();
     event.error = error;
     event.took = elapsed_between(story_->initiated, end);
     event.delay = story_->idle + elapsed_between(story_->idle_since, end);
@@ -364,6 +367,7 @@ void retry_machine::observe_refusal(std::string_view gate, error_code const& ref
     observation event;
     event.what = observation::kind::refused;
     event.gate = gate.empty() ? policy_.settings().gate->name() : gate;
+    story_->note_refuser(event.gate);
     event.attempt = attempts_ + 1;
     event.error = refusal;
     event.failure = after;

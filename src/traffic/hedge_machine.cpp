@@ -360,6 +360,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     if (story_) {
         story_->last = failure;
         story_->said = said;
+        story_->follows_failure = true;
     }
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;

@@ -58,6 +58,10 @@ bool hedge_machine::announce(time_point now) noexcept {
     observation event;
     event.what = observation::kind::attempt_began;
     event.attempt = begun_ + 1u;
+    event.took = elapsed_between(story_->initiated, now);
+    if (story_->follows_failure)
+        describe_last_failure(event);
+    story_->follows_failure = false;
     observe(event, now);
     return stopping_ == stopping::no;
 }
@@ -129,7 +133,7 @@ void hedge_machine::observe_refusal(std::string_view gate, error_code const& ref
         return;
     observation event;
     event.what = observation::kind::refused;
-    event.gate = gate.empty() ? common().gate->name() : gate;
+    event.gate = story_->refuser = gate.empty() ? common().gate->name() : gate;
     event.attempt = begun_ + 1u;
     event.error = refusal;
     observe(event, now);
@@ -155,6 +159,8 @@ void hedge_machine::observe_end(stop_reason reason, error_code const& error, std
         describe_last_failure(event);
     if (reason == stop_reason::deadline && event.error == timed_out_error() && end >= deadline_)
         describe_deadline(event); // and not for a failure after which there was no time
+    if (reason == stop_reason::budget || reason == stop_reason::refused)
+        event.gate = story_->refuser;
     event.took = elapsed_between(story_->initiated, end);
     event.delay = story_->idle + elapsed_between(story_->idle_since, end);
     observe(event, now);

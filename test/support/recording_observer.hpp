@@ -91,7 +91,7 @@ private:
                                 event.reason == stop_reason::refused;
         if (!event.gate.empty() && !is_refused)
             return "a gate is named that refused nothing";
-        if (event.gate.empty() && event.what == refused)
+        if (event.gate.empty() && (event.what == refused || event.reason == stop_reason::refused))
             return "a gate refused and is not named";
         if (event.stopped == interruption::beaten && !event.is_hedge)
             return "an attempt was beaten by no other";

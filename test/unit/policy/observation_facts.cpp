@@ -208,6 +208,90 @@ TEST(observation_facts, have_the_exception_of_a_predicate) {
     EXPECT_EQ(script.last(observed_kind::ended).message(), "no answer");
 }
 
+// --- gates
+
+TEST(observation_facts, name_the_gate_that_refused_the_retry) {
+    auto const gate = std::make_shared<named_gate>();
+    gate->grants = false;
+    told_script script(endless_every_100ms().gate(all_gates({std::make_shared<retry_gate>(), gate})));
+    script->start();
+    script->fail(1ms);
+    EXPECT_THAT(script.told(),
+                elements("started", "attempt_began 1", "attempt_ended 1", "refused 2", "ended budget"));
+    EXPECT_EQ(script.last(observed_kind::refused).gate, "my_gate");
+    EXPECT_EQ(script.last(observed_kind::refused).message(), "my_gate refused the retry");
+    EXPECT_EQ(script.last(observed_kind::ended).gate, "my_gate");
+    EXPECT_EQ(script.last(observed_kind::ended).message(), unreachable().message());
+    EXPECT_EQ(script.last(observed_kind::attempt_ended).gate, "");
+}
+
+TEST(observation_facts, name_the_gate_that_refused_an_attempt) {
+    auto const gate = std::make_shared<named_gate>();
+    gate->refused_from = 2;
+    told_script second(endless_every_100ms().gate(gate));
+    second->start();
+    second->fail_with(std::runtime_error("no such host"));
+    second->wake(100ms);
+    EXPECT_EQ(second.told().back(), "ended refused");
+    EXPECT_EQ(second.last(observed_kind::refused).error, error::circuit_open);
+    EXPECT_EQ(second.last(observed_kind::refused).message(),
+              "my_gate refused the attempt: " + make_error_code(error::circuit_open).message());
+    EXPECT_EQ(second.last(observed_kind::ended).gate, "my_gate");
+    EXPECT_EQ(second.last(observed_kind::ended).message(), "no such host");
+
+    gate->refused_from = 1;
+    told_script first(endless_every_100ms().gate(gate));
+    first->start();
+    EXPECT_THAT(first.told(), elements("started", "refused 1", "ended refused"));
+    EXPECT_EQ(first.last(observed_kind::ended).gate, "my_gate");
+    EXPECT_EQ(first.last(observed_kind::ended).error, error::circuit_open);
+
+    gate->refused_from = 2;
+    told_script waits(endless_every_100ms().gate(gate).wait_when_refused());
+    waits->start();
+    waits->fail(1ms);
+    waits->wake(100ms);
+    gate->refused_from = 99;
+    waits->wake(200ms);
+    waits->machine.on_success(waits->begin + 201ms);
+    EXPECT_EQ(waits.told().back(), "ended succeeded");
+    EXPECT_EQ(waits.last(observed_kind::ended).gate, "") << "it did not matter";
+}
+
+/// Refuses all but the first attempt, like an endpoint_set.
+struct choosing final : detail::machine_observer {
+    void on_start(time_point) noexcept override {}
+    void on_attempt(std::uint64_t, time_point) noexcept override {}
+    void on_failure(verdict const&, interruption, time_point) noexcept override {}
+    void on_wait(duration, time_point) noexcept override {}
+    void on_wait_over(time_point) noexcept override {}
+    void on_end(stop_reason, time_point) noexcept override {}
+    admission admit(std::uint64_t number, time_point now) noexcept override {
+        return number == 1 ? admission(now) : admission(time_point::max(), error::circuit_open);
+    }
+    std::string_view gate_name() const noexcept override { return "chooser"; }
+};
+
+TEST(observation_facts, name_a_gate_of_the_operations_own) {
+    told_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
+    choosing chooser;
+    script->machine.choose_with(chooser);
+    script->start();
+    script->fail(1ms);
+    script->wake(100ms);
+    EXPECT_EQ(script.told().back(), "ended refused");
+    EXPECT_EQ(script.last(observed_kind::refused).gate, "chooser");
+    EXPECT_EQ(script.last(observed_kind::ended).gate, "chooser");
+}
+
+TEST(observation_facts, name_no_gate_where_there_was_no_room) {
+    told_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
+    EXPECT_TRUE(script->machine.may_start(script->begin));
+    script->machine.refuse(no_buffer_space_error(), script->begin);
+    EXPECT_EQ(script.told().back(), "ended budget");
+    EXPECT_EQ(script.last(observed_kind::ended).gate, "");
+}
+
 // --- time
 
 TEST(observation_facts, say_how_long_no_attempt_ran) {
@@ -215,6 +299,7 @@ TEST(observation_facts, say_how_long_no_attempt_ran) {
     script->start();
     script->fail(30ms);
     script->wake(130ms);
+    EXPECT_EQ(script.last(observed_kind::attempt_began).took, 130ms) << "since the operation began";
     script->fail(150ms);
     script->wake(260ms);
     script->machine.on_success(script->begin + 300ms);

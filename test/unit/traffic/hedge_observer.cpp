@@ -6,6 +6,7 @@
 #include "support/elements.hpp"
 #include "support/hedge_script.hpp"
 #include "support/machine_script.hpp"
+#include "support/named_gate.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 
@@ -99,6 +100,39 @@ TEST(hedge_observer, is_told_which_attempts_were_beaten) {
         EXPECT_EQ(end.took, loser == 1 ? duration(26ms) : duration(10ms));
     }
     EXPECT_EQ(hedge.end_of(2).stopped, interruption::none);
+}
+
+TEST(hedge_observer, is_told_why_an_attempt_begins_and_when) {
+    observed_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge->start(0);
+    hedge->go_on(10);
+    hedge->fail(2, 13, verdict::failure(std::make_exception_ptr(std::runtime_error("no such host"))));
+    hedge->succeed(3, 20);
+    hedge->complete_late(1, 21);
+    EXPECT_THAT(hedge.told(),
+                elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 2", "attempt_began 3",
+                         "attempt_ended 3", "attempt_ended 1", "ended succeeded"));
+    EXPECT_EQ(hedge.at(1).took, 0ms);
+    EXPECT_FALSE(hedge.at(1).error);
+    EXPECT_EQ(hedge.at(2).took, 10ms) << "since the operation began";
+    EXPECT_FALSE(hedge.at(2).error) << "the first is slow";
+    EXPECT_EQ(hedge.at(4).took, 13ms);
+    EXPECT_EQ(hedge.at(4).error, error::operation_threw) << "the second has failed";
+    EXPECT_EQ(hedge.at(4).message(), "no such host");
+}
+
+// Once an attempt has begun after a failure, the next one begins because that one is slow.
+TEST(hedge_observer, is_told_of_a_failure_once) {
+    observed_hedge hedge(hedge_policy(10ms).max_attempts(4));
+    hedge->start();
+    hedge->fail(1, 4, verdict::rejected(judge_http(503, "1")));
+    hedge->go_on(1004);
+    hedge->go_on(1014);
+    EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_ended 1", "attempt_began 2",
+                                       "attempt_began 3"));
+    EXPECT_EQ(hedge.at(3).message(), "HTTP 503, retry after 1 s");
+    EXPECT_EQ(hedge.at(3).status, 503);
+    EXPECT_EQ(hedge.at(4).message(), "succeeded") << "nothing has failed since";
 }
 
 // --- how it ends
@@ -276,6 +310,49 @@ TEST(hedge_observer, is_told_that_there_is_no_room) {
     EXPECT_THAT(hedge.told(), elements("started", "ended budget"));
     EXPECT_EQ(hedge.last().error, no_buffer_space_error());
     EXPECT_EQ(hedge.last().gate, "");
+}
+
+// --- gates
+
+TEST(hedge_observer, is_told_which_gate_refuses) {
+    auto const gate = std::make_shared<named_gate>();
+
+    gate->grants = false;
+    observed_hedge budget(hedge_policy(10ms).gate(gate));
+    budget->start();
+    budget->go_on(10);
+    budget->fail(1, 12);
+    EXPECT_THAT(budget.told(),
+                elements("started", "attempt_began 1", "refused 2", "attempt_ended 1", "ended budget"));
+    EXPECT_EQ(budget.at(2).gate, "my_gate");
+    EXPECT_EQ(budget.at(2).message(), "my_gate refused the retry");
+    EXPECT_EQ(budget.last().gate, "my_gate");
+    EXPECT_EQ(budget.last().message(), hedge_script::refused_connection().error().message());
+
+    observed_hedge won(hedge_policy(10ms).gate(gate));
+    won->start();
+    won->go_on(10);
+    won->succeed(1, 12);
+    EXPECT_EQ(won.told().back(), "ended succeeded");
+    EXPECT_EQ(won.last().gate, "") << "it did not matter";
+
+    gate->grants = true;
+    gate->refused_from = 2;
+    observed_hedge second(hedge_policy(10ms).gate(gate));
+    second->start();
+    second->fail(1, 3);
+    EXPECT_THAT(second.told(),
+                elements("started", "attempt_began 1", "attempt_ended 1", "refused 2", "ended refused"));
+    EXPECT_EQ(second.at(3).error, error::circuit_open);
+    EXPECT_EQ(second.last().gate, "my_gate");
+    EXPECT_EQ(second.last().message(), hedge_script::refused_connection().error().message());
+
+    gate->refused_from = 1;
+    observed_hedge first(hedge_policy(10ms).gate(gate));
+    first->start();
+    EXPECT_THAT(first.told(), elements("started", "refused 1", "ended refused"));
+    EXPECT_EQ(first.last().error, error::circuit_open);
+    EXPECT_EQ(first.last().gate, "my_gate");
 }
 
 // --- time

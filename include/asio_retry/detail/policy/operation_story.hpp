@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <type_traits>
 
 namespace asio_retry::detail {
@@ -39,7 +40,8 @@ struct alignas(rule_state) operation_story {
     std::uint64_t has_failure : 1 = false;
     std::uint64_t is_announced : 1 = false; // the observer knows of the attempt that begins or runs
     std::uint64_t is_observed : 1 = false;  // between the start and the end
-    std::uint64_t refusals : 61 = 0;        // since the last reset of the failures
+    std::uint64_t refuser_length : 16 = 0;  // see below
+    std::uint64_t refusals : 45 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
@@ -53,6 +55,14 @@ struct alignas(rule_state) operation_story {
     time_point seen{};                          // the time of the last event
     time_point idle_since{};                    // the start, or the end of the last attempt
     duration idle{};                            // without an attempt, before the last one began
+    char const* refuser = nullptr;              // the name of the gate that refused last
+
+    /// The gate that refused last, as the observer got it. Its name lives as long as the program.
+    std::string_view last_refuser() const noexcept { return {refuser, refuser_length}; }
+    void note_refuser(std::string_view name) noexcept {
+        refuser = name.data();
+        refuser_length = static_cast<std::uint16_t>(name.size());
+    }
 
     /// Makes one for `rules` rules, and with a pulse if `has_pulse`; null without memory.
     static operation_story* make(std::size_t rules, bool has_pulse) noexcept {
