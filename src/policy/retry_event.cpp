@@ -39,6 +39,15 @@ std::string limit_message(retry_event const& event) {
                                                    : std::string();
 }
 
+/// What the exception says, without what Boost adds to the text of a code: its number, and the place in Asio.
+std::string thrown_message(std::exception const& thrown, error_code const& code) {
+    std::string text = thrown.what();
+    std::string const own = code.message();
+    if (auto const at = text.find(own + " ["); at != std::string::npos && text.ends_with(']'))
+        text.resize(at + own.size());
+    return text;
+}
+
 /// The message of a judged value.
 std::string judged_message(retry_event const& event) {
     std::string text = event.status ? "HTTP " + std::to_string(event.status) : event.error.message();
@@ -54,7 +63,7 @@ std::string retry_event::message() const {
         return text;
     if (exception)
         if (auto const* const thrown = detail::thrown_as<std::exception>(exception))
-            return thrown->what();
+            return thrown_message(*thrown, error);
     if (error == asio_retry::error::result_rejected)
         return judged_message(*this);
     return error ? error.message() : "succeeded";
