@@ -19,6 +19,7 @@
 #include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
+#include <asio_retry/observe/log_observer.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/permanent.hpp>
