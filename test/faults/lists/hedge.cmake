@@ -16,9 +16,9 @@ fault(hedge_heeds_the_last_peer_alone src/traffic/hedge_machine.cpp
     [[not_before_ = saturating_add(now, said.delay());]])
 
 fault(hedge_goes_on_after_a_refusal src/traffic/hedge_machine.cpp
-    [[    if (!has_lease_) {
+    [[        observe_refusal({}, error_code(), now);
         no_more_ = true;
-]] [[    if (!has_lease_) {
+]] [[        observe_refusal({}, error_code(), now);
 ]])
 
 fault(hedge_forgets_an_attempt_that_did_not_begin src/traffic/hedge_machine.cpp
@@ -111,7 +111,7 @@ fault(hedge_has_no_time_for_its_losers src/hedge/hedge_driver.cpp
     [[        machine_.wants_results() || machine_.measures_successes() ||]] [[        machine_.wants_results() ||]])
 
 fault(hedge_has_no_time_for_what_hangs src/hedge/hedge_driver.cpp
-    [[machine_.was_too_late() ? now() : time_point()]] [[time_point()]])
+    [[machine_.was_too_late() || machine_.measures_successes();]] [[machine_.measures_successes();]])
 
 fault(hedge_keeps_the_results_of_losers src/hedge/hedge_driver.cpp
     [[    if (!keeps)
