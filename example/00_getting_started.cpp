@@ -29,7 +29,7 @@ asio::awaitable<void> serve(tcp::acceptor& acceptor) {
 
 asio_retry::retry_policy make_policy() {
     auto const log = [](asio_retry::retry_event const& e) {
-        std::cout << "attempt " << e.attempt << ": " << e.error.message() << '\n';
+        std::cout << "retry: " << e.message() << '\n';
         std::raise(SIGTERM); // in place of an operator
     };
     return asio_retry::retry_policy()

@@ -20,6 +20,7 @@
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/observe/gauges.hpp>
+#include <asio_retry/observe/log_observer.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/on_endpoint.hpp>

@@ -54,7 +54,8 @@ struct retry_event {
     /// The failure in one line.
     ///
     /// It is `what()` of the exception, or "HTTP 503, retry after 1 s" of a judged value. Of a time limit it is
-    /// "attempt timed out after 500 ms". Otherwise it is the message of the error code.
+    /// "attempt timed out after 500 ms". Otherwise it is the message of the error code. Where `what()` has the
+    /// number of a code, and the place in Asio where it arose, these are left out.
     ASIO_RETRY_DECL std::string message() const;
 };
 

@@ -35,23 +35,26 @@ struct observation {
     std::uint64_t attempt =
         0;            ///< the number of the attempt; at the end of the operation, the number of attempts made
     time_point now{}; ///< the time of the event
-    error_code error; ///< the failure's, or the refusal; operation_aborted for an abandoned attempt
+    error_code error; ///< the failure's, or the refusal; operation_aborted for an abandoned attempt; of
+                      ///< attempt_began in a hedge: of the failure after which it begins, if that is why
     failure_kind failure =
         failure_kind::none; ///< as a gate hears it; none is a success, and an abandoned attempt is `permanent`
-    duration took{};        ///< duration of the attempt, or of the operation
+    duration took{};        ///< duration of the attempt, or of the operation; of attempt_began, of the
+                            ///< operation until then
     duration delay{};       ///< of retry_decided: the wait; of `ended`: how long no attempt ran
     stop_reason reason = stop_reason::succeeded; ///< of ended
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
     interruption stopped{}; ///< of an attempt that ended: the time limit, caller, scope or other attempt that
-                            ///< stopped it
-    std::string_view gate;  ///< of refused: `retry_gate::name()`, or "endpoint_set"
+                            ///< cancelled it
+    std::string_view gate;  ///< of refused: `retry_gate::name()`, or "endpoint_set"; of ended: the gate that
+                            ///< refused last, if the reason is `budget` or `refused`
     std::exception_ptr exception; ///< the failure's; null if it is an error code
     pushback said{};              ///< the server's wish about retries
     int status = 0;               ///< of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};           ///< the time limit that stopped the attempt
     duration allowed{};           ///< the length of that limit; zero for a deadline
 
-    /// The failure in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
+    /// What happened in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
     /// refusal, and "succeeded" if there is neither.
     ASIO_RETRY_DECL std::string message() const;
 };

@@ -22,7 +22,7 @@ void hedge_driver::start(bool is_scoped, bool) {
         }
         time_point const begin = now();
         if (is_scoped && !membership()->has_room())
-            machine_.refuse(no_buffer_space_error());
+            machine_.refuse(no_buffer_space_error(), begin);
         else
             machine_.start(begin);
         first = plan_for(machine_.next(begin));

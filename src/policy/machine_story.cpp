@@ -218,6 +218,7 @@ bool retry_machine::announce_attempt(time_point now) noexcept {
     observation event;
     event.what = observation::kind::attempt_began;
     event.attempt = attempts_ + 1;
+    event.took = elapsed_between(story_->initiated, now);
     story_->is_announced = true;
     observe(event, now);
     return stopping_ == stopping::no;
@@ -399,7 +400,7 @@ void retry_machine::tell_retry(verdict const& failure, duration delay, time_poin
 
 // --- the end
 
-/// `failure` is where the operation's error comes from; null if that is no failure.
+/// `failure` is what the operation fails with; null if it does not fail.
 void retry_machine::tell_end(stop_reason reason, error_code const& error, verdict const* failure,
                              time_point now) noexcept {
     leave_queue(now);
@@ -417,8 +418,10 @@ void retry_machine::tell_end(stop_reason reason, error_code const& error, verdic
     event.attempt = attempts_;
     if (failure) {
         describe(event, *failure);
-        event.said = failure->said();
+        event.said = said_with(*failure);
     }
+    if (reason == stop_reason::budget || reason == stop_reason::refused)
+        event.gate = story_->last_refuser();
     event.error = error;
     event.took = elapsed_between(story_->initiated, end);
     event.delay = std::max(duration::zero(), event.took - story_->attempted);
@@ -453,7 +456,7 @@ bool retry_machine::is_policy_observed() const noexcept {
     return story_ && story_->is_observed;
 }
 
-/// Fills in the failure, and the limit that stopped the last attempt if the failure says so.
+/// Fills in the failure, and the limit that stopped the last attempt if it failed for that.
 void retry_machine::describe(observation& event, verdict const& failure) const noexcept {
     event.error = failure.error();
     event.exception = failure.exception();
@@ -472,6 +475,7 @@ void retry_machine::observe_refusal(std::string_view gate, error_code const& ref
     observation event;
     event.what = observation::kind::refused;
     event.gate = gate.empty() ? policy_.settings().gate->name() : gate;
+    story_->note_refuser(event.gate);
     event.attempt = attempts_ + 1;
     event.error = refusal;
     event.failure = after;

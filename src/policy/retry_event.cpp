@@ -2,8 +2,8 @@
 
 #include <asio_retry/detail/policy/thrown_as.hpp>
 
-#include <array>
-#include <cstdint>
+#include "policy/spoken_duration.hpp"
+
 #include <exception>
 #include <ostream>
 #include <string>
@@ -11,27 +11,7 @@
 namespace asio_retry {
 namespace {
 
-/// For people: rounded to a thousandth of its unit, such as 500 ms, 1.5 s, 90 s.
-std::string spoken(duration value) {
-    struct unit {
-        char const* name;
-        std::int64_t nanoseconds;
-    };
-    static constexpr std::array<unit, 4> units{
-        {{" s", 1'000'000'000}, {" ms", 1'000'000}, {" us", 1000}, {" ns", 1}}};
-    if (value <= duration::zero())
-        return "0 s";
-    auto found = units.begin();
-    while (value.count() < found->nanoseconds)
-        ++found;
-    std::string text = std::to_string(value.count() / found->nanoseconds);
-    std::int64_t const thousandths = value.count() % found->nanoseconds * 1000 / found->nanoseconds;
-    if (thousandths != 0) {
-        text += '.' + std::to_string(1000 + thousandths).substr(1);
-        text.resize(text.find_last_not_of('0') + 1);
-    }
-    return text + found->name;
-}
+using detail::spoken;
 
 std::string after(char const* what, duration passed) {
     return passed > duration::zero() ? std::string(what) + " after " + spoken(passed) : what;
@@ -59,6 +39,15 @@ std::string limit_message(retry_event const& event) {
                                                    : std::string();
 }
 
+/// What the exception says, without what Boost adds to the text of a code: its number, and the place in Asio.
+std::string thrown_message(std::exception const& thrown, error_code const& code) {
+    std::string text = thrown.what();
+    std::string const own = code.message();
+    if (auto const at = text.find(own + " ["); at != std::string::npos && text.ends_with(']'))
+        text.resize(at + own.size());
+    return text;
+}
+
 /// The message of a judged value.
 std::string judged_message(retry_event const& event) {
     std::string text = event.status ? "HTTP " + std::to_string(event.status) : event.error.message();
@@ -74,7 +63,7 @@ std::string retry_event::message() const {
         return text;
     if (exception)
         if (auto const* const thrown = detail::thrown_as<std::exception>(exception))
-            return thrown->what();
+            return thrown_message(*thrown, error);
     if (error == asio_retry::error::result_rejected)
         return judged_message(*this);
     return error ? error.message() : "succeeded";

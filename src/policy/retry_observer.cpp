@@ -41,7 +41,9 @@ std::string observation::message() const {
     same.error =
         error == asio_retry::error::exhausted ? make_error_code(asio_retry::error::result_rejected) : error;
     same.exception = exception;
-    same.took = same.elapsed = took;
+    same.took = took;
+    if (what == kind::ended) // otherwise `took` is not the operation's
+        same.elapsed = took;
     same.stopped = stopped;
     same.said = said;
     same.status = status;

@@ -62,7 +62,9 @@ void hedge_machine::start(time_point now) {
         end(phase::closed, stop_reason::refused, 0, error_);
 }
 
-void hedge_machine::refuse(error_code const& code) noexcept {
+void hedge_machine::refuse(error_code const& code, time_point now) noexcept {
+    if (story_)
+        observe_start(now);
     if (is_stopping())
         end(phase::closed, stop_reason::cancelled, 0, aborted_error());
     else
@@ -338,8 +340,6 @@ bool hedge_machine::on_success(std::uint64_t number, time_point now) {
 bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, time_point now) {
     assert(!failure.succeeded());
     take(number);
-    if (story_)
-        story_->last = failure;
     has_marked_ = has_marked_ || failure.is_permanent();
     if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
         end_failed(number, failure, true, std::nullopt, now);
@@ -359,6 +359,11 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         thrown = std::current_exception();
     }
     pushback const said = end_failed(number, failure, false, is_wanted, now);
+    if (story_) {
+        story_->last = failure;
+        story_->said = said;
+        story_->follows_failure = true;
+    }
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;
     if (stopping_ == stopping::cancelled) // the predicate has cancelled
@@ -443,10 +448,11 @@ void hedge_machine::on_dropped(std::uint64_t number) noexcept {
 }
 
 void hedge_machine::on_unwanted(std::uint64_t number, time_point now) noexcept {
-    if (!was_too_late())
-        return on_dropped(number);
     hedged_attempt const& one = take(number);
-    end_attempt(number, attempt_end::how::failed, failure_kind::timeout, one.heeded, now);
+    if (was_too_late())
+        end_attempt(number, attempt_end::how::failed, failure_kind::timeout, one.heeded, now);
+    else
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
 }
 
 void hedge_machine::fail(error_code const& code, std::exception_ptr thrown) noexcept {

@@ -58,13 +58,18 @@ bool hedge_machine::announce(time_point now) noexcept {
     observation event;
     event.what = observation::kind::attempt_began;
     event.attempt = begun_ + 1u;
+    event.took = elapsed_between(story_->initiated, now);
+    if (story_->follows_failure)
+        describe_last_failure(event);
+    story_->follows_failure = false;
     observe(event, now);
     return stopping_ == stopping::no;
 }
 
 /// Why a running attempt is no longer wanted.
 interruption hedge_machine::stopped_by() const noexcept {
-    if (stopping_ == stopping::cancelled)
+    bool const is_late = phase_ != phase::open && reason_ == stop_reason::deadline;
+    if (stopping_ == stopping::cancelled && !is_late) // which may have come after the deadline
         return interruption::cancellation;
     if (phase_ == phase::open)
         return interruption::none;
@@ -81,10 +86,17 @@ interruption hedge_machine::stopped_by() const noexcept {
 void hedge_machine::describe_deadline(observation& event) const noexcept {
     auto const& total = common().total_timeout;
     bool const is_total = total && deadline_ == saturating_add(started_, *total);
-    event.error = timed_out_error();
     event.stopped = interruption::deadline;
     event.limit = is_total ? time_limit::total_timeout : time_limit::deadline;
     event.allowed = is_total ? *total : duration::zero();
+}
+
+/// Precondition: there is one.
+void hedge_machine::describe_last_failure(observation& event) const noexcept {
+    event.error = story_->last->error();
+    event.exception = story_->last->exception();
+    event.status = story_->last->status();
+    event.said = story_->said;
 }
 
 /// Precondition: the observer knows of the attempt.
@@ -101,12 +113,14 @@ void hedge_machine::observe_attempt_end(std::uint64_t number, failure_kind kind,
         event.exception = failure->exception();
         event.status = failure->status();
     }
-    if (is_abandoned)
-        event.error = aborted_error();
     if (is_abandoned || kind != failure_kind::none)
         event.stopped = stopped_by();
-    if (!is_abandoned && event.stopped == interruption::deadline)
+    if (event.stopped == interruption::deadline) {
         describe_deadline(event);
+        event.error = timed_out_error();
+    }
+    if (is_abandoned)
+        event.error = aborted_error();
     if (number <= begun_)
         event.took = elapsed_between(attempts_[number - 1].began, story_->idle_since);
     event.said = said;
@@ -119,7 +133,7 @@ void hedge_machine::observe_refusal(std::string_view gate, error_code const& ref
         return;
     observation event;
     event.what = observation::kind::refused;
-    event.gate = gate.empty() ? common().gate->name() : gate;
+    event.gate = story_->refuser = gate.empty() ? common().gate->name() : gate;
     event.attempt = begun_ + 1u;
     event.error = refusal;
     observe(event, now);
@@ -146,14 +160,12 @@ void hedge_machine::observe_end(stop_reason reason, error_code const& error, std
     event.error = error;
     event.exception = thrown;
     bool const is_own = story_->last && (!error || error == story_->last->error()) && !thrown;
-    if (is_own && reason != stop_reason::succeeded) {
-        event.error = story_->last->error();
-        event.exception = story_->last->exception();
-        event.status = story_->last->status();
-        event.said = story_->last->said();
-    }
-    if (reason == stop_reason::deadline)
-        describe_deadline(event);
+    if (is_own && reason != stop_reason::succeeded)
+        describe_last_failure(event);
+    if (reason == stop_reason::deadline && event.error == timed_out_error() && end >= deadline_)
+        describe_deadline(event); // and not for a failure after which there was no time
+    if (reason == stop_reason::budget || reason == stop_reason::refused)
+        event.gate = story_->refuser;
     event.took = elapsed_between(story_->initiated, end);
     event.delay = story_->idle + elapsed_between(story_->idle_since, end);
     observe(event, now);

@@ -242,5 +242,18 @@ TEST_F(costs, a_breaker_allocates_for_its_options_alone) {
     EXPECT_EQ(counted.count(), for_options);
 }
 
+TEST_F(costs, an_observer_costs_an_operation_that_it_does_not_want_nothing) {
+    struct choosy final : retry_observer {
+        bool wants(std::uint64_t) noexcept override { return false; }
+        void on_event(observation const&) noexcept override {}
+    };
+    retry_policy const unwanted = policy.observe(std::make_shared<choosy>());
+    auto const with = [&](retry_policy const& p) {
+        return allocations_of([&] { async_retry(io, operation(), p, [](error_code, int) {}); }, 2);
+    };
+    EXPECT_EQ(with(unwanted), with(policy));
+    EXPECT_EQ(reads_of(unwanted), 0);
+}
+
 } // namespace
 } // namespace asio_retry::test

@@ -1,4 +1,5 @@
-# Runs what was extracted from PAGE: its programs print what its text blocks say, in their order.
+# Runs what was extracted from PAGE: its programs print what its text blocks say, in their order. With ONLY, that
+# program alone; those of APART are left out.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/blocks.cmake)
 page_blocks(${PAGE} text output)
@@ -10,6 +11,12 @@ if(NOT output_count EQUAL count)
 endif()
 set(number 0)
 foreach(unit IN LISTS UNITS)
+    if((ONLY AND NOT unit STREQUAL ONLY) OR unit IN_LIST APART)
+        if(unit IN_LIST programs)
+            math(EXPR number "${number} + 1")
+        endif()
+        continue()
+    endif()
     execute_process(COMMAND ${PROGRAM} ${unit} OUTPUT_VARIABLE printed RESULT_VARIABLE status TIMEOUT 100)
     if(NOT status EQUAL 0)
         message(FATAL_ERROR "${unit} ended with ${status}:\n${printed}")

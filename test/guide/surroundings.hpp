@@ -10,6 +10,7 @@
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/observe/gauges.hpp>
+#include <asio_retry/observe/log_observer.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/permanent.hpp>

@@ -57,6 +57,11 @@ struct hedge_script {
         kept = machine.on_failure(number, why, at(ms));
         return go_on(ms);
     }
+    /// It completes after the result is known.
+    std::string complete_late(std::uint64_t number, int ms) {
+        machine.on_unwanted(number, at(ms));
+        return go_on(ms);
+    }
     std::string drop(std::uint64_t number, int ms) {
         machine.on_dropped(number);
         return go_on(ms);

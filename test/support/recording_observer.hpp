@@ -1,10 +1,12 @@
 #pragma once
 
+#include <asio_retry/error.hpp>
 #include <asio_retry/retry_observer.hpp>
 
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +14,7 @@
 namespace asio_retry::test {
 
 /// Writes down what it is told and says what is wrong with it: of each operation it has to be one story, well
-/// nested.
+/// nested. Attempts of a hedge may overlap.
 struct recording_observer final : retry_observer {
     void on_event(observation const& event) noexcept override {
         std::lock_guard const lock(mutex);
@@ -46,15 +48,18 @@ struct recording_observer final : retry_observer {
 private:
     enum class place { between, attempting, decided };
     struct story {
-        place at = place::between;
+        place at = place::between; // of a retry
         std::uint64_t attempts = 0;
         time_point last{};
+        bool is_hedge = false;
+        bool has_left_out = false;                  // the last attempt has ended, and may not have been made
+        std::set<std::uint64_t> running_attempts{}; // of a hedge, which may have several
     };
 
     char const* wrong_with(observation const& event) {
         using enum observation::kind;
         if (event.what == started)
-            return running.emplace(event.operation, story{place::between, 0, event.now}).second
+            return running.emplace(event.operation, story{.last = event.now, .is_hedge = event.is_hedge}).second
                        ? nullptr
                        : "an operation started twice";
         auto const found = running.find(event.operation);
@@ -63,6 +68,42 @@ private:
         story& s = found->second;
         if (event.now < std::exchange(s.last, event.now))
             return "time went back";
+        if (event.is_hedge != s.is_hedge)
+            return "an operation became another form";
+        if (char const* const wrong = wrong_with_facts(event))
+            return wrong;
+        char const* const wrong = s.is_hedge ? wrong_in_hedge(s, event) : wrong_in_retry(s, event);
+        if (event.what == attempt_began)
+            s.has_left_out = false;
+        if (event.what == attempt_ended && event.attempt == s.attempts)
+            s.has_left_out = event.error == aborted_error();
+        if (event.what != ended)
+            return wrong;
+        bool const is_count =
+            event.attempt == s.attempts || (s.has_left_out && event.attempt + 1 == s.attempts);
+        running.erase(found);
+        return wrong || is_count ? wrong : "an operation ended with a wrong number of attempts";
+    }
+
+    static char const* wrong_with_facts(observation const& event) {
+        using enum observation::kind;
+        bool const is_refused = event.what == refused || event.reason == stop_reason::budget ||
+                                event.reason == stop_reason::refused;
+        if (!event.gate.empty() && !is_refused)
+            return "a gate is named that refused nothing";
+        if (event.gate.empty() && (event.what == refused || event.reason == stop_reason::refused))
+            return "a gate refused and is not named";
+        if (event.stopped == interruption::beaten && !event.is_hedge)
+            return "an attempt was beaten by no other";
+        if (event.what == attempt_ended && (event.failure == failure_kind::none) == event.error.failed())
+            return "an attempt failed without an error, or succeeded with one";
+        if (event.what == ended && (event.reason == stop_reason::succeeded) == event.error.failed())
+            return "an operation failed without an error, or succeeded with one";
+        return nullptr;
+    }
+
+    static char const* wrong_in_retry(story& s, observation const& event) {
+        using enum observation::kind;
         switch (event.what) {
         case started:
             break;
@@ -84,9 +125,29 @@ private:
                 return "something was refused in an attempt";
             return event.attempt == s.attempts + 1 ? nullptr : "another attempt was refused";
         case ended:
-            place const at = s.at;
-            running.erase(found);
-            return at == place::attempting ? "an operation ended in an attempt" : nullptr;
+            return s.at == place::attempting ? "an operation ended in an attempt" : nullptr;
+        }
+        return nullptr;
+    }
+
+    static char const* wrong_in_hedge(story& s, observation const& event) {
+        using enum observation::kind;
+        switch (event.what) {
+        case started:
+            break;
+        case attempt_began:
+            s.running_attempts.insert(event.attempt);
+            return event.attempt == ++s.attempts ? nullptr : "an attempt of a hedge has a wrong number";
+        case attempt_ended:
+            return s.running_attempts.erase(event.attempt) == 1
+                       ? nullptr
+                       : "an attempt of a hedge ended that did not run";
+        case retry_decided:
+            return "a hedge decided on a retry";
+        case refused:
+            return event.attempt == s.attempts + 1 ? nullptr : "another attempt of a hedge was refused";
+        case ended:
+            return s.running_attempts.empty() ? nullptr : "a hedge ended in an attempt";
         }
         return nullptr;
     }

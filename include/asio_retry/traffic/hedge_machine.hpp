@@ -98,7 +98,9 @@ public:
     void start(time_point now);
 
     /// Call this instead of `start`: ends the operation with `code` before its first attempt, for want of room.
-    void refuse(error_code const& code) noexcept;
+    ///
+    /// Only an observer needs the time.
+    void refuse(error_code const& code, time_point now = {}) noexcept;
 
     /// The next step at `now`.
     hedge_action next(time_point now);
@@ -252,6 +254,7 @@ private:
                      time_point now) noexcept;
     void end_story() noexcept;
     void describe_deadline(observation& event) const noexcept;
+    void describe_last_failure(observation& event) const noexcept;
     interruption stopped_by() const noexcept;
 
     hedge_policy policy_;

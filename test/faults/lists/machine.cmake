@@ -116,8 +116,8 @@ fault(machine_gives_back_what_is_spent src/policy/machine_story.cpp
 
 fault(machine_leaves_an_attempt_running src/policy/machine_story.cpp
     [[    if (is_admitted_)
-        tell_abandoned(reason == stop_reason::cancelled]] [[    if (false)
-        tell_abandoned(reason == stop_reason::cancelled]])
+        tell_abandoned(reason == stop_reason::cancelled ? interruption::cancellation : interruption::none, now);
+    give_lease_back();]] [[    give_lease_back();]])
 
 fault(machine_calls_a_cancelled_attempt_a_failure src/policy/retry_machine.cpp
     [[        if (interrupted_by == interruption::cancellation)

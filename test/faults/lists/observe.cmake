@@ -12,12 +12,49 @@ fault(labels_may_be_beyond_unicode src/observe/labels.cpp
     [[first == 0xf4 ? 0x8f : 0xbf]] [[0xbf]])
 
 fault(story_calls_what_is_abandoned_a_success src/policy/machine_story.cpp
-    [[event.failure = is_abandoned ? failure_kind::permanent : kind;]] [[event.failure = kind;]])
+    [[event.failure = is_abandoned ? failure_kind::permanent : kind;
+    event.took = took;]] [[event.failure = kind;
+    event.took = took;]])
 
 fault(story_ends_in_an_attempt src/policy/machine_story.cpp
     [[    if (is_admitted_)
-        tell_abandoned(reason == stop_reason::cancelled]] [[    if (is_admitted_ && policy_.settings().gate)
-        tell_abandoned(reason == stop_reason::cancelled]])
+        tell_abandoned(reason ==]] [[    if (is_admitted_ && policy_.settings().gate)
+        tell_abandoned(reason ==]])
+
+fault(story_forgets_the_gate_at_the_end src/policy/machine_story.cpp
+    [[        event.gate = story_->last_refuser();]] [[        event.gate = {};]])
+
+# --- what is told of hedges
+
+fault(hedge_story_has_the_failure_of_a_loser src/traffic/hedge_machine.cpp
+    [[    take(number);
+    has_marked_ =]] [[    take(number);
+    if (story_)
+        story_->last = failure;
+    has_marked_ =]])
+
+fault(hedge_story_forgets_when_a_loser_ends src/traffic/hedge_machine.cpp
+    [[        end_attempt(number, attempt_end::how::failed, failure_kind::timeout, one.heeded, now);
+    else
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);]]
+    [[        end_attempt(number, attempt_end::how::failed, failure_kind::timeout, one.heeded, now);
+    else
+        end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), {});]])
+
+fault(hedge_story_blames_a_deadline_that_was_not_reached src/traffic/hedge_observation.cpp
+    [[event.error == timed_out_error() && end >= deadline_)]] [[true)]])
+
+# --- lines of a log
+
+fault(log_line_may_have_a_line_break src/observe/log_observer.cpp
+    [[    line.message = is_slow ? "no result yet" : as_one_line(event.message());]]
+    [[    line.message = is_slow ? "no result yet" : event.message();]])
+
+fault(log_line_keeps_the_controls_of_utf_8 src/observe/log_observer.cpp
+    [[        return byte(0) == 0xc2 && byte(1) < 0xa0;]] [[        return false;]])
+
+fault(log_calls_a_cancellation_an_error src/observe/log_observer.cpp
+    [[event.reason == stop_reason::cancelled ? log_level::info : log_level::error;]] [[log_level::error;]])
 
 # --- labels and gauges
 

@@ -38,14 +38,30 @@ TEST(event_message, decision_49_is_what_the_exception_says_or_the_code) {
     script.wake();
     script.fail({}, verdict::failure(std::make_exception_ptr(42)));
     script.wake();
-    boost::system::system_error const thrown(timed_out_error(), "read");
-    script.fail_with(thrown);
+    script.fail_with(boost::system::system_error(timed_out_error(), "read"));
     ASSERT_EQ(script.retries.size(), 4u);
     EXPECT_EQ(script.retries[0].message(), "no such host");
     EXPECT_EQ(script.retries[1].message(), timed_out_error().message());
     EXPECT_EQ(script.retries[2].message(), make_error_code(error::operation_threw).message());
-    EXPECT_EQ(script.retries[3].message(), thrown.what());
+    EXPECT_EQ(script.retries[3].message(), "read: " + timed_out_error().message());
     EXPECT_EQ(retry_event().message(), "succeeded");
+}
+
+// Boost writes them behind the text of a code: "End of file [asio.misc:2 at /usr/include/boost/asio/... in
+// function 'do_complete']".
+TEST(event_message, decision_49_has_no_number_of_a_code_and_no_place_in_a_header) {
+    auto const message_of_thrown = [](std::string const& what) {
+        machine_script script(event_policy());
+        script.start();
+        script.fail({}, verdict::failure(timed_out_error(), std::make_exception_ptr(std::runtime_error(what))));
+        return script.retries.at(0).message();
+    };
+    std::string const text = timed_out_error().message();
+    EXPECT_EQ(message_of_thrown(text + " [system:110]"), text);
+    EXPECT_EQ(message_of_thrown("read: " + text + " [system:110 at x.hpp:1 in function 'f']"), "read: " + text);
+    EXPECT_EQ(message_of_thrown(text + " [system:110] of a"), text + " [system:110] of a") << "more follows";
+    EXPECT_EQ(message_of_thrown(text + "]"), text + "]");
+    EXPECT_EQ(message_of_thrown("a [b]"), "a [b]");
 }
 
 TEST(event_message, decision_49_of_a_judged_value_is_the_status_and_what_the_server_said) {

@@ -53,9 +53,10 @@ struct constant_limit {
 using limit_type = concurrency_limit<constant_limit>;
 
 /// A server that answers each request after `takes`, of a client that makes `most` at a time.
-class client : public testing::Test {
+class queueing_client : public testing::Test {
 protected:
-    explicit client(std::uint32_t most = 1, queue_options const& queue = {.greatest = 1000, .longest_wait = 1h})
+    explicit queueing_client(std::uint32_t most = 1,
+                             queue_options const& queue = {.greatest = 1000, .longest_wait = 1h})
         : limit(std::make_shared<limit_type>(constant_limit{most}, queue))
         , policy(retry_policy().max_attempts(1).gate(limit)) {}
 
@@ -111,7 +112,7 @@ protected:
     std::vector<std::string> ended;
 };
 
-TEST_F(client, decision_69_operations_wait_in_the_order_of_their_arrival) {
+TEST_F(queueing_client, decision_69_operations_wait_in_the_order_of_their_arrival) {
     for (char name : std::string("abcde"))
         start(name);
     EXPECT_EQ(limit->queued(), 4u);
@@ -122,7 +123,7 @@ TEST_F(client, decision_69_operations_wait_in_the_order_of_their_arrival) {
     EXPECT_EQ(limit->in_flight(), 0u);
 }
 
-TEST_F(client, a_higher_priority_comes_first) {
+TEST_F(queueing_client, a_higher_priority_comes_first) {
     start('a');
     start('b', policy.priority(request_priority::low));
     start('c');
@@ -133,14 +134,14 @@ TEST_F(client, a_higher_priority_comes_first) {
     EXPECT_EQ(order, "adfceb");
 }
 
-TEST_F(client, decision_69_a_constant_service_time_leaves_no_place_idle) {
+TEST_F(queueing_client, decision_69_a_constant_service_time_leaves_no_place_idle) {
     for (int i = 0; i != 800; ++i)
         start('a');
     time.run();
     EXPECT_EQ(time.now() - began, 8s) << "8 s of work";
 }
 
-TEST_F(client, a_wait_in_the_queue_ends_after_the_longest_wait) {
+TEST_F(queueing_client, a_wait_in_the_queue_ends_after_the_longest_wait) {
     limit =
         std::make_shared<limit_type>(constant_limit{1}, queue_options{.greatest = 1000, .longest_wait = 25ms});
     policy = policy.gate(limit);
@@ -150,7 +151,7 @@ TEST_F(client, a_wait_in_the_queue_ends_after_the_longest_wait) {
     EXPECT_THAT(ended, elements("a ok 10", "b ok 20", "d refused 25", "c ok 30"));
 }
 
-TEST_F(client, a_full_queue_refuses) {
+TEST_F(queueing_client, a_full_queue_refuses) {
     limit = std::make_shared<limit_type>(constant_limit{1}, queue_options{.greatest = 2});
     policy = policy.gate(limit);
     for (char name : std::string("abcd"))
@@ -159,7 +160,7 @@ TEST_F(client, a_full_queue_refuses) {
     EXPECT_THAT(ended, elements("d refused 0", "a ok 10", "b ok 20", "c ok 30"));
 }
 
-TEST_F(client, a_full_queue_expels_the_last_of_a_lower_priority) {
+TEST_F(queueing_client, a_full_queue_expels_the_last_of_a_lower_priority) {
     limit = std::make_shared<limit_type>(constant_limit{1}, queue_options{.greatest = 3});
     policy = policy.gate(limit);
     start('a');
@@ -175,7 +176,7 @@ TEST_F(client, a_full_queue_expels_the_last_of_a_lower_priority) {
                                                      "a ok 10", "f ok 20", "d ok 30", "e ok 40"));
 }
 
-TEST_F(client, the_limits_of_the_operation_end_a_wait_in_the_queue) {
+TEST_F(queueing_client, the_limits_of_the_operation_end_a_wait_in_the_queue) {
     start('a', policy, 50ms);
     start('b', policy.total_timeout(20ms));
     start('c', policy.deadline(began + 30ms));
@@ -189,7 +190,7 @@ TEST_F(client, the_limits_of_the_operation_end_a_wait_in_the_queue) {
     EXPECT_EQ(limit->in_flight(), 0u);
 }
 
-TEST_F(client, a_cancelled_operation_leaves_the_queue) {
+TEST_F(queueing_client, a_cancelled_operation_leaves_the_queue) {
     asio::cancellation_signal signal;
     start('a');
     async_retry(io, request('b'), policy,
@@ -202,7 +203,7 @@ TEST_F(client, a_cancelled_operation_leaves_the_queue) {
     EXPECT_EQ(order, "ac");
 }
 
-TEST_F(client, a_drain_ends_the_waits_in_the_queue) {
+TEST_F(queueing_client, a_drain_ends_the_waits_in_the_queue) {
     retry_scope scope(io.get_executor());
     start('a');
     for (char name : std::string("bc"))
@@ -215,7 +216,7 @@ TEST_F(client, a_drain_ends_the_waits_in_the_queue) {
     EXPECT_THAT(ended, elements("b " + aborted, "c " + aborted, "a ok 10", "d ok 20"));
 }
 
-TEST_F(client, retry_now_does_not_end_a_wait_in_the_queue) {
+TEST_F(queueing_client, retry_now_does_not_end_a_wait_in_the_queue) {
     retry_scope scope(io.get_executor());
     start('a');
     async_retry(scope, request('b'), policy, [this](error_code ec) { note('b', ec); });
@@ -225,7 +226,7 @@ TEST_F(client, retry_now_does_not_end_a_wait_in_the_queue) {
     EXPECT_THAT(ended, elements("a ok 10", "b ok 20"));
 }
 
-TEST_F(client, a_destroyed_context_leaves_the_queue) {
+TEST_F(queueing_client, a_destroyed_context_leaves_the_queue) {
     std::optional<asio::io_context> other(std::in_place, 1);
     start('a');
     async_retry(*other, request('b'), policy, [this](error_code ec) { note('b', ec); });
@@ -238,7 +239,7 @@ TEST_F(client, a_destroyed_context_leaves_the_queue) {
 }
 
 // A place that was granted to an operation that ends at the same time goes to the next one.
-TEST_F(client, decision_69_no_place_is_lost_when_an_operation_ends_as_it_is_granted) {
+TEST_F(queueing_client, decision_69_no_place_is_lost_when_an_operation_ends_as_it_is_granted) {
     asio::cancellation_signal signal;
     async_retry(io, request('a'), policy, [&](error_code ec) {
         note('a', ec);
@@ -253,7 +254,7 @@ TEST_F(client, decision_69_no_place_is_lost_when_an_operation_ends_as_it_is_gran
 }
 
 // Whenever it is cancelled, and however: the others get their places.
-TEST_F(client, decision_69_a_cancellation_at_any_time_loses_no_place) {
+TEST_F(queueing_client, decision_69_a_cancellation_at_any_time_loses_no_place) {
     for (auto const type :
          {asio::cancellation_type::terminal, asio::cancellation_type::partial, asio::cancellation_type::total})
         for (bool const is_awaited : {false, true})
@@ -291,7 +292,7 @@ TEST_F(client, decision_69_a_cancellation_at_any_time_loses_no_place) {
             }
 }
 
-TEST_F(client, decision_69_a_hedge_is_refused_and_keeps_no_time) {
+TEST_F(queueing_client, decision_69_a_hedge_is_refused_and_keeps_no_time) {
     auto const rate = std::make_shared<rate_limit>(10, 1s);
     EXPECT_EQ(rate->admit(1, time.now()).until, time.now());
     async_hedge(io, request('a'), hedge_policy(5ms).gate(rate), [this](error_code ec) { note('a', ec); });
@@ -300,7 +301,7 @@ TEST_F(client, decision_69_a_hedge_is_refused_and_keeps_no_time) {
     EXPECT_EQ(rate->admit(1, time.now()).until, time.now() + 100ms);
 }
 
-TEST_F(client, a_coroutine_waits_too) {
+TEST_F(queueing_client, a_coroutine_waits_too) {
     start('a');
     asio::co_spawn(
         io,
@@ -314,7 +315,7 @@ TEST_F(client, a_coroutine_waits_too) {
     EXPECT_THAT(ended, elements("a ok 10", "c ok 20", "b ok 30"));
 }
 
-TEST_F(client, a_blocking_retry_is_refused) {
+TEST_F(queueing_client, a_blocking_retry_is_refused) {
     start('a');
     auto const try_once = [] {};
     EXPECT_THROW(
@@ -326,7 +327,7 @@ TEST_F(client, a_blocking_retry_is_refused) {
     time.run();
 }
 
-TEST_F(client, decision_69_other_gates_have_admitted_an_operation_that_waits) {
+TEST_F(queueing_client, decision_69_other_gates_have_admitted_an_operation_that_waits) {
     auto const breaker = std::make_shared<circuit_breaker>();
     auto const rate = std::make_shared<rate_limit>(50, 1s);
     policy = policy.gate(all_gates({breaker, limit, rate})).wait_when_refused();
@@ -337,7 +338,7 @@ TEST_F(client, decision_69_other_gates_have_admitted_an_operation_that_waits) {
     EXPECT_EQ(limit->in_flight(), 0u);
 }
 
-TEST_F(client, a_queue_option_that_makes_no_sense_is_refused) {
+TEST_F(queueing_client, a_queue_option_that_makes_no_sense_is_refused) {
     EXPECT_THROW(limit_type(constant_limit(), {.greatest = 1, .longest_wait = 0s}), std::invalid_argument);
 }
 

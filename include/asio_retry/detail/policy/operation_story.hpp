@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <type_traits>
 
 namespace asio_retry::detail {
@@ -42,7 +43,8 @@ struct alignas(rule_state) operation_story {
     std::uint64_t is_observed : 1 = false;  // between the start and the end
     std::uint64_t is_queued : 1 = false;    // in the queue of a gate
     std::uint64_t is_reserved : 1 = false;  // waits for the time that a gate has reserved
-    std::uint64_t refusals : 59 = 0;        // since the last reset of the failures
+    std::uint64_t refuser_length : 16 = 0;  // see below
+    std::uint64_t refusals : 43 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
@@ -59,6 +61,14 @@ struct alignas(rule_state) operation_story {
     time_point initiated = (time_point::max)(); // used by hooks too, from the first reset on
     time_point seen{};                          // the time of the last event
     duration attempted{};                       // the duration of all attempts
+    char const* refuser = nullptr;              // the name of the gate that refused last
+
+    /// The gate that refused last, as the observer got it. Its name lives as long as the program.
+    std::string_view last_refuser() const noexcept { return {refuser, refuser_length}; }
+    void note_refuser(std::string_view name) noexcept {
+        refuser = name.data();
+        refuser_length = static_cast<std::uint16_t>(name.size());
+    }
 
     /// Makes one for `rules` rules, and with a pulse if `has_pulse`; null without memory.
     static operation_story* make(std::size_t rules, bool has_pulse) noexcept {
