@@ -53,10 +53,6 @@ fault(machine_asks_for_total_after_the_failure src/policy/retry_machine.cpp
     [[bool const is_cancelled = (++failures_, cancelled());
     --failures_;]])
 
-fault(machine_takes_a_cancellation_back src/policy/retry_machine.cpp
-    [[    if (stopping_ == stopping::no)
-        stopping_ = stopping::drained;]] [[    stopping_ = stopping::drained;]])
-
 # --- a success that lasts
 
 fault(machine_is_stable_a_little_later src/policy/retry_machine.cpp
@@ -76,9 +72,6 @@ fault(machine_counts_health_from_the_last_mark src/policy/retry_machine.cpp
 
 fault(machine_makes_one_attempt_more src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[failures_ > *settings.max_attempts)]])
-
-fault(machine_counts_attempts_of_an_earlier_outage src/policy/retry_machine.cpp
-    [[failures_ >= *settings.max_attempts)]] [[attempts_ >= *settings.max_attempts)]])
 
 fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
     [[story_ ? counted_for_backoff() : failures_, &course_};]] [[attempts_, &course_};]])
@@ -156,9 +149,6 @@ fault(machine_retries_what_was_aborted_in_another_category src/policy/retryable.
 fault(machine_retries_when_a_hook_threw src/policy/retry_machine.cpp
     [[    stage = error::hook_threw;
 ]] [[]])
-
-fault(event_counts_from_the_last_outage src/policy/machine_story.cpp
-    [[elapsed_between(story_ ? std::min(story_->initiated, started_) : started_, now);]] [[elapsed_between(started_, now);]])
 
 fault(event_keeps_what_stopped_an_attempt_before src/policy/retry_machine.cpp
     [[    interrupted_by_ = interruption::none;

@@ -77,16 +77,8 @@ fault(driver_without_memory_ends_no_wait_early src/operation/driver.hpp
     [[        life_.occupancy.add(life_event::timer_due);
 ]] [[]])
 
-fault(driver_without_memory_misses_no_request src/operation/driver.hpp
-    [[    self().membership()->miss_request();
-]] [[]])
-
 fault(driver_without_memory_misses_a_request_and_obeys_it src/operation/driver.hpp
     [[        life_.occupancy.take(life_event::scope_noticed);
-]] [[]])
-
-fault(driver_queues_a_turn_and_leaves_it_no_request src/operation/driver.hpp
-    [[    life_.occupancy.add(life_event::scope_noticed);
 ]] [[]])
 
 # --- turns
@@ -96,26 +88,8 @@ fault(driver_stays_when_its_delivery_is_destroyed src/operation/driver.hpp
         return self().dissolve();]] [[    case operation_turn::delivery:
         return;]])
 
-fault(driver_stays_when_its_continuation_is_destroyed src/operation/driver.hpp
-    [[        return drop(life_.occupancy.take_all());]] [[        return;]])
-
-fault(driver_stays_when_the_end_of_its_wait_is_destroyed src/operation/driver.hpp
-    [[    case operation_turn::timer_notice:
-        if (life_.enter(place::cancellation, life_event::timer_lost))
-            drop(life_event::timer_lost);
-        return;]] [[    case operation_turn::timer_notice:
-        return;]])
-
-fault(driver_keeps_the_request_of_a_notice_that_was_destroyed src/operation/driver.hpp
-    [[    if (any(events & life_event::scope_noticed))
-        self().membership()->take_request();
-]] [[]])
-
 fault(driver_forgets_with_a_turn_that_its_handler_has_returned src/operation/driver.hpp
     [[    life_event kept = events & life_event::returned;]] [[    life_event kept = life_event::nothing;]])
-
-fault(driver_forgets_with_a_turn_that_its_timer_was_due src/operation/driver.hpp
-    [[        kept = kept | life_event::timer_lost;]] [[        static_cast<void>(kept);]])
 
 fault(driver_waits_for_an_owner_that_was_destroyed src/operation/driver.hpp
     [[    life_.lose_owner();
@@ -132,14 +106,6 @@ fault(driver_waits_for_a_timer_that_is_not_armed src/operation/driver.hpp
         life_.set_timer(life::timer::none);
 ]] [[]])
 
-fault(driver_without_memory_waits_for_a_turn src/operation/driver.hpp
-    [[        self().post(operation_turn::after_wait);
-    } catch (...) {
-        life_.set_timer(life::timer::none);
-]] [[        self().post(operation_turn::after_wait);
-    } catch (...) {
-]])
-
 noticed_by(exhaustion_tests)
 
 fault(connection_is_lost_without_memory include/asio_retry/detail/operation/connection_race.hpp
@@ -153,14 +119,6 @@ fault(operation_without_memory_loses_its_handler include/asio_retry/detail/opera
     [[        if constexpr (!LeavesHandler)
             throw;]] [[        if constexpr (true)
             throw;]])
-
-fault(driver_without_memory_for_a_timer_waits_for_it src/operation/driver.hpp
-    [[        armed = self().schedule_timer(until);
-    } catch (...) {
-        life_.set_timer(life::timer::none);
-]] [[        armed = self().schedule_timer(until);
-    } catch (...) {
-]])
 
 fault(operation_stays_when_its_delivery_cannot_be_queued include/asio_retry/detail/operation/driver_shell.hpp
     [[        } catch (...) { // nobody else knows it any more
@@ -229,10 +187,6 @@ fault(operation_leaves_what_an_attempt_left_in_its_slot src/operation/driver.cpp
         clear_slot();
 ]] [[]])
 
-fault(operation_keeps_a_result_during_the_wait src/operation/driver.cpp
-    [[    drop_result(); // the result is destroyed before the wait begins
-]] [[]])
-
 fault(operation_completes_an_attempt_that_was_destroyed src/operation/driver.cpp
     [[    if (attempt.outcome == fate::dropped)
         return {.what = plan_kind::abandon};
@@ -280,16 +234,8 @@ fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/det
     [[                this->release_io_work();
 ]] [[]])
 
-fault(operation_takes_an_empty_executor include/asio_retry/detail/operation/initiate_retry.hpp
-    [[        if constexpr (requires { source.executor; })]] [[        if constexpr (false)]])
-
 fault(queued_turn_that_has_come_is_still_being_queued include/asio_retry/detail/handler/queued_turn.hpp
     [[            q->object_ = nullptr;]] [[            static_cast<void>(q);]])
-
-fault(queueing_knows_the_innermost_alone include/asio_retry/detail/handler/queued_turn.hpp
-    [[        while (q && q->object_ != object)
-            q = q->outer_;
-        return q;]] [[        return q && q->object_ == object ? q : nullptr;]])
 
 fault(driver_stays_when_the_scheduler_is_destroyed src/operation/driver.hpp
     [[        self().forget_waiting_place();
@@ -300,18 +246,10 @@ fault(driver_without_memory_ignores_the_end_of_a_wait src/operation/driver.hpp
     [[                           life_.put_in(life_event::timer_due);
 ]] [[]])
 
-fault(driver_fails_again_after_it_was_abandoned src/operation/driver.hpp
-    [[        if (life_.is_abandoned())
-            throw;
-]] [[]])
-
 # --- connections
 
 fault(connection_begins_the_next_when_any_fails include/asio_retry/detail/operation/connection_race.hpp
     [[            if (number == begun_ && begun_ != endpoints_.size())]] [[            if (begun_ != endpoints_.size())]])
-
-fault(connection_counts_an_old_wait include/asio_retry/detail/operation/connection_race.hpp
-    [[        if (!is_over_ && number == begun_)]] [[        if (!is_over_ && begun_ != endpoints_.size())]])
 
 fault(connection_waits_for_its_lookup include/asio_retry/detail/operation/connection_race.hpp
     [[        if (auto const lookup = lookup_.lock(); lookup && lookup->take())
@@ -331,19 +269,11 @@ fault(connection_does_not_see_the_socket_closed include/asio_retry/detail/operat
 
 noticed_by(tests_of_hedge)
 
-fault(operation_replaces_a_result_by_what_is_thrown_after_it src/operation/driver.hpp
-    [[        attempt.outcome <= attempt_state::fate::succeeded)
-        return;]] [[        false)
-        return;]])
-
 fault(driver_does_not_ask_after_a_start_on_its_executor src/operation/driver.hpp
     [[            life_.put_in(life_.occupancy.take_those(all_attempts));
             life_.ask();
 ]] [[            life_.put_in(life_.occupancy.take_those(all_attempts));
 ]])
-
-fault(driver_loses_its_result_with_a_turn src/operation/driver.hpp
-    [[        return self().has_end() && arm(life::timer::wait, now());]] [[        return false;]])
 
 noticed_by(tests_of_scope)
 

@@ -7,9 +7,6 @@ noticed_by(tests_of_policy)
 fault(backoff_ignores_its_cap src/policy/backoff.cpp
     [[return std::min(cap_, uncapped_ceiling]] [[return std::max(duration::zero(), uncapped_ceiling]])
 
-fault(backoff_may_not_be_capped_at_its_base src/policy/backoff.cpp
-    [[greatest < uncapped_ceiling(shape_, 1))]] [[greatest <= uncapped_ceiling(shape_, 1))]])
-
 fault(shape_grows_too_late src/policy/backoff_shapes.cpp
     [[: grown(base, factor, failures - 1);]] [[: grown(base, factor, failures - 2);]])
 
@@ -37,9 +34,6 @@ fault(jitter_ends_below_its_least src/policy/jitter.cpp
 
 fault(jitter_is_not_decorrelated src/policy/jitter_kinds.cpp
     [[saturating_triple(step.previous)]] [[saturating_triple(step.base)]])
-
-fault(jitter_adds_beyond_all_durations src/policy/jitter_kinds.cpp
-    [[a > duration::max() - b ? duration::max() : a + b;]] [[a + b;]])
 
 fault(jitter_scales_by_less_than_it_should src/policy/jitter_kinds.cpp
     [[duration(std::llround(count))]] [[duration(static_cast<duration::rep>(count))]])
@@ -102,12 +96,6 @@ fault(certificates_are_retried src/policy/retryable.cpp
 
 fault(pushback_wraps_round src/policy/field_text.hpp
     [[if (number > (greatest - digit) / 10)]] [[if (number > greatest / 5)]])
-
-fault(pushback_is_of_the_past_century src/policy/pushback.cpp
-    [[int const past = this_year - 49;]] [[int const past = this_year - 99;]])
-
-fault(reset_forgets_the_fraction_of_now src/policy/pushback.cpp
-    [[    duration const passed = std::chrono::duration_cast<duration>(now - second);]] [[    duration const passed{};]])
 
 fault(timeout_is_rounded_up src/policy/deadline_fields.cpp
     [[    return std::to_string(left / unit->one) + unit->letter;]]

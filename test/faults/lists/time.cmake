@@ -16,15 +16,6 @@ fault(wheel_does_not_begin_a_slot_in_time src/time/timing_wheel.hpp
 fault(wheel_passes_a_slot src/time/timing_wheel.hpp
     [[reached_ = std::max(reached_, std::min(limit, start - 1));]] [[reached_ = std::max(reached_, limit);]])
 
-fault(wheel_takes_the_last_expiry_for_the_first src/time/timing_wheel.hpp
-    [[least = std::min(least, tick_of(node->expiry()));]] [[least = tick_of(node->expiry());]])
-
-fault(wheel_moves_a_slot_without_counting src/time/timing_wheel.hpp
-    [[        for (; moves != 0 && !nodes.empty(); --moves) {]] [[        for (; moves != 0 && !nodes.empty();) {]])
-
-fault(wheel_turns_the_order_of_equal_waits_round src/time/timing_wheel.hpp
-    [[        slots_[number_of(at)].push_back(node);]] [[        slots_[number_of(at)].push_front(node);]])
-
 fault(wheel_keeps_a_slot_that_was_taken_back src/time/timing_wheel.hpp
     [[        if (slot const* const emptied = slot::erase(node))]] [[        if (slot const* const emptied = slot::erase(node); false)]])
 
@@ -85,18 +76,6 @@ fault(scheduler_leaves_a_cancelled_wait src/time/scheduled_waits.hpp
         return true;]] [[            return false;
         return true;]])
 
-fault(scheduler_takes_back_without_what_has_arrived src/time/scheduled_waits.hpp
-    [[            if (in.waits_.any_arrived())
-                in.admit();
-]] [[]])
-
-fault(scheduler_stops_short_of_the_limit src/time/retry_scheduler.cpp
-    [[    if (!next || *next > limit)]] [[    if (!next || *next >= limit)]])
-
-fault(restarted_clock_is_without_the_waits src/time/scheduled_waits.hpp
-    [[        waits_.restart(now());
-]] [[]])
-
 fault(spread_puts_off_what_ends_earlier src/time/scheduled_waits.hpp
     [[        if (node.expiry() > latest) { // an early end has the earliest]] [[        {]])
 
@@ -112,9 +91,6 @@ fault(timer_is_not_armed_for_something_earlier src/time/wake_up_timer.hpp
 fault(timer_waits_twice src/time/wake_up_timer.hpp
     [[            waits_ = true;
         }]] [[        }]])
-
-fault(turn_is_posted_once_for_ever src/time/posted_turn.hpp
-    [[    void on_begun() noexcept { is_posted_ = false; }]] [[    void on_begun() noexcept {}]])
 
 fault(arrivals_come_in_the_opposite_order src/time/wait_arrivals.hpp
     [[list_node* earliest = in_order(latest_.exchange(nullptr));]] [[list_node* earliest = latest_.exchange(nullptr);]])
@@ -133,14 +109,6 @@ noticed_by(exhaustion_tests)
 
 fault(timer_that_has_no_memory_does_not_fire src/time/wake_up_timer.hpp
     [[        threads.execute(handler());]] [[]])
-
-fault(scheduler_keeps_a_wait_that_it_refused src/time/scheduled_waits.hpp
-    [[            arm_for(wake_up_for(expiry));
-        } catch (...) {
-            waits_.erase(node);
-            throw;]] [[            arm_for(wake_up_for(expiry));
-        } catch (...) {
-            throw;]])
 
 fault(scheduler_ends_nothing_early_without_memory src/time/scheduled_waits.hpp
     [[        if (!turn_.post())

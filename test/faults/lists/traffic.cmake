@@ -7,12 +7,6 @@ noticed_by(tests_of_traffic)
 fault(retry_budget_fades_what_it_keeps src/traffic/retry_budget.cpp
     [[(before > keep_ ? keep_ + left : before)]] [[(keep_ + left)]])
 
-fault(retry_budget_adds_what_was_earned_long_ago src/traffic/retry_budget.cpp
-    [[billionths(x > 0 ? all * -std::expm1(-x) / x : all);]] [[billionths(all);]])
-
-fault(retry_budget_earns_the_same_again src/traffic/retry_budget.cpp
-    [[earnings_.exchange(0);]] [[earnings_.load();]])
-
 fault(retry_budget_grants_less_than_one src/traffic/retry_budget.cpp
     [[while (left >= one_retry)]] [[while (left > 0)]])
 
@@ -27,23 +21,14 @@ fault(retry_budget_earns_by_retries_too src/traffic/retry_budget.cpp
 fault(token_budget_owes src/traffic/token_budget.cpp
     [[std::max<std::int64_t>(0, before - amount)]] [[before - amount]])
 
-fault(token_budget_grants_on_credit src/traffic/token_budget.cpp
-    [[while (before >= cost)]] [[while (before > 0)]])
-
 fault(token_budget_refunds_first_attempts src/traffic/token_budget.cpp
     [[refund_ && end.number > 1 ?]] [[refund_ ?]])
 
 fault(window_budget_forgets_one_slot_at_a_time src/traffic/window_budget.cpp
     [[std::min<duration::rep>(passed, slot_count));]] [[std::min<duration::rep>(passed, 1));]])
 
-fault(window_budget_gives_back_the_latest_retry src/traffic/window_budget.cpp
-    [[        auto& retries = slots_[(last + i) % slot_count].retries;]] [[        auto& retries = slots_[(last + 1 + slot_count - i) % slot_count].retries;]])
-
 fault(share_budget_forgets_the_sleepers src/traffic/share_budget.cpp
     [[compare_exchange_weak(counts, counts + retry_of_many))]] [[compare_exchange_weak(counts, counts))]])
-
-fault(share_budget_ends_retries_that_have_not_begun src/traffic/share_budget.cpp
-    [[    else if (end.after != failure_kind::none)]] [[    else if (true)]])
 
 # --- fleet_budget
 
@@ -55,26 +40,12 @@ fault(fleet_budget_begins_without_a_token src/traffic/fleet_budget.cpp
 fault(fleet_budget_asks_twice_at_once src/traffic/fleet_budget.cpp
     [[needed == 0 || under_way_ ||]] [[needed == 0 ||]])
 
-fault(fleet_budget_tells_the_same_again src/traffic/fleet_budget.cpp
-    [[    earned_ = 0;
-    return fleet_request]] [[    return fleet_request]])
-
 fault(fleet_budget_believes_any_answer src/traffic/fleet_budget.cpp
     [[held_ += std::min(tokens, under_way_->wanted);]] [[held_ += tokens;]])
-
-fault(fleet_budget_loses_what_it_told_in_vain src/traffic/fleet_budget.cpp
-    [[std::min(earned_ + under_way_->earned, most_earned);]] [[earned_;]])
 
 fault(fleet_budget_spends_what_did_not_begin src/traffic/fleet_budget.cpp
     [[        ++held_;
 ]] [[]])
-
-fault(fleet_budget_turns_time_back src/traffic/fleet_budget.cpp
-    [[        now = std::max(now, *looked_);
-]] [[]])
-
-fault(fleet_budget_lets_reserved_tokens_fade src/traffic/fleet_budget.cpp
-    [[std::max(free_from, *looked_), now)]] [[free_from, now)]])
 
 # --- throttle and windows
 
@@ -88,25 +59,12 @@ fault(throttle_does_not_count_what_it_refuses src/traffic/adaptive_throttle.cpp
 fault(throttle_takes_answers_for_failures src/traffic/adaptive_throttle.cpp
     [[end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent]] [[end.outcome == attempt_end::how::succeeded]])
 
-fault(throttle_counts_what_was_abandoned src/traffic/adaptive_throttle.cpp
-    [[        window_.subtract({.requests = 1}, end.now);
-]] [[]])
-
 fault(throttle_does_not_look_at_the_time src/traffic/adaptive_throttle.cpp
     [[    window_.advance(now);
     return rejection_now();]] [[    return rejection_now();]])
 
 fault(slots_are_forgotten_one_too_late include/asio_retry/detail/traffic/slot_window.hpp
     [[slot - static_cast<std::int64_t>(SlotCount) + 1)]] [[slot - static_cast<std::int64_t>(SlotCount) + 2)]])
-
-fault(slots_turn_time_back include/asio_retry/detail/traffic/slot_window.hpp
-    [[        if (slot <= newest_)
-            return;
-]] [[        if (slot <= newest_) {
-            newest_ = slot;
-            return;
-        }
-]])
 
 # --- circuit_breaker
 
@@ -141,10 +99,6 @@ fault(breaker_remembers_what_was src/traffic/circuit_breaker.cpp
     [[    window_.clear();
 ]] [[]])
 
-fault(breaker_keeps_the_sums_of_the_last_attempts src/traffic/failure_window.cpp
-    [[    total_of_last_ -= last_[next_];
-]] [[]])
-
 fault(breakers_that_opened_together_probe_together src/traffic/circuit_breaker.cpp
     [[share_of(number_, now) *]] [[share_of(0, now) *]])
 
@@ -165,9 +119,6 @@ fault(breaker_forgets_as_its_options_change src/traffic/circuit_breaker.cpp
 fault(breaker_never_closes_with_fewer_probes src/traffic/circuit_breaker.cpp
     [[    succeeded_ = std::min<std::size_t>(succeeded_, good.probes - 1);
 ]] [[]])
-
-fault(slots_of_another_length_are_taken_as_they_are include/asio_retry/detail/traffic/slot_window.hpp
-    [[advance(earlier.beginning_of(slot));]] [[advance(beginning_of(slot));]])
 
 # --- the other gates
 
@@ -193,10 +144,6 @@ fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed
 ]] [[]])
 
 # --- for servers
-
-fault(counter_forgets_nothing_when_asked src/traffic/attempt_counter.cpp
-    [[    window_.advance(now);
-    attempt_histogram counted;]] [[    attempt_histogram counted;]])
 
 fault(advisor_divides_before_it_compares src/traffic/overload_advisor.cpp
     [[all.billionths >= least * all.requests]] [[all.share() >= options_.retry_share]])
