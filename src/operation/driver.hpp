@@ -154,7 +154,7 @@ driver<Operation, Most>::carry_out(plan next, std::exception_ptr& thrown) {
     case plan_kind::wait:
         if (!arm(life::timer::wait, next.until))
             life_.not_armed();
-        else if constexpr (Most == 1)
+        else
             self().on_waiting();
         return life_.next_in_rest();
     case plan_kind::stop:

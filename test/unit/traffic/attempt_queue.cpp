@@ -52,12 +52,12 @@ struct constant_limit {
 };
 using limit_type = concurrency_limit<constant_limit>;
 
-/// A server that answers each request after `takes`, of a client that makes `most` at a time.
+/// A server that answers each request after `takes`, of a client with `places` of them at a time.
 class queueing_client : public testing::Test {
 protected:
-    explicit queueing_client(std::uint32_t most = 1,
+    explicit queueing_client(std::uint32_t places = 1,
                              queue_options const& queue = {.greatest = 1000, .longest_wait = 1h})
-        : limit(std::make_shared<limit_type>(constant_limit{most}, queue))
+        : limit(std::make_shared<limit_type>(constant_limit{places}, queue))
         , policy(retry_policy().max_attempts(1).gate(limit)) {}
 
     auto request(char name, duration takes = 10ms) {

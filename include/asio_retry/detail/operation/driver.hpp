@@ -128,6 +128,9 @@ public:
     void on_scope_notice_failed();
     /// @}
 
+    /// `Operation` may replace it: the timer of a wait is armed.
+    void on_waiting() noexcept {}
+
     time_point now() { return scheduler().now(); }
     random& get_random() {
         scheduler();
