@@ -14,10 +14,13 @@
 #include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/fault_options.hpp>
+#include <asio_retry/fault_plan.hpp>
 #include <asio_retry/format.hpp>
 #include <asio_retry/fresh_connection.hpp>
 #include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/hedge_policy.hpp>
+#include <asio_retry/inject.hpp>
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/observe/gauges.hpp>

@@ -3,6 +3,9 @@
 #include "observe/gauge_access.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -87,3 +90,30 @@ void add_breaker_gauges(retry_metrics& metrics, std::string const& prefix, gauge
 }
 
 } // namespace asio_retry::detail
+
+namespace asio_retry {
+
+void add_gauges(retry_metrics& metrics, std::string const& prefix, std::shared_ptr<fault_plan const> plan) {
+    if (!plan)
+        detail::refuse("add_gauges.plan", "null", "must be a fault_plan");
+    std::vector<detail::gauge_family> families;
+    families.push_back({prefix + "_enabled", "Whether attempts have injected faults.",
+                        [plan](gauge_sink const& put) { put({}, plan->is_enabled() ? 1 : 0); }});
+    families.push_back(
+        {prefix + "_attempts", "Attempts that began while faults were injected.",
+         [plan](gauge_sink const& put) { put({}, static_cast<double>(plan->counts().attempts)); }});
+    families.push_back({prefix + "_injected", "Attempts with an injected fault.",
+                        [plan = std::move(plan)](gauge_sink const& put) {
+                            fault_counts const counts = plan->counts();
+                            auto const put_count = [&](char const* fault, std::uint64_t count) {
+                                put({{"fault", fault}}, static_cast<double>(count));
+                            };
+                            put_count("error", counts.errors);
+                            put_count("lost_answer", counts.lost_answers);
+                            put_count("delay", counts.delays);
+                            put_count("hang", counts.hangs);
+                        }});
+    detail::gauge_access::add(metrics, std::move(families));
+}
+
+} // namespace asio_retry

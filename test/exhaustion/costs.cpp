@@ -5,6 +5,7 @@
 
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/inject.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
@@ -138,6 +139,44 @@ TEST_F(costs, hooks_of_an_operation_cost_no_allocation) {
     auto const larger = [&, more](retry_event const&) { told += more[0] + more[1] + more[2]; };
     EXPECT_LE(awaits([&] { return with_hooks(fetch, larger, larger); }), awaited + 200)
         << "one for an operation that is large, as for any";
+}
+
+// Nor does an attempt without a fault.
+TEST_F(costs, decision_71_a_disabled_plan_costs_no_allocation) {
+    auto const plan = std::make_shared<fault_plan>(fault_options{.delays = {1, 1s, 1s}});
+    auto const with_callback = [&](auto make) {
+        return allocations_of([&] { async_retry(io, make(), policy, [](error_code, auto...) {}); });
+    };
+    auto const awaits = [&](auto make) {
+        return allocations_of([&] {
+            auto body = [&]() -> asio::awaitable<void> {
+                auto awaited = make();
+                co_await async_retry(awaited, policy);
+            };
+            asio::co_spawn(io, body, asio::detached);
+        });
+    };
+    auto const plain = [this] { return played.next(); };
+    auto const fetch = [this]() -> asio::awaitable<void> {
+        if (error_code const ec = played.next())
+            throw boost::system::system_error(ec);
+        co_return;
+    };
+    std::uint64_t const without = with_callback([&] { return operation(); }),
+                        without_token = with_callback([&] { return plain; }),
+                        without_handler = awaits([&] { return fetch; });
+    for (bool enabled : {false, true}) {
+        if (enabled) {
+            plan->update({});
+            plan->enable();
+        }
+        EXPECT_EQ(with_callback([&] { return inject(operation(), plan); }), without);
+        EXPECT_EQ(with_callback([&] { return inject(plain, plan); }), without_token);
+        EXPECT_EQ(awaits([&] { return inject(fetch, plan); }), without_handler);
+    }
+    EXPECT_EQ(plan->counts(), fault_counts{.attempts = 3u * 3 * 200});
+    plan->update({.delays = {1, 1s, 1s}});
+    EXPECT_GE(with_callback([&] { return inject(operation(), plan); }), without + 300) << "a delay is seen";
 }
 
 /// How often operations that succeed at once read the clock in real time, beyond what their context does once.

@@ -18,7 +18,7 @@ namespace {
 std::vector<scenario> all_scenarios() {
     std::vector<scenario> all;
     for (auto const& some : {plain(), forms(), futures(), limits(), cancellations(), scopes(), coroutines(),
-                             executors(), tickers(), hedges()})
+                             executors(), tickers(), hedges(), faults()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

@@ -77,5 +77,6 @@ std::vector<scenario> coroutines();
 std::vector<scenario> executors();
 std::vector<scenario> tickers();
 std::vector<scenario> hedges();
+std::vector<scenario> faults();
 
 } // namespace asio_retry::test

@@ -9,6 +9,7 @@
 #include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/inject.hpp>
 #include <asio_retry/observe/gauges.hpp>
 #include <asio_retry/observe/log_observer.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>

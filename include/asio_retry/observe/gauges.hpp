@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/fault_plan.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
@@ -115,5 +116,15 @@ void add_gauges(retry_metrics& metrics, std::string const& prefix, std::shared_p
     else
         detail::add_key_gauges(metrics, prefix, std::move(size));
 }
+
+/// Adds gauges for a `fault_plan`.
+///
+/// - `<prefix>_enabled`: 1 while attempts have faults, or 0
+/// - `<prefix>_attempts`: attempts that began while the plan was enabled
+/// - `<prefix>_injected`: those with a fault, with a label `fault`: `error`, `lost_answer`, `delay` or `hang`
+///
+/// Throws as the other functions do.
+ASIO_RETRY_DECL void add_gauges(retry_metrics& metrics, std::string const& prefix,
+                                std::shared_ptr<fault_plan const> plan);
 
 } // namespace asio_retry

@@ -244,5 +244,38 @@ TEST_F(set_gauges, refuse_what_is_empty_or_taken) {
     EXPECT_EQ(parse().samples.size(), 52u + 2u);
 }
 
+// --- a plan of faults
+
+TEST_F(set_gauges, decision_71_of_a_plan_say_what_it_injects) {
+    auto const plan =
+        std::make_shared<fault_plan>(fault_options{.errors = {0.5, error::exhausted}, .hangs = 0.5, .seed = 1});
+    add_gauges(observed, "game_day", plan);
+    parse();
+    EXPECT_THAT(observed.prometheus(),
+                EndsWith("# HELP game_day_enabled Whether attempts have injected faults.\n"
+                         "# TYPE game_day_enabled gauge\n"
+                         "game_day_enabled 0\n"
+                         "# HELP game_day_attempts Attempts that began while faults were injected.\n"
+                         "# TYPE game_day_attempts gauge\n"
+                         "game_day_attempts 0\n"
+                         "# HELP game_day_injected Attempts with an injected fault.\n"
+                         "# TYPE game_day_injected gauge\n"
+                         "game_day_injected{fault=\"error\"} 0\n"
+                         "game_day_injected{fault=\"lost_answer\"} 0\n"
+                         "game_day_injected{fault=\"delay\"} 0\n"
+                         "game_day_injected{fault=\"hang\"} 0\n"));
+    plan->enable();
+    for (int i = 0; i != 10; ++i)
+        static_cast<void>(detail::fault_access::draw(*plan));
+    auto const counts = plan->counts();
+    std::string const text = observed.prometheus();
+    EXPECT_THAT(text, HasSubstr("\ngame_day_enabled 1\n"));
+    EXPECT_THAT(text, HasSubstr("\ngame_day_attempts 10\n"));
+    EXPECT_THAT(text, HasSubstr("fault=\"error\"} " + std::to_string(counts.errors) + "\n"));
+    EXPECT_THAT(text, HasSubstr("fault=\"hang\"} " + std::to_string(counts.hangs) + "\n"));
+    EXPECT_THAT(calling([&] { add_gauges(observed, "none", std::shared_ptr<fault_plan>()); }),
+                refuses("add_gauges.plan = null: must be a fault_plan"));
+}
+
 } // namespace
 } // namespace asio_retry::test

@@ -54,6 +54,11 @@ public:
     using allocator_type = typename Operation::handler_allocator;
     using cancellation_slot_type = asio::cancellation_slot;
     executor_type get_executor() const noexcept { return operation_->get_operation_executor(); }
+    auto get_io_executor() const noexcept
+        requires requires(link const& of) { of->get_io_executor(); }
+    {
+        return operation_->get_io_executor(); // where the operation waits
+    }
     allocator_type get_allocator() const noexcept { return allocator_; }
     cancellation_slot_type get_cancellation_slot() const noexcept { return operation_->attempt_slot(); }
 #if ASIO_RETRY_HAS_IMMEDIATE_EXECUTOR

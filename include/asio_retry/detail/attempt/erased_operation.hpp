@@ -203,6 +203,7 @@ struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> 
     using signature = typename erased::signature;
     static constexpr bool takes_attempt = TakesAttempt;
     static constexpr bool takes_token = false;
+    static constexpr bool may_block = false;
     static constexpr bool returns_awaitable = true;
     static constexpr bool returns_operation = false;
     static constexpr bool judges_results = JudgesResults;

@@ -175,9 +175,10 @@ consteval call_shape call_shape_of() {
         return call_shape::none;
 }
 
-/// Whether such an operation may complete after its call has returned.
+/// Whether such an operation may complete after its call has returned. One that may block takes a token too.
 template <typename Form>
-inline constexpr bool is_asynchronous = Form::takes_token || Form::returns_operation || Form::returns_awaitable;
+inline constexpr bool is_asynchronous =
+    (Form::takes_token && !Form::may_block) || Form::returns_operation || Form::returns_awaitable;
 
 template <typename F>
 inline constexpr bool is_callable_as_rvalue =
@@ -269,6 +270,10 @@ struct operation_form {
         else
             return operation(which, std::forward<Token>(token)...);
     }
+
+    /// Whether the operation is a plain callable that `inject` delays. `async_retry` gives it a token, and
+    /// `retry` the `retry_waits` by which it blocks its thread.
+    static constexpr bool may_block = false;
 
     static constexpr bool is_reported = false;
     static constexpr bool has_hooks = false;

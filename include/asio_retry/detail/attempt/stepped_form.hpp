@@ -191,11 +191,17 @@ struct stepped_form : operation_form<Operation> {
             return true;
     }();
 
-    static constexpr bool is_usable =
-        inner::is_usable && step_form::is_usable && has_awaited_value && has_executor;
+    static constexpr bool is_usable = inner::is_usable && step_form::is_usable && has_awaited_value &&
+                                      has_executor && !(is_plain && (inner::may_block || step_form::may_block));
+
+    static constexpr bool may_block = false;
 
     static consteval auto assert_usable() {
         inner::assert_usable();
+        static_assert(
+            !is_plain || (!inner::may_block && !step_form::may_block),
+            "before_retry: inject goes around before_retry if operation and step are plain callables: "
+            "inject(before_retry(operation, step), faults)");
         static_assert(
             step_form::is_usable,
             "before_retry: the step must be of a form that async_retry takes: callable, as an lvalue, "

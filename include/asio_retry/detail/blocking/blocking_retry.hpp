@@ -134,16 +134,23 @@ public:
     }
 
 private:
+    decltype(auto) call(attempt const& which) {
+        if constexpr (form::may_block)
+            return form::call(callable_, which, waits_);
+        else
+            return form::call(callable_, which);
+    }
+
     void make_attempt() {
         time_point const limit =
             machine_.limits_attempts() ? machine_.attempt_limit(source_.now()) : (time_point::max)();
         try {
             attempt const which = health_.monitored(machine_.current_attempt());
             if constexpr (std::is_void_v<result_type>) {
-                form::call(callable_, which);
+                call(which);
                 result_.emplace();
             } else {
-                result_.emplace(returned<result_type>::arguments(result_type(form::call(callable_, which))));
+                result_.emplace(returned<result_type>::arguments(result_type(call(which))));
             }
         } catch (...) {
             result_.emplace(completion::from_exception(std::current_exception()));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/bound_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/operation_hooks.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
@@ -11,9 +11,7 @@
 #include <asio_retry/traffic/endpoint_set.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -35,40 +33,6 @@ private:
     std::string_view gate_name() const noexcept override { return "endpoint_set"; }
 
     endpoint_choice choice_;
-};
-
-/// An operation with the endpoint of one attempt, in a form that async_retry takes.
-template <typename Operation, typename Endpoint>
-class [[nodiscard]] bound_operation {
-public:
-    bound_operation(Operation& given_operation, Endpoint const& endpoint) noexcept
-        : operation_(given_operation)
-        , endpoint_(endpoint) {}
-
-    decltype(auto) operator()()
-        requires std::is_invocable_v<Operation&, Endpoint const&>
-    {
-        return std::invoke(operation_, endpoint_);
-    }
-    decltype(auto) operator()(attempt const& which)
-        requires std::is_invocable_v<Operation&, attempt const&, Endpoint const&>
-    {
-        return std::invoke(operation_, which, endpoint_);
-    }
-    template <typename Token>
-        requires std::is_invocable_v<Operation&, Endpoint const&, Token>
-    decltype(auto) operator()(Token&& token) {
-        return std::invoke(operation_, endpoint_, std::forward<Token>(token));
-    }
-    template <typename Token>
-        requires std::is_invocable_v<Operation&, attempt const&, Endpoint const&, Token>
-    decltype(auto) operator()(attempt const& which, Token&& token) {
-        return std::invoke(operation_, which, endpoint_, std::forward<Token>(token));
-    }
-
-private:
-    Operation& operation_;
-    Endpoint const& endpoint_;
 };
 
 /// An operation whose attempts each get an endpoint. Made by `on_endpoint`.

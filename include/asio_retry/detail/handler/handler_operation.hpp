@@ -30,6 +30,7 @@ public:
         !std::is_same_v<handler_allocator, std::allocator<void>>;
 
     operation_executor get_operation_executor() const noexcept { return executors_.get(); }
+    auto get_io_executor() const noexcept { return executors_.waits_on(); }
     handler_allocator get_handler_allocator() const noexcept {
         return handler_memory<Handler>::handler_allocator_of(handler_);
     }

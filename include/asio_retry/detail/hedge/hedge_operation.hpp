@@ -85,6 +85,7 @@ public:
     // --- for its handler
 
     operation_executor get_operation_executor() const noexcept { return operation_.get_operation_executor(); }
+    auto get_io_executor() const noexcept { return operation_.get_io_executor(); }
     handler_allocator get_handler_allocator() const noexcept { return operation_.get_handler_allocator(); }
     asio::cancellation_slot attempt_slot() noexcept { return signal.slot(); }
     void on_attempt_dropped() noexcept { operation_.on_attempt_dropped(*this); }

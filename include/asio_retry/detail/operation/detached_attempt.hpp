@@ -112,6 +112,7 @@ public:
     }
 
     auto get_operation_executor() const noexcept { return operation().get_operation_executor(); }
+    auto get_io_executor() const noexcept { return operation().get_io_executor(); }
     auto get_handler_allocator() const noexcept { return operation().get_handler_allocator(); }
     asio::cancellation_slot attempt_slot() const noexcept {
         detached_attempt* const apart = detached();

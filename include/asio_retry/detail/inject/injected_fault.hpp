@@ -1,0 +1,57 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/time/linked_list.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+
+#include <cstdint>
+
+namespace asio_retry {
+
+class fault_plan;
+
+namespace detail {
+
+/// The fault of one attempt.
+struct injected_fault {
+    enum class kind : unsigned char { none, error, lost_answer, delay, hang };
+
+    kind what = kind::none;
+    error_code code;       // of an error and of a lost answer
+    duration length{};     // of a delay
+    std::uint64_t era = 0; // in which it was drawn
+};
+
+/// An attempt that is delayed or hangs. Its plan can end that.
+class held_attempt : public list_hook<held_attempt> {
+public:
+    /// Called with the mutex of the plan.
+    virtual void let_go() noexcept = 0;
+
+protected:
+    held_attempt() noexcept = default;
+    ~held_attempt() = default;
+};
+
+/// What `inject` asks of a plan.
+struct fault_access {
+    ASIO_RETRY_DECL static injected_fault draw(fault_plan& plan) noexcept;
+
+    /// A success has become an error.
+    ASIO_RETRY_DECL static void count_lost_answer(fault_plan& plan) noexcept;
+
+    /// Whether delays and hangs of that fault's era have ended.
+    ASIO_RETRY_DECL static bool is_over(fault_plan const& plan, injected_fault const& fault) noexcept;
+
+    /// Calls `begin`, which returns false if the wait cannot begin, and keeps the attempt until `forget`.
+    /// Returns false, and does nothing, if delays and hangs have ended.
+    template <typename Begin>
+    static bool hold(fault_plan& plan, held_attempt& attempt, injected_fault const& fault, Begin begin);
+
+    static void forget(fault_plan& plan, held_attempt& attempt) noexcept;
+};
+
+} // namespace detail
+
+} // namespace asio_retry

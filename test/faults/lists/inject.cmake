@@ -1,0 +1,24 @@
+# Mistakes in what `inject` does to attempts.
+
+noticed_by(tests_of_inject)
+
+fault(injection_is_on_at_first include/asio_retry/fault_plan.hpp
+    [[enabled_ = false;]] [[enabled_ = true;]])
+
+fault(injection_goes_on_behind_the_switch src/inject/fault_plan.cpp
+    [[    held_.for_each([](detail::held_attempt& attempt) { attempt.let_go(); });
+]] [[]])
+
+fault(injection_draws_one_and_the_same src/inject/fault_plan.cpp
+    [[random source(seed_, next_++);]] [[random source(seed_, 0);]])
+
+fault(injection_hears_of_no_cancellation src/inject/fault_wait.cpp
+    [[if (scheduler_ && scheduler_->cancel(*this))]] [[if (false)]])
+
+fault(injection_loses_failures_too include/asio_retry/detail/inject/effected_handler.hpp
+    [[if (completion::is_failure(result))]] [[if (false)]])
+
+fault(injection_keeps_what_a_handler_throws include/asio_retry/detail/inject/injecting_form.hpp
+    [[            if (beginning_->of_handler() == beginning::fate::called)
+                throw;
+]] [[]])
