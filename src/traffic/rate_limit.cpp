@@ -10,6 +10,8 @@
 namespace asio_retry {
 namespace {
 
+constexpr int most_looks = 64; // at free slots in one call
+
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
     detail::positive("rate_limit.per", per);
@@ -53,7 +55,7 @@ time_point rate_limit::last_slot() const noexcept {
 /// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
 /// slot that has passed is lost, since those that follow have their times.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
-    while (!free_.empty()) {
+    for (int looks = 0; looks != most_looks && !free_.empty(); ++looks) {
         time_point const earliest = *free_.begin();
         free_.erase(free_.begin());
         if (saturating_add(earliest, tolerance_) >= now)
@@ -83,7 +85,7 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
 /// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.
 void rate_limit::free_last() noexcept {
     arrival_ = saturating_add(arrival_, -interval_);
-    while (!free_.empty() && *free_.rbegin() == last_slot()) {
+    for (int looks = 0; looks != most_looks && !free_.empty() && *free_.rbegin() == last_slot(); ++looks) {
         free_.erase(std::prev(free_.end()));
         arrival_ = saturating_add(arrival_, -interval_);
     }

@@ -25,6 +25,7 @@
 #include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
