@@ -2,7 +2,7 @@
 
 #include <asio_retry/detail/inject/injected_fault.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/time/linked_list.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/fault_options.hpp>
 
 #include <atomic>

@@ -20,6 +20,7 @@
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retrying.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
 #include <asio_retry/traffic/idempotency_key.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>

@@ -36,7 +36,7 @@ struct two_at_a_time {
     void update(duration, std::uint32_t, bool) noexcept {}
 };
 
-constexpr int operations = ASIO_RETRY_TEST_SANITIZED ? 4'000 : 20'000;
+constexpr int queued_operations = ASIO_RETRY_TEST_SANITIZED ? 4'000 : 20'000;
 
 class queueing final : public operations_of_threads {
 public:
@@ -112,12 +112,12 @@ private:
 
 TEST(queues_of_four_threads, decision_69_keep_to_the_limit_and_lose_no_place) {
     queueing all;
-    all.run(operations, 60);
-    EXPECT_EQ(all.ended, operations);
+    all.run(queued_operations, 60);
+    EXPECT_EQ(all.ended, queued_operations);
     EXPECT_LE(all.most, 2);
     EXPECT_EQ(all.limit->in_flight(), 0u);
     EXPECT_EQ(all.limit->queued(), 0u);
-    EXPECT_EQ(all.made + all.refused + all.aborted >= operations, true);
+    EXPECT_EQ(all.made + all.refused + all.aborted >= queued_operations, true);
     EXPECT_GT(all.made, 0);
     EXPECT_GT(all.aborted, 0);
     EXPECT_EQ(all.pending(), 0u);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/time/linked_list.hpp>
+#include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 
