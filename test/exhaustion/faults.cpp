@@ -10,7 +10,7 @@
 namespace asio_retry::test {
 namespace {
 
-retry_policy limited() {
+retry_policy short_limit() {
     return patient().attempt_timeout(1s);
 }
 
@@ -24,7 +24,7 @@ auto with_faults(trial& t, fault_options const& options) {
 }
 
 // Of a typed executor, as in coroutines.cpp.
-asio::awaitable<int, asio::io_context::executor_type> follow(script& s) {
+asio::awaitable<int, asio::io_context::executor_type> follow_faults(script& s) {
     if (error_code const ec = s.next())
         throw boost::system::system_error(ec);
     co_return 1;
@@ -36,7 +36,7 @@ std::vector<scenario> faults() {
     auto const plays = [](auto operation, fault_options const& options, error_code expected, bool awaits) {
         return [=](auto& t) {
             auto& s = failing(t, 2);
-            retry_policy const policy = t.with_memory(limited);
+            retry_policy const policy = t.with_memory(short_limit);
             auto const plan = with_faults(t, options);
             fate& f = t.start(expected, [&](auto handler) {
                 async_retry(t.io, inject(operation(t, s), plan), policy, std::move(handler));
@@ -47,7 +47,7 @@ std::vector<scenario> faults() {
     };
     auto const posts = [](trial& t, script& s) { return posting(t, s); };
     auto const calls = [](trial&, script& s) { return [&s] { return s.next(); }; };
-    auto const awaits = [](trial&, script& s) { return [&s] { return follow(s); }; };
+    auto const awaits = [](trial&, script& s) { return [&s] { return follow_faults(s); }; };
     fault_options const errors{.errors = {1, aborted()}}, losses{.lost_answers = {1, timed_out()}},
         delays{.delays = {1, 50ms, 50ms}}, hangs{.hangs = 1};
     std::vector<scenario> all{

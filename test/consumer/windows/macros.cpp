@@ -20,8 +20,10 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <iomanip>
 #include <iterator>
 #include <limits>
+#include <locale>
 #include <map>
 #include <memory>
 #include <mutex>
