@@ -21,6 +21,7 @@ enum class request_priority : unsigned char {
 /// The library makes it. A gate keeps it from `enqueue` until it has granted an attempt, or until `leave`.
 class gate_waiter : public detail::list_hook<gate_waiter> {
 public:
+    /// Of an operation with this priority.
     explicit gate_waiter(request_priority given) noexcept
         : priority(given) {}
 

@@ -97,6 +97,8 @@ private:
             made.value = name == "true";
         } else if (auto const kind = failure_kind_named(name)) {
             made.value = *kind;
+        } else if (auto const rank = priority_named(name)) {
+            made.value = *rank;
         } else if (!name.empty()) {
             skip_space();
             if (peek() != '(')

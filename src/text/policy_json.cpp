@@ -54,13 +54,17 @@ text_position within(text_position const& at, std::size_t index) {
     fail_expecting(at, expected, shown_json(found), question);
 }
 
-/// Reads the text as a kind of failure or a duration, if it is one.
+/// Reads the text as a kind of failure, a priority or a duration, if it is one.
 void read_string(argument& to, std::string_view text) {
     to.value = stand_in();
     if (text.starts_with('<'))
         return;
     if (auto const kind = failure_kind_named(text)) {
         to.value = *kind;
+        return;
+    }
+    if (auto const rank = priority_named(text)) {
+        to.value = *rank;
         return;
     }
     try {
@@ -175,7 +179,8 @@ json::value to_json(argument const& written) {
                 return value;
             } else if constexpr (std::is_same_v<Value, stand_in>) {
                 return json::string('<' + value.of + '>');
-            } else if constexpr (std::is_same_v<Value, failure_kind>) {
+            } else if constexpr (std::is_same_v<Value, failure_kind> ||
+                                 std::is_same_v<Value, request_priority>) {
                 return json::string(text_of(value));
             } else {
                 json::object inner;

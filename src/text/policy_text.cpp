@@ -23,7 +23,7 @@ std::string text_of_value(argument const& written) {
                 return value ? "true" : "false";
             else if constexpr (std::is_same_v<Value, stand_in>)
                 return '<' + value.of + '>';
-            else if constexpr (std::is_same_v<Value, failure_kind>)
+            else if constexpr (std::is_same_v<Value, failure_kind> || std::is_same_v<Value, request_priority>)
                 return std::string(text_of(value));
             else
                 return to_text(value);

@@ -347,7 +347,7 @@ TEST(retry_machine, a_refusal_is_forgotten_when_its_attempt_begins) {
 
 // Beside the 16 bytes that every machine has for them, and one allocation at most.
 TEST(retry_machine, what_gates_and_observers_need_is_small) {
-    EXPECT_LE(sizeof(detail::operation_story), 120u);
+    EXPECT_LE(sizeof(detail::operation_story), 128u);
     EXPECT_LE(sizeof(retry_machine), 104u);
 }
 

@@ -73,6 +73,7 @@ std::map<std::string, std::string> defaults() {
         {"nested_in", s.is_nested ? "set" : "none"},
         {"gate", presence(s.gate)},
         {"wait_when_refused", flag(s.wait_when_refused)},
+        {"priority", s.priority == request_priority::normal ? "`normal`" : "changed"},
         {"classify", s.classify ? "set" : "`asio_retry::classify`"},
         {"pushback_limit",
          s.pushback_limit == std::chrono::minutes(1) && s.over_pushback_limit == over_limit::stop
@@ -135,7 +136,7 @@ std::string as_on_the_page(std::string const& type, std::string const& value) {
         return seconds[0][1] + " s";
     if (!value.empty())
         return value;
-    return type.starts_with("std::optional") ? "none" : "0 s";
+    return type.starts_with("std::optional") || type.starts_with("std::function") ? "none" : "0 s";
 }
 
 named_options options_of_the_headers() {
@@ -146,7 +147,8 @@ named_options options_of_the_headers() {
         for (auto const& options :
              test::all_matches(header, R"(\nstruct (\w+_options) \{\n([^}]*(?:\{[^}]*\}[^}]*)*)\n\};)")) {
             // of a line `type name = value; ///< comment`, whose value may be on the next one
-            std::string const member = R"(\n? {4}([\w:<>]+) (\w+)(?:\{\}|\s*=\s*([^;]*));)";
+            std::string const member =
+                R"(\n? {4}(std::function<[^;]*>|[\w:<>]+)\s+(\w+)(?:\{\}|\s*=\s*([^;]*));)";
             for (auto const& each : test::all_matches(options[2], member))
                 all[options[1]][each[2]] = as_on_the_page(each[1], each[3]);
         }
@@ -169,7 +171,7 @@ named_options options_of_the_page() {
 
 TEST(settings_table, has_the_options_of_all_gates_with_their_defaults) {
     auto const all = options_of_the_headers();
-    EXPECT_EQ(all.size(), 12u);
+    EXPECT_EQ(all.size(), 13u);
     EXPECT_THAT(options_of_the_page(), testing::ContainerEq(all));
 }
 

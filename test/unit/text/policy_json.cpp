@@ -125,7 +125,8 @@ TEST(policy_json, every_item_is_written_and_read) {
           "full_jitter(unit=1s) max_attempts(3)",
           "constant(value=0s) full_jitter() max_attempts(3) max_elapsed(15min) attempt_timeout(5s) "
           "total_timeout(1h) deadline(-90s) reset_after(30s) clamp() allow_total_cancellation() "
-          "retry_when_nested() wait_when_refused() pushback_limit(30s, clamp=true) pushback_spread(0.2)",
+          "retry_when_nested() wait_when_refused() priority(low) pushback_limit(30s, clamp=true) "
+          "pushback_spread(0.2)",
           "constant(value=0s) full_jitter() max_attempts(3) pushback_limit(2s)",
           "constant(value=0s) full_jitter() max_attempts(3) max_waited(1min) retry_sent(false)"}) {
         retry_policy const policy = parse_policy(text);

@@ -197,6 +197,8 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
     EXPECT_EQ(to_string(retry_policy().retry_sent(false).retry_sent(true)), default_policy);
     for (auto const& [policy, items] :
          {std::pair(retry_policy().wait_when_refused(), "wait_when_refused()"),
+          std::pair(retry_policy().priority(request_priority::high), "priority(high)"),
+          std::pair(retry_policy().priority(request_priority::low), "priority(low)"),
           std::pair(retry_policy().max_waited(90s), "max_waited(90s)"),
           std::pair(retry_policy().idle_timeout(30s).set_up_within(10s),
                     "set_up_within(10s) idle_timeout(30s)"),
@@ -213,6 +215,7 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
         EXPECT_EQ(a.over_pushback_limit, b.over_pushback_limit);
         EXPECT_EQ(a.pushback_spread, b.pushback_spread);
         EXPECT_EQ(a.wait_when_refused, b.wait_when_refused);
+        EXPECT_EQ(a.priority, b.priority);
         EXPECT_EQ(a.max_waited, b.max_waited);
         EXPECT_EQ(a.set_up_within, b.set_up_within);
         EXPECT_EQ(a.idle_timeout, b.idle_timeout);
