@@ -2,6 +2,7 @@
 
 #include "support/message_of.hpp"
 
+#include <asio_retry/policy_book.hpp>
 #include <asio_retry/profiles.hpp>
 
 #include <gmock/gmock.h>
@@ -94,6 +95,18 @@ TEST(policies_from_json, have_no_key_twice) {
     std::string const one = R"({"max_attempts": 3, "constant": {"value": "1s", "cap": "2s"}})";
     EXPECT_THAT(names_in("{\"a\": " + one + ", \"max_attempts\": " + one + "}"),
                 ElementsAre("a", "max_attempts"));
+}
+
+TEST(policies_from_json, make_a_book_and_reload_it) {
+    policy_book book(policies_from_json(R"({"a": "celery", "b": {}})"));
+    book.reload(policies_from_json(R"({"b": "grpc", "a": {"max_attempts": 7}})"));
+    EXPECT_EQ(book["a"].settings().max_attempts, 7u);
+    EXPECT_EQ(complaint_of<policy_syntax_error>([&] {
+                  book.reload(policies_from_json(R"({"a": "celery"})"));
+                  return 0;
+              }),
+              "asio_retry: at a list of policies: expected a policy 'b', because a reload removes none");
+    EXPECT_EQ(book["a"].settings().max_attempts, 7u);
 }
 
 } // namespace
