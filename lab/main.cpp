@@ -35,7 +35,7 @@ std::vector<std::string> const formats{"table", "csv", "svg"};
 
 void run_occ(std::ostream& out, occ_options const& asked, view const& on) {
     std::vector<occ_algorithm> algorithms;
-    for (tool::named_policy const& each : tool::policies_of(asked.policies))
+    for (named_policy const& each : tool::policies_of(asked.policies))
         algorithms.push_back({each.name, each.policy});
     bool const has_own = !algorithms.empty();
     std::vector<occ_result> results;
@@ -51,7 +51,7 @@ void run_rounds(std::ostream& out, rounds_options asked, view const& on) {
     if (asked.policies.operands.empty() && asked.policies.file.empty())
         asked.policies.operands = {"constant(1s) no_jitter() unlimited_attempts()"};
     std::vector<named_rounds> all;
-    for (tool::named_policy const& each : tool::policies_of(asked.policies))
+    for (named_policy const& each : tool::policies_of(asked.policies))
         all.push_back({each.name, study_rounds(each.policy, asked.clients, asked.capacity, asked.seed)});
     print_rounds(out, all, asked, on);
 }

@@ -6,9 +6,11 @@
 
 #include <asio_retry/retry_scope.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -46,8 +48,18 @@ asio::awaitable<void> accept(asio::io_context& io, tcp::acceptor& acceptor, gate
     }
 }
 
+/// Reads the file of policies again at each signal. Without a file there is none.
+asio::awaitable<void> reload(asio::signal_set& hangups, gateway::services& shared) {
+    for (;;) {
+        auto const [ec, number] = co_await hangups.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (ec)
+            break;
+        shared.policies.reload();
+    }
+}
+
 /// Lets everything end that has begun; a second signal waits for nothing.
-asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shared) {
+asio::awaitable<void> shut_down(tcp::acceptor& acceptor, asio::signal_set& hangups, gateway::services& shared) {
     asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
     co_await signals.async_wait(asio::use_awaitable);
     acceptor.close();
@@ -61,6 +73,7 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, gateway::services& shar
     });
     auto const cancelled =
         co_await shared.requests.async_drain(shared.configured.drain_limit, asio::use_awaitable);
+    asio::post(hangups.get_executor(), [&hangups] { hangups.cancel(); });
     shared.budget.stop();
     std::cout << "drained, " << cancelled << " requests had to be cancelled" << std::endl;
     std::uint64_t const lost = shared.exporter ? co_await shared.exporter->finish() : 0;
@@ -87,12 +100,18 @@ tcp::acceptor listen(asio::io_context& io, tcp::endpoint const& where) {
 
 void run(gateway::settings settings) {
     asio::io_context io;
+    asio::signal_set hangups(asio::make_strand(io));
+#if defined(SIGHUP) // not on Windows
+    if (!settings.policies.empty())
+        hangups.add(SIGHUP); // before anybody sees that the gateway runs: the signal would end it
+#endif
     tcp::acceptor acceptor = listen(io, settings.listen);
     std::optional<gateway::demo> trial;
     if (settings.is_demo)
         settings.upstreams = trial.emplace(3).endpoints();
     gateway::services shared(settings, io.get_executor(), trial ? &*trial : nullptr);
-    asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, shared), asio::detached);
+    asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, hangups, shared), asio::detached);
+    asio::co_spawn(hangups.get_executor(), reload(hangups, shared), asio::detached);
     asio::co_spawn(acceptor.get_executor(), accept(io, acceptor, shared), asio::detached);
     std::cout << "listening on " << acceptor.local_endpoint() << std::endl;
     if (trial)

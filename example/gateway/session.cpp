@@ -124,8 +124,7 @@ services::services(settings const& s, asio::any_io_executor const& executor, dem
     , budget(s.budget ? budget_of_a_fleet(*s.budget, executor, *metrics) : budget_of_its_own(*metrics))
     , exporter(s.traces ? std::make_shared<trace_exporter>(*s.traces, executor, *metrics) : nullptr)
     , trial(trial_)
-    , for_idempotent(s.policy.gate(budget.gate))
-    , for_others(for_idempotent.retry_sent(false))
+    , policies(s, budget.gate, *metrics)
     , requests(executor)
     , reads(executor) {
     if (exporter)
@@ -187,7 +186,8 @@ asio::awaitable<response> session::pass_on(request& question) {
 
     trace_ = shared_.exporter ? shared_.exporter->traces().request(trace_of(question)) : nullptr;
     auto const words = std::make_shared<failure_words>();
-    auto const policy = (is_idempotent(question.method()) ? shared_.for_idempotent : shared_.for_others)
+    auto const usual = shared_.policies.of({question.target().data(), question.target().size()});
+    auto const policy = (is_idempotent(question.method()) ? usual : usual.retry_sent(false))
                             .total_timeout(time)
                             .observe(asio_retry::all_observers({shared_.metrics, trace_, words}));
     auto const ask_one = asio_retry::on_endpoint(

@@ -3,6 +3,7 @@
 #include "budget.hpp"
 #include "demo.hpp"
 #include "recent_failures.hpp"
+#include "route_policies.hpp"
 #include "settings.hpp"
 #include "trace_exporter.hpp"
 #include "upstream_connections.hpp"
@@ -35,10 +36,9 @@ struct services {
     std::shared_ptr<trace_exporter> exporter; ///< null without `--traces`
     recent_failures failures;
     demo* trial;
-    asio_retry::retry_policy for_idempotent; ///< what may be done twice
-    asio_retry::retry_policy for_others;     ///< is tried again only if it was surely not sent
-    asio_retry::retry_scope requests;        ///< those that are being answered
-    asio_retry::retry_scope reads;           ///< and sessions that wait for the next one
+    route_policies policies;
+    asio_retry::retry_scope requests; ///< those that are being answered
+    asio_retry::retry_scope reads;    ///< and sessions that wait for the next one
 };
 
 /// Answers the requests of one client, one after the other, until it closes the connection or the gateway is

@@ -112,6 +112,9 @@ po::options_description in_file() {
              "exponential(20ms, cap=500ms) max_attempts(4) attempt_timeout(2s) "
              "pushback_limit(2s)"),
          "how a request is tried again, as text") //
+        ("policies", po::value<std::string>(),
+         "a file with policies of its own for parts of the path, as lines /orders = POLICY; SIGHUP reads it "
+         "again") //
         ("budget", po::value<std::string>(),
          "redis://ADDRESS:PORT, where gateways that name it share one budget of retries") //
         ("traces", po::value<std::string>(),
@@ -166,6 +169,8 @@ std::optional<settings> read_settings(int argc, char const* const* argv) {
         for (std::string const& text : values["upstream"].as<std::vector<std::string>>())
             result.upstreams.push_back(to_endpoint("upstream", text));
     result.policy = asio_retry::parse_policy(values["policy"].as<std::string>());
+    if (values.count("policies"))
+        result.policies = values["policies"].as<std::string>();
     if (values.count("budget"))
         result.budget = to_store(values["budget"].as<std::string>());
     double const share = to_share("trace-share", values["trace-share"].as<double>());

@@ -32,6 +32,7 @@ struct settings {
     boost::asio::ip::tcp::endpoint listen;
     std::vector<boost::asio::ip::tcp::endpoint> upstreams;
     asio_retry::retry_policy policy;
+    std::string policies;                    ///< a file with those of some paths; empty: there is none
     std::optional<shared_store> budget;      ///< of all gateways that name it; none: each has its own
     std::optional<trace_collector> traces;   ///< none: there are no spans
     std::chrono::milliseconds timeout{};     ///< of a request whose client sets none, and the longest

@@ -7,6 +7,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace asio_retry {
@@ -28,7 +29,7 @@ namespace asio_retry {
 //      "when": [{"kind": "throttled", "backoff": {"exponential": "1s"}}], ...}
 //
 // A json::value has each key once. If a text has a key twice, Boost.JSON keeps the last value without an error.
-// To refuse such keys, look for them while the text is parsed, as the program asio-retry does.
+// `policies_from_json` refuses such a text.
 
 /// Makes a policy of a JSON object.
 ///
@@ -40,6 +41,14 @@ ASIO_RETRY_JSON_DECL retry_policy policy_from_json(boost::json::value const& fro
 ///
 /// `policy_from_json` reads it, unless the policy has callables.
 ASIO_RETRY_JSON_DECL boost::json::value policy_to_json(retry_policy const& policy);
+
+/// Reads an object of policies: the keys are the names, the values are objects as above or texts for
+/// `parse_policy`. The policies keep their order.
+///
+/// Throws policy_syntax_error for a text that is no JSON, with line and column. The message has the path to the
+/// fault if the text is no object or empty, a key stands twice in one object, a name is empty or has control
+/// characters, or a value is no policy.
+ASIO_RETRY_JSON_DECL std::vector<named_policy> policies_from_json(std::string_view text);
 
 /// A `retryPolicy` of a service config of gRPC.
 struct grpc_retry_policy {

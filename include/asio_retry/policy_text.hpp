@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace asio_retry {
 
@@ -26,15 +27,21 @@ namespace asio_retry {
 class ASIO_RETRY_DECL policy_syntax_error : public std::invalid_argument {
 public:
     /// For the functions that read policies.
-    policy_syntax_error(std::size_t position, std::string const& message);
+    policy_syntax_error(std::size_t position, std::string const& message, std::size_t line = 0,
+                        std::size_t column = 0);
 
     /// How many bytes of the text precede the fault.
     ///
-    /// It is std::string_view::npos for JSON, whose message has the path to the fault instead.
+    /// It is std::string_view::npos for a value of JSON, whose message has the path to the fault instead.
     std::size_t position() const noexcept { return position_; }
 
+    /// The line of the fault in a text of several policies, from 1 on; otherwise 0.
+    std::size_t line() const noexcept { return line_; }
+    /// The character in that line, from 1 on; otherwise 0. A character of UTF-8 is one, a tab too.
+    std::size_t column() const noexcept { return column_; }
+
 private:
-    std::size_t position_;
+    std::size_t position_, line_, column_;
 };
 
 /// Writes a backoff as text.
@@ -61,5 +68,21 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_policy const& 
 /// Throws policy_syntax_error if the text does not have that form, names an item twice, or asks for a value
 /// that the C++ function refuses.
 ASIO_RETRY_DECL retry_policy parse_policy(std::string_view text);
+
+/// A policy and its name, as a file has them.
+struct named_policy {
+    std::string name;
+    retry_policy policy;
+};
+
+/// Reads policies from a text with one on each line, as `name = policy`; in their order.
+///
+/// A name is UTF-8 without spaces, quotation marks, parentheses, < and >. Empty lines and lines that begin with
+/// # say nothing. A policy is a text as `parse_policy` reads it, and not empty. The text may begin with a byte
+/// order mark.
+///
+/// Throws policy_syntax_error, with line and column, for any other line, for a name that stands twice, and for
+/// a text without policies.
+ASIO_RETRY_DECL std::vector<named_policy> parse_policies(std::string_view text);
 
 } // namespace asio_retry

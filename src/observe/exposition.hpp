@@ -41,9 +41,6 @@ private:
 };
 
 ASIO_RETRY_DECL bool is_metric_name(std::string_view name) noexcept;
-/// The number of bytes of the first character; 0 if it is not UTF-8 (RFC 3629, section 4).
-ASIO_RETRY_DECL std::size_t length_of_first_character(std::string_view text) noexcept;
-ASIO_RETRY_DECL bool is_utf_8(std::string_view text) noexcept;
 
 /// Labels as they are written, and their names.
 struct label_text {

@@ -1,6 +1,7 @@
 #include "observe/exposition.hpp"
 #include "policy/field_text.hpp"
 #include "text/shown_text.hpp"
+#include "text/utf_8.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
@@ -18,29 +19,6 @@ namespace {
 constexpr bool is_letter(char c) noexcept {
     return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
 }
-
-} // namespace
-
-std::size_t length_of_first_character(std::string_view text) noexcept {
-    auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-    auto const is_tail = [&](std::size_t i, unsigned least = 0x80, unsigned greatest = 0xbf) {
-        return least <= byte(i) && byte(i) <= greatest;
-    };
-    unsigned const first = byte(0);
-    if (first < 0x80)
-        return 1;
-    if (0xc2 <= first && first <= 0xdf)
-        return is_tail(1) ? 2 : 0;
-    if (0xe0 <= first && first <= 0xef) // no form that is too long, and no surrogate
-        return is_tail(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && is_tail(2) ? 3 : 0;
-    if (0xf0 <= first && first <= 0xf4)
-        return is_tail(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && is_tail(2) && is_tail(3)
-                   ? 4
-                   : 0;
-    return 0;
-}
-
-namespace {
 
 bool is_label_name(std::string_view name) noexcept {
     return !name.empty() && !is_digit(name.front()) && !name.starts_with("__") &&
@@ -134,16 +112,6 @@ private:
 bool is_metric_name(std::string_view name) noexcept {
     return !name.empty() && !is_digit(name.front()) &&
            std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == ':'; });
-}
-
-bool is_utf_8(std::string_view text) noexcept {
-    while (!text.empty()) {
-        std::size_t const length = length_of_first_character(text);
-        if (length == 0)
-            return false;
-        text.remove_prefix(length);
-    }
-    return true;
 }
 
 label_text checked_labels(std::string_view given) {

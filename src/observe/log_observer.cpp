@@ -1,8 +1,8 @@
 #include <asio_retry/observe/log_observer.hpp>
 
-#include "observe/exposition.hpp"
 #include "policy/enumerator_name.hpp"
 #include "policy/spoken_duration.hpp"
+#include "text/utf_8.hpp"
 
 #include <cstddef>
 #include <optional>

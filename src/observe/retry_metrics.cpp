@@ -6,6 +6,7 @@
 #include "observe/metric_names.hpp"
 #include "observe/own_bounds.hpp"
 #include "text/shown_text.hpp"
+#include "text/utf_8.hpp"
 
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>

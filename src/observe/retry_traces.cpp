@@ -4,6 +4,7 @@
 #include "observe/span.hpp"
 #include "observe/trace_parent.hpp"
 #include "text/shown_text.hpp"
+#include "text/utf_8.hpp"
 #include "traffic/option_rules.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>

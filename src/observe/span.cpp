@@ -1,6 +1,7 @@
 #include "observe/span.hpp"
 
 #include "observe/exposition.hpp"
+#include "text/utf_8.hpp"
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/error.hpp>

@@ -5,6 +5,7 @@
 #include "text/grpc_status_codes.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
+#include "text/policy_json_place.hpp"
 #include "text/setting_forms.hpp"
 #include "text/shown_json.hpp"
 #include "text/shown_text.hpp"
@@ -25,13 +26,6 @@
 
 namespace asio_retry {
 namespace detail {
-namespace {
-
-namespace json = boost::json;
-
-std::string_view view_of(json::string_view text) {
-    return {text.data(), text.size()};
-}
 
 text_position within(text_position const& at, std::string_view key) {
     text_position inner{at.offset, at.path + '/'};
@@ -45,13 +39,17 @@ text_position within(text_position const& at, std::string_view key) {
     return inner;
 }
 
-text_position within(text_position const& at, std::size_t index) {
-    return within(at, std::to_string(index));
+void fail_expecting_json(text_position const& at, std::string_view expected, boost::json::value const& found,
+                         std::string_view question) {
+    fail_expecting(at, expected, shown_json(found), question);
 }
 
-[[noreturn]] void fail_expecting_json(text_position const& at, std::string_view expected,
-                                      json::value const& found, std::string_view question = {}) {
-    fail_expecting(at, expected, shown_json(found), question);
+namespace {
+
+namespace json = boost::json;
+
+text_position within(text_position const& at, std::size_t index) {
+    return within(at, std::to_string(index));
 }
 
 /// Reads the text as a kind of failure, a priority or a duration, if it is one.
@@ -145,10 +143,10 @@ bool are_several(std::string_view name, json::value const& from) {
 }
 
 /// Puts the profile first: the keys of an object have no order.
-std::vector<term> terms_from(json::object const& items) {
+std::vector<term> terms_from(json::object const& items, text_position const& whole) {
     std::vector<term> profiles, others;
     for (auto const& [key, value] : items) {
-        text_position const at = within({}, view_of(key));
+        text_position const at = within(whole, view_of(key));
         if (are_several(view_of(key), value)) {
             for (std::size_t i = 0; i != value.get_array().size(); ++i)
                 others.push_back(term_from(view_of(key), value.get_array()[i], within(at, i), 1));
@@ -278,12 +276,17 @@ double grpc_multiplier(json::value const& from, text_position const& at) {
 }
 
 } // namespace
+
+retry_policy policy_from_object(boost::json::object const& from, text_position const& at) {
+    return build_policy(terms_from(from, at));
+}
+
 } // namespace detail
 
 retry_policy policy_from_json(boost::json::value const& from) {
     if (!from.is_object())
         detail::fail_expecting_json({}, "an object", from);
-    return detail::build_policy(detail::terms_from(from.get_object()));
+    return detail::policy_from_object(from.get_object(), {});
 }
 
 boost::json::value policy_to_json(retry_policy const& policy) {

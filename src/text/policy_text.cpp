@@ -77,9 +77,12 @@ std::string to_text(term const& written) {
 
 } // namespace detail
 
-policy_syntax_error::policy_syntax_error(std::size_t position, std::string const& message)
+policy_syntax_error::policy_syntax_error(std::size_t position, std::string const& message, std::size_t line,
+                                         std::size_t column)
     : std::invalid_argument(message)
-    , position_(position) {}
+    , position_(position)
+    , line_(line)
+    , column_(column) {}
 
 std::string to_string(backoff const& shape) {
     return detail::to_text(detail::term_of(shape));

@@ -15,6 +15,7 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/permanent.hpp>
+#include <asio_retry/policy_book.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/retry.hpp>
@@ -53,6 +54,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #undef NDEBUG
 #include <cassert>

@@ -3,6 +3,8 @@
 #include "numbers/whole_range.hpp"
 #include "support/plain_jitters.hpp"
 
+#include <asio_retry/policy_book.hpp>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -136,6 +138,48 @@ retry_policy draw_policy() {
     return is_set() ? policy.retry_when_nested() : policy;
 }
 
+/// A name of one to five letters, digits and characters of UTF-8.
+std::string draw_name() {
+    auto const letter = rc::gen::elementOf(
+        std::vector<std::string>{"a", "B", "7", "_", "/", "#", "-", ".", "\xc3\xa9", "\xe2\x82\xac"});
+    std::string name = *rc::gen::element<std::string>("a", "b", "/c", "\xc3\xa9");
+    for (int more = *between(0, 4); more != 0; --more)
+        name += *letter;
+    return name;
+}
+
+/// With names that differ, and at least one.
+std::vector<named_policy> draw_policies() {
+    std::vector<named_policy> all;
+    for (int more = *between(1, 6); more != 0; --more) {
+        std::string const name = draw_name();
+        if (std::ranges::find(all, name, &named_policy::name) == all.end())
+            all.push_back({name, draw_policy()});
+    }
+    return all;
+}
+
+std::string draw_white_space() {
+    std::string text;
+    for (int more = *between(0, 3); more != 0; --more)
+        text += *rc::gen::element(' ', '\t', '\r', '\v', '\f');
+    return text;
+}
+
+/// A text of these policies, as somebody might write it.
+std::string draw_lines(std::vector<named_policy> const& policies) {
+    std::string text = *rc::gen::element<std::string>("", "\xef\xbb\xbf");
+    for (named_policy const& each : policies) {
+        for (int more = *between(0, 2); more != 0; --more)
+            text += draw_white_space() + *rc::gen::element<std::string>("", "# a = celery", "#") + '\n';
+        text += draw_white_space() + each.name + draw_white_space() + '=' + draw_white_space() +
+                to_string(each.policy) + draw_white_space() + '\n';
+    }
+    if (*rc::gen::arbitrary<bool>())
+        text.pop_back();
+    return text;
+}
+
 /// None if the text is refused.
 std::optional<retry_policy> read(std::string const& text) {
     try {
@@ -217,6 +261,44 @@ RC_GTEST_PROP(policy_text_properties, every_number_is_read_as_it_was_written, ()
     double const sigma = *any_amount();
     jitter const read = parse_policy(to_string(log_normal_jitter(sigma))).settings().jitter;
     RC_ASSERT(std::get<detail::log_normal_jitter_kind>(read.kind()).sigma == sigma);
+}
+
+RC_GTEST_PROP(policy_text_properties, a_book_has_the_policies_that_were_written, ()) {
+    std::vector<named_policy> const written = draw_policies();
+    policy_book const book(draw_lines(written));
+    std::size_t next = 0;
+    book.for_each([&](std::string const& name, retry_policy const& policy) {
+        RC_ASSERT(next != written.size());
+        RC_ASSERT(name == written[next].name);
+        RC_ASSERT(to_string(policy) == to_string(written[next].policy));
+        RC_ASSERT(to_string(book[name]) == to_string(policy));
+        ++next;
+    });
+    RC_ASSERT(next == written.size());
+}
+
+// A cut may leave a policy out, or change the last one, and nothing else.
+RC_GTEST_PROP(policy_text_properties, a_book_without_its_end_is_refused_or_has_the_first_policies, ()) {
+    std::vector<named_policy> const written = draw_policies();
+    std::string const text = draw_lines(written);
+    std::string const half = text.substr(0, *between<std::size_t>(0, text.size()));
+    try {
+        std::vector<named_policy> const read = parse_policies(half);
+        RC_ASSERT(read.size() <= written.size());
+        for (std::size_t i = 0; i + 1 < read.size(); ++i)
+            RC_ASSERT(to_string(read[i].policy) == to_string(written[i].policy));
+        RC_ASSERT(read.back().name == written[read.size() - 1].name);
+    } catch (policy_syntax_error const& fault) {
+        RC_ASSERT(fault.position() <= half.size());
+        RC_ASSERT(fault.line() >= 1 && fault.column() >= 1);
+    }
+    policy_book book(written);
+    try {
+        book.reload(half);
+        RC_ASSERT(parse_policies(half).size() == written.size());
+    } catch (policy_syntax_error const&) {
+        RC_ASSERT(to_string(book[written.front().name]) == to_string(written.front().policy));
+    }
 }
 
 RC_GTEST_PROP(policy_text_properties, a_changed_text_is_refused_or_read_like_any_other, ()) {

@@ -8,7 +8,7 @@ fault(metrics_put_a_bound_above src/observe/buckets.hpp
 fault(labels_escape_what_is_escaped src/observe/labels.cpp
     [[if (c == '\\' && (next == "\\" || next == "\"" || next == "n"))]] [[if (false)]])
 
-fault(labels_may_be_beyond_unicode src/observe/labels.cpp
+fault(labels_may_be_beyond_unicode src/text/utf_8.cpp
     [[first == 0xf4 ? 0x8f : 0xbf]] [[0xbf]])
 
 fault(story_calls_what_is_abandoned_a_success src/policy/machine_story.cpp

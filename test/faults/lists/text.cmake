@@ -26,3 +26,26 @@ fault(json_escapes_no_slash src/text/policy_json.cpp
 
 fault(json_takes_false_for_true src/text/policy_json.cpp
     [[    else if (!from.get_bool())]] [[    else if (!from.is_bool())]])
+
+fault(lines_count_bytes_as_columns src/text/policy_lines.cpp
+    [[(static_cast<unsigned char>(c) & 0xc0) != 0x80]] [[(static_cast<unsigned char>(c) & 0xc0) != 0x100]])
+
+fault(lines_take_a_name_twice src/text/policy_lines.cpp
+    [[        names_.insert(name_before(line));]] [[]])
+
+fault(lines_take_a_text_without_policies src/text/policy_lines.cpp
+    [[        if (found_.empty())
+            fail_in_lines(]] [[        if (text_.size() > 4096)
+            fail_in_lines(]])
+
+fault(book_removes_policies src/text/policy_book.cpp
+    [[            if (!next->find(each.name))]] [[            if (next->all()->empty() && !next->find(each.name))]])
+
+fault(book_frees_what_is_read src/text/published.hpp
+    [[        wait_for_readers(side);]] [[]])
+
+fault(book_leaves_readers_on_their_side src/text/published.hpp
+    [[        side_.store(other);]] [[]])
+
+fault(json_keeps_the_last_of_two_policies src/text/policy_json_file.cpp
+    [[    if (keys.size() == 1)]] [[    if (keys.size() == 2)]])

@@ -1,4 +1,4 @@
-#include "repeated_key.hpp"
+#include "text/policy_json_keys.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-namespace asio_retry::tool {
+namespace asio_retry::detail {
 namespace {
 
 /// The handler of a basic_parser.
@@ -81,4 +81,4 @@ std::vector<std::string> repeated_key(std::string_view json) {
     return reader.handler().repeated();
 }
 
-} // namespace asio_retry::tool
+} // namespace asio_retry::detail

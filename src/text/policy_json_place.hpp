@@ -1,0 +1,30 @@
+#pragma once
+
+#include "text/term.hpp"
+
+#include <asio_retry/retry_policy.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/string_view.hpp>
+#include <boost/json/value.hpp>
+
+#include <string_view>
+
+namespace asio_retry::detail {
+
+// What reads one policy and what reads several have in common.
+
+inline std::string_view view_of(boost::json::string_view text) {
+    return {text.data(), text.size()};
+}
+
+/// The place of a value in an object (RFC 6901).
+text_position within(text_position const& at, std::string_view key);
+
+[[noreturn]] void fail_expecting_json(text_position const& at, std::string_view expected,
+                                      boost::json::value const& found, std::string_view question = {});
+
+/// Makes a policy of an object that is there.
+retry_policy policy_from_object(boost::json::object const& from, text_position const& at);
+
+} // namespace asio_retry::detail

@@ -1,0 +1,195 @@
+#include <asio_retry/policy_book.hpp>
+
+#include "support/message_of.hpp"
+
+#include <asio_retry/profiles.hpp>
+#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace asio_retry::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+
+constexpr std::string_view two = "orders = max_attempts(5)\nsearch = max_attempts(7)\n";
+
+std::optional<std::uint64_t> attempts(retry_policy const& policy) {
+    return policy.settings().max_attempts;
+}
+
+/// What the reload says; the policies must then be as before.
+std::string refusal(policy_book& book, std::string_view text) {
+    auto const present = [&] {
+        std::string all;
+        book.for_each([&](std::string const& name, retry_policy const& policy) {
+            all += name + " = " + to_string(policy) + '\n';
+        });
+        return all;
+    };
+    std::string const before = present();
+    std::string const said = complaint_of<policy_syntax_error>([&] { return (book.reload(text), 0); });
+    EXPECT_EQ(present(), before) << text;
+    return said;
+}
+
+static_assert(!std::is_copy_constructible_v<policy_book>);
+static_assert(noexcept(std::declval<policy_book const&>().find("")));
+
+TEST(policy_book, has_policies_by_name) {
+    policy_book const book(two);
+    EXPECT_EQ(attempts(book["orders"]), 5u);
+    EXPECT_EQ(attempts(book["search"]), 7u);
+    EXPECT_EQ(attempts(book.find("search").value()), 7u);
+    EXPECT_EQ(book.find("checkout"), std::nullopt);
+}
+
+TEST(policy_book, names_a_similar_policy_where_there_is_none) {
+    policy_book const book(two);
+    auto const fault = [&](std::string_view name) {
+        return complaint_of<std::out_of_range>([&] { return book[name]; });
+    };
+    EXPECT_EQ(fault("order"), "asio_retry: policy_book: no policy 'order'; did you mean orders?");
+    EXPECT_EQ(fault("Search"), "asio_retry: policy_book: no policy 'Search'; did you mean search?");
+    EXPECT_EQ(fault("checkout\x1b"), "asio_retry: policy_book: no policy 'checkout\\x1b'");
+    EXPECT_EQ(fault(""), "asio_retry: policy_book: no policy ''");
+}
+
+TEST(policy_book, lists_its_policies_in_the_order_of_the_text) {
+    policy_book const book("z = celery\na = max_attempts(2)\nm = grpc");
+    std::vector<std::string> names;
+    book.for_each([&](std::string const& name, retry_policy const&) { names.push_back(name); });
+    EXPECT_THAT(names, ElementsAre("z", "a", "m"));
+}
+
+TEST(policy_book, is_not_made_of_a_text_with_a_fault) {
+    EXPECT_EQ(complaint_of<policy_syntax_error>([] { return std::make_unique<policy_book>("a = celery\nb"); }),
+              "asio_retry: at line 2, column 1: expected 'name = policy', found 'b'");
+}
+
+TEST(policy_book, is_made_of_policies_with_gates) {
+    auto const budget = std::make_shared<retry_budget>();
+    std::vector<named_policy> policies = parse_policies(two);
+    for (named_policy& each : policies)
+        each.policy = each.policy.gate(budget);
+    policy_book book(policies);
+    EXPECT_EQ(book["orders"].settings().gate, budget);
+    book.reload(two);
+    EXPECT_EQ(book["orders"].settings().gate, nullptr);
+    EXPECT_EQ(book["orders"].gate(budget).settings().gate, budget);
+    book.reload(policies);
+    EXPECT_EQ(book["search"].settings().gate, budget);
+}
+
+TEST(policy_book, refuses_a_list_with_faults) {
+    auto const fault = [](std::vector<named_policy> const& policies) {
+        policy_book book(two);
+        std::string const said = complaint_of<policy_syntax_error>([&] { return (book.reload(policies), 0); });
+        EXPECT_EQ(complaint_of<policy_syntax_error>([&] { return std::make_unique<policy_book>(policies); }),
+                  said);
+        return said;
+    };
+    std::string const at = "asio_retry: at a list of policies: ";
+    EXPECT_EQ(fault({}), at + "expected a policy, found none");
+    EXPECT_EQ(fault({{"a", {}}, {"b", {}}, {"a", {}}}), at + "a second policy with the name 'a'");
+    EXPECT_EQ(fault({{"", {}}}), at + "expected a name of at least one character, found none");
+    EXPECT_EQ(fault({{"a\xff", {}}}),
+              at + "expected a name of UTF-8 without control characters, found 'a\\xff'");
+}
+
+TEST(policy_book, decision_70_replaces_all_policies) {
+    policy_book book(two);
+    book.reload("search = max_attempts(2)\ncheckout = max_attempts(3)\norders = max_attempts(4)");
+    EXPECT_EQ(attempts(book["orders"]), 4u);
+    EXPECT_EQ(attempts(book["search"]), 2u);
+    EXPECT_EQ(attempts(book["checkout"]), 3u);
+}
+
+TEST(policy_book, decision_70_keeps_all_policies_if_the_text_has_a_fault) {
+    policy_book book(two);
+    EXPECT_EQ(refusal(book, "orders = max_attempts(9)\nsearch = max_attempts(O)\n"),
+              "asio_retry: at line 2, column 23: expected a value, found 'O'");
+    EXPECT_EQ(refusal(book, "orders = max_attempts(9)\nsearch max_attempts(2)\n"),
+              "asio_retry: at line 2, column 1: expected 'name = policy', found 'search max_attempts(2)'");
+}
+
+TEST(policy_book, decision_70_keeps_all_policies_if_the_text_is_empty) {
+    policy_book book(two);
+    EXPECT_EQ(refusal(book, ""), "asio_retry: at line 1, column 1: expected 'name = policy', found the end");
+    for (std::string_view const text : {" \n", "# orders = max_attempts(5)\n", "\xef\xbb\xbf"})
+        EXPECT_THAT(refusal(book, text), EndsWith("expected 'name = policy', found the end"));
+    EXPECT_THAT(refusal(book, std::string(4096, '\0')), testing::HasSubstr("line 1, column 1"));
+}
+
+TEST(policy_book, decision_70_removes_no_policy) {
+    policy_book book(two);
+    EXPECT_EQ(refusal(book, "orders = max_attempts(9)\n"),
+              "asio_retry: at line 2, column 1: expected a policy 'search', because a reload removes none");
+    EXPECT_THAT(refusal(book, "search = max_attempts(9)\nOrders = celery"),
+                testing::HasSubstr("line 2, column 16: expected a policy 'orders'"));
+}
+
+// What remains of the last line is a policy only where an item has just ended.
+TEST(policy_book, decision_70_notices_a_text_without_its_end) {
+    std::string const text = "orders = max_attempts(3)\nsearch = constant(1s) max_attempts(2)\n";
+    std::vector<std::string> taken; // the last line of each
+    for (std::size_t length = 0; length != text.size(); ++length) {
+        policy_book book(two);
+        std::string const half = text.substr(0, length);
+        if (complaint_of<policy_syntax_error>([&] { return (book.reload(half), 0); }) == "none")
+            taken.push_back(half.substr(half.rfind('\n') + 1));
+        else
+            EXPECT_EQ(attempts(book["orders"]), 5u);
+    }
+    EXPECT_THAT(taken, ElementsAre("search = constant(1s)", "search = constant(1s) ",
+                                   "search = constant(1s) max_attempts(2)"));
+}
+
+TEST(policy_book, decision_70_leaves_operations_their_policies) {
+    retry_policy kept;
+    {
+        policy_book book("a = constant(1s) no_jitter() max_attempts(5)");
+        kept = book["a"];
+        book.reload("a = constant(2s) no_jitter() max_attempts(2)");
+        EXPECT_EQ(attempts(book["a"]), 2u);
+    }
+    EXPECT_EQ(to_string(kept), "constant(value=1s) no_jitter() max_attempts(5)");
+}
+
+TEST(policy_book, decision_70_forgets_the_policies_that_nobody_has) {
+    auto gate = std::make_shared<retry_budget>();
+    std::weak_ptr<retry_budget> const seen = gate;
+    policy_book book({{"a", retry_policy().gate(std::move(gate))}});
+    {
+        retry_policy const kept = book["a"];
+        book.reload("a = celery");
+        EXPECT_FALSE(seen.expired());
+    }
+    EXPECT_TRUE(seen.expired());
+}
+
+TEST(policy_book, may_be_reloaded_while_its_policies_are_listed) {
+    policy_book book(two);
+    std::vector<std::optional<std::uint64_t>> seen;
+    book.for_each([&](std::string const&, retry_policy const& policy) {
+        book.reload("search = max_attempts(2)\norders = max_attempts(3)");
+        seen.push_back(attempts(policy));
+    });
+    EXPECT_THAT(seen, ElementsAre(5u, 7u));
+    EXPECT_EQ(attempts(book["orders"]), 3u);
+}
+
+} // namespace
+} // namespace asio_retry::test
