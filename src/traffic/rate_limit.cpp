@@ -5,7 +5,7 @@
 #include <asio_retry/error.hpp>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 
 namespace asio_retry {
 namespace {
@@ -28,31 +28,35 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
 
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
     : interval_(interval_of(n, per))
-    , tolerance_(tolerance_of(burst, interval_)) {
-    free_.reserve(most_free);
-}
+    , tolerance_(tolerance_of(burst, interval_)) {}
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
-    time_point begins = now;
-    if (auto const free = take_free(now)) {
-        begins = *free;
-    } else {
-        begins = std::max(now, saturating_add(arrival_, -tolerance_));
+    std::optional<time_point> const free = take_free(now);
+    time_point const begins = std::max(now, free ? *free : saturating_add(arrival_, -tolerance_));
+    if (!free)
         arrival_ = saturating_add(std::max(begins, arrival_), interval_);
+    if (begins == now && now >= at_once_) {
+        at_once_ = now;
+        after_at_once_ = free ? (time_point::min)() : arrival_;
     }
     admission answer{begins, error::rate_limited};
     answer.reserved = begins > now;
     return answer;
 }
 
-/// A time that has passed is lost: what follows it was planned for later times.
+/// The slot of the last attempt, if it did not follow an idle time.
+time_point rate_limit::last_slot() const noexcept {
+    return saturating_add(saturating_add(arrival_, -interval_), -tolerance_);
+}
+
+/// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
+/// slot that has passed is lost, since those that follow have their times.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     while (!free_.empty()) {
-        std::ranges::pop_heap(free_, std::greater<>());
-        time_point const earliest = free_.back();
-        free_.pop_back();
-        if (earliest >= now)
+        time_point const earliest = *free_.begin();
+        free_.erase(free_.begin());
+        if (saturating_add(earliest, tolerance_) >= now)
             return earliest;
     }
     return std::nullopt;
@@ -62,10 +66,27 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
     if (!end.is_unbegun)
         return;
     std::lock_guard const lock(mutex_);
-    if (free_.size() == most_free)
-        return;
-    free_.push_back(end.now); // the memory is reserved
-    std::ranges::push_heap(free_, std::greater<>());
+    if (end.now > at_once_) { // it was reserved
+        if (end.now == last_slot())
+            free_last();
+        else if (end.now < last_slot())
+            try {
+                free_.insert(end.now);
+            } catch (...) { // without memory it is lost
+            }
+    } else if (end.now == at_once_ && arrival_ == after_at_once_) {
+        free_last();
+        after_at_once_ = arrival_;
+    }
+}
+
+/// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.
+void rate_limit::free_last() noexcept {
+    arrival_ = saturating_add(arrival_, -interval_);
+    while (!free_.empty() && *free_.rbegin() == last_slot()) {
+        free_.erase(std::prev(free_.end()));
+        arrival_ = saturating_add(arrival_, -interval_);
+    }
 }
 
 } // namespace asio_retry

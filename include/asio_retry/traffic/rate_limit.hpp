@@ -2,12 +2,11 @@
 
 #include <asio_retry/retry_gate.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string_view>
-#include <vector>
 
 namespace asio_retry {
 
@@ -38,16 +37,20 @@ public:
     bool measures_time() const noexcept override { return true; }
 
 private:
-    static constexpr std::size_t most_free = 1024; // further times that are given back are lost
-
+    time_point last_slot() const noexcept;
     std::optional<time_point> take_free(time_point now) noexcept;
+    void free_last() noexcept;
 
     duration const interval_;  // T, rounded up
     duration const tolerance_; // (burst - 1) T
 
+    // Each attempt has a slot: a slot is T after the one before, and an attempt begins in its slot or up to the
+    // tolerance later. The next slot is that of TAT less the tolerance.
     std::mutex mutex_;
-    time_point arrival_ = (time_point::min)(); // TAT
-    std::vector<time_point> free_;             // times that were given back, the earliest first in this heap
+    time_point arrival_ = (time_point::min)();       // TAT
+    time_point at_once_ = (time_point::min)();       // the latest time at which an attempt began at once
+    time_point after_at_once_ = (time_point::min)(); // TAT when it had the last slot
+    std::set<time_point> free_;                      // slots before the last that were given back
 };
 
 } // namespace asio_retry

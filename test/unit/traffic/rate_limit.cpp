@@ -8,12 +8,12 @@
 #include "support/machine_script.hpp"
 #include "support/split_mix_64.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <limits>
-#include <set>
-#include <sstream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -84,36 +84,92 @@ TEST(rate_limit, refuses_what_makes_no_sense) {
     EXPECT_EQ(refusal(1u, saturating_duration::max(), std::numeric_limits<std::uint32_t>::max()), "");
 }
 
+/// Whether attempts that begin at these times conform, by the definition.
+bool conform(std::vector<time_point> begun, std::uint32_t burst) {
+    std::ranges::sort(begun);
+    time_point arrival = begun.front(); // the theoretical one
+    for (time_point const at : begun) {
+        if (at < arrival - (burst - 1) * 100ms)
+            return false;
+        arrival = std::max(at, arrival) + 100ms;
+    }
+    return true;
+}
+
 // Over any time, no more begin than the rate and the burst allow, whatever is given back.
 TEST(rate_limit, decision_69_is_never_exceeded) {
     split_mix_64 random{1};
-    for (int round = 0; round != 200; ++round) {
+    for (int round = 0; round != 300; ++round) {
         auto const burst = static_cast<std::uint32_t>(1 + random.up_to(4));
         rate_limit limit(10, 1s, burst);
         std::vector<time_point> begun, held;
         time_point now = noon;
+        std::uint64_t const load = 50 + random.up_to(200);
         for (int i = 0; i != 300; ++i) {
-            now += std::chrono::milliseconds(random.up_to(150));
+            now += std::chrono::milliseconds(random.up_to(load));
             std::erase_if(held, [&](time_point at) {
                 if (at > now)
                     return false;
                 begun.push_back(at);
                 return true;
             });
-            if (!held.empty() && random.up_to(3) == 0) {
+            if (!held.empty() && random.up_to(2) == 0) {
                 std::size_t const which = random.up_to(held.size() - 1);
                 limit.on_end(detail::unbegun(1, held[which]));
                 held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
                 continue;
             }
             admission const answer = limit.admit(1, now);
-            (answer.reserved ? held : begun).push_back(answer.until);
+            if (answer.reserved)
+                held.push_back(answer.until);
+            else if (random.up_to(5) == 0)
+                limit.on_end(detail::unbegun(1, now));
+            else
+                begun.push_back(now);
         }
-        std::ranges::sort(begun);
-        for (std::size_t i = 0; i + burst < begun.size(); ++i)
-            ASSERT_GE(begun[i + burst] - begun[i], 100ms)
-                << "burst " << burst << ", round " << round << ", attempt " << i;
+        ASSERT_TRUE(conform(begun, burst)) << "burst " << burst << ", round " << round;
     }
+}
+
+TEST(rate_limit, decision_69_times_that_are_given_back_in_any_order_are_as_if_never_asked_for) {
+    split_mix_64 random{1};
+    for (std::uint32_t const burst : {1u, 3u}) {
+        for (int order = 0; order != 3; ++order) {
+            rate_limit limit(10, 1s, burst);
+            std::vector<time_point> held;
+            for (std::uint32_t i = 0; i != 10'000 + burst; ++i)
+                if (admission const answer = limit.admit(1, noon); answer.reserved)
+                    held.push_back(answer.until);
+            if (order == 1)
+                std::ranges::reverse(held);
+            for (std::size_t i = held.size(); order == 2 && i > 1; --i)
+                std::swap(held[i - 1], held[random.up_to(i - 1)]);
+            for (time_point const at : held)
+                limit.on_end(detail::unbegun(1, at));
+            EXPECT_EQ(wait_at(limit, noon + 50ms), 50ms) << "burst " << burst << ", order " << order;
+        }
+    }
+}
+
+TEST(rate_limit, decision_69_an_attempt_that_does_not_begin_at_once_after_all_leaves_its_time) {
+    rate_limit limit(10, 1s);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    limit.on_end(detail::unbegun(1, noon));
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 100ms);
+    limit.on_end(detail::unbegun(1, noon));
+    EXPECT_EQ(wait_at(limit, noon + 1ms), 199ms) << "another has been planned for after it";
+}
+
+// Such a client may find no time for ever, if a refused attempt kept its own.
+TEST(rate_limit, decision_69_who_polls_gets_the_rate) {
+    auto const limit = std::make_shared<rate_limit>(10, 1s);
+    int begun = 0;
+    for (int i = 0; i != 1000; ++i) {
+        machine_script script(retry_policy().max_attempts(1).gate(limit), noon + i * 7ms);
+        begun += script.start().what == retry_action::kind::attempt;
+    }
+    EXPECT_EQ(begun, 67) << "one each 105 ms";
 }
 
 TEST(rate_limit, operations_wait_for_their_times) {
