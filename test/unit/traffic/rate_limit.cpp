@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/attempt_ends.hpp"
+#include "support/csv.hpp"
 #include "support/gate_values.hpp"
 #include "support/machine_script.hpp"
 #include "support/split_mix_64.hpp"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,6 +40,27 @@ TEST(rate_limit, decision_69_gives_each_attempt_a_time_of_its_own) {
     EXPECT_EQ(wait_at(limit, noon + 450ms), 50ms);
     EXPECT_EQ(wait_at(limit, noon + 10s), 0ms);
     EXPECT_EQ(wait_at(limit, noon + 10s), 100ms) << "an idle time is not made up for";
+}
+
+// A policy that polls gives the time of a refused attempt back at once, as an operation does that ends.
+TEST(golden, decision_69_rate_limit_is_the_virtual_scheduling_of_i_371) {
+    std::vector<csv_row> const rows = read_csv("gcra.csv");
+    ASSERT_EQ(rows.size(), 2400u);
+    std::optional<rate_limit> limit;
+    std::string script;
+    for (csv_row const& row : rows) {
+        std::string const its = row.at("way") + ' ' + row.at("n") + ' ' + row.at("per") + ' ' + row.at("burst");
+        if (its != script)
+            limit.emplace(static_cast<std::uint32_t>(std::stoul(row.at("n"))),
+                          duration(std::stoll(row.at("per"))),
+                          static_cast<std::uint32_t>(std::stoul(row.at("burst"))));
+        script = its;
+        time_point const asked = noon + duration(std::stoll(row.at("asked")));
+        time_point const begins = noon + duration(std::stoll(row.at("begins")));
+        ASSERT_EQ(asked + wait_at(*limit, asked), begins) << script << ", asked " << row.at("asked");
+        if (begins > asked && (row.at("way") == "polls" || row.at("left") == "1"))
+            limit->on_end(detail::unbegun(1, begins));
+    }
 }
 
 TEST(rate_limit, lets_a_burst_begin_at_once) {
