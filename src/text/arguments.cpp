@@ -1,7 +1,7 @@
 #include "text/arguments.hpp"
 
 #include "policy/enumerator_name.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 
@@ -11,10 +11,14 @@ namespace asio_retry::detail {
 namespace {
 
 std::string_view name_of(parameter_kind kind) {
-    static constexpr std::string_view names[] = {
-        "a duration such as 500ms",         "a number", "a whole number", "true or false", "a backoff",
-        "a kind of failure such as timeout"};
-    return enumerator_name<parameter_kind::a_failure_kind>(names, kind, "");
+    static constexpr std::string_view names[] = {"a duration such as 500ms",
+                                                 "a number",
+                                                 "a whole number",
+                                                 "true or false",
+                                                 "a backoff",
+                                                 "a kind of failure such as timeout",
+                                                 "high, normal or low"};
+    return enumerator_name<parameter_kind::a_priority>(names, kind, "");
 }
 
 bool is_of(parameter_kind kind, argument const& a) {
@@ -28,6 +32,8 @@ bool is_of(parameter_kind kind, argument const& a) {
         return std::holds_alternative<bool>(a.value);
     case parameter_kind::a_failure_kind:
         return std::holds_alternative<failure_kind>(a.value);
+    case parameter_kind::a_priority:
+        return std::holds_alternative<request_priority>(a.value);
     case parameter_kind::a_backoff:
         break;
     }
@@ -53,6 +59,8 @@ std::string hint_for(parameter_kind kind, argument const& a) {
     }
     if (kind == parameter_kind::a_failure_kind && !a.quoted.empty())
         return did_you_mean(a.quoted, failure_kind_names);
+    if (kind == parameter_kind::a_priority && !a.quoted.empty())
+        return did_you_mean(a.quoted, request_priority_names);
     return is_quoted(kind, a) ? "; write it without quotation marks" : "";
 }
 

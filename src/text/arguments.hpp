@@ -13,7 +13,15 @@
 
 namespace asio_retry::detail {
 
-enum class parameter_kind { a_duration, a_number, a_whole_number, a_flag, a_backoff, a_failure_kind };
+enum class parameter_kind {
+    a_duration,
+    a_number,
+    a_whole_number,
+    a_flag,
+    a_backoff,
+    a_failure_kind,
+    a_priority
+};
 
 struct parameter {
     std::string_view name; ///< empty: none
@@ -40,6 +48,9 @@ public:
     bool flag(std::string_view name) const { return std::get<bool>(find(name)->value); }
     term const& inner(std::string_view name) const { return std::get<term>(find(name)->value); }
     failure_kind kind(std::string_view name) const { return std::get<failure_kind>(find(name)->value); }
+    request_priority priority(std::string_view name) const {
+        return std::get<request_priority>(find(name)->value);
+    }
 
     std::vector<duration> const& list() const { return list_; }
     std::vector<failure_kind> const& kinds() const { return kinds_; }

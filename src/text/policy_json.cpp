@@ -1,7 +1,7 @@
 #include <asio_retry/policy_json.hpp>
 
 #include "text/build.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/grpc_status_codes.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
@@ -54,15 +54,13 @@ text_position within(text_position const& at, std::size_t index) {
     fail_expecting(at, expected, shown_json(found), question);
 }
 
-/// Reads the text as a kind of failure or a duration, if it is one.
+/// Reads the text as a kind of failure, a priority or a duration, if it is one.
 void read_string(argument& to, std::string_view text) {
     to.value = stand_in();
     if (text.starts_with('<'))
         return;
-    if (auto const kind = failure_kind_named(text)) {
-        to.value = *kind;
+    if (read_enumerator(to, text))
         return;
-    }
     try {
         to.value = read_duration(text, to.at);
     } catch (policy_syntax_error const&) { // the parameter decides what is wrong with it
@@ -175,7 +173,8 @@ json::value to_json(argument const& written) {
                 return value;
             } else if constexpr (std::is_same_v<Value, stand_in>) {
                 return json::string('<' + value.of + '>');
-            } else if constexpr (std::is_same_v<Value, failure_kind>) {
+            } else if constexpr (std::is_same_v<Value, failure_kind> ||
+                                 std::is_same_v<Value, request_priority>) {
                 return json::string(text_of(value));
             } else {
                 json::object inner;

@@ -1,7 +1,7 @@
 #include <asio_retry/policy_text.hpp>
 
 #include "text/build.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/number.hpp"
 #include "text/shown_text.hpp"
 #include "text/term.hpp"
@@ -23,7 +23,7 @@ std::string text_of_value(argument const& written) {
                 return value ? "true" : "false";
             else if constexpr (std::is_same_v<Value, stand_in>)
                 return '<' + value.of + '>';
-            else if constexpr (std::is_same_v<Value, failure_kind>)
+            else if constexpr (std::is_same_v<Value, failure_kind> || std::is_same_v<Value, request_priority>)
                 return std::string(text_of(value));
             else
                 return to_text(value);

@@ -4,6 +4,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/gate_waiter.hpp>
 
 #include <cstddef>
 #include <string>
@@ -51,7 +52,7 @@ struct stand_in {
 
 struct argument {
     std::string name; ///< empty if the argument is given by position
-    std::variant<number_word, duration, bool, stand_in, term, failure_kind> value;
+    std::variant<number_word, duration, bool, stand_in, term, failure_kind, request_priority> value;
     std::string word = {};      ///< the value as found, for messages
     text_position at = {};      ///< of the value
     text_position name_at = {}; ///< of the value if there is no name

@@ -130,6 +130,8 @@ retry_policy draw_policy() {
     if (is_set())
         policy = policy.wait_when_refused();
     if (is_set())
+        policy = policy.priority(request_priority(*between(0, 2)));
+    if (is_set())
         policy = policy.pushback_limit(*any_delay(), over_limit(*between(0, 2)));
     if (is_set())
         policy = policy.pushback_spread(*between(0, 1000) / 1000.0);
@@ -172,6 +174,7 @@ RC_GTEST_PROP(policy_text_properties, what_is_written_reads_as_the_same_policy, 
     RC_ASSERT(a.retry_if.index() == b.retry_if.index());
     RC_ASSERT(a.clamp == b.clamp);
     RC_ASSERT(a.wait_when_refused == b.wait_when_refused);
+    RC_ASSERT(a.priority == b.priority);
     RC_ASSERT(a.pushback_limit == b.pushback_limit);
     RC_ASSERT(a.over_pushback_limit == b.over_pushback_limit);
     RC_ASSERT(a.pushback_spread == b.pushback_spread);

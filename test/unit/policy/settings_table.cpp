@@ -73,6 +73,7 @@ std::map<std::string, std::string> defaults() {
         {"nested_in", s.is_nested ? "set" : "none"},
         {"gate", presence(s.gate)},
         {"wait_when_refused", flag(s.wait_when_refused)},
+        {"priority", "`request_priority::" + std::string(to_string(s.priority)) + "`"},
         {"classify", s.classify ? "set" : "`asio_retry::classify`"},
         {"pushback_limit",
          s.pushback_limit == std::chrono::minutes(1) && s.over_pushback_limit == over_limit::stop
@@ -169,7 +170,7 @@ named_options options_of_the_page() {
 
 TEST(settings_table, has_the_options_of_all_gates_with_their_defaults) {
     auto const all = options_of_the_headers();
-    EXPECT_EQ(all.size(), 12u);
+    EXPECT_EQ(all.size(), 13u);
     EXPECT_THAT(options_of_the_page(), testing::ContainerEq(all));
 }
 
