@@ -16,6 +16,7 @@
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/format.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
@@ -53,6 +54,7 @@
 #include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/share_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
