@@ -16,9 +16,11 @@
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retrying.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/idempotency_key.hpp>
 #include <asio_retry/traffic/latency_quantile.hpp>
 #include <asio_retry/traffic/overload_advisor.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -27,6 +29,7 @@
 
 #include <boost/asio.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -37,8 +40,10 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
