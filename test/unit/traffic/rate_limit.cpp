@@ -1,6 +1,7 @@
 #include <asio_retry/traffic/rate_limit.hpp>
 
 #include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -173,6 +174,7 @@ TEST(rate_limit, decision_69_times_that_are_given_back_in_any_order_are_as_if_ne
             for (time_point const at : held)
                 limit.on_end(detail::unbegun(1, at));
             EXPECT_EQ(wait_at(limit, noon + 50ms), 50ms) << "burst " << burst << ", order " << order;
+            EXPECT_EQ(wait_at(limit, noon + 5050ms), 0ms) << "burst " << burst << ", order " << order;
         }
     }
 }
@@ -258,6 +260,17 @@ TEST(rate_limit, decision_69_a_time_is_given_back_as_it_was_reserved) {
     EXPECT_EQ(wait_at(gate->limit, noon + 104ms), 0ms) << "nobody has begun since noon";
     EXPECT_THAT(script.wake(1203ms), is_attempt());
     EXPECT_EQ(wait_at(gate->limit, noon + 1204ms), 99ms);
+}
+
+TEST(rate_limit, decision_69_all_gates_give_a_reserved_time_back_when_a_later_one_refuses) {
+    auto const gate = std::make_shared<noting_limit>();
+    auto const breaker = std::make_shared<circuit_breaker>();
+    auto const both = all_gates({gate, breaker});
+    EXPECT_TRUE(!both->admit(1, noon).reserved);
+    breaker->isolate();
+    EXPECT_EQ(both->admit(1, noon).refusal, error::circuit_open);
+    EXPECT_THAT(gate->returned, testing::ElementsAre(noon + 100ms));
+    EXPECT_EQ(wait_at(gate->limit, noon), 100ms);
 }
 
 // Such a time is of another gate.
