@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/stop_reason.hpp>
@@ -9,8 +10,8 @@
 #include <string_view>
 #include <version>
 
-// For std::format, if the standard library has it: the text of `to_string` for events, policies, reasons, kinds
-// and states of breakers, with the format of a text, such as `{:>20}`.
+// For std::format, if the standard library has it: the text of `to_string` for events, policies, reasons,
+// kinds, states of breakers and priorities, with the format of a text, such as `{:>20}`.
 
 #if defined(__cpp_lib_format)
 #include <format>
@@ -42,4 +43,7 @@ struct std::formatter<asio_retry::failure_kind> : asio_retry::detail::text_forma
 template <>
 struct std::formatter<asio_retry::breaker_state>
     : asio_retry::detail::text_formatter<asio_retry::breaker_state> {};
+template <>
+struct std::formatter<asio_retry::request_priority>
+    : asio_retry::detail::text_formatter<asio_retry::request_priority> {};
 #endif

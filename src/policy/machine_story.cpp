@@ -166,6 +166,7 @@ bool retry_machine::ask_later_gates(time_point now) noexcept {
     if (answer.until <= now)
         return true;
     is_admitted_ = false;
+    story_->is_reserved = false;
     refuse(refuser, answer, now, now);
     return false;
 }
@@ -200,7 +201,8 @@ retry_machine::ask_choosers(time_point now, std::string_view& refuser) noexcept 
         for (auto* earlier = observer_; earlier != one; earlier = earlier->next)
             earlier->on_attempt_end(detail::unbegun(number, now));
         if (gate)
-            gate->on_end(detail::unbegun(number, now));
+            gate->on_end(
+                detail::unbegun(number, is_admitted_ && story_->is_reserved ? story_->held_until : now));
         break;
     }
     return answer;

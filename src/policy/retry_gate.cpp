@@ -1,7 +1,10 @@
 #include <asio_retry/retry_gate.hpp>
 
+#include "policy/enumerator_name.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <ostream>
 #include <utility>
 
 namespace asio_retry {
@@ -102,6 +105,15 @@ private:
 };
 
 } // namespace
+
+std::string_view to_string(request_priority rank) noexcept {
+    static constexpr std::string_view names[] = {"low", "normal", "high"};
+    return detail::enumerator_name<request_priority::high>(names, rank, "unknown request_priority");
+}
+
+std::ostream& operator<<(std::ostream& out, request_priority rank) {
+    return out << to_string(rank);
+}
 
 retry_gate::~retry_gate() = default;
 

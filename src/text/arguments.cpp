@@ -1,7 +1,7 @@
 #include "text/arguments.hpp"
 
 #include "policy/enumerator_name.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 
@@ -60,7 +60,7 @@ std::string hint_for(parameter_kind kind, argument const& a) {
     if (kind == parameter_kind::a_failure_kind && !a.quoted.empty())
         return did_you_mean(a.quoted, failure_kind_names);
     if (kind == parameter_kind::a_priority && !a.quoted.empty())
-        return did_you_mean(a.quoted, priority_names);
+        return did_you_mean(a.quoted, request_priority_names);
     return is_quoted(kind, a) ? "; write it without quotation marks" : "";
 }
 

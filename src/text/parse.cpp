@@ -1,6 +1,6 @@
 #include "policy/duration_units.hpp"
 #include "text/build.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/shown_text.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 /// policy: (item (white-space item)*)?
 /// item: name ( (argument (, argument)*)? )
-/// argument: (name =)? (number | duration | true | false | kind of failure | item | <word>)
+/// argument: (name =)? (number | duration | true | false | kind of failure | priority | item | <word>)
 class policy_parser {
 public:
     explicit policy_parser(std::string_view text)
@@ -95,14 +95,13 @@ private:
         argument made{"", false, "", {begin}, {begin}};
         if (name == "true" || name == "false") {
             made.value = name == "true";
-        } else if (auto const kind = failure_kind_named(name)) {
-            made.value = *kind;
-        } else if (auto const rank = priority_named(name)) {
-            made.value = *rank;
+        } else if (read_enumerator(made, name)) {
+            // the parameter decides whether it fits
         } else if (!name.empty()) {
             skip_space();
             if (peek() != '(')
-                fail_expecting(made.at, "a value", name, did_you_mean(name, failure_kind_names));
+                fail_expecting(made.at, "a value", name,
+                               did_you_mean(name, failure_kind_names, request_priority_names));
             made.value = arguments_of(name, made.at);
             made.word = name;
             return made;

@@ -1,7 +1,7 @@
 #include <asio_retry/policy_json.hpp>
 
 #include "text/build.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/grpc_status_codes.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
@@ -57,14 +57,8 @@ void read_string(argument& to, std::string_view text) {
     to.value = stand_in();
     if (text.starts_with('<'))
         return;
-    if (auto const kind = failure_kind_named(text)) {
-        to.value = *kind;
+    if (read_enumerator(to, text))
         return;
-    }
-    if (auto const rank = priority_named(text)) {
-        to.value = *rank;
-        return;
-    }
     try {
         to.value = read_duration(text, to.at);
     } catch (policy_syntax_error const&) { // the parameter decides what is wrong with it

@@ -1,7 +1,7 @@
 #include <asio_retry/policy_text.hpp>
 
 #include "text/build.hpp"
-#include "text/failure_kinds.hpp"
+#include "text/enumerators.hpp"
 #include "text/number.hpp"
 #include "text/shown_text.hpp"
 #include "text/term.hpp"

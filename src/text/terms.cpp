@@ -176,7 +176,7 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
     list.add_if(s.retry_when_nested, "retry_when_nested");
     list.add_if(s.wait_when_refused, "wait_when_refused");
-    if (s.priority != defaults.priority)
+    if (s.priority != request_priority::normal)
         list.add("priority", s.priority);
     if (s.pushback_limit != defaults.pushback_limit || s.over_pushback_limit != defaults.over_pushback_limit)
         list.add(pushback_limit_of(s));

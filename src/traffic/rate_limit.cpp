@@ -71,7 +71,7 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
     if (end.now > at_once_) { // it was reserved
         if (end.now == last_slot())
             free_last();
-        else if (end.now < last_slot())
+        else if (end.now < last_slot() && elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
             try {
                 free_.insert(end.now);
             } catch (...) { // without memory it is lost

@@ -132,6 +132,8 @@ retry_policy draw_policy() {
     if (is_set())
         policy = policy.wait_when_refused().priority(request_priority::high);
     if (is_set())
+        policy = policy.priority(request_priority(*between(0, 2)));
+    if (is_set())
         policy = policy.pushback_limit(*any_delay(), over_limit(*between(0, 2)));
     if (is_set())
         policy = policy.pushback_spread(*between(0, 1000) / 1000.0);

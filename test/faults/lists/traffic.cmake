@@ -143,6 +143,59 @@ fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed
             return known;
 ]] [[]])
 
+# --- rate_limit
+
+fault(rate_limit_keeps_the_times_of_those_that_poll src/traffic/rate_limit.cpp
+    [[        if (end.now == last_slot())
+            free_last();
+        else if]] [[        if]])
+
+fault(rate_limit_frees_one_time_alone src/traffic/rate_limit.cpp
+    [[!free_.empty() && *free_.rbegin() == last_slot()]] [[false]])
+
+fault(rate_limit_gives_out_times_that_have_passed src/traffic/rate_limit.cpp
+    [[if (saturating_add(earliest, tolerance_) >= now)]] [[if (earliest != now - tolerance_)]])
+
+# --- queues
+
+fault(queue_serves_the_lowest_first src/traffic/concurrency_limit.cpp
+    [[    std::size_t rank = by_priority_.size() - 1;
+    while (by_priority_[rank].empty())
+        --rank;]] [[    std::size_t rank = 0;
+    while (by_priority_[rank].empty())
+        ++rank;]])
+
+fault(queue_hears_of_successes_alone include/asio_retry/traffic/concurrency_limit.hpp
+    [[        if (!is_update && queue_.size() == 0)]] [[        if (!is_update)]])
+
+fault(queue_grants_a_place_to_nobody include/asio_retry/traffic/concurrency_limit.hpp
+    [[        std::lock_guard const lock(mutex_);
+        if (waiter.is_granted())
+            return now;
+]] [[        std::lock_guard const lock(mutex_);
+]])
+
+fault(gates_behind_a_queue_are_not_asked src/policy/retry_gate.cpp
+    [[ask_from(at + 1, nullptr,]] [[ask_from(at + 2, nullptr,]])
+
+fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
+    [[gates_[--end]->on_end(detail::unbegun(number, std::max(now, reserved)));]] [[gates_[--end]->on_end(detail::unbegun(number, reserved > now ? now : reserved));]])
+
+fault(waiter_is_granted_for_ever include/asio_retry/gate_waiter.hpp
+    [[        answer_.store(answer::none);
+]] [[]])
+
+fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp
+    [[if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {]] [[if (!story_->is_reserved && is_early && !story_->waiter->is_decided()) {]])
+
+fault(machine_gives_a_late_time_back src/policy/machine_story.cpp
+    [[is_admitted_ && story_->is_reserved ? story_->held_until : now]] [[now]])
+
+fault(machine_ends_with_a_place src/policy/machine_story.cpp
+    [[    is_admitted_ = answer.until <= std::max(now, began_) || answer.reserved;
+]] [[    is_admitted_ = answer.reserved;
+]])
+
 # --- for servers
 
 fault(advisor_divides_before_it_compares src/traffic/overload_advisor.cpp

@@ -251,7 +251,7 @@ TEST(event_message, decision_49_an_event_is_one_line) {
     EXPECT_EQ(streamed(event), to_string(event));
 }
 
-TEST(event_message, decision_49_reasons_kinds_states_and_policies_are_written) {
+TEST(event_message, decision_49_reasons_kinds_states_priorities_and_policies_are_written) {
     EXPECT_EQ(streamed(stop_reason::attempts), "attempts");
     std::vector<std::string> kinds;
     for (int kind = 0; kind != 7; ++kind)
@@ -263,6 +263,10 @@ TEST(event_message, decision_49_reasons_kinds_states_and_policies_are_written) {
         states.push_back(streamed(static_cast<breaker_state>(state)));
     EXPECT_THAT(states,
                 testing::ElementsAre("closed", "open", "half_open", "isolated", "unknown breaker_state"));
+    std::vector<std::string> priorities;
+    for (int rank = 0; rank != 4; ++rank)
+        priorities.push_back(streamed(static_cast<request_priority>(rank)));
+    EXPECT_THAT(priorities, testing::ElementsAre("low", "normal", "high", "unknown request_priority"));
     EXPECT_EQ(streamed(event_policy()), to_string(event_policy()));
 }
 
@@ -271,9 +275,9 @@ TEST(event_message, decision_49_std_format_takes_them) {
     retry_event event;
     event.attempt = 2;
     EXPECT_EQ(std::format("{}", event), "attempt 2: succeeded");
-    EXPECT_EQ(std::format("{:>10}|{}|{:6}|{}", stop_reason::attempts, failure_kind::timeout,
-                          breaker_state::open, event_policy()),
-              "  attempts|timeout|open  |" + to_string(event_policy()));
+    EXPECT_EQ(std::format("{:>10}|{}|{:6}|{}|{}", stop_reason::attempts, failure_kind::timeout,
+                          breaker_state::open, request_priority::low, event_policy()),
+              "  attempts|timeout|open  |low|" + to_string(event_policy()));
 }
 #endif
 

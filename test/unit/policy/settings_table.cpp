@@ -73,7 +73,7 @@ std::map<std::string, std::string> defaults() {
         {"nested_in", s.is_nested ? "set" : "none"},
         {"gate", presence(s.gate)},
         {"wait_when_refused", flag(s.wait_when_refused)},
-        {"priority", s.priority == request_priority::normal ? "`normal`" : "changed"},
+        {"priority", "`request_priority::" + std::string(to_string(s.priority)) + "`"},
         {"classify", s.classify ? "set" : "`asio_retry::classify`"},
         {"pushback_limit",
          s.pushback_limit == std::chrono::minutes(1) && s.over_pushback_limit == over_limit::stop

@@ -125,7 +125,7 @@ TEST(policy_json, every_item_is_written_and_read) {
           "full_jitter(unit=1s) max_attempts(3)",
           "constant(value=0s) full_jitter() max_attempts(3) max_elapsed(15min) attempt_timeout(5s) "
           "total_timeout(1h) deadline(-90s) reset_after(30s) clamp() allow_total_cancellation() "
-          "retry_when_nested() wait_when_refused() priority(low) pushback_limit(30s, clamp=true) "
+          "retry_when_nested() wait_when_refused() priority(high) pushback_limit(30s, clamp=true) "
           "pushback_spread(0.2)",
           "constant(value=0s) full_jitter() max_attempts(3) pushback_limit(2s)",
           "constant(value=0s) full_jitter() max_attempts(3) max_waited(1min) retry_sent(false)"}) {
@@ -162,6 +162,14 @@ TEST(policy_json, is_written_in_short) {
               R"({"chained":{"first":{"constant":{"value":"0s","cap":"0s"}},"failures":1,)"
               R"("then":{"schedule":{"cap":"2s","delays":["1s","2s"]}}},)"
               R"("proportional_jitter":{"fraction":1,"unit":"1s"},"max_attempts":3})");
+}
+
+TEST(policy_json, a_priority_is_a_string) {
+    retry_policy const policy = retry_policy().priority(request_priority::low);
+    EXPECT_EQ(policy_to_json(policy).at("priority"), json::value("low"));
+    EXPECT_EQ(
+        json_fault_in(R"({"priority": "lo"})"),
+        "/priority: expected high, normal or low for rank of priority, found '\"lo\"'; did you mean low?");
 }
 
 TEST(policy_json, any_failure_is_a_key) {

@@ -198,7 +198,8 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
     for (auto const& [policy, items] :
          {std::pair(retry_policy().wait_when_refused(), "wait_when_refused()"),
           std::pair(retry_policy().priority(request_priority::high), "priority(high)"),
-          std::pair(retry_policy().priority(request_priority::low), "priority(low)"),
+          std::pair(retry_policy().wait_when_refused().priority(request_priority::low),
+                    "wait_when_refused() priority(low)"),
           std::pair(retry_policy().max_waited(90s), "max_waited(90s)"),
           std::pair(retry_policy().idle_timeout(30s).set_up_within(10s),
                     "set_up_within(10s) idle_timeout(30s)"),
@@ -226,6 +227,19 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
           "classify(<callable>)", "observe(<observer>)", "max_waited(-1s)", "retry_sent()",
           "on_success(<callable>)"})
         EXPECT_THROW((void)parse_policy(wrong), policy_syntax_error) << wrong;
+}
+
+TEST(policy_text, a_priority_has_three_names) {
+    EXPECT_EQ(to_string(parse_policy("priority(high) wait_when_refused()").priority(request_priority::normal)),
+              to_string(parse_policy("wait_when_refused() priority(rank=normal)")));
+    EXPECT_EQ(fault_in("priority(norml)"), "9: expected a value, found 'norml'; did you mean normal?");
+    EXPECT_EQ(fault_in("priority(timeout)"),
+              "9: expected high, normal or low for rank of priority, found 'timeout'");
+    EXPECT_EQ(fault_in("priority()"), "9: expected high, normal or low for rank of priority, found none");
+    EXPECT_EQ(fault_in("retry_if(high)"),
+              "9: expected a kind of failure such as timeout for each kind of retry_if, found 'high'");
+    EXPECT_THROW((void)retry_policy().priority(request_priority(3)), std::invalid_argument);
+    EXPECT_EQ(fault_in("priority(high) priority(low)"), "15: expected no second priority, found 'priority'");
 }
 
 // Unlike a cap, which always is there, it was set.

@@ -216,6 +216,20 @@ TEST_F(queueing_client, a_drain_ends_the_waits_in_the_queue) {
     EXPECT_THAT(ended, elements("b " + aborted, "c " + aborted, "a ok 10", "d ok 20"));
 }
 
+TEST_F(queueing_client, a_retry_waits_in_the_queue_again) {
+    start('a');
+    auto const fails_once = [this, failed = false]() mutable {
+        order += 'b';
+        return std::exchange(failed, true) ? error_code() : timed_out_error();
+    };
+    async_retry(io, fails_once, policy.max_attempts(2).backoff(constant(5ms)).jitter(no_jitter()),
+                [this](error_code ec) { note('b', ec); });
+    start('c');
+    time.run();
+    EXPECT_EQ(order, "abcb");
+    EXPECT_THAT(ended, elements("a ok 10", "c ok 20", "b ok 20"));
+}
+
 TEST_F(queueing_client, retry_now_does_not_end_a_wait_in_the_queue) {
     retry_scope scope(io.get_executor());
     start('a');

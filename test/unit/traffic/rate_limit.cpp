@@ -1,5 +1,8 @@
 #include <asio_retry/traffic/rate_limit.hpp>
 
+#include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +21,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -170,6 +174,7 @@ TEST(rate_limit, decision_69_times_that_are_given_back_in_any_order_are_as_if_ne
             for (time_point const at : held)
                 limit.on_end(detail::unbegun(1, at));
             EXPECT_EQ(wait_at(limit, noon + 50ms), 50ms) << "burst " << burst << ", order " << order;
+            EXPECT_EQ(wait_at(limit, noon + 5050ms), 0ms) << "burst " << burst << ", order " << order;
         }
     }
 }
@@ -214,6 +219,68 @@ TEST(rate_limit, operations_wait_for_their_times) {
     EXPECT_THAT(refused.start(), is_completion(stop_reason::refused, error::rate_limited));
     machine_script fifth(policy);
     EXPECT_THAT(fifth.start(), is_wait(300ms)) << "neither of them keeps a time";
+}
+
+/// Refuses the first attempt, as a set of endpoints does that are all dead.
+struct refusing_chooser final : detail::machine_observer {
+    void on_start(time_point) noexcept override {}
+    void on_attempt(std::uint64_t, time_point) noexcept override {}
+    void on_failure(verdict const&, interruption, time_point) noexcept override {}
+    void on_wait(duration, time_point) noexcept override {}
+    void on_wait_over(time_point) noexcept override {}
+    void on_end(stop_reason, time_point) noexcept override {}
+    admission admit(std::uint64_t, time_point now) noexcept override {
+        return std::exchange(has_refused, true) ? now : now + 1s;
+    }
+    bool has_refused = false;
+};
+
+/// A rate_limit that notes which times are given back.
+struct noting_limit final : retry_gate {
+    admission admit(std::uint64_t number, time_point now) noexcept override { return limit.admit(number, now); }
+    void on_end(attempt_end const& end) noexcept override {
+        if (end.is_unbegun)
+            returned.push_back(end.now);
+        limit.on_end(end);
+    }
+    bool measures_time() const noexcept override { return true; }
+    rate_limit limit{10, 1s};
+    std::vector<time_point> returned;
+};
+
+TEST(rate_limit, decision_69_a_time_is_given_back_as_it_was_reserved) {
+    auto const gate = std::make_shared<noting_limit>();
+    refusing_chooser chooser;
+    machine_script script(endless_every_100ms().gate(gate).wait_when_refused(), noon);
+    script.machine.choose_with(chooser);
+    EXPECT_EQ(wait_at(gate->limit, noon), 0ms);
+    EXPECT_THAT(script.start(), is_wait(100ms));
+    EXPECT_EQ(script.wake(103ms).what, retry_action::kind::wait) << "the timer is late, and the set refuses";
+    EXPECT_THAT(gate->returned, testing::ElementsAre(noon + 100ms));
+    EXPECT_EQ(wait_at(gate->limit, noon + 104ms), 0ms) << "nobody has begun since noon";
+    EXPECT_THAT(script.wake(1203ms), is_attempt());
+    EXPECT_EQ(wait_at(gate->limit, noon + 1204ms), 99ms);
+}
+
+TEST(rate_limit, decision_69_all_gates_give_a_reserved_time_back_when_a_later_one_refuses) {
+    auto const gate = std::make_shared<noting_limit>();
+    auto const breaker = std::make_shared<circuit_breaker>();
+    auto const both = all_gates({gate, breaker});
+    EXPECT_TRUE(!both->admit(1, noon).reserved);
+    breaker->isolate();
+    EXPECT_EQ(both->admit(1, noon).refusal, error::circuit_open);
+    EXPECT_THAT(gate->returned, testing::ElementsAre(noon + 100ms));
+    EXPECT_EQ(wait_at(gate->limit, noon), 100ms);
+}
+
+// Such a time is of another gate.
+TEST(rate_limit, decision_69_keeps_no_time_that_it_has_not_reserved) {
+    rate_limit limit(10, 1s);
+    for (int i = 0; i != 5; ++i)
+        wait_at(limit, noon);
+    limit.on_end(detail::unbegun(1, noon + 150ms));
+    limit.on_end(detail::unbegun(1, noon + 900ms));
+    EXPECT_EQ(wait_at(limit, noon), 500ms);
 }
 
 } // namespace

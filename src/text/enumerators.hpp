@@ -1,5 +1,7 @@
 #pragma once
 
+#include "text/term.hpp"
+
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/gate_waiter.hpp>
 
@@ -25,17 +27,23 @@ inline std::optional<failure_kind> failure_kind_named(std::string_view name) {
     return static_cast<failure_kind>(found - std::begin(failure_kind_names));
 }
 
-inline constexpr std::string_view priority_names[] = {"low", "normal", "high"};
+inline constexpr std::string_view request_priority_names[] = {"low", "normal", "high"};
 
 inline std::string_view text_of(request_priority rank) {
-    return priority_names[static_cast<unsigned>(rank)];
+    return request_priority_names[static_cast<unsigned>(rank)];
 }
 
-inline std::optional<request_priority> priority_named(std::string_view name) {
-    auto const found = std::ranges::find(priority_names, name);
-    if (found == std::end(priority_names))
-        return std::nullopt;
-    return static_cast<request_priority>(found - std::begin(priority_names));
+/// Gives the argument the value that the word names. Returns false if there is none.
+inline bool read_enumerator(argument& to, std::string_view word) {
+    if (auto const kind = failure_kind_named(word)) {
+        to.value = *kind;
+        return true;
+    }
+    auto const found = std::ranges::find(request_priority_names, word);
+    if (found == std::end(request_priority_names))
+        return false;
+    to.value = static_cast<request_priority>(found - std::begin(request_priority_names));
+    return true;
 }
 
 } // namespace asio_retry::detail
