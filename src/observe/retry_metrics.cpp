@@ -175,6 +175,7 @@ void retry_metrics::check(gauge const& added) const {
 
 void retry_metrics::add(std::vector<gauge> added) {
     std::vector<std::shared_ptr<gauge const>> shared;
+    shared.reserve(added.size());
     for (gauge& each : added)
         shared.push_back(std::make_shared<gauge const>(std::move(each)));
     std::lock_guard const lock(mutex_);
