@@ -17,7 +17,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) noexcept {
     return number;
 }
 
-constexpr std::size_t length = 55; // of version 00
+constexpr std::size_t field_length = 55; // of version 00
 
 } // namespace
 
@@ -28,7 +28,7 @@ void append_id(std::string& text, std::uint64_t id) {
 
 std::string to_field(trace_parent const& span) {
     std::string text;
-    text.reserve(length);
+    text.reserve(field_length);
     text += "00-";
     append_id(text, span.trace_high);
     append_id(text, span.trace_low);
@@ -41,11 +41,11 @@ std::string to_field(trace_parent const& span) {
 /// Of a later version, the beginning is read as version 00 (section 3.2.4).
 trace_parent parse_traceparent(std::string_view field) noexcept {
     field = without_blanks(field);
-    if (field.size() < length || field[2] != '-' || field[35] != '-' || field[52] != '-')
+    if (field.size() < field_length || field[2] != '-' || field[35] != '-' || field[52] != '-')
         return {};
     auto const version = hexadecimal(field.substr(0, 2));
-    bool const has_right_length =
-        version == 0u ? field.size() == length : field.size() == length || field[length] == '-';
+    bool const has_right_length = version == 0u ? field.size() == field_length
+                                                : field.size() == field_length || field[field_length] == '-';
     if (!version || version == 0xffu || !has_right_length)
         return {};
     auto const high = hexadecimal(field.substr(3, 16)), low = hexadecimal(field.substr(19, 16));
