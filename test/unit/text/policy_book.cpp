@@ -24,7 +24,7 @@ namespace {
 using testing::ElementsAre;
 using testing::EndsWith;
 
-constexpr std::string_view two = "orders = max_attempts(5)\nsearch = max_attempts(7)\n";
+constexpr std::string_view two_policies = "orders = max_attempts(5)\nsearch = max_attempts(7)\n";
 
 std::optional<std::uint64_t> attempts(retry_policy const& policy) {
     return policy.settings().max_attempts;
@@ -49,7 +49,7 @@ static_assert(!std::is_copy_constructible_v<policy_book>);
 static_assert(noexcept(std::declval<policy_book const&>().find("")));
 
 TEST(policy_book, has_policies_by_name) {
-    policy_book const book(two);
+    policy_book const book(two_policies);
     EXPECT_EQ(attempts(book["orders"]), 5u);
     EXPECT_EQ(attempts(book["search"]), 7u);
     EXPECT_EQ(attempts(book.find("search").value()), 7u);
@@ -57,7 +57,7 @@ TEST(policy_book, has_policies_by_name) {
 }
 
 TEST(policy_book, names_a_similar_policy_where_there_is_none) {
-    policy_book const book(two);
+    policy_book const book(two_policies);
     auto const fault = [&](std::string_view name) {
         return complaint_of<std::out_of_range>([&] { return book[name]; });
     };
@@ -81,12 +81,12 @@ TEST(policy_book, is_not_made_of_a_text_with_a_fault) {
 
 TEST(policy_book, is_made_of_policies_with_gates) {
     auto const budget = std::make_shared<retry_budget>();
-    std::vector<named_policy> policies = parse_policies(two);
+    std::vector<named_policy> policies = parse_policies(two_policies);
     for (named_policy& each : policies)
         each.policy = each.policy.gate(budget);
     policy_book book(policies);
     EXPECT_EQ(book["orders"].settings().gate, budget);
-    book.reload(two);
+    book.reload(two_policies);
     EXPECT_EQ(book["orders"].settings().gate, nullptr);
     EXPECT_EQ(book["orders"].gate(budget).settings().gate, budget);
     book.reload(policies);
@@ -95,7 +95,7 @@ TEST(policy_book, is_made_of_policies_with_gates) {
 
 TEST(policy_book, refuses_a_list_with_faults) {
     auto const fault = [](std::vector<named_policy> const& policies) {
-        policy_book book(two);
+        policy_book book(two_policies);
         std::string const said = complaint_of<policy_syntax_error>([&] { return (book.reload(policies), 0); });
         EXPECT_EQ(complaint_of<policy_syntax_error>([&] { return std::make_unique<policy_book>(policies); }),
                   said);
@@ -110,7 +110,7 @@ TEST(policy_book, refuses_a_list_with_faults) {
 }
 
 TEST(policy_book, decision_70_replaces_all_policies) {
-    policy_book book(two);
+    policy_book book(two_policies);
     book.reload("search = max_attempts(2)\ncheckout = max_attempts(3)\norders = max_attempts(4)");
     EXPECT_EQ(attempts(book["orders"]), 4u);
     EXPECT_EQ(attempts(book["search"]), 2u);
@@ -118,7 +118,7 @@ TEST(policy_book, decision_70_replaces_all_policies) {
 }
 
 TEST(policy_book, decision_70_keeps_all_policies_if_the_text_has_a_fault) {
-    policy_book book(two);
+    policy_book book(two_policies);
     EXPECT_EQ(refusal(book, "orders = max_attempts(9)\nsearch = max_attempts(O)\n"),
               "asio_retry: at line 2, column 23: expected a value, found 'O'");
     EXPECT_EQ(refusal(book, "orders = max_attempts(9)\nsearch max_attempts(2)\n"),
@@ -126,7 +126,7 @@ TEST(policy_book, decision_70_keeps_all_policies_if_the_text_has_a_fault) {
 }
 
 TEST(policy_book, decision_70_keeps_all_policies_if_the_text_is_empty) {
-    policy_book book(two);
+    policy_book book(two_policies);
     EXPECT_EQ(refusal(book, ""), "asio_retry: at line 1, column 1: expected 'name = policy', found the end");
     for (std::string_view const text : {" \n", "# orders = max_attempts(5)\n", "\xef\xbb\xbf"})
         EXPECT_THAT(refusal(book, text), EndsWith("expected 'name = policy', found the end"));
@@ -134,7 +134,7 @@ TEST(policy_book, decision_70_keeps_all_policies_if_the_text_is_empty) {
 }
 
 TEST(policy_book, decision_70_removes_no_policy) {
-    policy_book book(two);
+    policy_book book(two_policies);
     EXPECT_EQ(refusal(book, "orders = max_attempts(9)\n"),
               "asio_retry: at line 2, column 1: expected a policy 'search', because a reload removes none");
     EXPECT_THAT(refusal(book, "search = max_attempts(9)\nOrders = celery"),
@@ -146,7 +146,7 @@ TEST(policy_book, decision_70_notices_a_text_without_its_end) {
     std::string const text = "orders = max_attempts(3)\nsearch = constant(1s) max_attempts(2)\n";
     std::vector<std::string> taken; // the last line of each
     for (std::size_t length = 0; length != text.size(); ++length) {
-        policy_book book(two);
+        policy_book book(two_policies);
         std::string const half = text.substr(0, length);
         if (complaint_of<policy_syntax_error>([&] { return (book.reload(half), 0); }) == "none")
             taken.push_back(half.substr(half.rfind('\n') + 1));
@@ -181,7 +181,7 @@ TEST(policy_book, decision_70_forgets_the_policies_that_nobody_has) {
 }
 
 TEST(policy_book, may_be_reloaded_while_its_policies_are_listed) {
-    policy_book book(two);
+    policy_book book(two_policies);
     std::vector<std::optional<std::uint64_t>> seen;
     book.for_each([&](std::string const&, retry_policy const& policy) {
         book.reload("search = max_attempts(2)\norders = max_attempts(3)");

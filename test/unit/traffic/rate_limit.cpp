@@ -236,7 +236,7 @@ struct refusing_chooser final : detail::machine_observer {
 };
 
 /// A rate_limit that notes which times are given back.
-struct noting_limit final : retry_gate {
+struct returned_times final : retry_gate {
     admission admit(std::uint64_t number, time_point now) noexcept override { return limit.admit(number, now); }
     void on_end(attempt_end const& end) noexcept override {
         if (end.is_unbegun)
@@ -249,7 +249,7 @@ struct noting_limit final : retry_gate {
 };
 
 TEST(rate_limit, decision_69_a_time_is_given_back_as_it_was_reserved) {
-    auto const gate = std::make_shared<noting_limit>();
+    auto const gate = std::make_shared<returned_times>();
     refusing_chooser chooser;
     machine_script script(endless_every_100ms().gate(gate).wait_when_refused(), noon);
     script.machine.choose_with(chooser);
@@ -263,7 +263,7 @@ TEST(rate_limit, decision_69_a_time_is_given_back_as_it_was_reserved) {
 }
 
 TEST(rate_limit, decision_69_all_gates_give_a_reserved_time_back_when_a_later_one_refuses) {
-    auto const gate = std::make_shared<noting_limit>();
+    auto const gate = std::make_shared<returned_times>();
     auto const breaker = std::make_shared<circuit_breaker>();
     auto const both = all_gates({gate, breaker});
     EXPECT_TRUE(!both->admit(1, noon).reserved);
