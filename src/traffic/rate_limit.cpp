@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace asio_retry {
 namespace {
 
-constexpr int most_looks = 64; // at free slots in one call
+constexpr int most_looks = 64; // at runs of free slots in one call
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -55,13 +56,43 @@ time_point rate_limit::last_slot() const noexcept {
 /// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
 /// slot that has passed is lost, since those that follow have their times.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
+    time_point const earliest = saturating_add(now, -tolerance_);
     for (int looks = 0; looks != most_looks && !free_.empty(); ++looks) {
-        time_point const earliest = *free_.begin();
-        free_.erase(free_.begin());
-        if (saturating_add(earliest, tolerance_) >= now)
-            return earliest;
+        auto run = free_.extract(free_.begin());
+        if (run.mapped() < earliest)
+            continue;
+        duration const passed = elapsed_between(run.key(), earliest);
+        time_point const slot =
+            run.key() + (passed / interval_ + (passed % interval_ != duration::zero())) * interval_;
+        if (slot != run.mapped()) {
+            run.key() = slot + interval_;
+            free_.insert(std::move(run));
+        }
+        return slot;
     }
     return std::nullopt;
+}
+
+/// A slot before the last one. Without memory it is lost.
+void rate_limit::add_free(time_point slot) noexcept {
+    auto const after = free_.upper_bound(slot);
+    auto const before = after == free_.begin() ? free_.end() : std::prev(after);
+    bool const joins_before = before != free_.end() && saturating_add(before->second, interval_) >= slot;
+    bool const joins_after = after != free_.end() && saturating_add(slot, interval_) == after->first;
+    if (joins_before) {
+        before->second = joins_after ? after->second : std::max(before->second, slot);
+        if (joins_after)
+            free_.erase(after);
+    } else if (joins_after) {
+        auto run = free_.extract(after);
+        run.key() = slot;
+        free_.insert(std::move(run));
+    } else {
+        try {
+            free_.emplace(slot, slot);
+        } catch (...) {
+        }
+    }
 }
 
 void rate_limit::on_end(attempt_end const& end) noexcept {
@@ -72,10 +103,7 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
         if (end.now == last_slot())
             free_last();
         else if (end.now < last_slot() && elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
-            try {
-                free_.insert(end.now);
-            } catch (...) { // without memory it is lost
-            }
+            add_free(end.now);
     } else if (end.now == at_once_ && arrival_ == after_at_once_) {
         free_last();
         after_at_once_ = arrival_;
@@ -85,10 +113,11 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
 /// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.
 void rate_limit::free_last() noexcept {
     arrival_ = saturating_add(arrival_, -interval_);
-    for (int looks = 0; looks != most_looks && !free_.empty() && *free_.rbegin() == last_slot(); ++looks) {
-        free_.erase(std::prev(free_.end()));
-        arrival_ = saturating_add(arrival_, -interval_);
-    }
+    if (free_.empty() || free_.rbegin()->second != last_slot())
+        return;
+    auto const run = std::prev(free_.end());
+    arrival_ = saturating_add(arrival_, -elapsed_between(run->first, run->second) - interval_);
+    free_.erase(run);
 }
 
 } // namespace asio_retry

@@ -3,9 +3,9 @@
 #include <asio_retry/retry_gate.hpp>
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string_view>
 
 namespace asio_retry {
@@ -39,6 +39,7 @@ public:
 private:
     time_point last_slot() const noexcept;
     std::optional<time_point> take_free(time_point now) noexcept;
+    void add_free(time_point slot) noexcept;
     void free_last() noexcept;
 
     duration const interval_;  // T, rounded up
@@ -50,7 +51,8 @@ private:
     time_point arrival_ = (time_point::min)();       // TAT
     time_point at_once_ = (time_point::min)();       // the latest time at which an attempt began at once
     time_point after_at_once_ = (time_point::min)(); // TAT when it had the last slot
-    std::set<time_point> free_;                      // slots before the last that were given back
+    std::map<time_point, time_point>
+        free_; // runs of slots that were given back, the first and the last of each
 };
 
 } // namespace asio_retry

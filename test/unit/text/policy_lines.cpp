@@ -53,7 +53,7 @@ std::string fault_in_lines(std::string_view text) {
     return complaint_of<policy_syntax_error>([&] { return parse_policies(text); });
 }
 
-std::string const celery = to_string(profiles::celery()), grpc = to_string(profiles::grpc());
+std::string const celery = to_string(profiles::celery()), grpc_text = to_string(profiles::grpc());
 
 TEST(policy_lines, are_names_and_policies_in_their_order) {
     EXPECT_THAT(
