@@ -21,7 +21,7 @@ enum class request_priority : unsigned char {
 
 /// "low", "normal" or "high".
 ASIO_RETRY_DECL std::string_view to_string(request_priority rank) noexcept;
-
+/// Writes it.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, request_priority rank);
 
 /// An operation in the queue of a gate, which links it into lists of its own.

@@ -71,8 +71,8 @@ ASIO_RETRY_DECL retry_policy parse_policy(std::string_view text);
 
 /// A policy and its name, as a file has them.
 struct named_policy {
-    std::string name;
-    retry_policy policy;
+    std::string name;    ///< unique in the file
+    retry_policy policy; ///< with the settings of its text
 };
 
 /// Reads policies from a text with one on each line, as `name = policy`; in their order.

@@ -84,7 +84,7 @@ TEST(lab, refuses_what_it_does_not_understand) {
     expect_usage_error("ocs", "no command 'ocs'; did you mean occ?");
     expect_usage_error("rounds Celery", "did you mean celery?");
     expect_usage_error("rounds nonsense", "policy");
-    expect_usage_error("rounds celery 'mine = celry'", "lab: mine: at byte 0: ");
+    expect_usage_error("rounds celery 'mine = celry'", "lab: mine: at byte 7: ");
     expect_usage_error("occ celery celery", ": a second policy with the name 'celery'\n");
     expect_usage_error("occ --clients 0", "--clients 0: must be a whole number of at least 1");
     expect_usage_error("occ --trials 1", "at least 2");
