@@ -77,9 +77,9 @@ struct named_policy {
 
 /// Reads policies from a text with one on each line, as `name = policy`; in their order.
 ///
-/// A name is UTF-8 without spaces, quotation marks, parentheses, < and >. Empty lines and lines that begin with
-/// # say nothing. A policy is a text as `parse_policy` reads it, and not empty. The text may begin with a byte
-/// order mark.
+/// A name is UTF-8 without spaces, quotation marks, parentheses and angle brackets. Empty lines and lines that
+/// begin with # say nothing. A policy is a text as `parse_policy` reads it, and not empty. The text may begin
+/// with a byte order mark.
 ///
 /// Throws policy_syntax_error, with line and column, for any other line, for a name that stands twice, and for
 /// a text without policies.

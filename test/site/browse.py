@@ -50,7 +50,7 @@ class Page(html.parser.HTMLParser):
 
 
 # What is meant for Doxygen or for a browser and not for a reader.
-markup = re.compile(r"</?(?:tt|b|i|em|code|a|p|table|t[rdh]|h\d)\b[^<>]*>|@ref\b|`|\*\*|\]\(")
+markup = re.compile(r"</?(?:tt|b|i|em|code|a|p|table|t[rdh]|h\d)\b[^<>]*>|@ref\b|`|\*\*|(?<!operator\[)\]\(")
 
 
 def check_texts(site):
