@@ -48,8 +48,8 @@ namespace {
 
 namespace json = boost::json;
 
-text_position within(text_position const& at, std::size_t index) {
-    return within(at, std::to_string(index));
+text_position element_of(text_position const& array, std::size_t index) {
+    return within(array, std::to_string(index));
 }
 
 /// Reads the text as a kind of failure, a priority or a duration, if it is one.
@@ -89,7 +89,7 @@ argument argument_from(std::string_view name, json::value const& from, text_posi
 
 void add_in_order(term& to, json::array const& values, text_position const& at, int depth) {
     for (std::size_t i = 0; i != values.size(); ++i)
-        to.arguments.push_back(argument_from("", values[i], within(at, i), depth));
+        to.arguments.push_back(argument_from("", values[i], element_of(at, i), depth));
 }
 
 void add_named(term& to, json::object const& values, text_position const& at, int depth) {
@@ -143,7 +143,7 @@ std::vector<term> terms_from(json::object const& items, text_position const& who
         text_position const at = within(whole, view_of(key));
         if (are_several(view_of(key), value)) {
             for (std::size_t i = 0; i != value.get_array().size(); ++i)
-                others.push_back(term_from(view_of(key), value.get_array()[i], within(at, i), 1));
+                others.push_back(term_from(view_of(key), value.get_array()[i], element_of(at, i), 1));
             continue;
         }
         term read = term_from(view_of(key), value, at, 1);
@@ -232,7 +232,7 @@ std::vector<std::string> grpc_status_codes_from(json::value const& from, text_po
         fail_expecting_json(at, "an array of at least one status code", from);
     std::vector<std::string> codes;
     for (std::size_t i = 0; i != from.get_array().size(); ++i) {
-        std::string const code = grpc_status_code(from.get_array()[i], within(at, i));
+        std::string const code = grpc_status_code(from.get_array()[i], element_of(at, i));
         if (std::find(codes.begin(), codes.end(), code) == codes.end())
             codes.push_back(code);
     }
