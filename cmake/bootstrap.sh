@@ -146,7 +146,7 @@ install_services() {
     servers=
     (install_missing libsqlite3-dev) || failed=1
     (install_missing libhiredis-dev) || failed=1
-    (install_missing python3) || failed=1
+    (install_missing python3 python3-jsonschema) || failed=1
     (install_missing libpq-dev) || failed=1
     (install_missing libspdlog-dev) || failed=1
     (install_missing "libboost-log1.81-dev|libboost-log-dev") || failed=1

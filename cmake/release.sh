@@ -8,14 +8,17 @@ usage() {
     cat <<'USAGE'
 usage: ./cmake/release.sh --check [FOLDER]
        ./cmake/release.sh --prove [--list | ROW...]
+       ./cmake/release.sh --archive [FOLDER]
 
   --check   compares the version in the changelog, the pages, the packages, the libraries and the single header,
             and names each that differs. FOLDER keeps what is configured for another time.
   --prove   runs each row of doc/internals/proofs.md, or only the rows named, and writes the result into that table.
             The logs are build/release/ROW.log. It takes hours, and the rows bare_* and debian need root.
   --list    shows the rows and their commands.
+  --archive writes asio_retry-VERSION.tar.gz into FOLDER, build/release by default, and prints its SHA-256. The archive
+            has what git tracks and new files that git does not ignore.
 
-Both end with 1 if something fails.
+Each ends with 1 if something fails.
 USAGE
 }
 
@@ -90,12 +93,34 @@ prove() {
     exit $failed
 }
 
+# The same files make the same archive, whoever packs them and when.
+archive() {
+    folder=$1
+    name=asio_retry-$version
+    mkdir -p "$folder"
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        [ -z "$(git status --porcelain)" ] || echo "release: the archive has changes that are not committed" >&2
+        git ls-files -co --exclude-standard -z
+    else # an unpacked archive
+        find . -path ./build -prune -o -type f -printf '%P\0'
+    fi | LC_ALL=C sort -z | tar --null --files-from=- --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+        --mtime="$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" --transform="s,^,$name/," -cf - |
+        gzip -n9 >"$folder/$name.tar.gz"
+    sha256sum "$folder/$name.tar.gz"
+}
+
+version=$(sed -n 's/^project(asio_retry VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+minor=${version%.*}
 action=${1:-}
 [ $# -eq 0 ] || shift
 case "$action $#" in
 "--prove "*)
     if [ "${1:-}" != --list ]; then prove "$@"; fi
     rows
+    exit
+    ;;
+"--archive 0" | "--archive 1")
+    archive "${1:-build/release}"
     exit
     ;;
 "--check 0" | "--check 1") ;;
@@ -114,8 +139,6 @@ fault() {
 # names FILE TEXT: whether the text stands in the file.
 names() { grep -qF -- "$2" "$1" || fault "$1 does not say: $2"; }
 
-version=$(sed -n 's/^project(asio_retry VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
-minor=${version%.*}
 if [ $# -eq 1 ]; then
     build=$1
     mkdir -p "$build"

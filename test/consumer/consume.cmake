@@ -37,17 +37,16 @@ if(WAY STREQUAL "find_package")
     file(REMOVE_RECURSE ${WORK_DIR}/packed) # where the files lay before
     string(REGEX REPLACE "\\.tar\\.gz$" "" name ${name})
     list(APPEND options -D asio_retry_ROOT=${WORK_DIR}/unpacked/${name})
-elseif(WAY STREQUAL "add_subdirectory")
-    file(MAKE_DIRECTORY ${WORK_DIR}/project/third_party)
-    file(CREATE_LINK ${SOURCE_DIR} ${WORK_DIR}/project/third_party/asio_retry SYMBOLIC)
-elseif(WAY STREQUAL "FetchContent_Declare")
-    # A release archive has the source tree in one folder; a build needs these parts of it.
-    foreach(part CMakeLists.txt LICENSE README.md cmake include src)
-        file(COPY ${SOURCE_DIR}/${part} DESTINATION ${WORK_DIR}/archive/asio_retry)
-    endforeach()
-    file(MAKE_DIRECTORY ${WORK_DIR}/project/third_party)
-    execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${WORK_DIR}/project/third_party/asio_retry.tar.gz asio_retry
-        WORKING_DIRECTORY ${WORK_DIR}/archive COMMAND_ERROR_IS_FATAL ANY)
+else() # what a release would be, at the place that the guide names
+    execute_process(COMMAND ${SOURCE_DIR}/cmake/release.sh --archive ${WORK_DIR}/project
+        OUTPUT_QUIET ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+    if(WAY STREQUAL "add_subdirectory")
+        page_blocks(${SOURCE_DIR}/doc/guide/installing.md sh commands)
+        execute_process(COMMAND sh -e -c "${commands_1}" WORKING_DIRECTORY ${WORK_DIR}/project COMMAND_ERROR_IS_FATAL ANY)
+    else()
+        file(MAKE_DIRECTORY ${WORK_DIR}/project/third_party)
+        file(RENAME ${WORK_DIR}/project/asio_retry-${VERSION}.tar.gz ${WORK_DIR}/project/third_party/asio_retry.tar.gz)
+    endif()
 endif()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK_DIR}/project -B ${WORK_DIR}/build ${options}

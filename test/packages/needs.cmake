@@ -1,4 +1,4 @@
-# What the package managers are told that the library needs is what its sources include. Neither vcpkg nor Conan is run.
+# The package managers are told of each library that the sources include. manifests.py checks the form.
 cmake_minimum_required(VERSION 3.25)
 set(folder ${SOURCE_DIR}/packaging)
 
