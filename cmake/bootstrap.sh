@@ -359,6 +359,11 @@ bench() {
 
 command=${1:-}
 [ $# -eq 0 ] || shift
+case "$command ${1:-}" in
+*" -h" | *" --help")
+    [ "$command" = bench ] || { usage; exit; }
+    ;;
+esac
 case "$command" in
 demo)
     install_demo_tools

@@ -69,6 +69,15 @@ not_known(tset "; did you mean test\\?")
 not_known(install-servces "; did you mean install-services\\?")
 not_known(gateway "")
 
+# A question for help installs and builds nothing.
+foreach(question demo test services "install-tools")
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env --modify PATH=path_list_prepend:${fakes}
+        ${tree}/cmake/bootstrap.sh ${question} --help OUTPUT_VARIABLE said RESULT_VARIABLE status)
+    if(NOT status EQUAL 0 OR NOT said MATCHES "^usage: [^\n]*COMMAND" OR said MATCHES "== ")
+        message(FATAL_ERROR "${question} --help ended with ${status}:\n${said}")
+    endif()
+endforeach()
+
 # All packages are installed and no server is, as far as it sees; the connection breaks in the midst of one.
 set(few ${WORK_DIR}/few)
 file(MAKE_DIRECTORY ${few})
