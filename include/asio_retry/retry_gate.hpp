@@ -142,7 +142,10 @@ public:
     /// Called exactly once for every admitted attempt.
     virtual void on_end(attempt_end const& end) noexcept;
 
-    /// Whether `admit` and successes need the time, which costs reading a clock. Always the same answer.
+    /// Whether `admit` and successes need the time: true unless a gate says otherwise. Always the same answer.
+    ///
+    /// Without the time, first attempts read no clock, and the gate's operations wait neither in its queue nor
+    /// for a time that it reserves.
     virtual bool measures_time() const noexcept;
 
     /// The name of the gate, for observers: "gate" unless a gate says otherwise.

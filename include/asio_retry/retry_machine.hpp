@@ -291,6 +291,7 @@ private:
                                     random& source) const;
     retry_action on_refused(time_point now, random* source);
     bool hold(admission& answer, time_point asked) noexcept;
+    void keep_held(admission const& answer, time_point now) noexcept;
     std::optional<retry_action> wait_held(time_point now) noexcept;
     bool take_held(time_point now) noexcept;
     bool ask_later_gates(time_point now) noexcept;

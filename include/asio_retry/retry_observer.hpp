@@ -27,6 +27,7 @@ struct observation {
         attempt_ended,
         retry_decided, ///< a wait of `delay` follows; never of a hedge
         refused,       ///< a gate refused the retry or the attempt
+        held, ///< a gate lets the attempt begin later: after `delay`, or from its queue if that is zero
         ended,
     };
 
@@ -41,13 +42,14 @@ struct observation {
         failure_kind::none; ///< as a gate hears it; none is a success, and an abandoned attempt is `permanent`
     duration took{};        ///< duration of the attempt, or of the operation; of attempt_began, of the
                             ///< operation until then
-    duration delay{};       ///< of retry_decided: the wait; of `ended`: how long no attempt ran
+    duration delay{};       ///< of retry_decided: the wait; of held: until the time that the gate reserved; of
+                            ///< `ended`: how long no attempt ran
     stop_reason reason = stop_reason::succeeded; ///< of ended
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
     interruption stopped{}; ///< of an attempt that ended: the time limit, caller, scope or other attempt that
                             ///< cancelled it
-    std::string_view gate;  ///< of refused: `retry_gate::name()`, or "endpoint_set"; of ended: the gate that
-                            ///< refused last, if the reason is `budget` or `refused`
+    std::string_view gate; ///< of refused and held: `retry_gate::name()`, or "endpoint_set"; of ended: the gate
+                           ///< that refused last, if the reason is `budget` or `refused`
     std::exception_ptr exception; ///< the failure's; null if it is an error code
     pushback said{};              ///< the server's wish about retries
     int status = 0;               ///< of the HTTP response, if `judge_http` judged one; else 0
@@ -55,7 +57,7 @@ struct observation {
     duration allowed{};           ///< the length of that limit; zero for a deadline
 
     /// What happened in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
-    /// refusal, and "succeeded" if there is neither.
+    /// refusal, "in the queue of concurrency_limit" for a wait, and "succeeded" if there is none of them.
     ASIO_RETRY_DECL std::string message() const;
 };
 

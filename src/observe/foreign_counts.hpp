@@ -42,9 +42,9 @@ struct grpc_counts {
     void on_event(observation const& event) noexcept {
         if (event.what != observation::kind::ended)
             return;
-        if (event.attempt > 1)
-            grpc_number_bounds.add(event.is_hedge ? hedges : retries,
-                                   static_cast<std::int64_t>(event.attempt - 1));
+        if (event.attempt <= 1)
+            return;
+        grpc_number_bounds.add(event.is_hedge ? hedges : retries, static_cast<std::int64_t>(event.attempt - 1));
         if (event.delay > duration::zero())
             grpc_latency_bounds.add(delays, event.delay.count());
     }

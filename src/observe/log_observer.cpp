@@ -66,6 +66,8 @@ std::optional<log_line::kind> kind_of(observation const& event) noexcept {
         return retry;
     case observation::kind::refused:
         return refused;
+    case observation::kind::held:
+        return held;
     case observation::kind::attempt_began:
         if (event.is_hedge && event.attempt > 1)
             return hedge;
@@ -90,6 +92,7 @@ log_level level_of(log_line::kind what, observation const& event) noexcept {
     case log_line::kind::hedge: // after a failure it is a retry
         return event.error ? log_level::warning : log_level::debug;
     case log_line::kind::refused:
+    case log_line::kind::held:
     case log_line::kind::succeeded:
         return log_level::debug;
     case log_line::kind::gave_up:
@@ -107,7 +110,7 @@ log_line line_of(log_line::kind what, log_level level, observation const& event)
     line.error = event.error;
     bool const is_slow = what == log_line::kind::hedge && !event.error;
     line.message = is_slow ? "no result yet" : as_one_line(event.message());
-    if (what == log_line::kind::retry)
+    if (what == log_line::kind::retry || what == log_line::kind::held)
         line.delay = event.delay;
     line.took = event.took;
     line.reason = event.reason;
@@ -191,6 +194,7 @@ std::string to_string(log_line const& line) {
     case log_line::kind::gave_up:
         return subject + ": " + line.message + "; gave up" + after_time(line.took) + ": " + reason_of(line);
     case log_line::kind::refused:
+    case log_line::kind::held:
         break;
     }
     return subject + ": " + line.message;

@@ -70,7 +70,7 @@ public:
         text_.begin_family(grpc_hedges_name, "histogram", "Hedges of a call, of calls that were hedged.");
         grpc_number_bounds.write(text_, grpc_hedges_name, counts.hedges);
         text_.begin_family(grpc_delays_name, "histogram",
-                           "Time of a call without an attempt, after the first attempt, if there was any.");
+                           "Time without an attempt, of calls with several attempts.");
         grpc_latency_bounds.write(text_, grpc_delays_name, counts.delays);
     }
 

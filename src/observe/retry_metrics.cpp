@@ -51,6 +51,8 @@ void retry_metrics::on_event(observation const& event) noexcept {
     case observation::kind::refused:
         ++refused_;
         return;
+    case observation::kind::held:
+        return;
     case observation::kind::ended:
         ++ended_[static_cast<std::size_t>(event.reason)][event.attempt > 1];
         return;

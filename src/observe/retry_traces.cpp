@@ -166,6 +166,7 @@ private:
             break;
         case retry_decided:
         case refused:
+        case held:
             if (found)
                 found->whole.add(event);
             break;

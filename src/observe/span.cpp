@@ -163,15 +163,16 @@ private:
     void write_event(span_event const& event) {
         add_time("{\"timeUnixNano\":\"", event.at);
         json_ += "\",\"name\":\"";
+        bool const is_held = event.what == observation::kind::held;
         bool const is_wait = event.what == observation::kind::retry_decided;
         bool const is_refusal = event.what == observation::kind::refused;
-        json_ += is_wait ? "wait" : is_refusal ? "refused" : "hedge";
+        json_ += is_wait ? "wait" : is_refusal ? "refused" : is_held ? "held" : "hedge";
         json_ += "\",";
         attribute_list list(json_);
         list.add("asio_retry.attempt", event.attempt);
-        if (is_wait)
+        if (is_wait || is_held)
             list.add("asio_retry.delay", event.delay);
-        if (is_refusal)
+        if (is_refusal || is_held)
             list.add("asio_retry.gate", event.gate);
         if (!event.message.empty())
             list.add("asio_retry.message", event.message);

@@ -90,12 +90,14 @@ void retry_machine::refuse(std::string_view refuser, admission const& answer, ti
 // --- attempts that may begin later
 
 /// Waits in the queue of the gate, or for the time that it has reserved. Returns false if the attempt is
-/// refused.
+/// refused. A gate that gets no time names none.
 bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     auto const& gate = policy_.settings().gate;
+    if (!chooses_ && !policy_.settings().gate_measures_time)
+        return false;
     if (answer.reserved && policy_.settings().wait_when_refused && story()) {
-        story_->is_reserved = is_admitted_ = is_held_ = is_refused_ = true;
-        story_->held_until = answer.until;
+        is_admitted_ = story_->is_reserved = true;
+        keep_held(answer, asked);
         return true;
     }
     if (!answer.can_queue || !is_wakeable_ || !story())
@@ -111,12 +113,27 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
         is_admitted_ = answer.until <= asked; // there is a place after all
         return is_admitted_ || (answer.reserved && hold(answer, asked));
     }
+    story_->is_reserved = false;
+    story_->is_queued = true;
+    keep_held(answer, asked);
+    return true;
+}
+
+void retry_machine::keep_held(admission const& answer, time_point now) noexcept {
+    is_held_ = is_refused_ = true;
+    story_->held_until = answer.until;
     if (!story_->has_failure)
         story_->last = answer.refusal ? answer.refusal : detail::attempt_refused_error();
-    story_->is_reserved = false;
-    story_->is_queued = is_held_ = is_refused_ = true;
-    story_->held_until = answer.until;
-    return true;
+    if (!is_policy_observed())
+        return;
+    observation event;
+    event.what = observation::kind::held;
+    event.gate = policy_.settings().gate->name();
+    event.attempt = attempts_ + 1;
+    event.error = story_->last;
+    if (story_->is_reserved)
+        event.delay = elapsed_between(now, answer.until);
+    observe(event, now);
 }
 
 bool retry_machine::listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept {

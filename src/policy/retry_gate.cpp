@@ -71,24 +71,29 @@ private:
     /// later than now. With a waiter, the operation may wait in the queue of one.
     admission ask_from(std::size_t first, gate_waiter* waiter, std::uint64_t number, time_point now,
                        time_point reserved) noexcept {
+        admission result = now;
         for (std::size_t i = first; i < gates_.size(); ++i) {
             admission answer = gates_[i]->admit(number, now);
             if (answer.can_queue && waiter) {
                 waiter->position = i;
                 waiter->reserved_for = reserved;
                 answer = gates_[i]->enqueue(*waiter, number, now);
-                if (answer.can_queue)
+                if (answer.can_queue) {
+                    last_refuser = gates_[i]->name();
                     return answer;
+                }
             }
             if (answer.until > now && !answer.reserved) {
                 last_refuser = gates_[i]->name();
                 abandon_before(i, number, now, reserved);
                 return answer;
             }
-            if (answer.reserved)
-                reserved = std::max(reserved, answer.until);
+            if (answer.reserved && answer.until > reserved) {
+                reserved = answer.until;
+                result.refusal = answer.refusal;
+                last_refuser = gates_[i]->name();
+            }
         }
-        admission result = now;
         result.reserved = reserved > now;
         if (result.reserved)
             result.until = reserved;
@@ -138,7 +143,7 @@ admission retry_gate::leave(gate_waiter&, std::uint64_t, time_point) noexcept {
 void retry_gate::on_end(attempt_end const&) noexcept {}
 
 bool retry_gate::measures_time() const noexcept {
-    return false;
+    return true;
 }
 
 std::string_view retry_gate::name() const noexcept {

@@ -57,7 +57,7 @@ retry_action retry_machine::refuse(error_code const& code, time_point now) {
 }
 
 retry_action retry_machine::end_without_attempt(stop_reason reason, error_code const& code, time_point now) {
-    interrupted_by_ = interruption::none;
+    interrupted_by_ = reason == stop_reason::deadline ? interruption::deadline : interruption::none;
     wish_ = detail::retry_wish::unasked;
     return give_up(reason, verdict::failure(code), code, now);
 }
@@ -237,6 +237,8 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
 retry_action retry_machine::end_wait(time_point now, random* source) {
     if (observer_)
         detail::tell_all(observer_, &detail::machine_observer::on_wait_over, now);
+    if (is_held_ && policy_.settings().max_waited)
+        story_->waited = sum(story_->waited, elapsed_between(began_, now));
     began_ = now;
     if (cancelled())
         return end_without_attempt(stop_reason::cancelled, aborted_error(), now);

@@ -1,5 +1,7 @@
 #include <asio_retry/retry_observer.hpp>
 
+#include "policy/spoken_duration.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -37,6 +39,10 @@ std::string refusal_message(observation const& event) {
 std::string observation::message() const {
     if (what == kind::refused)
         return refusal_message(*this);
+    if (what == kind::held)
+        return delay == duration::zero()
+                   ? "in the queue of " + std::string(gate)
+                   : std::string(gate) + " lets the attempt begin in " + detail::spoken(delay);
     retry_event same;
     same.error =
         error == asio_retry::error::exhausted ? make_error_code(asio_retry::error::result_rejected) : error;

@@ -28,8 +28,8 @@ struct recording_observer final : retry_observer {
 
     /// In words.
     std::vector<std::string> told() const {
-        constexpr char const* words[] = {"started",       "attempt_began", "attempt_ended",
-                                         "retry_decided", "refused",       "ended"};
+        constexpr char const* words[] = {"started", "attempt_began", "attempt_ended", "retry_decided",
+                                         "refused", "held",          "ended"};
         std::vector<std::string> result;
         for (observation const& each : events) {
             result.push_back(words[static_cast<int>(each.what)]);
@@ -87,11 +87,12 @@ private:
 
     static char const* wrong_with_facts(observation const& event) {
         using enum observation::kind;
-        bool const is_refused = event.what == refused || event.reason == stop_reason::budget ||
-                                event.reason == stop_reason::refused;
+        bool const is_refused = event.what == refused || event.what == held ||
+                                event.reason == stop_reason::budget || event.reason == stop_reason::refused;
         if (!event.gate.empty() && !is_refused)
             return "a gate is named that refused nothing";
-        if (event.gate.empty() && (event.what == refused || event.reason == stop_reason::refused))
+        if (event.gate.empty() &&
+            (event.what == refused || event.what == held || event.reason == stop_reason::refused))
             return "a gate refused and is not named";
         if (event.stopped == interruption::beaten && !event.is_hedge)
             return "an attempt was beaten by no other";
@@ -121,6 +122,7 @@ private:
                 return "a retry was decided that does not follow an attempt";
             return event.attempt == s.attempts ? nullptr : "a retry of another attempt";
         case refused:
+        case held:
             if (s.at == place::attempting)
                 return "something was refused in an attempt";
             return event.attempt == s.attempts + 1 ? nullptr : "another attempt was refused";
@@ -143,7 +145,8 @@ private:
                        ? nullptr
                        : "an attempt of a hedge ended that did not run";
         case retry_decided:
-            return "a hedge decided on a retry";
+        case held:
+            return "a hedge decided on a retry, or waited for a gate";
         case refused:
             return event.attempt == s.attempts + 1 ? nullptr : "another attempt of a hedge was refused";
         case ended:

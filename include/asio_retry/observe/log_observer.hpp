@@ -33,20 +33,21 @@ struct log_line {
         retry,     ///< an attempt failed, and another follows after `delay`
         hedge,     ///< a further attempt of a hedge began
         refused,   ///< a gate refused a retry or an attempt
+        held,      ///< a gate lets an attempt begin later
         succeeded, ///< the operation succeeded after more than one attempt
         gave_up,   ///< the operation ended without a success
     };
 
-    kind what = kind::gave_up;                   ///< what it tells of
-    log_level level = log_level::error;          ///< how much it matters
-    std::uint64_t operation = 0;                 ///< the operation's number
-    std::uint64_t attempt = 0;                   ///< the attempt's number; at the end, how many were made
-    error_code error;                            ///< of the failure or the refusal
-    std::string message;                         ///< the same in words: UTF-8 without control characters
-    duration delay{};                            ///< of a retry: the wait before it
-    duration took{};                             ///< since the operation began; zero of `retry` and `refused`
+    kind what = kind::gave_up;          ///< what it tells of
+    log_level level = log_level::error; ///< how much it matters
+    std::uint64_t operation = 0;        ///< the operation's number
+    std::uint64_t attempt = 0;          ///< the attempt's number; at the end, how many were made
+    error_code error;                   ///< of the failure or the refusal
+    std::string message;                ///< the same in words: UTF-8 without control characters
+    duration delay{};                   ///< of a retry, and of an attempt with a reserved time: the wait
+    duration took{};                    ///< since the operation began, of `hedge` and of an end
     stop_reason reason = stop_reason::succeeded; ///< of gave_up
-    std::string_view gate;                       ///< that refused; at the end only if that is the reason
+    std::string_view gate;                       ///< of refused and held; at the end only if that is the reason
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
 };
 
@@ -72,7 +73,8 @@ ASIO_RETRY_DECL std::shared_ptr<retry_observer> make_log_observer(shared_functio
 
 /// An observer that calls `sink(log_line const&)` for each retry and for each operation that gives up.
 ///
-/// It leaves out lines below the level `least`. At `debug` it also tells of hedges, refusals and successes.
+/// It leaves out lines below the level `least`. At `debug` it also tells of hedges, refusals, waits for gates
+/// and successes.
 ///
 /// A line is lost if the sink throws, or if there is no memory for it. Throws std::invalid_argument if the sink
 /// is empty.

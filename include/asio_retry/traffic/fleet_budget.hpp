@@ -85,6 +85,7 @@ public:
     /// The arguments of the script (ARGV): earned, wanted, capacity, per_second.
     std::vector<std::string> arguments(fleet_request const& request) const;
 
+    bool measures_time() const noexcept override { return false; }
     std::string_view name() const noexcept override { return "fleet_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;

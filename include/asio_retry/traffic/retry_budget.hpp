@@ -53,6 +53,7 @@ public:
     /// How many retries would be granted at `now`, with fractions.
     double balance(time_point now) const noexcept;
 
+    bool measures_time() const noexcept override { return false; }
     std::string_view name() const noexcept override { return "retry_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;

@@ -33,6 +33,7 @@ public:
     /// How many attempts run and how many retries wait.
     std::uint64_t in_flight() const noexcept;
 
+    bool measures_time() const noexcept override { return false; }
     std::string_view name() const noexcept override { return "share_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;

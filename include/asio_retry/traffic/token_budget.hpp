@@ -39,6 +39,7 @@ public:
     /// How many tokens there are.
     double balance() const noexcept;
 
+    bool measures_time() const noexcept override { return false; }
     std::string_view name() const noexcept override { return "token_budget"; }
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;

@@ -78,7 +78,7 @@ fault(metrics_take_hedges_for_retries src/observe/retry_metrics.cpp
     [[++(event.is_hedge ? hedges_ : retries_);]] [[++retries_;]])
 
 fault(grpc_counts_calls_without_a_retry src/observe/foreign_counts.hpp
-    [[if (event.attempt > 1)]] [[if (event.attempt > 0)]])
+    [[if (event.attempt <= 1)]] [[if (event.attempt < 1)]])
 
 fault(bounds_are_no_labels_of_other_libraries src/observe/exposition.cpp
     [[1e-4 <= magnitude]] [[1e-3 <= magnitude]])

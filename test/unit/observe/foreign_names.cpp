@@ -79,6 +79,8 @@ TEST(foreign_names, of_grpc_measure_the_delay_of_a_call) {
          {0 * us, 10 * us, 10 * us + 1ns, 300 * us, duration(100s), duration(100s) + 1ns})
         end_operation(metrics, 2, false, delay);
     end_operation(metrics, 3, true, 65ms);
+    end_operation(metrics, 1, false, 7ms); // it has waited for a gate, and has no retry
+    end_operation(metrics, 0, false, 7ms);
     exposition_parser const parsed(metrics.prometheus());
     EXPECT_EQ(parsed.fault, "");
     std::string const name = "grpc_client_call_retry_delay_seconds";

@@ -1,6 +1,7 @@
 #include <asio_retry/observe/log_observer.hpp>
 
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,8 +190,7 @@ TEST(log_observer, writes_which_limit_was_reached) {
 
     logged_script late(three_logged_attempts().deadline(time_point()));
     late->start();
-    EXPECT_THAT(late.lines(),
-                elements("error: no attempt: " + timed_out_error().message() + "; gave up: deadline"));
+    EXPECT_THAT(late.lines(), elements("error: no attempt: deadline reached; gave up: deadline"));
 
     logged_script no_time(three_logged_attempts().total_timeout(50ms));
     no_time->start();
@@ -290,6 +290,21 @@ TEST(log_observer, writes_refusals_for_debugging) {
             EXPECT_THAT(script.lines(), elements(retry));
         gate->grants = true;
     }
+}
+
+// Without the second line nobody would know which gate the limit of the operation does not wait for.
+TEST(log_observer, writes_which_gate_lets_an_attempt_wait) {
+    retry_policy const policy =
+        three_logged_attempts().gate(std::make_shared<rate_limit>(1, 1s)).wait_when_refused();
+    logged_script first(policy), second(policy, log_level::debug), third(policy.total_timeout(1500ms));
+    first->start();
+    second->start();
+    third->start();
+    EXPECT_THAT(second.lines(), elements("debug: attempt 1: rate_limit lets the attempt begin in 1 s"));
+    EXPECT_EQ(second.log.lines.at(0).gate, "rate_limit");
+    EXPECT_EQ(second.log.lines.at(0).delay, duration(1s));
+    EXPECT_THAT(third.lines(),
+                elements("error: no attempt: operation timed out after 1.5 s; gave up: deadline"));
 }
 
 TEST(log_observer, writes_that_there_was_no_room) {

@@ -4,6 +4,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include <gmock/gmock.h>
@@ -196,6 +197,22 @@ TEST(retry_traces, tell_of_refusals) {
     json::object const& refusal = spans[1].at("events").at(0).as_object();
     EXPECT_EQ(attribute(refusal, "asio_retry.gate"), "gate");
     EXPECT_EQ(attribute(refusal, "asio_retry.message"), "gate refused the retry");
+}
+
+TEST(retry_traces, tell_of_waits_for_gates) {
+    auto const traces = std::make_shared<retry_traces>(seeded());
+    auto const limit = std::make_shared<rate_limit>(1, 1s);
+    EXPECT_EQ(limit->admit(1, time_point(1h)).until, time_point(1h));
+    machine_script script(endless_every_100ms().gate(limit).wait_when_refused().observe(traces));
+    script.start();
+    script.wake(1s);
+    script.machine.on_success(script.begin + 1s);
+    auto const spans = spans_of(*traces);
+    ASSERT_EQ(spans.size(), 2u);
+    EXPECT_THAT(event_names(spans[1]), elements("held"));
+    json::object const& wait = spans[1].at("events").at(0).as_object();
+    EXPECT_EQ(attribute(wait, "asio_retry.gate"), "rate_limit");
+    EXPECT_EQ(attribute(wait, "asio_retry.message"), "rate_limit lets the attempt begin in 1 s");
 }
 
 TEST(retry_traces, have_overlapping_spans_of_a_hedge) {

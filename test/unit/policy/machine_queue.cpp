@@ -117,6 +117,8 @@ retry_policy random_policy(split_mix_64& dice) {
     if (dice.up_to(2) == 0)
         policy = policy.total_timeout(std::chrono::milliseconds(dice.up_to(300)));
     if (dice.up_to(3) == 0)
+        policy = policy.max_waited(std::chrono::milliseconds(dice.up_to(300)));
+    if (dice.up_to(3) == 0)
         policy = policy.max_elapsed(std::chrono::milliseconds(dice.up_to(300)));
     return policy;
 }
@@ -208,6 +210,52 @@ TEST(machine_queue, gates_that_know_no_queue_are_asked_as_before) {
     EXPECT_THAT(script.start(), is_attempt());
     EXPECT_THAT(script.fail(), is_wait(100ms));
     EXPECT_EQ(script.wake(100ms).reason, stop_reason::refused);
+}
+
+// A wait that it names would be over, or would never end.
+TEST(machine_queue, a_gate_that_measures_no_time_lets_nothing_wait) {
+    struct timeless_gate final : retry_gate {
+        admission admit(std::uint64_t, time_point now) noexcept override {
+            admission answer = now + 1s;
+            answer.reserved = reserves;
+            answer.can_queue = !reserves;
+            return answer;
+        }
+        admission enqueue(gate_waiter&, std::uint64_t, time_point now) noexcept override {
+            ++waiting;
+            admission answer = now + 1s;
+            answer.can_queue = true;
+            return answer;
+        }
+        void on_end(attempt_end const& end) noexcept override { returned += end.is_unbegun; }
+        bool measures_time() const noexcept override { return false; }
+        bool reserves = false;
+        int waiting = 0, returned = 0;
+    };
+    for (bool const reserves : {false, true}) {
+        auto const gate = std::make_shared<timeless_gate>();
+        gate->reserves = reserves;
+        machine_script script(endless_every_100ms().gate(gate));
+        EXPECT_THAT(script.start(), is_completion(stop_reason::refused, error::attempt_refused));
+        EXPECT_EQ(gate->waiting, 0);
+        EXPECT_EQ(gate->returned, reserves ? 1 : 0);
+    }
+}
+
+TEST(machine_queue, max_waited_ends_a_wait_in_the_queue) {
+    struct fixed {
+        std::uint32_t limit() const noexcept { return 1; }
+        void update(duration, std::uint32_t, bool) noexcept {}
+    };
+    auto const limit =
+        std::make_shared<concurrency_limit<fixed>>(fixed(), queue_options{.greatest = 1, .longest_wait = 1h});
+    retry_policy const policy = endless_every_100ms().gate(limit);
+    machine_script first(policy), second(policy.max_waited(500ms));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(500ms));
+    EXPECT_THAT(second.wake(200ms), is_wait(300ms));
+    EXPECT_THAT(second.wake(500ms), is_completion(stop_reason::elapsed, error::too_many_in_flight));
+    EXPECT_EQ(limit->queued(), 0u);
 }
 
 TEST(machine_queue, chains_in_chains_are_one_chain) {

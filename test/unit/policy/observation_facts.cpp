@@ -2,6 +2,8 @@
 #include <asio_retry/retry_observer.hpp>
 
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include "support/choosy_observer.hpp"
 #include "support/elements.hpp"
@@ -335,6 +337,32 @@ TEST(observation_facts, count_a_wait_for_a_gate_as_time_without_an_attempt) {
     EXPECT_THAT(script.told(), elements("started", "refused 1", "refused 1", "attempt_began 1",
                                         "attempt_ended 1", "ended succeeded"));
     EXPECT_EQ(script.last(observed_kind::ended).delay, 200ms);
+}
+
+TEST(observation_facts, name_the_gate_that_lets_an_attempt_wait) {
+    struct fixed {
+        std::uint32_t limit() const noexcept { return 1; }
+        void update(duration, std::uint32_t, bool) noexcept {}
+    };
+    auto const limit = std::make_shared<concurrency_limit<fixed>>(fixed(), queue_options{.greatest = 1});
+    auto const rate = std::make_shared<rate_limit>(1, 1s);
+    retry_policy const policy = endless_every_100ms().wait_when_refused().gate(
+        all_gates({std::make_shared<named_gate>(), limit, std::make_shared<named_gate>(), rate}));
+    told_script first(policy), second(policy);
+    first->start();
+    second->start();
+    EXPECT_THAT(second.told(), elements("started", "held 1"));
+    EXPECT_EQ(second.last(observed_kind::held).gate, "concurrency_limit");
+    EXPECT_EQ(second.last(observed_kind::held).delay, 0ms);
+    EXPECT_EQ(second.last(observed_kind::held).message(), "in the queue of concurrency_limit");
+    first->machine.on_success(first->begin + 300ms);
+    EXPECT_THAT(second->wake(300ms), is_wait(700ms)) << "a place, but no time yet";
+    EXPECT_EQ(second.last(observed_kind::held).gate, "rate_limit");
+    EXPECT_EQ(second.last(observed_kind::held).delay, 700ms);
+    EXPECT_EQ(second.last(observed_kind::held).error, error::rate_limited);
+    EXPECT_EQ(second.last(observed_kind::held).message(), "rate_limit lets the attempt begin in 700 ms");
+    EXPECT_THAT(second->wake(1s), is_attempt());
+    EXPECT_THAT(second.told(), elements("started", "held 1", "held 1", "attempt_began 1"));
 }
 
 // --- which operations it hears of

@@ -221,6 +221,36 @@ TEST(rate_limit, operations_wait_for_their_times) {
     EXPECT_THAT(fifth.start(), is_wait(300ms)) << "neither of them keeps a time";
 }
 
+TEST(rate_limit, an_operation_that_has_no_time_to_wait_ends_with_its_error) {
+    auto const limit = std::make_shared<rate_limit>(1, 1s);
+    EXPECT_EQ(wait_at(*limit, time_point(1h)), 0ms);
+    retry_policy const policy = endless_every_100ms().wait_when_refused();
+    for (auto const& gate :
+         {std::shared_ptr<retry_gate>(limit), all_gates({limit, std::make_shared<retry_gate>()})})
+        for (auto const& limited : {policy.max_elapsed(900ms), policy.max_waited(900ms)}) {
+            machine_script script(limited.gate(gate));
+            EXPECT_THAT(script.start(), is_completion(stop_reason::elapsed, error::rate_limited));
+            EXPECT_EQ(script.give_ups.at(0).error, error::rate_limited);
+        }
+    machine_script script(policy.total_timeout(900ms).gate(limit));
+    EXPECT_THAT(script.start(), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_EQ(script.give_ups.at(0).message(), "operation timed out after 900 ms");
+}
+
+TEST(rate_limit, max_waited_is_the_sum_of_all_waits) {
+    retry_policy const policy = endless_every_100ms().wait_when_refused().max_waited(1250ms);
+    machine_script script(policy.gate(std::make_shared<rate_limit>(2, 1s)));
+    EXPECT_THAT(script.start(), is_attempt());
+    EXPECT_THAT(script.fail(0ms), is_wait(100ms));
+    EXPECT_THAT(script.wake(100ms), is_wait(400ms));
+    EXPECT_THAT(script.wake(500ms), is_attempt());
+    EXPECT_THAT(script.fail(500ms), is_wait(100ms));
+    EXPECT_THAT(script.wake(600ms), is_wait(400ms));
+    EXPECT_THAT(script.wake(1s), is_attempt());
+    EXPECT_THAT(script.fail(1s), is_wait(100ms));
+    EXPECT_THAT(script.wake(1100ms), is_completion(stop_reason::elapsed, unreachable())) << "150 ms are left";
+}
+
 /// Refuses the first attempt, as a set of endpoints does that are all dead.
 struct refusing_chooser final : detail::machine_observer {
     void on_start(time_point) noexcept override {}
