@@ -67,6 +67,7 @@ using asio_retry::fail_if;
 using asio_retry::failed_attempt;
 using asio_retry::failure_class;
 using asio_retry::failure_kind;
+using asio_retry::failure_of;
 using asio_retry::fault_counts;
 using asio_retry::fault_delays;
 using asio_retry::fault_errors;

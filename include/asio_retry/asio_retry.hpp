@@ -14,6 +14,7 @@
 #include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/failure_of.hpp>
 #include <asio_retry/fault_options.hpp>
 #include <asio_retry/fault_plan.hpp>
 #include <asio_retry/format.hpp>
