@@ -148,6 +148,7 @@ install_services() {
     (install_missing libhiredis-dev) || failed=1
     (install_missing python3 python3-jsonschema) || failed=1
     (install_missing libpq-dev) || failed=1
+    (install_missing libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio) || failed=1
     (install_missing libspdlog-dev) || failed=1
     (install_missing "libboost-log1.81-dev|libboost-log-dev") || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g

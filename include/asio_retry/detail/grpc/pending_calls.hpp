@@ -19,6 +19,36 @@ protected:
     ~pending_call() = default;
 };
 
+/// Calls that were abandoned and have ended on a thread of gRPC. Another thread destroys them.
+class call_remains {
+    using list = std::list<std::shared_ptr<pending_call>>;
+
+public:
+    static void keep(std::shared_ptr<pending_call> call) {
+        list one;
+        one.push_back(std::move(call));
+        call_remains& all = of_process();
+        std::scoped_lock const lock(all.mutex_);
+        all.calls_.splice(all.calls_.begin(), one);
+    }
+
+    static void clear() noexcept {
+        list taken; // ends without the lock
+        call_remains& all = of_process();
+        std::scoped_lock const lock(all.mutex_);
+        taken.swap(all.calls_);
+    }
+
+private:
+    static call_remains& of_process() {
+        static auto* const all = new call_remains; // never destroyed: gRPC may call back until the very end
+        return *all;
+    }
+
+    std::mutex mutex_;
+    list calls_;
+};
+
 /// The calls of an execution context whose handlers have not been called.
 ///
 /// gRPC completes calls on its own threads. Before the context is destroyed, this takes the handlers from them.

@@ -79,19 +79,22 @@ public:
             prepare(context_);
         tell_server(context_, attempt_, runs_in);
         auto const self = this->shared_from_this();
-        std::function<void(grpc::Status)> callback = [self](grpc::Status status) {
-            self->on_done(std::move(status));
-        };
         auto slot = asio::get_associated_cancellation_slot(*handler_);
         if (slot.is_connected())
             slot.assign(canceller{self});
+        call_remains::clear();
         calls_ = &asio::use_service<pending_calls>(runs_in);
         place_ = calls_->add(self);
         attempt_.mark_sent();
-        std::unique_lock(mutex_).unlock(); // ThreadSanitizer sees that all above is before `on_done`
+        {
+            std::scoped_lock const lock(*mutex_); // ThreadSanitizer sees that all above is before `on_done`
+            running_ = self;
+        }
         try {
-            call(&context_, request_.get(), &response_, std::move(callback));
+            call(&context_, request_.get(), &response_,
+                 [this](grpc::Status status) { on_done(std::move(status)); });
         } catch (...) {
+            running_.reset();
             calls_->remove(place_);
             throw;
         }
@@ -101,7 +104,7 @@ public:
         std::optional<Handler> handler;
         std::optional<working_executor<executor_type>> runs_on;
         {
-            std::scoped_lock const lock(mutex_); // waits for a callback that is posting
+            std::scoped_lock const lock(*mutex_); // waits for a callback that is posting
             handler.emplace(std::move(*handler_));
             runs_on.emplace(std::move(*runs_on_));
             handler_.reset();
@@ -123,16 +126,22 @@ private:
         std::weak_ptr<unary_call> call; // the slot may outlive an abandoned call
     };
 
-    /// On a thread of gRPC.
+    /// On a thread of gRPC, which must not destroy *this: the context may be the last owner of the channel, and
+    /// a channel that is destroyed there waits for that thread.
     void on_done(grpc::Status&& status) {
-        std::scoped_lock const lock(mutex_); // the context is not destroyed before this has posted
+        auto const mutex = mutex_; // *this may be destroyed as soon as it is posted
+        std::scoped_lock const lock(*mutex);
         status_ = std::move(status);
+        auto self = std::move(running_);
         if (handler_)
-            asio::post(runs_on_->get(), [self = this->shared_from_this()] { self->complete(); });
+            asio::post(runs_on_->get(), [self = std::move(self)] { self->complete(); });
+        else
+            call_remains::keep(std::move(self));
     }
 
     /// On the handler's executor.
     void complete() {
+        std::unique_lock(*mutex_).unlock(); // `on_done` has ended, and with it its copy of the executor
         auto const work = std::move(runs_on_);
         Handler handler = std::move(*handler_);
         handler_.reset();
@@ -158,7 +167,8 @@ private:
     std::atomic<bool> is_cancelled_ = false;
     pending_calls* calls_ = nullptr;
     pending_calls::place place_;
-    std::mutex mutex_;
+    std::shared_ptr<std::mutex> const mutex_ = std::make_shared<std::mutex>();
+    std::shared_ptr<unary_call> running_;                    // until gRPC calls back
     std::optional<working_executor<executor_type>> runs_on_; // no value: abandoned, or complete
     std::optional<Handler> handler_;
 };
