@@ -22,7 +22,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
-                       hiredis, libpq, SQLite, spdlog and Boost.Log, as `test` does
+                       hiredis, libpq, gRPC, SQLite, spdlog and Boost.Log, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B

@@ -11,7 +11,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-asio::awaitable<void> greet(Greeter::Stub& stub, std::chrono::steady_clock::time_point end, int& failed) {
+asio::awaitable<void> greet(Greeter::Stub& stub, asio_retry::time_point end, int& failed) {
     auto const policy = asio_retry::retry_policy().max_attempts(50).attempt_timeout(500ms).total_timeout(10s);
     auto ask = asio_retry::grpc_unary(stub, &Greeter::Stub::async::SayHello, HelloRequest());
     asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::steady_clock::now());
@@ -27,13 +27,13 @@ asio::awaitable<void> greet(Greeter::Stub& stub, std::chrono::steady_clock::time
 
 int main(int, char** argv) { // greet ADDRESS SECONDS
     grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // the policy retries, so the channel does not
-    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500); // by default it may become 2 minutes
+    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // the policy retries instead
+    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500); // by default up to 2 minutes
     Greeter::Stub stub(grpc::CreateCustomChannel(argv[1], grpc::InsecureChannelCredentials(), arguments));
     asio::io_context io;
     int failed = 0;
-    auto const end = std::chrono::steady_clock::now() + std::stoi(argv[2]) * 1s;
-    for (int i = 0; i != 10; ++i)
+    auto const end = std::chrono::steady_clock::now() + 1s * std::stoi(argv[2]);
+    for (int i = 0; i != 10; ++i) // ten at a time
         co_spawn(io, greet(stub, end, failed), asio::detached);
     io.run();
     std::cout << failed << " requests failed\n";

@@ -194,6 +194,13 @@ TEST(grpc_a6, retries_only_retryable_status_codes) {
     EXPECT_EQ(greet(unavailable, policy).code(), StatusCode::INTERNAL);
     EXPECT_EQ(unavailable.seen().size(), 2u);
 
+    scripted_server permanent{{StatusCode::NOT_FOUND}, {StatusCode::OK}};
+    EXPECT_EQ(greet(permanent, quick().retry_if(grpc_codes{StatusCode::NOT_FOUND})).code(), StatusCode::OK);
+
+    scripted_server late{{std::nullopt}, {StatusCode::OK}};
+    auto const limited = quick().attempt_timeout(50ms);
+    EXPECT_EQ(greet(late, limited.retry_if(grpc_codes{StatusCode::DEADLINE_EXCEEDED})).code(), StatusCode::OK);
+
     scripted_server named{{StatusCode::INTERNAL}, {StatusCode::OK}};
     EXPECT_EQ(greet(named, quick().retry_if(grpc_codes(std::vector<std::string>{"INTERNAL"}))).code(),
               StatusCode::OK);
