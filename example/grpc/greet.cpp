@@ -1,11 +1,11 @@
-#include "greeter.grpc.pb.h"
-
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/grpc.hpp>
 
 #include <boost/asio.hpp>
+#include <greeter.grpc.pb.h>
 #include <grpcpp/grpcpp.h>
 
+#include <cstdlib>
 #include <iostream>
 
 namespace asio = boost::asio;
@@ -25,16 +25,16 @@ asio::awaitable<void> greet(Greeter::Stub& stub, asio_retry::time_point end, int
     }
 }
 
-int main(int, char** argv) { // greet ADDRESS SECONDS
+int main() {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // the policy retries instead
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500); // by default up to 2 minutes
-    Greeter::Stub stub(grpc::CreateCustomChannel(argv[1], grpc::InsecureChannelCredentials(), arguments));
+    auto const plain = grpc::InsecureChannelCredentials();
+    Greeter::Stub stub(grpc::CreateCustomChannel(std::getenv("GREETER"), plain, arguments));
     asio::io_context io;
     int failed = 0;
-    auto const end = std::chrono::steady_clock::now() + 1s * std::stoi(argv[2]);
-    for (int i = 0; i != 10; ++i) // ten at a time
-        co_spawn(io, greet(stub, end, failed), asio::detached);
+    for (int i = 0; i != 10; ++i)
+        co_spawn(io, greet(stub, std::chrono::steady_clock::now() + 9s, failed), asio::detached);
     io.run();
     std::cout << failed << " requests failed\n";
 }
