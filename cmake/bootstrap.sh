@@ -22,7 +22,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
-                       hiredis, libpq, SQLite, spdlog and Boost.Log, as `test` does
+                       hiredis, libpq, gRPC, SQLite, spdlog and Boost.Log, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -148,6 +148,7 @@ install_services() {
     (install_missing libhiredis-dev) || failed=1
     (install_missing python3 python3-jsonschema) || failed=1
     (install_missing libpq-dev) || failed=1
+    (install_missing libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio) || failed=1
     (install_missing libspdlog-dev) || failed=1
     (install_missing "libboost-log1.81-dev|libboost-log-dev") || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g

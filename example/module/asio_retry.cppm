@@ -1,4 +1,4 @@
-// The headers but policy_json.hpp as a C++20 module. Written by cmake/headers_index.cmake.
+// The headers but policy_json.hpp and grpc.hpp as a C++20 module. Written by cmake/headers_index.cmake.
 module;
 
 #include <asio_retry/asio_retry.hpp>

@@ -68,6 +68,7 @@ struct failure_class {
 /// | `beast.http`: the others, such as body_limit and bad_version | permanent | possible |
 /// | `boost.beast.websocket`: closed | transient | possible |
 /// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
+/// | `grpc` | as `classify_grpc` says | as `classify_grpc` says |
 /// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 

@@ -62,6 +62,8 @@ std::optional<failure_class> classify_protocol(error_code const& code) noexcept 
         return classify_beast_http(code.value());
     if (category == "boost.beast.websocket") // 1 is error::closed
         return code.value() == 1 ? lost : hopeless;
+    if (category == "grpc") // of asio_retry/grpc.hpp
+        return classify_grpc(code.value());
     return std::nullopt;
 }
 

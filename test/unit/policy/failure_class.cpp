@@ -145,6 +145,16 @@ TEST(failure_class, of_the_same_code_in_another_category) {
     EXPECT_EQ(classify(error_code(ECONNREFUSED, driver)), perhaps_done);
 }
 
+TEST(failure_class, of_the_codes_of_grpc_hpp) {
+    struct of_grpc final : boost::system::error_category {
+        char const* name() const noexcept override { return "grpc"; }
+        std::string message(int) const override { return "?"; }
+    };
+    static of_grpc const statuses;
+    for (int code = 1; code <= 17; ++code)
+        EXPECT_EQ(classify(error_code(code, statuses)), classify_grpc(code)) << code;
+}
+
 #ifdef _WIN32
 TEST(failure_class, of_codes_whose_category_knows_no_condition) {
     for (bool const is_standard : {false, true}) {
