@@ -48,9 +48,9 @@ public:
 )";
         std::filesystem::create_directory(folder_ / "html");
         std::ofstream(folder_ / "html" / "page") << "a page\n";
-        process_.emplace(
-            std::vector<std::string>{program_, "-p", folder_.string() + '/', "-c", "nginx.conf", "-e", "stderr"},
-            folder_ / "log");
+        process_.emplace(std::vector<std::string>{program_, "-p", folder_.string() + '/', "-c", "nginx.conf",
+                                                  "-e", "stderr"},
+                         folder_ / "log");
         wait_until_it_answers(port_);
     }
 

@@ -1,15 +1,16 @@
 // The gateway of example/gateway before three nginx, for as long as one likes. Clients ask at a constant rate,
-// whether they are answered or not. Every five seconds a server is killed, stopped or restarted, and from time
-// to time the gateway reads good or faulty policies again.
+// whether earlier requests are answered or not. Every five seconds a server is killed, stopped or restarted,
+// and from time to time the gateway reads good or faulty policies again.
 //
-// soak_tests GATEWAY NGINX [SECONDS [SEED]]; without SECONDS ASIO_RETRY_SOAK_SECONDS of the environment, or 60.
+// soak_tests GATEWAY NGINX [SECONDS [SEED]]; without SECONDS it runs for a minute, or for
+// ASIO_RETRY_SOAK_SECONDS of the environment.
 //
-// - A request is lost if the client got another answer than a server gave to the last attempt. Two things are no
-//   loss. A server that was disturbed while the client waited may have answered a connection that was gone. And
-//   504 says that the limit ended: an answer that comes too late is counted, but a busy machine causes it, too.
-// - A POST is executed where a server logs 200. A server that is killed in that moment logs nothing.
-// - Resident memory is the median of some samples, so that one request more or less does not matter.
-// - A turn is measured as CPU time.
+// - A request is lost if a server answered its last attempt, and the client got something else. A server that
+//   was disturbed meanwhile does not count: its answer may have met a closed connection. Nor does a client that
+//   got 504: its limit ended first. How many answers came after a limit is printed.
+// - A POST is executed where a server logs 200. A server that is killed at that moment logs nothing.
+// - Resident memory is a median of many samples.
+// - A turn is the CPU time of a thread for one event. A busy machine makes it no longer.
 #include "child_process.hpp"
 #include "logging_nginx.hpp"
 #include "own_folder.hpp"
@@ -29,6 +30,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -37,6 +39,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -85,7 +88,6 @@ constexpr std::uint64_t rate = 200;
 constexpr std::size_t connections = 64; ///< of clients; so many requests at most run at the same time
 constexpr auto between_events = 5s;
 constexpr auto greatest_turn = 5ms;
-constexpr std::size_t greatest_growth = 1024; ///< KiB, or 5 % where that is more
 
 /// What one request has seen.
 struct record {
@@ -107,18 +109,23 @@ public:
                 if (e)
                     std::rethrow_exception(e);
             });
-        thread_ = std::thread([this] { io_.run(); });
+        end_ = std::async(std::launch::async, [this] { io_.run(); });
     }
     clients(clients const&) = delete;
     clients& operator=(clients const&) = delete;
-    ~clients() {
-        io_.stop();
-        if (thread_.joinable())
-            thread_.join();
-    }
+    ~clients() { io_.stop(); } // and end_ waits
 
-    /// Until all have an answer.
-    void wait() { thread_.join(); }
+    /// Until all have an answer. Gives up if a minute brings none: the gateway has five seconds for each.
+    void wait() {
+        std::uint64_t before = 0;
+        while (end_.wait_for(1min) != std::future_status::ready) {
+            std::uint64_t const now = answers_;
+            if (now == before)
+                io_.stop();
+            before = now;
+        }
+        end_.get();
+    }
 
     // For after that.
     std::vector<record> const& records() const noexcept { return records_; }
@@ -171,6 +178,7 @@ private:
         co_await http::async_write(*socket, q, asio::use_awaitable);
         answer a;
         co_await http::async_read(*socket, buffer, a, asio::use_awaitable);
+        ++answers_;
         own.answered = steady::now();
         own.status = a.result_int();
         mixed_up_ += own.status == 200 && a["X-Id"] != q["X-Id"];
@@ -183,9 +191,10 @@ private:
     steady::time_point const began_ = steady::now();
     std::vector<record> records_;
     std::uint64_t next_ = 0;
+    std::atomic<std::uint64_t> answers_ = 0;
     std::size_t surplus_ = 0, mixed_up_ = 0;
     std::mt19937_64 random_;
-    std::thread thread_;
+    std::future<void> end_;
 };
 
 /// A server, what is being done to it, and when that was so.
@@ -237,7 +246,7 @@ private:
         else
             nginx_.start();
         down_.reset();
-        disturbances_.back().second = steady::now() + 1s; // it has questions to read that are old
+        disturbances_.back().second = steady::now();
     }
 
     logging_nginx nginx_;
@@ -349,7 +358,7 @@ protected:
         write_policies(is_good);
         process->send(SIGHUP);
         ++reloads[is_good];
-        while (reloads[0] + reloads[1] != metric("gateway_policy_reloads").value())
+        while (metric("gateway_policy_reloads") != static_cast<double>(reloads[0] + reloads[1]))
             std::this_thread::sleep_for(10ms);
     }
 
@@ -360,13 +369,19 @@ protected:
         return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1024;
     }
 
+    std::size_t open_files() const {
+        std::filesystem::directory_iterator const all("/proc/" + std::to_string(process->id()) + "/fd");
+        return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+    }
+
     /// A twelfth of the run each.
     std::vector<std::size_t> medians_of_memory() const {
         std::vector<std::size_t> result;
         std::size_t const count = resident_kib.size();
         for (std::size_t i = 0; i != 12; ++i) {
             std::vector<std::size_t> part(resident_kib.begin() + static_cast<std::ptrdiff_t>(i * count / 12),
-                                          resident_kib.begin() + static_cast<std::ptrdiff_t>((i + 1) * count / 12));
+                                          resident_kib.begin() +
+                                              static_cast<std::ptrdiff_t>((i + 1) * count / 12));
             std::ranges::sort(part);
             result.push_back(part.at(part.size() / 2));
         }
@@ -401,6 +416,7 @@ protected:
     void judge_answers();
     void judge_memory() const;
     void judge_turns() const;
+    void print_times() const;
 
     std::mt19937_64 random{seed};
     unsigned short const port = free_port();
@@ -436,16 +452,17 @@ void soak::judge_answers() {
     std::size_t lost = 0, late = 0, of_last = 0;
     for (execution const& each : all) {
         record const& request = records.at(each.id);
-        of_last += each.attempt == last[each.id];
-        if (request.status == 200 || each.attempt != last[each.id] ||
-            servers[each.server]->was_disturbed(request))
+        bool const is_last = each.attempt == last[each.id];
+        of_last += is_last;
+        if ((is_last && request.status == 200) || servers[each.server]->was_disturbed(request))
             continue;
-        ++(request.status == 504 ? late : lost);
-        if (request.status != 504)
+        bool const is_late = !is_last || request.status == 504;
+        ++(is_late ? late : lost);
+        if (!is_late)
             std::cout << "lost: request " << each.id << ", attempt " << each.attempt << ", status "
                       << request.status << '\n';
     }
-    std::cout << "lost " << lost << ", answered too late by a server " << late << '\n';
+    std::cout << "lost " << lost << "; answers that came after a limit " << late << '\n';
     EXPECT_GE(of_last, statuses[200] - statuses[200] / 100) << "the servers' logs or the gateway's are wrong";
     EXPECT_EQ(statuses[0], 0u) << "requests without an answer";
     EXPECT_EQ(lost, 0u);
@@ -458,10 +475,9 @@ void soak::judge_memory() const {
     std::size_t const level = kib[2], greatest = *std::max_element(kib.begin() + 3, kib.end());
     std::cout << "resident memory " << level << " KiB after a sixth of the time, " << kib.back()
               << " KiB at the end, at most " << greatest << " KiB\n";
-    for (auto x : kib) std::cout << x << ' ';
-    std::cout << '\n';
+    std::size_t const growth = length < 10min ? 2'048 : 1'024; // after seconds not every buffer has its size
     if (!is_sanitized) {
-        EXPECT_LE(greatest, level + std::max(greatest_growth, level / 20));
+        EXPECT_LE(greatest, level + std::max(growth, level / 20));
     }
 }
 
@@ -475,12 +491,22 @@ void soak::judge_turns() const {
     EXPECT_GT(*longest, 0);
 }
 
+/// Not judged: a busy machine has other times.
+void soak::print_times() const {
+    std::vector<double> ms;
+    for (record const& each : records)
+        ms.push_back(std::chrono::duration<double, std::milli>(each.answered - each.due).count());
+    std::ranges::sort(ms);
+    std::cout << "answered after " << ms[ms.size() / 2] << " ms (median), " << ms[ms.size() * 99 / 100]
+              << " ms (99 %), " << ms.back() << " ms (all)\n";
+}
+
 TEST_F(soak, of_a_gateway_before_servers_that_come_and_go) {
     std::cout << "seed " << seed << ", " << length.count() << " s, " << rate << " requests a second"
               << std::endl;
     run();
     judge_turns();
-    EXPECT_EQ(metric("gateway_policy_reloads"), reloads[0] + reloads[1]);
+    EXPECT_LE(open_files(), connections * (1 + servers.size()) + 32) << "files stay open";
     process->send(SIGTERM);
     EXPECT_EQ(process->wait(), 0);
     for (auto const& each : servers)
@@ -489,12 +515,7 @@ TEST_F(soak, of_a_gateway_before_servers_that_come_and_go) {
               << "; reloads: good " << reloads[1] << ", faulty " << reloads[0] << '\n';
     judge_answers();
     judge_memory();
-    std::vector<double> took;
-    for (record const& each : records)
-        took.push_back(std::chrono::duration<double, std::milli>(each.answered - each.due).count());
-    std::ranges::sort(took);
-    auto const quantile = [&](double share) { return took[static_cast<std::size_t>(share * static_cast<double>(took.size() - 1))]; };
-    std::cout << "from due to answered: median " << quantile(0.5) << " ms, 99 % " << quantile(0.99) << " ms, all " << quantile(1) << " ms\n";
+    print_times();
 }
 
 } // namespace
@@ -502,10 +523,9 @@ TEST_F(soak, of_a_gateway_before_servers_that_come_and_go) {
 
 int main(int argc, char** argv) {
     using namespace asio_retry::test;
-    if (char const* const text = std::getenv("ASIO_RETRY_SOAK_SECONDS"))
-        length = std::chrono::seconds(std::stoi(text));
-    if (argc > 3)
-        length = std::chrono::seconds(std::stoi(argv[3]));
+    char const* const seconds = argc > 3 ? argv[3] : std::getenv("ASIO_RETRY_SOAK_SECONDS");
+    if (seconds)
+        length = std::chrono::seconds(std::stoi(seconds));
     seed = argc > 4 ? std::stoull(argv[4]) : std::random_device()();
     return run_with_programs(argc, argv, {&gateway, &nginx}, "nginx");
 }
