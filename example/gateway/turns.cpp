@@ -6,6 +6,8 @@
 namespace gateway {
 namespace {
 
+constexpr std::int64_t long_ns = 5'000'000;
+
 /// CPU time of this thread. None where the system does not tell it.
 std::optional<std::int64_t> thread_cpu_ns() noexcept {
 #if defined(CLOCK_THREAD_CPUTIME_ID)
@@ -19,10 +21,14 @@ std::optional<std::int64_t> thread_cpu_ns() noexcept {
 } // namespace
 
 void turns::add_to(asio_retry::retry_metrics& metrics) const {
-    if (thread_cpu_ns())
-        metrics.add_gauge("gateway_longest_turn_seconds",
-                          "Greatest CPU time of a thread for one event since the start.",
-                          [this] { return static_cast<double>(longest_ns_.load()) / 1e9; });
+    if (!thread_cpu_ns())
+        return;
+    metrics.add_gauge("gateway_longest_turn_seconds",
+                      "Greatest CPU time of a thread for one event since the start.",
+                      [this] { return static_cast<double>(longest_ns_.load()) / 1e9; });
+    metrics.add_gauge("gateway_long_turns",
+                      "Events since the start that took a thread more than 5 ms of CPU time.",
+                      [this] { return static_cast<double>(long_.load()); });
 }
 
 void turns::run(boost::asio::io_context& io) {
@@ -40,6 +46,8 @@ void turns::run(boost::asio::io_context& io) {
 }
 
 void turns::keep(std::int64_t turn_ns) noexcept {
+    if (turn_ns > long_ns)
+        ++long_;
     auto longest = longest_ns_.load(std::memory_order_relaxed);
     while (turn_ns > longest && !longest_ns_.compare_exchange_weak(longest, turn_ns, std::memory_order_relaxed))
         ;

@@ -10,7 +10,9 @@
 //   got 504: its limit ended first. How many answers came after a limit is printed.
 // - A POST is executed where a server logs 200. A server that is killed at that moment logs nothing.
 // - Resident memory is a median of many samples.
-// - A turn is the CPU time of a thread for one event. A busy machine makes it no longer.
+// - A turn is the CPU time of a thread for one event, and at most 5 ms. A few may be longer: the host of a
+// virtual
+//   machine does so even to a thread that only reads its clock. What the gateway does too long it does often.
 #include "child_process.hpp"
 #include "logging_nginx.hpp"
 #include "own_folder.hpp"
@@ -87,7 +89,6 @@ constexpr std::uint64_t rate = 200;
 
 constexpr std::size_t connections = 64; ///< of clients; so many requests at most run at the same time
 constexpr auto between_events = 5s;
-constexpr auto greatest_turn = 5ms;
 
 /// What one request has seen.
 struct record {
@@ -482,11 +483,12 @@ void soak::judge_memory() const {
 }
 
 void soak::judge_turns() const {
-    auto const longest = metric("gateway_longest_turn_seconds");
-    ASSERT_TRUE(longest);
-    std::cout << "longest turn " << *longest * 1'000 << " ms of CPU time\n";
+    auto const longest = metric("gateway_longest_turn_seconds"), many = metric("gateway_long_turns");
+    ASSERT_TRUE(longest && many);
+    std::cout << "longest turn " << *longest * 1'000 << " ms of CPU time, more than 5 ms " << *many
+              << " times\n";
     if (!is_sanitized) {
-        EXPECT_LE(*longest, std::chrono::duration<double>(greatest_turn).count());
+        EXPECT_LE(*many, 2 + static_cast<double>(length / 5min));
     }
     EXPECT_GT(*longest, 0);
 }
