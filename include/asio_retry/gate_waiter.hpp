@@ -66,6 +66,7 @@ public:
 
     std::size_t position = 0;                      ///< which gate of `all_gates` has it
     time_point reserved_for = (time_point::min)(); ///< by earlier gates of `all_gates`
+    time_point admitted_at{};                      ///< by them
     /// @}
 
 private:

@@ -304,6 +304,7 @@ private:
     time_point first_limit(time_point began, time_point earliest) const noexcept;
     ASIO_RETRY_DECL time_point attempt_deadline() const noexcept;
     std::pair<time_limit, duration> reached_limit() const noexcept;
+    time_limit limit_of_attempt() const noexcept;
     // The story for gates and observers, only if is_told_.
     detail::operation_story* story() noexcept;
     ASIO_RETRY_DECL bool ask_gate(time_point now) noexcept;

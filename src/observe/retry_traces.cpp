@@ -276,17 +276,15 @@ private:
 
 // --- requests
 
-request_trace::request_trace(std::shared_ptr<detail::trace_store> store, detail::trace_parent const& parent,
-                             std::string_view field)
+request_trace::request_trace(std::shared_ptr<detail::trace_store> store, detail::trace_parent const& parent)
     : store_(std::move(store))
-    , parent_(std::make_unique<detail::trace_parent const>(parent))
-    , field_(parent.is_present ? field : std::string_view()) {}
+    , parent_(std::make_unique<detail::trace_parent const>(parent)) {}
 
 request_trace::~request_trace() = default;
 
 std::string request_trace::traceparent(attempt const& which) const {
     if (parent_->is_present && !parent_->is_sampled)
-        return field_;
+        return detail::to_field(*parent_);
     return detail::to_field(store_->ids(which.operation(), which.number, *parent_));
 }
 
@@ -311,7 +309,7 @@ std::string retry_traces::traceparent(attempt const& which) const {
 
 std::shared_ptr<request_trace> retry_traces::request(std::string_view traceparent) const {
     detail::trace_parent const parent = detail::parse_traceparent(traceparent);
-    return std::shared_ptr<request_trace>(new request_trace(store_, parent, traceparent));
+    return std::shared_ptr<request_trace>(new request_trace(store_, parent));
 }
 
 std::string retry_traces::otlp_json(std::size_t most) {

@@ -55,6 +55,7 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     retry_settings const& settings = policy_.settings();
     if (is_refused_ || is_admitted_ || !makes_attempts_)
         return !is_refused_;
+    began_ = now; // of a wait for a reserved time, too
     if (has_gate()) {
         time_point const asked = chooses_ || settings.gate_measures_time ? now : time_point();
         std::string_view refuser;
@@ -67,7 +68,6 @@ bool retry_machine::ask_gate(time_point now) noexcept {
         }
     }
     is_admitted_ = has_gate() || is_policy_observed();
-    began_ = now;
     return !cancelled(); // the gate or another thread may have cancelled
 }
 

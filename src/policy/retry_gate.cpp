@@ -46,11 +46,17 @@ public:
         admission const answer = gates_[at]->leave(waiter, number, now);
         if (answer.until > now && !answer.reserved) {
             last_refuser = gates_[at]->name();
-            abandon_before(at, number, now, waiter.reserved_for);
+            abandon(0, at, number, std::max(waiter.admitted_at, waiter.reserved_for));
             return answer;
         }
-        time_point const reserved = answer.reserved ? answer.until : (time_point::min)();
-        return ask_from(at + 1, nullptr, number, now, std::max(waiter.reserved_for, reserved));
+        time_point const its = answer.reserved ? answer.until : (time_point::min)();
+        time_point const reserved = std::max(waiter.reserved_for, its);
+        admission const rest = ask_from(at + 1, nullptr, number, now, reserved);
+        if (rest.until > now && !rest.reserved) {
+            abandon(at, at + 1, number, std::max(now, its));
+            abandon(0, at, number, std::max(waiter.admitted_at, waiter.reserved_for));
+        }
+        return rest;
     }
 
     void on_end(attempt_end const& end) noexcept override {
@@ -68,7 +74,8 @@ public:
 
 private:
     /// Asks the gates from this one on; the earlier ones have admitted the attempt, for `reserved` if that is
-    /// later than now. With a waiter, the operation may wait in the queue of one.
+    /// later than now. With a waiter, the operation may wait in the queue of one. If one refuses, the attempt
+    /// ends in those that were asked here.
     admission ask_from(std::size_t first, gate_waiter* waiter, std::uint64_t number, time_point now,
                        time_point reserved) noexcept {
         admission result = now;
@@ -77,6 +84,7 @@ private:
             if (answer.can_queue && waiter) {
                 waiter->position = i;
                 waiter->reserved_for = reserved;
+                waiter->admitted_at = now;
                 answer = gates_[i]->enqueue(*waiter, number, now);
                 if (answer.can_queue) {
                     last_refuser = gates_[i]->name();
@@ -85,7 +93,7 @@ private:
             }
             if (answer.until > now && !answer.reserved) {
                 last_refuser = gates_[i]->name();
-                abandon_before(i, number, now, reserved);
+                abandon(first, i, number, std::max(now, reserved));
                 return answer;
             }
             if (answer.reserved && answer.until > reserved) {
@@ -100,10 +108,10 @@ private:
         return result;
     }
 
-    /// A gate that has reserved a time gets all of them back: the latest is that of the attempt.
-    void abandon_before(std::size_t end, std::uint64_t number, time_point now, time_point reserved) noexcept {
-        while (end > 0)
-            gates_[--end]->on_end(detail::unbegun(number, std::max(now, reserved)));
+    /// Backwards. The time is that of the admission, or the latest that any of them has reserved.
+    void abandon(std::size_t first, std::size_t end, std::uint64_t number, time_point at) noexcept {
+        while (end > first)
+            gates_[--end]->on_end(detail::unbegun(number, at));
     }
 
     std::vector<std::shared_ptr<retry_gate>> const gates_;

@@ -126,6 +126,8 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
     }
     ++failures_;
     interrupted_by_ = interrupted_by;
+    if (story_ && interrupted_by == interruption::attempt_timeout)
+        story_->reached = static_cast<std::uint64_t>(limit_of_attempt());
     wish_ = detail::retry_wish::unasked;
     if (story_ && story_->marks && story_->marks->sent && policy_.settings().outer)
         policy_.settings().outer->sent = true;
@@ -418,16 +420,27 @@ std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
     }
     if (interrupted_by_ != interruption::attempt_timeout)
         return {time_limit::none, duration::zero()};
-    std::pair first(time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero()));
+    auto const reached = story_ ? static_cast<time_limit>(story_->reached) : time_limit::none;
+    if (reached == time_limit::idle_timeout)
+        return {reached, *settings.idle_timeout};
+    if (reached == time_limit::set_up_within)
+        return {reached, *settings.set_up_within};
+    return {time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero())};
+}
+
+/// Which of the attempt's limits has stopped it. Precondition: another has not begun.
+time_limit retry_machine::limit_of_attempt() const noexcept {
+    time_limit first = time_limit::attempt_timeout;
     if (auto const* const said = pulse()) {
+        retry_settings const& settings = policy_.settings();
         time_point const heard(duration(said->heard.load(std::memory_order_relaxed)));
         time_point expiry = after(began_, settings.attempt_timeout);
         if (time_point const idle = after(heard, settings.idle_timeout); idle < expiry) {
             expiry = idle;
-            first = {time_limit::idle_timeout, *settings.idle_timeout};
+            first = time_limit::idle_timeout;
         }
         if (!said->is_healthy.load(std::memory_order_relaxed) && after(began_, settings.set_up_within) < expiry)
-            first = {time_limit::set_up_within, *settings.set_up_within};
+            first = time_limit::set_up_within;
     }
     return first;
 }

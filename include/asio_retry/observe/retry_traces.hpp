@@ -39,7 +39,7 @@ public:
 
     /// The field `traceparent` for what the attempt sends: see retry_traces::traceparent.
     ///
-    /// If the request is not sampled, this is the request's own field.
+    /// If the request is not sampled, this has the request's own ids.
     std::string traceparent(attempt const& which) const;
 
     bool wants(std::uint64_t operation) noexcept override;
@@ -47,12 +47,10 @@ public:
 
 private:
     friend class retry_traces;
-    request_trace(std::shared_ptr<detail::trace_store> store, detail::trace_parent const& parent,
-                  std::string_view field);
+    request_trace(std::shared_ptr<detail::trace_store> store, detail::trace_parent const& parent);
 
     std::shared_ptr<detail::trace_store> const store_;
     std::unique_ptr<detail::trace_parent const> const parent_;
-    std::string const field_;
 };
 
 /// Makes spans of operations and their attempts, for OpenTelemetry: `policy.observe(traces)`.

@@ -317,6 +317,16 @@ TEST(retry_traces, continue_the_trace_of_a_request) {
     EXPECT_EQ(other->traceparent(attempt()), unsampled) << "nobody takes part";
 }
 
+// What follows the known part of a later version is anything, and must not reach the next server's fields.
+TEST(retry_traces, decision_68_pass_an_unsampled_trace_on_as_version_00) {
+    auto const traces = std::make_shared<retry_traces>(seeded());
+    std::string unsampled(parent_field);
+    unsampled.back() = '0';
+    for (std::string const& field :
+         {' ' + unsampled + '\t', "01" + unsampled.substr(2), "01" + unsampled.substr(2) + "-x\r\nHost: other"})
+        EXPECT_EQ(traces->request(field)->traceparent(attempt()), unsampled);
+}
+
 // Malformed fields begin a trace of their own.
 TEST(retry_traces, decision_68_read_a_traceparent_as_W3C_says) {
     auto const traces = std::make_shared<retry_traces>(seeded());

@@ -4,6 +4,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include "support/machine_script.hpp"
+#include "support/named_gate.hpp"
 
 #include <boost/system/system_error.hpp>
 #include <gmock/gmock.h>
@@ -153,6 +154,26 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
     script.machine.on_attempt_limit(script.begin + 75s);
     script.fail(75s, aborted_error());
     EXPECT_EQ(script.retries.at(2).message(), "attempt timed out after 60 s");
+}
+
+// The next attempt has not begun then, and the signs of the last one are old.
+TEST(event_message, decision_49_names_the_limit_of_the_last_attempt_when_a_gate_refuses_the_next) {
+    auto const gate = std::make_shared<named_gate>();
+    gate->refused_from = 2;
+    machine_script script(event_policy().attempt_timeout(10s).idle_timeout(9s).set_up_within(8s).gate(gate));
+    script.machine.expect_marks();
+    script.start();
+    script.limit(0s);
+    script.machine.on_healthy(script.begin + 2s);
+    script.machine.on_attempt_limit(script.begin + 10s);
+    script.fail(10s, aborted_error());
+    EXPECT_EQ(script.retries.at(0).limit, time_limit::attempt_timeout);
+    script.wake(11s);
+    ASSERT_EQ(script.give_ups.size(), 1u);
+    EXPECT_EQ(script.give_ups[0].reason, stop_reason::refused);
+    EXPECT_EQ(script.give_ups[0].limit, time_limit::attempt_timeout);
+    EXPECT_EQ(script.give_ups[0].allowed, 10s);
+    EXPECT_EQ(script.give_ups[0].message(), "attempt timed out after 10 s");
 }
 
 TEST(event_message, decision_49_writes_times_for_a_reader) {

@@ -2,6 +2,7 @@
 
 #include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -242,13 +243,15 @@ TEST(machine_queue, a_gate_that_measures_no_time_lets_nothing_wait) {
     }
 }
 
+/// A limit that never changes.
+struct one_at_a_time {
+    std::uint32_t limit() const noexcept { return 1; }
+    void update(duration, std::uint32_t, bool) noexcept {}
+};
+
 TEST(machine_queue, max_waited_ends_a_wait_in_the_queue) {
-    struct fixed {
-        std::uint32_t limit() const noexcept { return 1; }
-        void update(duration, std::uint32_t, bool) noexcept {}
-    };
-    auto const limit =
-        std::make_shared<concurrency_limit<fixed>>(fixed(), queue_options{.greatest = 1, .longest_wait = 1h});
+    auto const limit = std::make_shared<concurrency_limit<one_at_a_time>>(
+        one_at_a_time(), queue_options{.greatest = 1, .longest_wait = 1h});
     retry_policy const policy = endless_every_100ms().gate(limit);
     machine_script first(policy), second(policy.max_waited(500ms));
     EXPECT_THAT(first.start(), is_attempt());
@@ -259,11 +262,8 @@ TEST(machine_queue, max_waited_ends_a_wait_in_the_queue) {
 }
 
 TEST(machine_queue, chains_in_chains_are_one_chain) {
-    struct fixed {
-        std::uint32_t limit() const noexcept { return 1; }
-        void update(duration, std::uint32_t, bool) noexcept {}
-    };
-    auto const limit = std::make_shared<concurrency_limit<fixed>>(fixed(), queue_options{.greatest = 1});
+    auto const limit =
+        std::make_shared<concurrency_limit<one_at_a_time>>(one_at_a_time(), queue_options{.greatest = 1});
     auto const before = std::make_shared<recording_gate>(), after = std::make_shared<recording_gate>();
     auto const chain = all_gates({before, all_gates({limit, after})});
     machine_script first(endless_every_100ms().gate(chain)), second(endless_every_100ms().gate(chain));
@@ -277,6 +277,21 @@ TEST(machine_queue, chains_in_chains_are_one_chain) {
     second.machine.on_success(second.begin + 20ms);
     EXPECT_TRUE(before->is_balanced() && after->is_balanced());
     EXPECT_EQ(limit->in_flight(), 0u);
+}
+
+// Otherwise a rate_limit takes the time of the refusal for one that it has reserved, and gives it to two.
+TEST(machine_queue, decision_69_gates_before_a_queue_get_back_the_time_at_which_they_admitted) {
+    auto const rate = std::make_shared<rate_limit>(10, 1s);
+    auto const limit = std::make_shared<concurrency_limit<one_at_a_time>>(
+        one_at_a_time(), queue_options{.greatest = 1, .longest_wait = 100ms});
+    retry_policy const policy = endless_every_100ms().gate(all_gates({rate, limit}));
+    machine_script running(endless_every_100ms().gate(limit)), waiting(policy);
+    EXPECT_THAT(running.start(), is_attempt());
+    EXPECT_THAT(waiting.start(), is_wait(100ms));
+    time_point const then = waiting.begin + 100ms;
+    EXPECT_EQ(rate->admit(1, waiting.begin).until, then) << "another operation has that time";
+    EXPECT_THAT(waiting.wake(100ms), is_completion(stop_reason::refused, error::too_many_in_flight));
+    EXPECT_EQ(rate->admit(1, then).until, then + 100ms) << "and keeps it";
 }
 
 } // namespace

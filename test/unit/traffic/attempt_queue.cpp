@@ -352,6 +352,19 @@ TEST_F(queueing_client, decision_69_other_gates_have_admitted_an_operation_that_
     EXPECT_EQ(limit->in_flight(), 0u);
 }
 
+TEST_F(queueing_client, a_wait_for_a_reserved_time_counts_for_max_waited_as_long_as_it_was) {
+    auto const rate = std::make_shared<rate_limit>(10, 1s);
+    EXPECT_EQ(rate->admit(1, time.now()).until, time.now());
+    auto const fails_once = [failed = false]() mutable {
+        return std::exchange(failed, true) ? error_code() : timed_out_error();
+    };
+    retry_policy const twice = policy.gate(rate).max_attempts(2).backoff(constant(5ms)).jitter(no_jitter());
+    async_retry(io, fails_once, twice.wait_when_refused().max_waited(200ms),
+                [this](error_code ec) { note('a', ec); });
+    time.run();
+    EXPECT_THAT(ended, elements("a ok 200")) << "100 ms, 5 ms of the backoff, and 95 ms";
+}
+
 TEST_F(queueing_client, a_queue_option_that_makes_no_sense_is_refused) {
     EXPECT_THROW(limit_type(constant_limit(), {.greatest = 1, .longest_wait = 0s}), std::invalid_argument);
 }

@@ -44,7 +44,8 @@ struct alignas(rule_state) operation_story {
     std::uint64_t is_queued : 1 = false;    // in the queue of a gate
     std::uint64_t is_reserved : 1 = false;  // waits for the time that a gate has reserved
     std::uint64_t refuser_length : 16 = 0;  // see below
-    std::uint64_t refusals : 43 = 0;        // since the last reset of the failures
+    std::uint64_t reached : 3 = 0;          // the time_limit that stopped the attempt that failed last
+    std::uint64_t refusals : 40 = 0;        // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
