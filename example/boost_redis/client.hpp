@@ -11,7 +11,6 @@ struct redis_client {
     asio::any_io_executor strand;
     redis::config server;
     std::shared_ptr<redis::connection> now = std::make_shared<redis::connection>(strand);
-
     asio::awaitable<void> live(asio_retry::attempt a) { // a connection, until it is lost
         using namespace asio::experimental::awaitable_operators;
         server.health_check_interval = server.reconnect_wait_interval = {}; // `watch` and the policy do both
@@ -23,8 +22,8 @@ struct redis_client {
         redis::request ping;
         ping.push("PING");
         for (asio::steady_timer timer(strand);; co_await timer.async_wait(asio::use_awaitable)) {
-            co_await now->async_exec(ping, redis::ignore, asio::use_awaitable);
-            a.mark_healthy(); // at the first answer; later ones are signs of life
+            co_await ask<redis::response<std::string>>(ping, {});
+            a.mark_healthy(); // by any answer; later ones are signs of life
             timer.expires_after(std::chrono::seconds(1));
         }
     }

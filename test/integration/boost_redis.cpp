@@ -1,13 +1,12 @@
-// Needs Boost 1.88 and a redis-server, whose path the command line names.
-#include "boost_redis/client.hpp"
+// Needs Boost 1.88, and a redis-server, whose path the command line names.
+#include "boost_redis/counter.hpp"
 #include "fleet/redis_process.hpp"
 #include "integration/run_with_programs.hpp"
 
 #include <asio_retry/async_retry.hpp>
-#include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/retry_event.hpp>
-#include <asio_retry/with_report.hpp>
 
 #include <boost/version.hpp>
 
@@ -17,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <iostream>
@@ -29,34 +29,8 @@
 namespace asio_retry::test {
 namespace {
 
-using namespace std::chrono_literals;
-using number = redis::response<long long>;
-
+std::string example; // the program of the guide
 std::string program; // redis-server
-
-retry_policy reconnecting() {
-    return retry_policy()
-        .unlimited_attempts()
-        .backoff(exponential(20ms).cap(500ms))
-        .set_up_within(2s)
-        .idle_timeout(2500ms)
-        .reset_after(10s)
-        .retry_if(any_failure);
-}
-
-retry_policy patient() {
-    return retry_policy()
-        .backoff(exponential(10ms).cap(200ms))
-        .unlimited_attempts()
-        .attempt_timeout(2s)
-        .total_timeout(1min);
-}
-
-judgement judge(number const& replies) {
-    auto const& reply = std::get<0>(replies);
-    bool const is_error = reply.has_error();
-    return {is_error, is_error ? classify_redis(reply.error().diagnostic) : failure_class(), {}};
-}
 
 double milliseconds(duration d) {
     return std::chrono::duration<double, std::milli>(d).count();
@@ -77,32 +51,27 @@ redis::request command(Words const&... words) {
     return result;
 }
 
-// As in example/redis/counter.cpp.
-constexpr char const* count_once = "if redis.call('SET', KEYS[2], '', 'NX', 'EX', ARGV[1]) then "
-                                   "  redis.call('INCR', KEYS[1]) "
-                                   "  return 1 "
-                                   "end "
-                                   "return 0";
-
 redis::request count_with_key(std::string const& key) {
-    return command("EVAL", count_once, 2, "n", key, 86400);
+    return command("EVAL", count_once, 2, "n", key);
+}
+
+/// Gives up with the test, which says so.
+template <class Condition>
+void wait_until(Condition const& condition) {
+    for (auto const end = now() + 60s; !condition() && now() < end;)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(condition());
 }
 
 class boost_redis : public testing::Test {
 protected:
     boost_redis() { client.server.addr.port = std::to_string(server.port()); }
 
-    asio::awaitable<number> ask(redis::request const& request, retry_policy const& policy) {
-        auto const once = [&](attempt a) { return client.ask<number>(request, a); };
-        co_return co_await async_retry(fail_if(once, judge), policy);
-    }
-
-    asio::awaitable<long long> count(std::string key) {
+    asio::awaitable<void> ask_to_count(std::string key) {
         redis::request const request = key.empty() ? command("INCR", "n") : count_with_key(key);
-        number const reply = co_await ask(request, policy);
-        found += !key.empty() && std::get<0>(reply).value() == 0;
+        long long const reply = co_await count(client, request, policy);
         ++acknowledged;
-        co_return std::get<0>(reply).value();
+        found += !key.empty() && reply == 0;
     }
 
     /// Keeps the connection while `work` runs, on a thread of its own, and `trouble` runs on this one.
@@ -119,9 +88,20 @@ protected:
         clients.join();
     }
 
+    /// So that what is due comes in the same turn.
+    void kill_while_the_clients_stand_still(duration time) {
+        std::atomic<bool> is_killed = false;
+        asio::post(io, [&] {
+            server.kill();
+            std::this_thread::sleep_for(time);
+            is_killed = true;
+        });
+        wait_until([&] { return is_killed.load(); });
+    }
+
     long long value_of(redis::request const& request) {
         long long result = -1;
-        run([&]() -> asio::awaitable<void> { result = std::get<0>(co_await ask(request, policy)).value(); });
+        run([&]() -> asio::awaitable<void> { result = co_await count(client, request, policy); });
         return result;
     }
 
@@ -133,26 +113,43 @@ protected:
     fleet::redis_process server{program, fleet::on_the_disk};
     asio::io_context io{1};
     redis_client client{io.get_executor(), {}};
-    retry_policy lasting = reconnecting().on_retry([this](retry_event const& e) {
+    retry_policy lasting = reconnecting.on_retry([this](retry_event const& e) {
         last_loss = e.stopped;
         ++losses;
     });
-    retry_policy policy = patient().on_retry([this](retry_event const& e) {
+    retry_policy policy = asking.on_retry([this](retry_event const& e) {
         ++retries;
         retries_of_sent += e.sent == effect::possible;
+        refused += e.kind == failure_kind::overloaded;
     });
     std::atomic<long long> losses = 0, acknowledged = 0;
-    long long retries = 0, retries_of_sent = 0, found = 0;
+    long long retries = 0, retries_of_sent = 0, refused = 0, found = 0;
     interruption last_loss{};
 };
 
-/// Gives up with the test, which says so.
-template <class Condition>
-void wait_until(Condition const& condition) {
-    for (auto const end = now() + 60s; !condition() && now() < end;)
-        std::this_thread::sleep_for(1ms);
-    EXPECT_TRUE(condition());
-}
+/// A Redis with so much that it loads for two seconds, half a millisecond for each key. At first it has ended.
+class redis_that_loads {
+public:
+    redis_that_loads() {
+        say("EVAL \"for i = 1, 4000 do redis.call('SET', i, string.rep('x', 100)) end\" 0");
+        say("SAVE");
+        server.kill();
+    }
+
+    fleet::redis_process server{program,
+                                {"--save", "", "--rdbcompression", "no", "--key-load-delay", "500",
+                                 "--loading-process-events-interval-bytes", "1024"}};
+
+private:
+    void say(std::string const& line) {
+        asio::io_context io;
+        asio::ip::tcp::socket socket(io);
+        socket.connect({asio::ip::address_v4::loopback(), server.port()});
+        asio::write(socket, asio::buffer(line + "\r\n"));
+        std::string answer;
+        asio::read_until(socket, asio::dynamic_buffer(answer), "\r\n");
+    }
+};
 
 // --- reconnection
 
@@ -161,8 +158,8 @@ TEST_F(boost_redis, is_connected_again_after_the_server_was_killed_for_a_second)
     duration back{}, answered{};
     auto const work = [&]() -> asio::awaitable<void> {
         while (!is_back)
-            co_await count("");
-        co_await count("");
+            co_await ask_to_count("");
+        co_await ask_to_count("");
         answered = now();
     };
     run(work, [&] {
@@ -178,17 +175,44 @@ TEST_F(boost_redis, is_connected_again_after_the_server_was_killed_for_a_second)
               << milliseconds(answered - back) << " ms after the server was back\n";
 }
 
+TEST_F(boost_redis, is_connected_again_though_a_ping_was_due) {
+    std::atomic<bool> is_back = false;
+    auto const work = [&]() -> asio::awaitable<void> {
+        co_await ask_to_count("");
+        while (!is_back)
+            co_await wait(1ms);
+        co_await ask_to_count("");
+    };
+    run(work, [&] {
+        wait_until([&] { return acknowledged == 1; });
+        kill_while_the_clients_stand_still(1100ms);
+        server.restart();
+        is_back = true;
+    });
+    EXPECT_EQ(acknowledged, 2);
+    EXPECT_GT(losses, 0);
+}
+
+TEST_F(boost_redis, is_connected_again_when_the_server_has_loaded) {
+    redis_that_loads other;
+    client.server.addr.port = std::to_string(other.server.port());
+    auto const work = [&]() -> asio::awaitable<void> { co_await ask_to_count(""); };
+    run(work, [&] { other.server.restart(); });
+    EXPECT_EQ(acknowledged, 1);
+    EXPECT_GT(refused, 0) << "LOADING";
+}
+
 TEST_F(boost_redis, that_asks_nothing_notices_a_server_that_hangs) {
     duration paused{}, noticed{};
     auto const work = [&]() -> asio::awaitable<void> {
-        co_await count("");
+        co_await ask_to_count("");
         while (losses == 0)
             co_await wait(5ms);
         noticed = now();
         EXPECT_EQ(last_loss, interruption::attempt_timeout);
         EXPECT_EQ(retries, 0);
         server.go_on();
-        co_await count("");
+        co_await ask_to_count("");
     };
     run(work, [&] {
         wait_until([&] { return acknowledged > 0; });
@@ -203,7 +227,7 @@ TEST_F(boost_redis, that_asks_notices_it_with_the_time_limit_of_a_command) {
     duration paused{}, noticed{};
     auto const work = [&]() -> asio::awaitable<void> {
         while (losses == 0)
-            co_await count("");
+            co_await ask_to_count("");
     };
     run(work, [&] {
         wait_until([&] { return acknowledged > 10; });
@@ -213,8 +237,15 @@ TEST_F(boost_redis, that_asks_notices_it_with_the_time_limit_of_a_command) {
         noticed = now();
         server.go_on();
     });
-    EXPECT_EQ(retries_of_sent, 1) << "the command that the server had, or has";
+    EXPECT_GE(retries_of_sent, 1) << "the command that the server had, or has";
     std::cout << "hangs, and commands have 300 ms: noticed after " << milliseconds(noticed - paused) << " ms\n";
+}
+
+TEST_F(boost_redis, as_the_guide_shows_it_counts_visits) {
+    std::string const visit = example + ' ' + std::to_string(server.port());
+    EXPECT_EQ(std::system(visit.c_str()), 0);
+    EXPECT_EQ(std::system(visit.c_str()), 0);
+    EXPECT_EQ(value_of(command("GET", "visits")), 2);
 }
 
 // --- what was sent
@@ -227,10 +258,10 @@ TEST_F(boost_redis, commands_that_were_sent_are_told_from_those_that_wait) {
     std::atomic<int> asked = 0;
     auto const ask_fifty = [&] {
         for (int i = 0; i != 50; ++i)
-            asio::co_spawn(io, count(""), [&](std::exception_ptr e, long long) { ++(e ? failed : done); });
+            asio::co_spawn(io, ask_to_count(""), [&](std::exception_ptr e) { ++(e ? failed : done); });
     };
     auto const work = [&]() -> asio::awaitable<void> {
-        co_await count("");
+        co_await ask_to_count("");
         while (!is_hanging)
             co_await wait(1ms);
         ask_fifty();
@@ -276,7 +307,7 @@ protected:
                 std::string key; // which g++ 12 would destroy twice as a temporary
                 if (has_keys)
                     key = "k" + std::to_string(i);
-                co_await count(std::move(key));
+                co_await ask_to_count(std::move(key));
             }
         };
         int running = 100;
@@ -328,19 +359,139 @@ TEST_F(boost_redis_counts, with_a_key_none_of_100000_is_lost_and_none_twice) {
 }
 
 TEST_F(boost_redis_counts, without_a_key_some_are_counted_twice) {
-    count_through_kills(30'000, 10, false);
+    count_through_kills(10'000, 5, false);
     long long const counted = value_of(command("GET", "n"));
     EXPECT_GT(counted, acknowledged);
     show("without a key");
     std::cout << counted - acknowledged << " were counted twice\n";
 }
 
-// --- what Boost.Redis does by itself, in the one version for which the client has been written
+// --- what Boost.Redis does by itself, in the version for which the client has been written
+
+/// One connection for all.
+class boost_redis_alone : public boost_redis {
+protected:
+    void SetUp() override {
+        if (BOOST_VERSION / 100 != 1088)
+            GTEST_SKIP() << "tells of Boost 1.88 alone";
+        config.addr.port = std::to_string(server.port());
+        config.health_check_interval = 0s;
+    }
+
+    asio::awaitable<void> async_run_again_and_again() {
+        while (!is_enough) {
+            co_await connection.async_run(config, quiet, asio::as_tuple(asio::use_awaitable));
+            ++ends;
+            co_await wait(20ms);
+        }
+    }
+
+    void set_going() {
+        clients = std::thread([this] { io.run(); });
+    }
+
+    /// Whether a command is answered within half a second.
+    bool answers() {
+        auto const has_come = std::make_shared<std::atomic<bool>>(false);
+        asio::post(io, [&, has_come] {
+            connection.async_exec(ping, redis::ignore,
+                                  [has_come](boost::system::error_code e, std::size_t) { *has_come = !e; });
+        });
+        for (int i = 0; i != 500 && !*has_come; ++i)
+            std::this_thread::sleep_for(1ms);
+        return *has_come;
+    }
+
+    void stop() {
+        is_enough = true;
+        asio::post(io, [this] { connection.cancel(); });
+        clients.join();
+    }
+
+    /// Milliseconds that this process computes for in a fifth of a second.
+    static double computed() {
+        std::clock_t const begin = std::clock();
+        std::this_thread::sleep_for(200ms);
+        return 1000.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    }
+
+    redis::logger const quiet{redis::logger::level::emerg};
+    redis::config config;
+    redis::connection connection{io};
+    redis::request const ping = command("PING");
+    std::atomic<bool> is_enough = false;
+    std::atomic<int> ends = 0;
+    std::thread clients;
+};
+
+TEST_F(boost_redis_alone, gives_up_after_a_refused_connection) {
+    config.reconnect_wait_interval = 100ms;
+    boost::system::error_code ended;
+    connection.async_run(config, quiet, [&](boost::system::error_code e) {
+        ended = e;
+        ++ends;
+    });
+    auto const work = asio::make_work_guard(io);
+    set_going();
+    wait_until([&] { return answers(); });
+    server.kill();
+    wait_until([&] { return ends == 1; });
+    EXPECT_EQ(ended, asio::error::connection_refused);
+    server.restart();
+    EXPECT_FALSE(answers());
+    asio::post(io, [&] { io.stop(); });
+    stop();
+}
+
+TEST_F(boost_redis_alone, computes_without_an_end_after_it_has_connected_again) {
+    config.reconnect_wait_interval = 1s;
+    connection.async_run(config, quiet, [&](boost::system::error_code) { ++ends; });
+    set_going();
+    wait_until([&] { return answers(); });
+    double const before = computed();
+    server.kill();
+    server.restart();
+    wait_until([&] { return answers(); });
+    double const after = computed();
+    EXPECT_GT(after, 10 * before);
+    std::cout << "idle, it computes for " << before << " ms in 200 ms, and for " << after
+              << " ms after it has connected again\n";
+    stop();
+}
+
+TEST_F(boost_redis_alone, in_a_loop_loses_every_connection_after_one_failed_health_check) {
+    config.reconnect_wait_interval = 0s;
+    config.health_check_interval = 200ms;
+    asio::co_spawn(io, async_run_again_and_again(), expect_success);
+    set_going();
+    wait_until([&] { return answers(); });
+    server.pause();
+    wait_until([&] { return ends >= 1; });
+    server.go_on();
+    wait_until([&] { return ends >= 6; });
+    stop();
+}
+
+// The connection is lost in the turn in which a health check is due, which then waits on a closed connection.
+TEST_F(boost_redis_alone, in_a_loop_may_wait_for_a_lost_connection_for_ever) {
+    config.reconnect_wait_interval = 0s;
+    config.health_check_interval = 200ms;
+    asio::co_spawn(io, async_run_again_and_again(), expect_success);
+    set_going();
+    wait_until([&] { return answers(); });
+    kill_while_the_clients_stand_still(2 * config.health_check_interval);
+    std::this_thread::sleep_for(1s);
+    EXPECT_EQ(ends, 0);
+    server.restart();
+    EXPECT_FALSE(answers());
+    EXPECT_EQ(ends, 0);
+    stop();
+}
 
 } // namespace
 } // namespace asio_retry::test
 
 int main(int argc, char** argv) {
     using namespace asio_retry::test;
-    return run_with_programs(argc, argv, {&program}, "redis-server");
+    return run_with_programs(argc, argv, {&example, &program}, "redis-server");
 }
