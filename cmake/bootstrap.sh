@@ -22,7 +22,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
-                       hiredis, libpq, SQLite, spdlog and Boost.Log, as `test` does
+                       hiredis, libpq, SQLite, spdlog, Boost.Log, OpenSSL and the headers of Boost 1.88, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -150,6 +150,7 @@ install_services() {
     (install_missing libpq-dev) || failed=1
     (install_missing libspdlog-dev) || failed=1
     (install_missing "libboost-log1.81-dev|libboost-log-dev") || failed=1
+    (install_missing libssl-dev) || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g
     { is_command prometheus && is_command promtool; } || get_prometheus
     # redis-server is a link to a program of redis-tools
@@ -160,6 +161,7 @@ install_services() {
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
+    has_boost_188 || ./cmake/toolchain_matrix.sh boost 1.88 build/services/boost-1.88 || name_missing "Boost 1.88"
     for program in nginx haproxy prometheus promtool redis-server; do
         is_command $program || name_missing $program
     done
@@ -187,6 +189,9 @@ get_prometheus() {
     [ -n "$(depends_of prometheus)" ] || update_lists || { failed=1; return; }
     get "prometheus $(depends_of prometheus | grep '^promtool$')"
 }
+
+# Has Boost.Redis, Boost.MySQL and Boost.MQTT5. Before Debian 13 it is unpacked, as two versions exclude each other.
+has_boost_188() { is_installed libboost1.88-dev || [ -f build/services/boost-1.88/unpacked ]; }
 
 # Each release has its own version of Lua for it.
 get_haproxy() {
