@@ -8,7 +8,8 @@
 
 namespace asio_retry::detail {
 
-/// The class of a code of Boost.MySQL, by the name of its category; nothing for a name that is no such category.
+/// The class of a code of Boost.MySQL, by the name of its category; nothing for a name that is no such
+/// category.
 std::optional<failure_class> classify_mysql(std::string_view category, int value) noexcept;
 
 } // namespace asio_retry::detail

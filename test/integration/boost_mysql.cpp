@@ -1,5 +1,5 @@
-// The recipe of example/boost_mysql before a real MariaDB that is killed, stopped and started again under load. And
-// what its own error codes mean.
+// The recipe of example/boost_mysql before a real MariaDB that is killed, stopped and started again under load.
+// And what its own error codes mean.
 #include "boost_mysql/transfer.hpp"
 #include "child_process.hpp"
 #include "mysql_process.hpp"
@@ -79,7 +79,7 @@ protected:
         ask("DROP TABLE IF EXISTS bank.account, bank.transfer");
         ask("CREATE TABLE bank.account (id INT PRIMARY KEY, balance BIGINT NOT NULL)");
         ask("CREATE TABLE bank.transfer (id VARCHAR(40) PRIMARY KEY)");
-        ask("INSERT INTO bank.account SELECT seq, 1000000 FROM seq_1_to_" + std::to_string(accounts));
+        ask("INSERT INTO bank.account SELECT seq, 1000000 FROM bank.seq_1_to_" + std::to_string(accounts));
     }
 
     /// As the administrator, over the socket, which the server keeps a place for.
@@ -276,10 +276,18 @@ TEST_F(mysql_codes, what_is_wrong_stays_wrong) {
 // --- transfers
 
 struct mysql_figures {
-    std::int64_t acknowledged = 0, deadlocks = 0, deadlocks_at_once = 0, refused = 0, cut_off = 0, timeouts = 0,
-                 overloaded = 0, others_at_once = 0;
+    std::atomic<std::int64_t> acknowledged = 0;
+    std::int64_t deadlocks = 0, deadlocks_at_once = 0, refused = 0, cut_off = 0, timeouts = 0, overloaded = 0;
     clock::duration longest{};
-    clock::time_point last_success;
+    std::vector<clock::duration> back; // from the server's return to the next success
+
+    /// On the thread that has started the server, or has let it go on.
+    void note_return() {
+        auto const begin = clock::now();
+        for (std::int64_t const before = acknowledged; acknowledged == before && clock::now() - begin < 30s;)
+            std::this_thread::sleep_for(1ms);
+        back.push_back(clock::now() - begin);
+    }
 
     void note(retry_event const& event) {
         bool const at_once = event.delay == duration::zero();
@@ -297,7 +305,7 @@ struct mysql_figures {
 
 class mysql_transfers : public mysql_test {
 protected:
-    static retry_policy counted(mysql_figures& figures, retry_policy const& policy = recipe::patient()) {
+    static retry_policy counted(mysql_figures& figures, retry_policy const& policy = patient) {
         return policy.on_retry([&figures](retry_event const& event) { figures.note(event); });
     }
 
@@ -308,17 +316,16 @@ protected:
             int const from = static_cast<int>(dice.uniform(1, accounts));
             int const to = 1 + (from + static_cast<int>(dice.uniform(0, accounts - 2))) % accounts;
             auto const begin = clock::now();
-            co_await recipe::transfer(pool, teller(), std::to_string(teller_number) + '-' + std::to_string(i), from,
-                                      to, static_cast<int>(dice.uniform(1, 5)), policy);
+            std::string const key = std::to_string(teller_number) + '-' + std::to_string(i);
+            co_await transfer(pool, teller(), key, from, to, static_cast<int>(dice.uniform(1, 5)), policy);
             ++figures.acknowledged;
-            figures.last_success = clock::now();
-            figures.longest = std::max(figures.longest, figures.last_success - begin);
+            figures.longest = std::max(figures.longest, clock::now() - begin);
         }
     }
 
-    /// All tellers on one thread, while `meanwhile` happens on another.
-    static mysql_figures work_through(retry_policy const& policy, std::function<void()> const& meanwhile) {
-        mysql_figures figures;
+    /// All tellers on a thread of their own, while `meanwhile` happens on this one.
+    static void work_through(mysql_figures& figures, retry_policy const& policy,
+                             std::function<void()> const& meanwhile) {
         std::atomic<bool> is_enough = false;
         asio::io_context io(1);
         mysql::connection_pool pool(io, pool_of(teller()));
@@ -331,13 +338,10 @@ protected:
                                if (--at_work == 0)
                                    pool.cancel();
                            });
-        std::thread other([&] {
-            meanwhile();
-            is_enough = true;
-        });
-        io.run();
-        other.join();
-        return figures;
+        std::thread at_the_counter([&io] { io.run(); });
+        meanwhile(); // here, as the server ends with the thread that has started it
+        is_enough = true;
+        at_the_counter.join();
     }
 
     static void show(char const* what, mysql_figures const& f) {
@@ -345,42 +349,70 @@ protected:
                   << money() << "; " << f.deadlocks << " deadlocks, " << f.deadlocks_at_once
                   << " of them retried at once; " << f.refused << " refused, " << f.cut_off << " cut off, "
                   << f.timeouts << " timed out, " << f.overloaded << " overloaded; longest transfer "
-                  << ms(f.longest) << " ms\n";
+                  << ms(f.longest) << " ms";
+        for (clock::duration const d : f.back)
+            std::cout << ", back after " << ms(d) << " ms";
+        std::cout << '\n';
     }
 };
 
 TEST_F(mysql_transfers, deadlocks_are_retried_at_once_and_the_sum_stays) {
-    auto const a_while = [] { std::this_thread::sleep_for(2s); };
-    mysql_figures const at_once = work_through(recipe::patient(), a_while);
-    show("deadlocks at once", at_once);
+    auto const a_while = [] { std::this_thread::sleep_for(3s); };
+    mysql_figures at_once;
+    work_through(at_once, patient, a_while);
+    show("deadlocks retried at once, 3 s", at_once);
     EXPECT_GT(at_once.deadlocks, 0);
     EXPECT_EQ(at_once.deadlocks_at_once, at_once.deadlocks);
     EXPECT_EQ(rows(), at_once.acknowledged);
     EXPECT_EQ(money(), everything);
+
+    SetUp();
+    mysql_figures delayed;
+    work_through(delayed, retry_policy().backoff(exponential(50ms).cap(2s)).unlimited_attempts(), a_while);
+    show("deadlocks retried after a delay, 3 s", delayed);
+    EXPECT_LT(delayed.deadlocks_at_once, delayed.deadlocks);
+    EXPECT_EQ(rows(), delayed.acknowledged);
+    EXPECT_EQ(money(), everything);
 }
 
 TEST_F(mysql_transfers, are_done_once_each_while_the_server_is_killed_stopped_and_started) {
-    mysql_figures const figures = work_through(recipe::patient(), [] {
+    mysql_figures figures;
+    work_through(figures, patient, [&] {
         for (int i = 0; i != 2; ++i) {
             std::this_thread::sleep_for(700ms);
             server->end(SIGKILL);
             std::this_thread::sleep_for(300ms);
             server->start();
+            figures.note_return();
         }
-        std::this_thread::sleep_for(700ms);
         server->send(SIGSTOP);
         std::this_thread::sleep_for(4s);
         server->send(SIGCONT);
+        figures.note_return();
         std::this_thread::sleep_for(700ms);
         server->end(SIGTERM);
         server->start();
-        std::this_thread::sleep_for(2s);
+        figures.note_return();
+        std::this_thread::sleep_for(1s);
     });
-    show("killed twice, stopped 4 s, restarted", figures);
+    show("killed twice, stopped for 4 s, restarted", figures);
     EXPECT_GT(figures.deadlocks, 0);
     EXPECT_GT(figures.cut_off, 0);
     EXPECT_GT(figures.timeouts, 0) << "the server that stood still";
     EXPECT_EQ(rows(), figures.acknowledged);
+    EXPECT_EQ(money(), everything);
+}
+
+TEST_F(mysql_transfers, are_done_once_however_often_the_answer_is_lost) {
+    run_session([]() -> asio::awaitable<void> {
+        mysql::connection_pool pool(co_await asio::this_coro::executor, pool_of(teller()));
+        pool.async_run(asio::detached);
+        for (int i = 0; i != 3; ++i)
+            co_await transfer(pool, teller(), "rent", 1, 2, 10);
+        pool.cancel();
+    });
+    EXPECT_EQ(rows(), 1);
+    EXPECT_EQ(number("SELECT balance FROM bank.account WHERE id = 2"), 1'000'010);
     EXPECT_EQ(money(), everything);
 }
 
@@ -398,13 +430,13 @@ TEST_F(mysql_transfers, wait_while_the_server_has_too_many_connections) {
         }
         mysql::connection_pool pool(executor, pool_of(teller()));
         pool.async_run(asio::detached);
-        auto const policy = recipe::patient().on_retry([&](retry_event const& event) {
+        auto const policy = patient.on_retry([&](retry_event const& event) {
             EXPECT_EQ(event.error, common::er_con_count_error) << event.error.message();
             ++kinds[event.kind];
             if (event.attempt == 2)
                 hold.clear();
         });
-        co_await recipe::transfer(pool, teller(), "rent", 1, 2, 10, policy);
+        co_await transfer(pool, teller(), "rent", 1, 2, 10, policy);
         pool.cancel();
     });
     EXPECT_EQ(kinds.size(), 1u);
@@ -417,21 +449,20 @@ TEST_F(mysql_transfers, end_at_once_with_wrong_credentials_and_after_a_syntax_er
     run_session([]() -> asio::awaitable<void> {
         auto const executor = co_await asio::this_coro::executor;
         int retries = 0;
-        auto const policy = recipe::patient().on_retry([&](retry_event const&) { ++retries; });
+        auto const policy = patient.on_retry([&](retry_event const&) { ++retries; });
         mysql::connection_pool pool(executor, pool_of(teller("wrong")));
         pool.async_run(asio::detached);
         auto const begin = clock::now();
-        error_code const denied =
-            co_await code_of(recipe::transfer(pool, teller("wrong"), "rent", 1, 2, 10, policy));
-        std::cout << "wrong credentials: " << denied.message() << " after " << ms(clock::now() - begin) << " ms, "
-                  << retries << " retries\n";
+        error_code const denied = co_await code_of(transfer(pool, teller("wrong"), "rent", 1, 2, 10, policy));
+        std::cout << "wrong credentials: " << denied.message() << " after " << ms(clock::now() - begin)
+                  << " ms, " << retries << " retries\n";
         EXPECT_EQ(denied, common::er_access_denied_error);
         EXPECT_EQ(retries, 0);
         pool.cancel();
         ask("DROP TABLE bank.transfer");
         mysql::connection_pool right(executor, pool_of(teller()));
         right.async_run(asio::detached);
-        error_code const no_table = co_await code_of(recipe::transfer(right, teller(), "rent", 1, 2, 10, policy));
+        error_code const no_table = co_await code_of(transfer(right, teller(), "rent", 1, 2, 10, policy));
         EXPECT_EQ(no_table, common::er_no_such_table);
         EXPECT_EQ(retries, 0);
         right.cancel();
@@ -444,8 +475,9 @@ TEST_F(mysql_transfers, end_at_once_with_wrong_credentials_and_after_a_syntax_er
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     if (argc < 2 || !asio_retry::test::mysql_process::is_runnable(argv[1])) {
-        std::cout << "skipped: there is no MariaDB that can be run here; ./cmake/bootstrap.sh install-services gets "
-                     "it\n";
+        std::cout
+            << "skipped: there is no MariaDB that can be run here; ./cmake/bootstrap.sh install-services gets "
+               "it\n";
         return 77;
     }
     asio_retry::test::mysql_program = argv[1];
