@@ -224,32 +224,40 @@ TEST_F(mqtt_test, publishes_and_hears_while_the_broker_is_killed_stopped_and_sta
     run(publisher, "publisher");
     run(listener, "listener");
     int at_work = 4;
-    bool last_is_heard = false;
+    bool last_is_heard = false, last_is_published = false;
+    asio::cancellation_signal end;
     auto const stop = [&] {
-        publisher.client.cancel();
-        listener.client.cancel();
+        if (last_is_heard && last_is_published)
+            asio::post(io, [&] {
+                end.emit(asio::cancellation_type::terminal);
+                publisher.client.cancel();
+                listener.client.cancel();
+            });
     };
     auto const hear = [&](std::string const& text) {
         figures.received.insert(text);
         ++figures.received_in_all;
-        if (text == "last") {
-            last_is_heard = true;
+        last_is_heard |= text == "last";
+        if (text == "last")
             stop();
-        }
     };
     auto const lasting = patient_listener().on_retry([&](retry_event const& event) {
         ++figures.subscribed_again;
         ++figures.why[event.message()];
     });
-    asio::co_spawn(io, listen(listener, "open/#", hear, lasting), asio::detached);
+    asio::co_spawn(io, listen(listener, "open/#", hear, lasting),
+                   asio::bind_cancellation_slot(end.slot(), asio::detached));
     for (int i = 0; i != 4; ++i)
         asio::co_spawn(io, publish_all(publisher, i, figures, enough), [&](std::exception_ptr e) {
             EXPECT_EQ(text_of(e), "");
             if (--at_work == 0)
                 asio::co_spawn(io, publisher.publish("open/load", "last", patient_publisher()),
-                               [&](std::exception_ptr failed) { EXPECT_EQ(text_of(failed), ""); });
+                               [&](std::exception_ptr failed) {
+                                   EXPECT_EQ(text_of(failed), "");
+                                   last_is_published = true;
+                                   stop();
+                               });
         });
-    asio::steady_timer watchdog(io, 100s);
     std::thread worker([&io] { io.run(); });
     for (int i = 0; i != 2; ++i) {
         std::this_thread::sleep_for(700ms);
