@@ -158,13 +158,15 @@ install_services() {
     # redis-server is a link to a program of redis-tools
     is_command redis-server ||
         get "redis-tools redis-server" libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0
-    is_command haproxy || get_haproxy
+    is_command haproxy || get_with_libraries haproxy
     has_postgres || get_postgres
+    is_command mosquitto || get_with_libraries mosquitto
+    is_command mariadbd || get_with_libraries mariadb-server-core
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
-    has_boost_188 || ./cmake/toolchain_matrix.sh boost 1.88 build/services/boost-1.88 || name_missing "Boost 1.88"
-    for program in nginx haproxy prometheus promtool redis-server; do
+    has_boost_188 || get_boost_188 || name_missing "Boost 1.88"
+    for program in nginx haproxy prometheus promtool redis-server mariadbd mosquitto; do
         is_command $program || name_missing $program
     done
     has_postgres || name_missing postgres
@@ -193,13 +195,15 @@ get_prometheus() {
 }
 
 # Has Boost.Redis, Boost.MySQL and Boost.MQTT5. Before Debian 13 it is unpacked, as two versions exclude each other.
-has_boost_188() { is_installed libboost1.88-dev || [ -f build/services/boost-1.88/unpacked ]; }
+has_boost_188() {
+    is_installed libboost1.88-dev && is_installed libboost-charconv1.88-dev && return
+    [ -f build/services/boost-1.88/unpacked ] &&
+        [ -n "$(find build/services/boost-1.88/usr/lib -name libboost_charconv.a)" ]
+}
 
-# Each release has its own version of Lua for it.
-get_haproxy() {
-    [ -n "$(depends_of haproxy)" ] || update_lists || { failed=1; return; }
-    # shellcheck disable=SC2046 # a list of words
-    get haproxy $(depends_of haproxy | grep '^lib')
+get_boost_188() {
+    rm -f build/services/boost-1.88/unpacked # it may lack what has come later
+    ./cmake/toolchain_matrix.sh boost 1.88 build/services/boost-1.88
 }
 
 # Each release has its own version of it, in a package of that name, which needs many libraries.
@@ -208,6 +212,13 @@ get_postgres() {
         { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || { failed=1; return; }
     # shellcheck disable=SC2046 # a list of words
     get "$server" tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')
+}
+
+# get_with_libraries SERVER: its libraries have other names in each release
+get_with_libraries() {
+    [ -n "$(depends_of "$1")" ] || update_lists || { failed=1; return; }
+    # shellcheck disable=SC2046 # a list of words
+    get "$1" $(depends_of "$1" | grep '^lib' | grep -v '^libelogind0$')
 }
 
 # How OpenTelemetry's own JavaScript decodes its protocol. Later versions of the package have no schema.

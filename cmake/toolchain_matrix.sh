@@ -11,7 +11,8 @@ usage: ./cmake/toolchain_matrix.sh COMMAND
   run NAME...    install what the rows need, build and run the unit tests of each. Fails if any row fails.
                  `./cmake/release.sh --prove` runs all rows.
   boost VERSION FOLDER
-                 only unpack the headers of a Boost of Debian 13 or 14 in FOLDER, for `./cmake/bootstrap.sh services`
+                 only unpack the headers and Boost.Charconv of a Boost of Debian 13 or 14 in FOLDER, for
+                 `./cmake/bootstrap.sh services`
 
 For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
 must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
@@ -213,11 +214,11 @@ install_boost() {
     esac
 }
 
-# The folder has a file `unpacked` once it is complete.
+# The folder has a file `unpacked` once it is complete. Boost.MySQL needs Boost.Charconv, which is no header alone.
 unpack_boost_headers() {
     case "$2" in /*) folder=$2 ;; *) folder=$PWD/$2 ;; esac
     prepare_apt "$(boost_release "$1")"
-    unpack "$folder" "$(boost_release "$1")" "libboost$1-dev"
+    unpack "$folder" "$(boost_release "$1")" "libboost$1-dev" "libboost-charconv$1-dev"
 }
 
 # Debian's packages of the versions of libc++ exclude each other, and its GoogleTest is compiled for libstdc++.

@@ -38,6 +38,7 @@ using asio_retry::circuit_breaker_options;
 using asio_retry::classify;
 using asio_retry::classify_grpc;
 using asio_retry::classify_http;
+using asio_retry::classify_mqtt;
 using asio_retry::classify_redis;
 using asio_retry::classify_sqlstate;
 using asio_retry::code_of;

@@ -288,6 +288,25 @@ TEST(failure_class, of_a_redis_error) {
         EXPECT_EQ(classify_redis(reply), expected) << reply;
 }
 
+TEST(failure_class, of_a_reason_code_of_mqtt) {
+    std::pair<int, failure_class> const all[] = {
+        {0x00, no_failure},   {0x02, no_failure},
+        {0x10, no_failure}, // nobody has subscribed
+        {0x7f, no_failure},   {0x80, perhaps_done},
+        {0x86, permanently},  {0x87, permanently},
+        {0x88, not_done},     {0x89, too_busy},
+        {0x8a, permanently},  {0x8b, perhaps_done},
+        {0x8d, perhaps_done}, {0x8e, permanently}, // another connection has the same name
+        {0x91, not_done},     {0x96, {failure_kind::throttled, effect::possible}},
+        {0x97, throttled},    {0x9c, not_done},
+        {0x9d, permanently},  {0x9f, throttled},
+        {0xa0, perhaps_done}, {0xff, permanently},
+        {0x100, permanently}, {-1, permanently},
+    };
+    for (auto const& [code, expected] : all)
+        EXPECT_EQ(classify_mqtt(code), expected) << code;
+}
+
 TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {
     judgement const busy = judge_http(503, "120");
     EXPECT_TRUE(busy.failed);
