@@ -161,12 +161,12 @@ install_services() {
     is_command haproxy || get_with_libraries haproxy
     has_postgres || get_postgres
     is_command mosquitto || get_with_libraries mosquitto
-    is_command mariadbd || get_with_libraries mariadb-server-core
+    { is_command mariadbd && is_command my_print_defaults; } || get_with_libraries mariadb-server-core mariadb-client-core
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
     has_boost_188 || get_boost_188 || name_missing "Boost 1.88"
-    for program in nginx haproxy prometheus promtool redis-server mariadbd mosquitto; do
+    for program in nginx haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto; do
         is_command $program || name_missing $program
     done
     has_postgres || name_missing postgres
@@ -214,11 +214,11 @@ get_postgres() {
     get "$server" tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')
 }
 
-# get_with_libraries SERVER: its libraries have other names in each release
+# get_with_libraries SERVER PACKAGE...: its libraries have other names in each release. The packages need no others.
 get_with_libraries() {
     [ -n "$(depends_of "$1")" ] || update_lists || { failed=1; return; }
     # shellcheck disable=SC2046 # a list of words
-    get "$1" $(depends_of "$1" | grep '^lib' | grep -v '^libelogind0$')
+    get "$*" $(depends_of "$1" | grep '^lib' | grep -v '^libelogind0$')
 }
 
 # How OpenTelemetry's own JavaScript decodes its protocol. Later versions of the package have no schema.
