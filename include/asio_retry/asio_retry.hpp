@@ -1,7 +1,7 @@
 #pragma once
 
-/// Includes all of the library but `policy_json.hpp`, which needs Boost.JSON at link time, and `grpc.hpp`, which
-/// needs gRPC.
+/// Includes all of the library but `policy_json.hpp`, which needs Boost.JSON at link time, and `grpc.hpp`,
+/// which needs gRPC.
 
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
