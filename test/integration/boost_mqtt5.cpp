@@ -39,7 +39,8 @@ using boost::system::system_error;
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-std::string mqtt_program; // mosquitto
+std::string mqtt_program;    // mosquitto
+std::string publish_program; // example_boost_mqtt5
 
 std::int64_t in_ms(clock::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
@@ -112,6 +113,14 @@ TEST_F(mqtt_test, wrong_credentials_end_at_once_and_no_operation_stays_silent) {
     asio::co_spawn(io, who.publish("open/a", "1", counted(patient_publisher())), note);
     io.run();
     EXPECT_EQ(ends.size(), 1u) << "later ones are told too";
+}
+
+TEST_F(mqtt_test, the_program_of_the_guide_publishes_or_says_that_it_may_not) {
+    auto const status = [&](char const* password) {
+        return child_process({publish_program, std::to_string(server.port()), password}, "/dev/null").wait();
+    };
+    EXPECT_EQ(status("right"), 0);
+    EXPECT_EQ(status("wrong"), 1);
 }
 
 TEST_F(mqtt_test, credentials_that_are_withdrawn_end_a_running_client) {
@@ -301,12 +310,13 @@ TEST_F(mqtt_test, publishes_and_hears_while_the_broker_is_killed_stopped_and_sta
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
-    if (argc < 2 || !asio_retry::test::mqtt_process::is_runnable(argv[1])) {
+    if (argc < 3 || !asio_retry::test::mqtt_process::is_runnable(argv[2])) {
         std::cout
             << "skipped: there is no Mosquitto that can be run here; ./cmake/bootstrap.sh install-services "
                "gets it\n";
         return 77;
     }
-    asio_retry::test::mqtt_program = argv[1];
+    asio_retry::test::publish_program = argv[1];
+    asio_retry::test::mqtt_program = argv[2];
     return RUN_ALL_TESTS();
 }
