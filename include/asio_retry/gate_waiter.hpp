@@ -51,12 +51,19 @@ public:
     /// Whether it need not wait any longer.
     bool is_decided() const noexcept { return answer_.load() != answer::none; }
 
-    /// The gate calls `wake(who)` when it has decided. Returns false if it has done so already.
+    /// The gate calls `wake(who)` once when it has decided. Returns false if it has decided already.
+    ///
+    /// Precondition: it is new, or `ignore` or `renew` was called since the last call.
     bool listen(void (*wake)(void*) noexcept, void* who) noexcept {
         who_ = who;
         wake_.store(wake);
         return !is_decided();
     }
+
+    /// From here on the gate calls no `wake`, unless it has decided: then `leave` waits until that returns.
+    ///
+    /// So call it before you ask `is_decided`, and before you wait again.
+    void ignore() noexcept { wake_.exchange(nullptr); }
 
     /// It enters another queue.
     void renew() noexcept {
@@ -74,7 +81,7 @@ private:
 
     void decide(answer what) noexcept {
         answer_.store(what);
-        if (auto* const wake = wake_.load())
+        if (auto* const wake = wake_.exchange(nullptr))
             wake(who_);
     }
 

@@ -157,6 +157,8 @@ std::optional<retry_action> retry_machine::wait_held(time_point now) noexcept {
 /// or held on.
 bool retry_machine::take_held(time_point now) noexcept {
     bool const is_early = now < story_->held_until;
+    if (story_->is_queued)
+        story_->waiter->ignore(); // a new wait must not begin while another thread ends the old one
     if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {
         is_refused_ = true; // cut short, or at a limit of the operation
         return false;

@@ -1,11 +1,12 @@
-// Operations on four threads wait in the queue of a gate, while some of them are cancelled and others reach a
-// limit.
+// Operations on four threads wait in the queue of a gate, while some of them are cancelled, others reach a
+// limit, and all are told to retry now.
 
 #include "stress/operations_of_threads.hpp"
 #include "stress/sanitized.hpp"
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -78,12 +79,16 @@ private:
         start_next();
     }
 
+    retry_scope scope_{io_.get_executor()};
+
     void start(int number) override {
         retry_policy policy =
             retry_policy().max_attempts(1).gate(limit).priority(static_cast<request_priority>(number % 3));
         if (number % 5 == 0)
             policy = policy.total_timeout(200us);
         auto const strand = asio::make_strand(io_);
+        if (number % 2 == 0) // those in the queue go on waiting
+            at(std::chrono::microseconds(number % 50), [this] { scope_.retry_now(); });
         if (number % 7 == 0) {
             asio::co_spawn(
                 strand,
@@ -99,7 +104,7 @@ private:
         auto const signal = std::make_shared<asio::cancellation_signal>();
         asio::dispatch(strand, [this, number, policy, strand, signal] {
             async_retry(
-                strand, attempt_of(number), policy,
+                scope_, attempt_of(number), policy,
                 asio::bind_cancellation_slot(
                     signal->slot(), asio::bind_executor(strand, [this, signal](error_code ec) { note(ec); })));
             if (number % 3 == 0)

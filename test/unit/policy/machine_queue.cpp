@@ -261,6 +261,25 @@ TEST(machine_queue, max_waited_ends_a_wait_in_the_queue) {
     EXPECT_EQ(limit->queued(), 0u);
 }
 
+// Another thread must not end a wait that this one is just beginning.
+TEST(machine_queue, decision_69_a_gate_wakes_nobody_between_two_waits) {
+    auto const limit =
+        std::make_shared<concurrency_limit<one_at_a_time>>(one_at_a_time(), queue_options{.greatest = 1});
+    machine_script first(endless_every_100ms().gate(limit)), second(endless_every_100ms().gate(limit));
+    int woken = 0;
+    auto const wake = [](void* who) noexcept { ++*static_cast<int*>(who); };
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(1s));
+    EXPECT_TRUE(second.machine.listen_to_gate(wake, &woken));
+    EXPECT_THAT(second.wake(300ms), is_wait(700ms)) << "retry_now";
+    first.machine.on_success(first.begin + 300ms);
+    EXPECT_EQ(woken, 0);
+    EXPECT_FALSE(second.machine.listen_to_gate(wake, &woken)) << "it need not wait any longer";
+    EXPECT_THAT(second.wake(300ms), is_attempt());
+    second.machine.on_success(second.begin + 310ms);
+    EXPECT_EQ(limit->in_flight(), 0u);
+}
+
 TEST(machine_queue, chains_in_chains_are_one_chain) {
     auto const limit =
         std::make_shared<concurrency_limit<one_at_a_time>>(one_at_a_time(), queue_options{.greatest = 1});
