@@ -181,7 +181,10 @@ fault(gates_behind_a_queue_are_not_asked src/policy/retry_gate.cpp
     [[ask_from(at + 1, nullptr,]] [[ask_from(at + 2, nullptr,]])
 
 fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
-    [[gates_[--end]->on_end(detail::unbegun(number, std::max(now, reserved)));]] [[gates_[--end]->on_end(detail::unbegun(number, reserved > now ? now : reserved));]])
+    [[abandon(first, i, number, std::max(now, reserved));]] [[abandon(first, i, number, std::min(now, reserved));]])
+
+fault(machine_may_be_woken_between_two_waits src/policy/machine_story.cpp
+    [[        story_->waiter->ignore();]] [[        (void)0;]])
 
 fault(waiter_is_granted_for_ever include/asio_retry/gate_waiter.hpp
     [[        answer_.store(answer::none);
