@@ -94,20 +94,35 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, asio::signal_set& hangu
 }
 
 /// Throws std::runtime_error, which names the port and the option that changes it.
-tcp::acceptor listen(asio::io_context& io, tcp::endpoint const& where) {
+[[noreturn]] void fail_to_listen(tcp::endpoint const& where, boost::system::error_code failure) {
+    std::ostringstream text;
+    if (failure == asio::error::address_in_use)
+        text << "port " << where.port() << " of " << where.address()
+             << " is taken; choose another one with --listen ADDRESS:PORT, or any free port with --listen "
+             << tcp::endpoint(where.address(), 0);
+    else
+        text << "cannot listen on " << where << ": " << failure.message()
+             << "; choose another address with --listen ADDRESS:PORT";
+    throw std::runtime_error(text.str());
+}
+
+/// Takes the port. No client gets through yet.
+tcp::acceptor bound_to(asio::io_context& io, tcp::endpoint const& where) {
     try {
-        return tcp::acceptor(asio::make_strand(io), where);
+        tcp::acceptor acceptor(asio::make_strand(io), where.protocol());
+        acceptor.set_option(tcp::acceptor::reuse_address(true));
+        acceptor.bind(where);
+        return acceptor;
     } catch (boost::system::system_error const& failure) {
-        std::ostringstream text;
-        if (failure.code() == asio::error::address_in_use)
-            text << "port " << where.port() << " of " << where.address()
-                 << " is taken; choose another one with --listen ADDRESS:PORT, or any free port with --listen "
-                 << tcp::endpoint(where.address(), 0);
-        else
-            text << "cannot listen on " << where << ": " << failure.code().message()
-                 << "; choose another address with --listen ADDRESS:PORT";
-        throw std::runtime_error(text.str());
+        fail_to_listen(where, failure.code());
     }
+}
+
+void listen(tcp::acceptor& acceptor) {
+    boost::system::error_code failure;
+    acceptor.listen(asio::socket_base::max_listen_connections, failure);
+    if (failure)
+        fail_to_listen(acceptor.local_endpoint(), failure);
 }
 
 void run(gateway::settings settings) {
@@ -117,13 +132,14 @@ void run(gateway::settings settings) {
     if (!settings.policies.empty())
         hangups.add(SIGHUP); // before anybody sees that the gateway runs: the signal would end it
 #endif
-    tcp::acceptor acceptor = listen(io, settings.listen);
+    tcp::acceptor acceptor = bound_to(io, settings.listen);
     std::optional<gateway::demo> trial;
     if (settings.is_demo)
         settings.upstreams = trial.emplace(3).endpoints();
     gateway::turns turns;
     gateway::services shared(settings, io.get_executor(), trial ? &*trial : nullptr);
     turns.add_to(*shared.metrics);
+    listen(acceptor); // once all settings are good
     asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, hangups, shared), asio::detached);
     asio::co_spawn(hangups.get_executor(), reload(hangups, shared), asio::detached);
     asio::co_spawn(acceptor.get_executor(), accept(io, acceptor, shared), asio::detached);

@@ -31,6 +31,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -40,6 +41,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <sys/stat.h>
 
 namespace asio_retry::test {
 namespace {
@@ -202,8 +205,7 @@ protected:
 
     void start() {
         process.emplace(command(), folder / "log");
-        wait_until_it_answers(port); // it listens before it reads the file
-        ask("/metrics");
+        wait_until_it_answers(port);
     }
 
     /// What the gateway says before it ends with 2.
@@ -430,6 +432,21 @@ TEST_F(gateway_policies, with_a_fault_at_the_start_are_refused) {
     EXPECT_THAT(fault_at_start(), HasSubstr(begin + "the name /orders/new must be"));
     rename_to_file("/orders = celery\n/orders = grpc\n");
     EXPECT_THAT(fault_at_start(), HasSubstr(begin + "asio_retry: at line 2, column 1: a second policy"));
+}
+
+// Who connects would be cut off if the file has a fault.
+TEST_F(gateway_policies, are_read_before_a_client_can_connect) {
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    auto result = std::async(std::launch::async, [this] { return fault_at_start(); });
+    std::ofstream writes(file); // waits until the gateway reads
+    asio::io_context io;
+    tcp::socket client(io);
+    boost::system::error_code ec;
+    client.connect(on_loopback(port), ec);
+    EXPECT_EQ(ec, asio::error::connection_refused);
+    writes << "/orders = celeryy\n";
+    writes.close();
+    EXPECT_THAT(result.get(), HasSubstr("celeryy"));
 }
 
 } // namespace
