@@ -22,7 +22,8 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
-                       hiredis, libpq, SQLite, spdlog and Boost.Log, as `test` does
+                       hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL and the headers of Boost 1.88, as
+                       `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -148,19 +149,24 @@ install_services() {
     (install_missing libhiredis-dev) || failed=1
     (install_missing python3 python3-jsonschema) || failed=1
     (install_missing libpq-dev) || failed=1
+    (install_missing libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio) || failed=1
     (install_missing libspdlog-dev) || failed=1
     (install_missing "libboost-log1.81-dev|libboost-log-dev") || failed=1
+    (install_missing libssl-dev) || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g
     { is_command prometheus && is_command promtool; } || get_prometheus
     # redis-server is a link to a program of redis-tools
     is_command redis-server ||
         get "redis-tools redis-server" libatomic1 libjemalloc2 liblzf1 "libssl3|libssl3t64" libsystemd0
-    is_command haproxy || get_haproxy
+    is_command haproxy || get_with_libraries haproxy
     has_postgres || get_postgres
+    is_command mosquitto || get_with_libraries mosquitto
+    { is_command mariadbd && is_command my_print_defaults; } || get_with_libraries mariadb-server-core mariadb-client-core
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
-    for program in nginx haproxy prometheus promtool redis-server; do
+    has_boost_188 || get_boost_188 || name_missing "Boost 1.88"
+    for program in nginx haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto; do
         is_command $program || name_missing $program
     done
     has_postgres || name_missing postgres
@@ -188,11 +194,16 @@ get_prometheus() {
     get "prometheus $(depends_of prometheus | grep '^promtool$')"
 }
 
-# Each release has its own version of Lua for it.
-get_haproxy() {
-    [ -n "$(depends_of haproxy)" ] || update_lists || { failed=1; return; }
-    # shellcheck disable=SC2046 # a list of words
-    get haproxy $(depends_of haproxy | grep '^lib')
+# Has Boost.Redis, Boost.MySQL and Boost.MQTT5. Before Debian 13 it is unpacked, as two versions exclude each other.
+has_boost_188() {
+    is_installed libboost1.88-dev && is_installed libboost-charconv1.88-dev && return
+    [ -f build/services/boost-1.88/unpacked ] &&
+        [ -n "$(find build/services/boost-1.88/usr/lib -name libboost_charconv.a)" ]
+}
+
+get_boost_188() {
+    rm -f build/services/boost-1.88/unpacked # it may lack what has come later
+    ./cmake/toolchain_matrix.sh boost 1.88 build/services/boost-1.88
 }
 
 # Each release has its own version of it, in a package of that name, which needs many libraries.
@@ -201,6 +212,13 @@ get_postgres() {
         { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || { failed=1; return; }
     # shellcheck disable=SC2046 # a list of words
     get "$server" tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')
+}
+
+# get_with_libraries SERVER PACKAGE...: its libraries have other names in each release. The packages need no others.
+get_with_libraries() {
+    [ -n "$(depends_of "$1")" ] || update_lists || { failed=1; return; }
+    # shellcheck disable=SC2046 # a list of words
+    get "$*" $(depends_of "$1" | grep '^lib' | grep -v '^libelogind0$')
 }
 
 # How OpenTelemetry's own JavaScript decodes its protocol. Later versions of the package have no schema.

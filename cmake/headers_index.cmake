@@ -59,7 +59,7 @@ foreach(header IN LISTS headers)
     list(REMOVE_DUPLICATES names)
     foreach(name IN LISTS names)
         list(APPEND rows "| `${name}` | `<${header}>` |")
-        if(NOT header MATCHES "policy_json")
+        if(NOT header MATCHES "policy_json|/grpc\\.hpp")
             list(APPEND exported ${name})
         endif()
     endforeach()
@@ -70,8 +70,8 @@ list(JOIN rows "\n" table)
 set(text "# Which header to include
 
 The table has every public name of the namespace `asio_retry`, and the header that declares it.
-`<asio_retry/asio_retry.hpp>` includes all these headers except `policy_json.hpp`. `cmake -P cmake/headers_index.cmake`
-writes this page.
+`<asio_retry/asio_retry.hpp>` includes all these headers except `policy_json.hpp` and `grpc.hpp`.
+`cmake -P cmake/headers_index.cmake` writes this page.
 
 | name | header |
 |---|---|
@@ -88,7 +88,7 @@ list(TRANSFORM own REPLACE ".+" "using asio_retry::\\0@")
 list(TRANSFORM exported REPLACE ".+" "using asio_retry::\\0@")
 list(JOIN own "\n" own)
 list(JOIN exported "\n" exported)
-set(module_text "// The headers but policy_json.hpp as a C++20 module. Written by cmake/headers_index.cmake.
+set(module_text "// The headers but policy_json.hpp and grpc.hpp as a C++20 module. Written by cmake/headers_index.cmake.
 module@
 
 #include <asio_retry/asio_retry.hpp>

@@ -72,7 +72,7 @@ endfunction()
 
 file(GLOB headers ${root}/include/asio_retry/*.hpp ${root}/include/asio_retry/traffic/*.hpp)
 file(GLOB sources ${root}/src/*/*.cpp)
-list(FILTER headers EXCLUDE REGEX policy_json) # which needs more than headers
+list(FILTER headers EXCLUDE REGEX "policy_json|/grpc\\.hpp") # which needs more than headers
 list(FILTER sources EXCLUDE REGEX "policy_json")
 part_of(interface "${headers}" interface)
 part_of(implementation "${sources}" implementation)

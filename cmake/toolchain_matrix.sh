@@ -10,6 +10,9 @@ usage: ./cmake/toolchain_matrix.sh COMMAND
   list           show the rows of the matrix
   run NAME...    install what the rows need, build and run the unit tests of each. Fails if any row fails.
                  `./cmake/release.sh --prove` runs all rows.
+  boost VERSION FOLDER
+                 only unpack the headers and Boost.Charconv of a Boost of Debian 13 or 14 in FOLDER, for
+                 `./cmake/bootstrap.sh services`
 
 For Debian 12 on amd64 or arm64. Its own packages are installed with apt-get, through sudo unless run as root. What
 must not be mixed with them (both versions of libc++, three of Boost, Debian 13 with g++ 14 and Debian 14 with g++ 16)
@@ -209,6 +212,13 @@ install_boost() {
         unpack "$cache/boost-$1" "$(boost_release "$1")" $(boost_packages "$1")
         ;;
     esac
+}
+
+# The folder has a file `unpacked` once it is complete. Boost.MySQL needs Boost.Charconv, which is no header alone.
+unpack_boost_headers() {
+    case "$2" in /*) folder=$2 ;; *) folder=$PWD/$2 ;; esac
+    prepare_apt "$(boost_release "$1")"
+    unpack "$folder" "$(boost_release "$1")" "libboost$1-dev" "libboost-charconv$1-dev"
 }
 
 # Debian's packages of the versions of libc++ exclude each other, and its GoogleTest is compiled for libstdc++.
@@ -544,6 +554,10 @@ command=${1:-}
 case "$command" in
 list) rows ;;
 run) run "$@" ;;
+boost)
+    [ $# -eq 2 ] || { usage >&2 && exit 2; }
+    unpack_boost_headers "$@"
+    ;;
 -h | --help | help) usage ;;
 *)
     usage >&2

@@ -89,6 +89,8 @@ fake(${few}/dpkg-query "echo install ok installed")
 fake(${few}/apt-cache [==[
 case $2 in
 haproxy) echo '  Depends: liblua5.3-0' ;;
+mariadb-server-core) echo '  Depends: libaio1' ;;
+mosquitto) echo '  Depends: libmosquitto1' ;;
 postgresql) echo '  Depends: postgresql-15' ;;
 prometheus) echo '  Depends: promtool' ;;
 esac]==])
@@ -113,7 +115,7 @@ endif()
 if(NOT unpacked MATCHES "whole promtool_1.deb to build/services\n")
     message(FATAL_ERROR "without what prometheus depends on it unpacked\n${unpacked}")
 endif()
-foreach(server haproxy prometheus promtool redis-server "schema of OpenTelemetry") # nothing was unpacked in truth
+foreach(server haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto "schema of OpenTelemetry") # nothing was unpacked in truth
     if(NOT said MATCHES "== there is no ${server} here, and none can be had: tests that need it are skipped\n")
         message(FATAL_ERROR "it does not say that there is no ${server}:\n${said}")
     endif()

@@ -4,6 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE_DIR}/doc/headers.md rows REGEX "^\\| `")
 set(text "#include <asio_retry/asio_retry.hpp>\n#include <asio_retry/policy_json.hpp>\nnamespace named {\n")
 set(names)
+list(FILTER rows EXCLUDE REGEX "/grpc\\.hpp") # which needs gRPC
 foreach(row IN LISTS rows)
     string(REGEX MATCH "^\\| `([a-z_0-9:]+)`" name "${row}")
     list(APPEND names ${CMAKE_MATCH_1})

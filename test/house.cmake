@@ -68,7 +68,7 @@ endforeach()
 
 file(STRINGS ${SOURCE_DIR}/include/asio_retry/asio_retry.hpp all REGEX "^#include")
 foreach(header IN LISTS public_headers)
-    if(header STREQUAL "policy_json")
+    if(header MATCHES "^(policy_json|grpc)$")
         continue()
     endif()
     if(NOT "#include <asio_retry/${header}.hpp>" IN_LIST all)

@@ -7,6 +7,7 @@ set(table doc/internals/proofs.md)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${tree})
 file(COPY ${SOURCE_DIR}/cmake/release.sh DESTINATION ${tree}/cmake)
+file(COPY ${SOURCE_DIR}/CMakeLists.txt DESTINATION ${tree}) # which has the version
 file(WRITE ${tree}/cmake/toolchain_matrix.sh "#!/bin/sh\necho \"$@\"\ncase \"$*\" in\nlist) printf 'good  g++\\nbad  g++\\n' ;;\n*bad) exit 1 ;;\nesac\n")
 file(CHMOD ${tree}/cmake/toolchain_matrix.sh PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 set(old "| row | proves | result | date | commit |\n|---|---|---|---|---|\n| fuzz | a | passed | 2026-01-31 | `1234567` |\n")

@@ -53,7 +53,8 @@ string(REGEX MATCH "^[0-9]+\\.[0-9]+" minor "${version}")
 
 # The copy is of a version that has its day.
 file(READ ${tree}/CHANGELOG.md changes)
-string(REGEX REPLACE "\n## [^\n]*" "\n## ${version} (2026-01-31)" changes "${changes}")
+string(REGEX MATCH "\n## [^\n]*" heading "${changes}") # the first
+string(REPLACE "${heading}" "\n## ${version} (2026-01-31)" changes "${changes}")
 file(WRITE ${tree}/CHANGELOG.md "${changes}")
 file(READ ${tree}/debian/changelog packaged)
 string(REGEX REPLACE ">  [^\n]*" ">  Sat, 31 Jan 2026 12:00:00 +0000" packaged "${packaged}")

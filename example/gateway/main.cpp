@@ -3,6 +3,7 @@
 #include "demo.hpp"
 #include "session.hpp"
 #include "settings.hpp"
+#include "turns.hpp"
 
 #include <asio_retry/retry_scope.hpp>
 
@@ -12,9 +13,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -40,9 +43,18 @@ asio::awaitable<void> serve(tcp::socket client, gateway::services& shared) {
     }
 }
 
+/// Goes on after failures: there may be no file left for a client now, and one later.
 asio::awaitable<void> accept(asio::io_context& io, tcp::acceptor& acceptor, gateway::services& shared) {
-    for (;;) {
-        tcp::socket client = co_await acceptor.async_accept(asio::make_strand(io), asio::use_awaitable);
+    asio::steady_timer pause(acceptor.get_executor());
+    while (acceptor.is_open()) {
+        auto accepted =
+            co_await acceptor.async_accept(asio::make_strand(io), asio::as_tuple(asio::use_awaitable));
+        auto& [failure, client] = accepted;
+        if (failure) {
+            pause.expires_after(std::chrono::milliseconds(100));
+            co_await pause.async_wait(asio::use_awaitable);
+            continue;
+        }
         auto const strand = client.get_executor();
         asio::co_spawn(strand, serve(std::move(client), shared), asio::detached);
     }
@@ -124,7 +136,9 @@ void run(gateway::settings settings) {
     std::optional<gateway::demo> trial;
     if (settings.is_demo)
         settings.upstreams = trial.emplace(3).endpoints();
+    gateway::turns turns;
     gateway::services shared(settings, io.get_executor(), trial ? &*trial : nullptr);
+    turns.add_to(*shared.metrics);
     listen(acceptor); // once all settings are good
     asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, hangups, shared), asio::detached);
     asio::co_spawn(hangups.get_executor(), reload(hangups, shared), asio::detached);
@@ -137,8 +151,8 @@ void run(gateway::settings settings) {
 
     std::vector<std::jthread> others;
     for (std::size_t i = 1; i < settings.threads; ++i)
-        others.emplace_back([&io] { io.run(); });
-    io.run(); // until every session has written its answer
+        others.emplace_back([&] { turns.run(io); });
+    turns.run(io); // until every session has written its answer
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// The headers but policy_json.hpp as a C++20 module. Written by cmake/headers_index.cmake.
+// The headers but policy_json.hpp and grpc.hpp as a C++20 module. Written by cmake/headers_index.cmake.
 module;
 
 #include <asio_retry/asio_retry.hpp>
@@ -38,6 +38,7 @@ using asio_retry::circuit_breaker_options;
 using asio_retry::classify;
 using asio_retry::classify_grpc;
 using asio_retry::classify_http;
+using asio_retry::classify_mqtt;
 using asio_retry::classify_redis;
 using asio_retry::classify_sqlstate;
 using asio_retry::code_of;
@@ -67,6 +68,7 @@ using asio_retry::fail_if;
 using asio_retry::failed_attempt;
 using asio_retry::failure_class;
 using asio_retry::failure_kind;
+using asio_retry::failure_of;
 using asio_retry::fault_counts;
 using asio_retry::fault_delays;
 using asio_retry::fault_errors;

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Includes all of the library but `policy_json.hpp`, which needs Boost.JSON at link time.
+/// Includes all of the library but `policy_json.hpp`, which needs Boost.JSON at link time, and `grpc.hpp`,
+/// which needs gRPC.
 
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
@@ -14,6 +15,7 @@
 #include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/failure_of.hpp>
 #include <asio_retry/fault_options.hpp>
 #include <asio_retry/fault_plan.hpp>
 #include <asio_retry/format.hpp>

@@ -40,7 +40,8 @@ struct failure_class {
     friend constexpr bool operator==(failure_class const&, failure_class const&) noexcept = default;
 };
 
-/// The meaning of an error code of the system, Boost.Asio, Boost.Beast, Boost's OpenSSL or this library.
+/// The meaning of an error code of the system, this library, Boost.Asio with OpenSSL, Boost.Beast, Boost.MySQL
+/// or Boost.MQTT5.
 ///
 /// Codes of other categories count too if they are equivalent to one of the system's. Any other code is of a
 /// foreign category. Nothing is known of it, as of an exception without a code, and it counts as transient.
@@ -68,6 +69,25 @@ struct failure_class {
 /// | `beast.http`: the others, such as body_limit and bad_version | permanent | possible |
 /// | `boost.beast.websocket`: closed | transient | possible |
 /// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
+/// | `grpc` | as `classify_grpc` says | as `classify_grpc` says |
+/// | `mysql.common-server`: 1040, 1203 too many connections | overloaded | none |
+/// | `mysql.common-server`: 1021, 1037, 1038, 1041, 1135, 1206, 1637 no resources | overloaded | none |
+/// | `mysql.common-server`: 1226 ER_USER_LIMIT_REACHED | throttled | none |
+/// | `mysql.common-server`: 1213 deadlock; 1205 lock wait timeout, of the statement | transient | none |
+/// | `mysql.common-server`: 1020, 1047, 1290, 1412, 1613, 1614, 1615, 1689, 1836 | transient | none |
+/// | `mysql.common-server`: 1053, 1077, 1079, 1080, 1043, 1152, 1158-1161, 1184 | transient | possible |
+/// | `mysql.common-server`: 1317 ER_QUERY_INTERRUPTED | timeout | possible |
+/// | `mysql.mariadb-server`: 1927 killed | transient | possible |
+/// | `mysql.mariadb-server`: 1969 statement timeout | timeout | possible |
+/// | `mysql.mysql-server`: 3032, 3058, 3101, 3572 | transient | none |
+/// | `mysql.mysql-server`: 3169 killed, 4031 idle | transient | possible |
+/// | `mysql.mysql-server`: 3024 query timeout | timeout | possible |
+/// | `mysql.client`: no_connection_available, not_connected | transient | none |
+/// | `mysql.client`: incomplete_message, sequence_number_mismatch | transient | possible |
+/// | the four of `mysql`: the others, such as 1045 access denied and 1064 syntax error | permanent | possible |
+/// | `mqtt_client_error`: session_expired | transient | possible |
+/// | `mqtt_client_error`: pid_overrun | overloaded | none |
+/// | `mqtt_client_error`: the others, such as invalid_topic | permanent | possible |
 /// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 
@@ -133,6 +153,22 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | TRYAGAIN, READONLY, MASTERDOWN, CLUSTERDOWN, NOREPLICAS | transient | none |
 /// | every other | permanent | possible |
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
+
+/// The meaning of a reason code of MQTT 5, such as `reason_code::value()` of Boost.MQTT5.
+///
+/// | code | kind | effect |
+/// |---|---|---|
+/// | 0x00-0x7f: success | none | none |
+/// | 0x89 Server busy | overloaded | none |
+/// | 0x97 Quota exceeded, 0x9F Connection rate exceeded | throttled | none |
+/// | 0x96 Message rate too high | throttled | possible |
+/// | 0x88 Server unavailable, 0x91 Packet Identifier in use, 0x9C Use another server | transient | none |
+/// | 0x80 Unspecified error, 0x8B Server shutting down | transient | possible |
+/// | 0x8D Keep Alive timeout, 0xA0 Maximum connect time | transient | possible |
+/// | every other, such as 0x86 Bad User Name or Password and 0x87 Not authorized | permanent | possible |
+///
+/// Source: OASIS, "MQTT Version 5.0", 2.4, 3.2.2.2 and 3.14.2.1.
+ASIO_RETRY_DECL failure_class classify_mqtt(int reason_code) noexcept;
 
 /// For `retry_if`: a retry may help, because the kind of the error is not `permanent`.
 ASIO_RETRY_DECL bool worth_retrying(error_code const& ec) noexcept;

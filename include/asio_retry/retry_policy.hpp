@@ -164,8 +164,9 @@ public:
     /// Says by a predicate whether a failure is to be retried.
     ///
     /// By default every failure is retried, with two exceptions. `operation_aborted` is not, because a program
-    /// ends an operation by closing its socket. Failures of TLS, HTTP and WebSocket that `classify` calls
-    /// permanent are not, such as an untrusted certificate. The next attempt would fail in the same way.
+    /// ends an operation by closing its socket. Failures of TLS, HTTP, WebSocket, MySQL and MQTT that
+    /// `classify` calls permanent are not, such as an untrusted certificate. The next attempt would fail in the
+    /// same way.
     /// `retry_if(any_failure)` retries both. Some libraries report a lost connection as `operation_aborted`,
     /// such as Boost.Redis from `async_exec`. Cancelling the operation or its scope ends it whatever the
     /// predicate says. Permanent errors are never retried, and no predicate is asked. A second predicate

@@ -52,12 +52,17 @@ public:
     /// The operation succeeded with a value that `fail_if` calls a failure.
     static verdict rejected(judgement const& why = {}) noexcept {
         verdict v = failure(make_error_code(asio_retry::error::result_rejected));
-        v.rejected_ = why.what.kind;
-        v.rejected_effect_ = why.what.effect;
+        v.own_kind_ = why.what.kind;
+        v.own_effect_ = why.what.effect;
         v.said_ = why.said;
         v.status_ = why.status;
         return v;
     }
+
+    /// The failure `own` with a class by `failure_of`, in place of the class of its code.
+    ///
+    /// The kind `permanent` makes it permanent. The kind `none` says nothing, and a cancellation remains one.
+    ASIO_RETRY_DECL static verdict classified(verdict const& own, failure_class what) noexcept;
 
     /// The verdict on an attempt with the result `own` that had reached its time limit and had been cancelled.
     ///
@@ -68,13 +73,13 @@ public:
     /// Whether the attempt succeeded.
     bool succeeded() const noexcept { return !failed_; }
     /// Whether it completed with a value that `fail_if` calls a failure.
-    bool is_rejected() const noexcept { return rejected_ != failure_kind::none; }
+    bool is_rejected() const noexcept { return own_kind_ != failure_kind::none && !is_classified_; }
 
-    /// The kind that `fail_if` gave a rejected value; none for every other failure.
-    failure_kind rejected_as() const noexcept { return rejected_; }
+    /// The kind by `fail_if` or `failure_of`; none if the code has to say it.
+    failure_kind own_kind() const noexcept { return own_kind_; }
 
-    /// For a rejected value: the possible effect of the attempt at the server.
-    asio_retry::effect rejected_effect() const noexcept { return rejected_effect_; }
+    /// With such a kind: the possible effect of the attempt at the server.
+    asio_retry::effect own_effect() const noexcept { return own_effect_; }
 
     /// The server's wish about retries, by a judgement of `fail_if`.
     pushback const& said() const noexcept { return said_; }
@@ -100,8 +105,9 @@ private:
     bool failed_ = false;
     bool permanent_ : 1 = false;
     bool aborted_ : 1 = false;
-    failure_kind rejected_ = failure_kind::none;
-    asio_retry::effect rejected_effect_ = asio_retry::effect::possible;
+    bool is_classified_ : 1 = false; // by failure_of, and not rejected
+    failure_kind own_kind_ = failure_kind::none;
+    asio_retry::effect own_effect_ = asio_retry::effect::possible;
     int status_ = 0;
     error_code error_;
     std::exception_ptr exception_;

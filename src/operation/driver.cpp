@@ -86,8 +86,7 @@ inline retry_driver::plan retry_driver::plan_for(retry_action&& action, time_poi
         return begin_attempt(now);
     if (action.what == retry_action::kind::wait)
         return begin_wait(now, action.delay);
-    put_failure(*this, error_code(), nullptr); // no result is left: an empty one, which the action amends
-    amend_result(action);
+    put_failure(*this, action.error, action.thrown); // no result is left
     return {.what = plan_kind::deliver};
 }
 

@@ -220,6 +220,28 @@ failure_class classify_redis(std::string_view error_reply) noexcept {
     return hopeless;
 }
 
+failure_class classify_mqtt(int reason_code) noexcept {
+    switch (reason_code) {
+    case 0x89: // Server busy
+        return too_busy;
+    case 0x97: // Quota exceeded
+    case 0x9f: // Connection rate exceeded
+        return limited;
+    case 0x96: // Message rate too high
+        return {failure_kind::throttled, effect::possible};
+    case 0x88: // Server unavailable
+    case 0x91: // Packet Identifier in use
+    case 0x9c: // Use another server
+        return not_done;
+    case 0x80: // Unspecified error
+    case 0x8b: // Server shutting down
+    case 0x8d: // Keep Alive timeout
+    case 0xa0: // Maximum connect time
+        return perhaps_done;
+    }
+    return 0 <= reason_code && reason_code < 0x80 ? no_failure : hopeless;
+}
+
 judgement judge_http(int status, std::string_view retry_after,
                      std::chrono::system_clock::time_point now) noexcept {
     judgement result;

@@ -96,7 +96,8 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     if (!chooses_ && !policy_.settings().gate_measures_time)
         return false;
     if (answer.reserved && policy_.settings().wait_when_refused && story()) {
-        is_admitted_ = story_->is_reserved = true;
+        is_admitted_ = true;
+        story_->is_reserved = true;
         keep_held(answer, asked);
         return true;
     }

@@ -1,5 +1,7 @@
 #include "policy/protocol_codes.hpp"
 
+#include "policy/mysql_codes.hpp"
+
 #include <boost/system/error_code.hpp>
 
 #include <string_view>
@@ -46,6 +48,17 @@ failure_class classify_beast_http(int value) noexcept {
     return hopeless;
 }
 
+/// The enumeration client::error of Boost.MQTT5.
+failure_class classify_mqtt_client(int value) noexcept {
+    switch (value) {
+    case 102: // session_expired: the next attempt subscribes again
+        return lost;
+    case 103: // pid_overrun: 65,535 messages wait for their answers
+        return {failure_kind::overloaded, effect::none};
+    }
+    return hopeless;
+}
+
 } // namespace
 
 std::optional<failure_class> classify_protocol(error_code const& code) noexcept {
@@ -62,7 +75,11 @@ std::optional<failure_class> classify_protocol(error_code const& code) noexcept 
         return classify_beast_http(code.value());
     if (category == "boost.beast.websocket") // 1 is error::closed
         return code.value() == 1 ? lost : hopeless;
-    return std::nullopt;
+    if (category == "grpc") // of asio_retry/grpc.hpp
+        return classify_grpc(code.value());
+    if (category == "mqtt_client_error")
+        return classify_mqtt_client(code.value());
+    return classify_mysql(category, code.value());
 }
 
 } // namespace asio_retry::detail

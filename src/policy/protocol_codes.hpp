@@ -7,8 +7,9 @@
 
 namespace asio_retry::detail {
 
-/// The class of a code of TLS, HTTP or WebSocket from Asio or Boost.Beast; nothing for every other code. It
-/// knows them by the name of their category and by number, so that it includes none of their headers.
+/// The class of a code of TLS, HTTP or WebSocket from Asio or Boost.Beast, and of Boost.MySQL and Boost.MQTT5;
+/// nothing for every other code. It knows them by the name of their category and by number, so that it includes
+/// none of their headers.
 std::optional<failure_class> classify_protocol(error_code const& code) noexcept;
 
 /// Whether it is such a code, and a further attempt would not help.

@@ -127,7 +127,7 @@ void retry_machine::count_failure(time_point now, interruption interrupted_by) n
     ++failures_;
     interrupted_by_ = interrupted_by;
     if (story_ && interrupted_by == interruption::attempt_timeout)
-        story_->reached = static_cast<std::uint64_t>(limit_of_attempt());
+        story_->reached = static_cast<unsigned char>(limit_of_attempt()) & 7;
     wish_ = detail::retry_wish::unasked;
     if (story_ && story_->marks && story_->marks->sent && policy_.settings().outer)
         policy_.settings().outer->sent = true;

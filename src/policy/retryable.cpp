@@ -20,8 +20,8 @@ namespace {
 effect effect_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     if (!facts.may_have_sent)
         return effect::none;
-    if (failure.is_rejected())
-        return failure.rejected_effect();
+    if (failure.own_kind() != failure_kind::none)
+        return failure.own_effect();
     bool const asks = settings.classify && !settings.retry_sent;
     return (asks ? settings.classify(failure.error()) : classify(failure.error())).effect;
 }
@@ -35,8 +35,8 @@ std::optional<failure_kind> kind_by(Classified classified, verdict const& failur
         return failure_kind::permanent;
     if (timed_out)
         return failure_kind::timeout;
-    if (failure.is_rejected())
-        return failure.rejected_as();
+    if (failure.own_kind() != failure_kind::none)
+        return failure.own_kind();
     bool const is_wanted = wish == retry_wish::wanted;
     if (is_abort && (failure.is_permanent() || !(is_wanted || wish == retry_wish::asked)))
         return std::nullopt;
@@ -109,7 +109,7 @@ retry_event event_of(retry_settings const& settings, verdict const& failure, att
 bool is_retryable(retry_settings const& settings, verdict const& failure) {
     auto const& predicate = settings.retry_if;
     if (failure.is_rejected())
-        return failure.rejected_as() != failure_kind::permanent;
+        return failure.own_kind() != failure_kind::permanent;
     if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
         return (*by_code)(failure.error());
     if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))

@@ -5,6 +5,8 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/on_endpoint.hpp>
 
+#include "support/rpc_status.hpp"
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -64,6 +66,30 @@ private:
     counted counted_;
 };
 
+/// Completes with a disposition.
+class disposition_operation {
+public:
+    static constexpr form shape = form::token_operation;
+    using signature = void(rpc_status, int);
+
+    explicit disposition_operation(scenario& s)
+        : attempts_(s) {}
+
+    template <typename Token>
+    auto operator()(attempt which, Token&& token) {
+        return attempts_(which, asio::deferred)(asio::deferred([](boost::system::error_code code, int value) {
+            return asio::deferred.values(local_status(code), value);
+        }))(std::forward<Token>(token));
+    }
+
+private:
+    token_operation attempts_;
+};
+
+/// Whether the operation's failure is a value to Asio too: it has no traits.
+template <typename Operation>
+inline constexpr bool has_disposition = std::is_same_v<Operation, disposition_operation>;
+
 /// The same, where each attempt is at one of three endpoints.
 template <typename Operation>
 struct at_endpoint {
@@ -119,6 +145,7 @@ public:
     void operator()(Failure const& failure, int value) {
         scenario_->on_completed(failure, value);
     }
+    void operator()(rpc_status const& status, int value) { scenario_->on_completed(status.local, value); }
 
 private:
     scenario* scenario_;
@@ -143,7 +170,10 @@ asio::awaitable<void> await_retry_of(scenario& s, Token with) {
     auto operation = operation_of(std::type_identity<Operation>(), s);
     s.about_to_start();
     try {
-        if constexpr (std::is_same_v<Token, asio::use_awaitable_t<>>) {
+        if constexpr (has_disposition<Operation>) {
+            auto const [status, value] = co_await async_retry(where, std::move(operation), policy, with);
+            s.on_completed(status.local, value);
+        } else if constexpr (std::is_same_v<Token, asio::use_awaitable_t<>>) {
             int const value = co_await async_retry(where, std::move(operation), policy, with);
             s.on_completed(boost::system::error_code(), value);
         } else {
@@ -201,7 +231,10 @@ scenario::launcher launcher_for(token with) {
         else
             return nullptr;
     case token::future:
-        return launch<Operation, Where, token::future>;
+        if constexpr (has_disposition<Operation>)
+            return nullptr;
+        else
+            return launch<Operation, Where, token::future>;
     case token::awaitable:
         return launch<Operation, Where, token::awaitable>;
     case token::tuple_awaitable:

@@ -41,6 +41,8 @@ std::vector<matrix_part> launched_parts(executor_kind on) {
     std::vector<matrix_part> parts = parts_of(Operation::shape, on, std::is_same_v<Where, in_scope>);
     for (matrix_part& part : parts)
         part.launch = launcher_for<Operation, Where>(part.with);
+    if constexpr (has_disposition<Operation>)
+        std::erase_if(parts, [](matrix_part const& part) { return !part.launch; });
     return parts;
 }
 

@@ -78,7 +78,8 @@ endfunction()
 
 # extract_page(PAGE NAME) writes each block of the page that is a program to NAME_1.cpp and so on, with its `main` as
 # the function page::NAME_1::program, and the others, each as a coroutine, to NAME_fragments.cpp with the function
-# page::NAME_fragments::program. Sets `extracted` to the names of what was written.
+# page::NAME_fragments::program. Sets `extracted` to the names of what was written. A block with a part of Boost that is
+# newer than 1.81 is no program here: quoted.cmake finds it in an example, which is compiled for that Boost.
 function(extract_page page name)
     page_blocks(${page} cpp code)
     set(extracted)
@@ -88,6 +89,9 @@ function(extract_page page name)
     if(code_count GREATER 0)
         with_changes(${page})
         foreach(i RANGE 1 ${code_count})
+            if(code_${i} MATCHES "${newer_boost}")
+                continue()
+            endif()
             if(NOT code_${i} MATCHES "\nint main\\(\\) {\n")
                 list(APPEND fragments ${i})
                 continue()
@@ -107,6 +111,9 @@ function(extract_page page name)
             string(REGEX REPLACE "^\n\n" "" after "${after}")
             set(after "${include}\nnamespace page::${unit} {\n${after}")
             string(REPLACE "\nint main() {\n" "\nvoid program() {\n" after "${after}")
+            # A specialisation for the library stands outside the namespace, whose names it knows.
+            string(REGEX REPLACE "\n(template <>\nstruct asio_retry::([^\n]|\n[^}])*\n};)"
+                "\n} using namespace page::${unit}; \\1 namespace page::${unit} {" after "${after}")
             set(text)
             pad_to_line(${code_${i}_line})
             file(CONFIGURE OUTPUT ${unit}.cpp CONTENT "${text}${before}@after@} // namespace page::${unit}\n" @ONLY)

@@ -18,6 +18,8 @@ public:
     child_process& operator=(child_process const&) = delete;
     ~child_process();
 
+    pid_t id() const noexcept { return process_; }
+
     void send(int signal) const;
 
     bool is_running() const;

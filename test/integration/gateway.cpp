@@ -1,7 +1,7 @@
 // The gateway of example/gateway before three nginx that are killed, stopped and made to refuse. What its
 // clients see, and what the servers have counted.
 #include "child_process.hpp"
-#include "nginx_configuration.hpp"
+#include "logging_nginx.hpp"
 #include "own_folder.hpp"
 #include "ports.hpp"
 #include "run_with_programs.hpp"
@@ -47,6 +47,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace asio_retry::test {
@@ -56,77 +57,6 @@ namespace http = boost::beast::http;
 using namespace std::chrono_literals;
 
 std::string nginx, gateway; // the programs
-
-/// One of the servers behind the gateway, always on the same port.
-class server {
-public:
-    server(std::filesystem::path const& folder, std::string refusal)
-        : folder_(folder)
-        , port_(free_port())
-        , refusal_(std::move(refusal)) {
-        std::filesystem::create_directory(folder_);
-        start();
-    }
-
-    unsigned short port() const noexcept { return port_; }
-
-    void start() {
-        std::ofstream(folder_ / "nginx.conf") << nginx_in_its_folder << R"(
-    log_format seen '$request_method $http_x_id $status $msec';
-    access_log seen.log seen;
-    limit_req_zone all zone=all:1m rate=5r/s;
-    limit_req_status 503;
-    server {
-        listen 127.0.0.1:)" << port_ << R"(;
-        location / {)" << refusal_ << R"(
-            if ($request_method = POST) { return 200 "done"; }
-            try_files /page /page;
-        }
-    }
-}
-)";
-        std::filesystem::create_directory(folder_ / "html");
-        std::ofstream(folder_ / "html" / "page") << "a page\n";
-        process_.emplace(
-            std::vector<std::string>{nginx, "-p", folder_.string() + '/', "-c", "nginx.conf", "-e", "stderr"},
-            folder_ / "log");
-        wait_until_it_answers(port_);
-    }
-
-    void kill() { process_.reset(); }
-    void stop() { process_->send(SIGSTOP); }
-    void go_on() { process_->send(SIGCONT); }
-
-    /// The ids of the requests that it has answered, by method.
-    std::vector<std::string> seen(std::string const& method) const {
-        std::vector<std::string> ids;
-        for (auto& [id, status, at] : answers(method))
-            ids.push_back(std::move(id));
-        return ids;
-    }
-
-    struct logged {
-        std::string id;
-        int status = 0;
-        double at = 0; ///< in seconds
-    };
-
-    std::vector<logged> answers(std::string const& method) const {
-        std::ifstream file(folder_ / "seen.log");
-        std::vector<logged> result;
-        logged line;
-        for (std::string name; file >> name >> line.id >> line.status >> line.at;)
-            if (name == method)
-                result.push_back(line);
-        return result;
-    }
-
-private:
-    std::filesystem::path folder_;
-    unsigned short port_;
-    std::string refusal_;
-    std::optional<child_process> process_;
-};
 
 /// Reads each request, counts it by its method, and closes the connection without an answer.
 class silent_server {
@@ -187,7 +117,7 @@ protected:
 
     void start_servers(std::string const& refusal = {}) {
         for (char const* const name : {"a", "b", "c"})
-            servers.push_back(std::make_unique<server>(folder / name, refusal));
+            servers.push_back(std::make_unique<logging_nginx>(nginx, folder / name, refusal));
     }
 
     void start_gateway(std::string const& policy) {
@@ -324,8 +254,8 @@ protected:
     double least_pause() const {
         std::map<std::string, std::vector<double>> times;
         for (auto const& each : servers)
-            for (auto const& [id, status, at] : each->answers("GET"))
-                times[id].push_back(at);
+            for (auto const& line : each->answers("GET"))
+                times[line.id].push_back(line.at);
         double least = 1e9;
         for (auto& [id, at] : times) {
             std::sort(at.begin(), at.end());
@@ -335,7 +265,7 @@ protected:
         return least;
     }
 
-    std::vector<std::unique_ptr<server>> servers;
+    std::vector<std::unique_ptr<logging_nginx>> servers;
     tcp::acceptor deaf{asio::system_executor(), on_loopback(0)}; ///< takes connections, and says nothing
     std::optional<child_process> process;
     unsigned short port = 0;
@@ -557,6 +487,30 @@ TEST_F(gateway_test, says_which_port_is_taken_and_which_option_changes_it) {
                       " of 127.0.0.1 is taken; choose another one with --listen ADDRESS:PORT, or any free port "
                       "with --listen 127.0.0.1:0\n");
     }
+}
+
+// It once took no client any more after it had been out of files.
+TEST_F(gateway_test, takes_clients_again_when_it_has_files_again) {
+    start_servers();
+    start_gateway(retries);
+    ::rlimit few{};
+    ASSERT_EQ(::prlimit(process->id(), RLIMIT_NOFILE, nullptr, &few), 0);
+    few.rlim_cur = 32;
+    ASSERT_EQ(::prlimit(process->id(), RLIMIT_NOFILE, &few, nullptr), 0);
+    {
+        asio::io_context io;
+        std::vector<tcp::socket> idle;
+        for (rlim_t i = 0; i != few.rlim_cur; ++i)
+            idle.emplace_back(io).connect(on_loopback(port));
+        std::filesystem::directory_iterator const none;
+        auto const files = [&] {
+            std::filesystem::directory_iterator const all("/proc/" + std::to_string(process->id()) + "/fd");
+            return std::distance(begin(all), none);
+        };
+        while (files() < 32)
+            std::this_thread::yield();
+    }
+    EXPECT_EQ(ask(port, "/page").result(), http::status::ok);
 }
 
 // Which a function of the same name in the standard library would do otherwise.

@@ -9,10 +9,10 @@ fault(fail_if_takes_a_failure_of_no_kind_for_one include/asio_retry/fail_if.hpp
 fault(erased_operation_is_destroyed_where_it_was include/asio_retry/detail/attempt/erased_operation.hpp
     [[        : calls_(std::exchange(other.calls_, nullptr)) {]] [[        : calls_(other.calls_) {]])
 
-fault(step_comes_before_the_first_attempt include/asio_retry/detail/attempt/stepped_form.hpp
-    [[    if (which.number != 1) {
-        error_code const failure = co_await]] [[    if (which.number != 0) {
-        error_code const failure = co_await]])
+fault(disposition_of_the_last_failure_is_lost_in_a_wait include/asio_retry/detail/attempt/completion.hpp
+    [[        if (kept_ && disposition_access<failure_type>::says(*kept_, code))
+            return Completion::with(std::move(*kept_));
+]] [[]])
 
 fault(rejected_value_hides_why_the_operation_ended src/policy/retry_machine.cpp
     [[    if (names_rejected_ && failure.is_rejected() && !replacement)]] [[    if (names_rejected_ && failure.is_rejected())]])

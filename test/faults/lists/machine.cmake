@@ -136,8 +136,8 @@ fault(kind_depends_on_retry_sent src/policy/retry_machine.cpp
     [[    wish_ = is_wanted ? detail::retry_wish::wanted]] [[    wish_ = is_wanted && may_repeat ? detail::retry_wish::wanted]])
 
 fault(kind_of_a_failure_ignores_the_judgement src/policy/retryable.cpp
-    [[    if (failure.is_rejected())
-        return failure.rejected_as();
+    [[    if (failure.own_kind() != failure_kind::none)
+        return failure.own_kind();
     bool const is_wanted]] [[    bool const is_wanted]])
 
 fault(hooks_are_told_that_a_cancelled_attempt_failed src/policy/retryable.cpp

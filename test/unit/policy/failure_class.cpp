@@ -145,6 +145,16 @@ TEST(failure_class, of_the_same_code_in_another_category) {
     EXPECT_EQ(classify(error_code(ECONNREFUSED, driver)), perhaps_done);
 }
 
+TEST(failure_class, of_the_codes_of_grpc_hpp) {
+    struct of_grpc final : boost::system::error_category {
+        char const* name() const noexcept override { return "grpc"; }
+        std::string message(int) const override { return "?"; }
+    };
+    static of_grpc const statuses;
+    for (int code = 1; code <= 17; ++code)
+        EXPECT_EQ(classify(error_code(code, statuses)), classify_grpc(code)) << code;
+}
+
 #ifdef _WIN32
 TEST(failure_class, of_codes_whose_category_knows_no_condition) {
     for (bool const is_standard : {false, true}) {
@@ -276,6 +286,25 @@ TEST(failure_class, of_a_redis_error) {
     };
     for (auto const& [reply, expected] : all)
         EXPECT_EQ(classify_redis(reply), expected) << reply;
+}
+
+TEST(failure_class, of_a_reason_code_of_mqtt) {
+    std::pair<int, failure_class> const all[] = {
+        {0x00, no_failure},   {0x02, no_failure},
+        {0x10, no_failure}, // nobody has subscribed
+        {0x7f, no_failure},   {0x80, perhaps_done},
+        {0x86, permanently},  {0x87, permanently},
+        {0x88, not_done},     {0x89, too_busy},
+        {0x8a, permanently},  {0x8b, perhaps_done},
+        {0x8d, perhaps_done}, {0x8e, permanently}, // another connection has the same name
+        {0x91, not_done},     {0x96, {failure_kind::throttled, effect::possible}},
+        {0x97, throttled},    {0x9c, not_done},
+        {0x9d, permanently},  {0x9f, throttled},
+        {0xa0, perhaps_done}, {0xff, permanently},
+        {0x100, permanently}, {-1, permanently},
+    };
+    for (auto const& [code, expected] : all)
+        EXPECT_EQ(classify_mqtt(code), expected) << code;
 }
 
 TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {

@@ -31,6 +31,9 @@ private:
 
 named_category const tls_codes("asio.ssl"), tls_stream_codes("asio.ssl.stream"), beast_codes("boost.beast"),
     http_codes("beast.http"), websocket_codes("boost.beast.websocket"), somebodys_codes("somebody's");
+named_category const mysql_codes("mysql.common-server"), mariadb_codes("mysql.mariadb-server"),
+    oracle_codes("mysql.mysql-server"), mysql_client_codes("mysql.client"), mysql_others("mysql.others"),
+    mqtt_codes("mqtt_client_error");
 
 error_code of_tls(unsigned reason) {
     return error_code(static_cast<int>(20u << 23 | reason), tls_codes);
@@ -39,6 +42,9 @@ error_code of_tls(unsigned reason) {
 constexpr failure_class lost_peer{failure_kind::transient, effect::possible};
 constexpr failure_class no_answer_of_peer{failure_kind::timeout, effect::possible};
 constexpr failure_class settled{failure_kind::permanent, effect::possible};
+constexpr failure_class rolled_back{failure_kind::transient, effect::none};
+constexpr failure_class has_too_much_to_do{failure_kind::overloaded, effect::none};
+constexpr failure_class rationed{failure_kind::throttled, effect::none};
 
 constexpr unsigned certificate_verify_failed = 134, tls_eof = 294, alert_unknown_ca = 1048;
 
@@ -84,6 +90,36 @@ std::pair<error_code, failure_class> const protocol_table[] = {
     {error_code(7, websocket_codes), settled},   // bad_http_version
     {error_code(20, websocket_codes), settled},  // upgrade_declined
     {error_code(21, websocket_codes), settled},  // bad_opcode
+
+    {error_code(1213, mysql_codes), rolled_back},        // deadlock
+    {error_code(1205, mysql_codes), rolled_back},        // lock wait timeout
+    {error_code(1020, mysql_codes), rolled_back},        // the row has changed
+    {error_code(1290, mysql_codes), rolled_back},        // read-only
+    {error_code(1040, mysql_codes), has_too_much_to_do}, // too many connections
+    {error_code(1203, mysql_codes), has_too_much_to_do}, // of one user
+    {error_code(1226, mysql_codes), rationed},
+    {error_code(1053, mysql_codes), lost_peer}, // shutdown
+    {error_code(1158, mysql_codes), lost_peer},
+    {error_code(1317, mysql_codes), no_answer_of_peer},
+    {error_code(1045, mysql_codes), settled}, // access denied
+    {error_code(1062, mysql_codes), settled}, // duplicate entry
+    {error_code(1064, mysql_codes), settled}, // syntax error
+    {error_code(1927, mariadb_codes), lost_peer},
+    {error_code(1969, mariadb_codes), no_answer_of_peer},
+    {error_code(1213, mariadb_codes), settled}, // no code of its own
+    {error_code(4025, mariadb_codes), settled},
+    {error_code(3024, oracle_codes), no_answer_of_peer},
+    {error_code(3572, oracle_codes), rolled_back},
+    {error_code(3169, oracle_codes), lost_peer},
+    {error_code(3819, oracle_codes), settled},
+    {error_code(16, mysql_client_codes), rolled_back}, // no_connection_available
+    {error_code(27, mysql_client_codes), rolled_back}, // not_connected
+    {error_code(5, mysql_client_codes), lost_peer},
+    {error_code(15, mysql_client_codes), settled}, // pool_cancelled
+    {error_code(1213, mysql_others), lost_peer},
+    {error_code(102, mqtt_codes), lost_peer}, // session_expired
+    {error_code(103, mqtt_codes), has_too_much_to_do},
+    {error_code(104, mqtt_codes), settled}, // invalid_topic
 
     {error_code(134, somebodys_codes), lost_peer},
 };

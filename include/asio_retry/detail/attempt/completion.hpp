@@ -1,11 +1,14 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/disposition.hpp>
+#include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <exception>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -19,6 +22,12 @@ inline void set_failure(std::exception_ptr& to, error_code const& code,
                         std::exception_ptr const& thrown) noexcept {
     to = thrown ? thrown : exception_of(code);
 }
+/// One that already says the code remains as it is.
+template <disposition Disposition>
+void set_failure(Disposition& to, error_code const& code, std::exception_ptr const& thrown) {
+    if (!disposition_access<Disposition>::says(to, code))
+        to = disposition_access<Disposition>::make(code, thrown);
+}
 
 /// Defined in exhausted_error.hpp, which comes with `fail_if`.
 template <typename... Values>
@@ -29,10 +38,12 @@ template <typename Signature>
 struct completion {
     static constexpr bool has_error = false;
     static constexpr bool has_defaults = true;
+    static constexpr bool is_complete = false;
+    static consteval auto assert_complete() {}
 };
 
 template <typename Failure, typename... Values>
-    requires std::is_same_v<std::remove_cvref_t<Failure>, error_code> ||
+    requires carried_failure<std::remove_cvref_t<Failure>> ||
              std::is_same_v<std::remove_cvref_t<Failure>, std::exception_ptr>
 struct completion<void(Failure, Values...)> {
     static constexpr bool has_error = true;
@@ -41,24 +52,49 @@ struct completion<void(Failure, Values...)> {
     using failure_type = std::remove_cvref_t<Failure>;
     using arguments = std::tuple<failure_type, std::decay_t<Values>...>;
 
+    static constexpr bool has_disposition = disposition<failure_type>;
+    static constexpr bool is_complete = [] {
+        if constexpr (has_disposition)
+            return disposition_access<failure_type>::is_complete;
+        else
+            return true;
+    }();
+
+    /// Reports what a disposition lacks.
+    static consteval auto assert_complete() {
+        if constexpr (has_disposition)
+            disposition_access<failure_type>::assert_complete();
+    }
+
     /// Makes a result with an error and default values.
     static arguments failed(error_code const& code, std::exception_ptr const& thrown) {
-        arguments result;
-        set_failure(std::get<0>(result), code, thrown);
-        return result;
+        if constexpr (has_disposition) {
+            return with(disposition_access<failure_type>::make(code, thrown));
+        } else {
+            arguments result;
+            detail::set_failure(std::get<0>(result), code, thrown);
+            return result;
+        }
+    }
+
+    /// Makes a result with this disposition and default values.
+    static arguments with(failure_type&& failure) {
+        return arguments(std::move(failure), std::decay_t<Values>()...);
     }
 
     static arguments from_exception(std::exception_ptr const& thrown) {
-        if constexpr (std::is_same_v<failure_type, error_code>)
-            return failed(completion_code_of(thrown), thrown);
-        else
+        if constexpr (std::is_same_v<failure_type, std::exception_ptr>)
             return failed(error_code(), thrown);
+        else
+            return failed(completion_code_of(thrown), thrown);
     }
 
     /// Ends the operation with an exception; `from_exception` has made `result` of it.
     static retry_action on_exception(retry_machine& machine, arguments const& result) {
         auto const& failure = std::get<0>(result);
-        if constexpr (std::is_same_v<failure_type, error_code>)
+        if constexpr (has_disposition)
+            return machine.on_exception(disposition_access<failure_type>::verdict_on(failure).error(), nullptr);
+        else if constexpr (std::is_same_v<failure_type, error_code>)
             return machine.on_exception(failure, nullptr);
         else
             return machine.on_exception(code_of(failure), failure);
@@ -78,11 +114,13 @@ struct completion<void(Failure, Values...)> {
             }
         }
         if (action.error || action.thrown)
-            set_failure(std::get<0>(result), action.error, action.thrown);
+            detail::set_failure(std::get<0>(result), action.error, action.thrown);
     }
 
     static bool is_failure(arguments const& result) noexcept {
-        if constexpr (std::is_same_v<failure_type, error_code>)
+        if constexpr (has_disposition)
+            return disposition_access<failure_type>::failed(std::get<0>(result));
+        else if constexpr (std::is_same_v<failure_type, error_code>)
             return static_cast<bool>(std::get<0>(result));
         else
             return std::get<0>(result) != nullptr;
@@ -96,7 +134,50 @@ struct completion<void(Failure, Values...)> {
     }
 
     /// Precondition: is_failure(result).
-    static verdict verdict_on(arguments const& result) { return verdict::failure(std::get<0>(result)); }
+    static verdict verdict_on(arguments const& result) {
+        if constexpr (has_disposition)
+            return disposition_access<failure_type>::verdict_on(std::get<0>(result));
+        else
+            return verdict::failure(std::get<0>(result));
+    }
+};
+
+/// A result of an attempt. One with a disposition knows whether it is set.
+template <typename Completion>
+using kept_result =
+    std::conditional_t<Completion::has_disposition, std::optional<typename Completion::arguments>,
+                       late_value<typename Completion::arguments>>;
+
+/// Keeps the disposition of a result that is destroyed before a wait. If the operation ends with that failure,
+/// the caller gets the disposition itself.
+template <typename Completion, bool = Completion::has_disposition>
+class last_failure {
+public:
+    template <typename Result>
+    void keep(Result&) noexcept {}
+    typename Completion::arguments failed(error_code const& code, std::exception_ptr const& thrown) {
+        return Completion::failed(code, thrown);
+    }
+};
+template <typename Completion>
+class last_failure<Completion, true> {
+    using failure_type = typename Completion::failure_type;
+
+public:
+    template <typename Result>
+    void keep(Result& result) noexcept {
+        kept_.reset();
+        if (result && Completion::is_failure(*result))
+            kept_.emplace(std::move(std::get<0>(*result)));
+    }
+    typename Completion::arguments failed(error_code const& code, std::exception_ptr const& thrown) {
+        if (kept_ && disposition_access<failure_type>::says(*kept_, code))
+            return Completion::with(std::move(*kept_));
+        return Completion::failed(code, thrown);
+    }
+
+private:
+    std::optional<failure_type> kept_;
 };
 
 } // namespace asio_retry::detail

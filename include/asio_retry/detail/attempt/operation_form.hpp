@@ -68,10 +68,10 @@ template <>
 struct returned<void> {
     using signature = void(std::exception_ptr);
 };
-template <>
-struct returned<error_code> {
-    using signature = void(error_code);
-    static std::tuple<error_code> arguments(error_code&& code) { return {code}; }
+template <carried_failure Failure>
+struct returned<Failure> {
+    using signature = void(Failure);
+    static std::tuple<Failure> arguments(Failure&& failure) { return {std::move(failure)}; }
 };
 template <typename T>
 struct returned<boost::system::result<T>> {
@@ -92,10 +92,10 @@ struct returned<boost::system::result<void>> {
 /// Like `returned`, but an awaitable may carry its error in a tuple.
 template <typename T>
 struct awaited : returned<T> {};
-template <typename... Ts>
-struct awaited<std::tuple<error_code, Ts...>> {
-    using signature = void(error_code, Ts...);
-    static std::tuple<error_code, Ts...> arguments(std::tuple<error_code, Ts...>&& values) {
+template <carried_failure Failure, typename... Ts>
+struct awaited<std::tuple<Failure, Ts...>> {
+    using signature = void(Failure, Ts...);
+    static std::tuple<Failure, Ts...> arguments(std::tuple<Failure, Ts...>&& values) {
         return std::move(values);
     }
 };
@@ -233,7 +233,7 @@ struct operation_form {
     static constexpr std::size_t signature_count = decltype(signature_of())::count;
 
     static constexpr bool is_usable = shape != call_shape::none && signature_count == 1 &&
-                                      completion<signature>::has_error && completion<signature>::has_defaults;
+                                      completion<signature>::is_complete && completion<signature>::has_defaults;
 
     /// Reports what makes the operation unusable. Assertions in the class itself would make clang complain
     /// about every use of the class too. Without `auto` the function would be instantiated too late to complain
@@ -256,7 +256,9 @@ struct operation_form {
                       "async_retry: operations with several completion signatures are not supported");
         static_assert(completion<signature>::has_error,
                       "async_retry: the completion signature of the operation must be void(error_code, "
-                      "T...) or void(std::exception_ptr, T...)");
+                      "T...) or void(std::exception_ptr, T...), or begin with a type that has a failure_of or, "
+                      "in newer versions of Asio, disposition_traits");
+        completion<signature>::assert_complete();
         static_assert(completion<signature>::has_defaults,
                       "async_retry: result types must be default-constructible: use a std::optional of "
                       "the type; a callable that returns permanent(ec) needs the return type error_code");

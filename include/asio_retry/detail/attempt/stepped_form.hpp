@@ -26,9 +26,10 @@ template <typename Signature>
 struct awaited_value {
     using type = void;
 };
-template <typename... Values>
-struct awaited_value<void(error_code, Values...)> {
-    using type = std::tuple<error_code, std::decay_t<Values>...>;
+template <typename Failure, typename... Values>
+    requires carried_failure<std::remove_cvref_t<Failure>>
+struct awaited_value<void(Failure, Values...)> {
+    using type = std::tuple<std::remove_cvref_t<Failure>, std::decay_t<Values>...>;
 };
 template <typename Value>
 struct awaited_value<void(std::exception_ptr, Value)> {
@@ -36,22 +37,21 @@ struct awaited_value<void(std::exception_ptr, Value)> {
 };
 
 template <typename Signature>
-inline constexpr bool carries_error_code =
-    std::is_same_v<typename completion<Signature>::failure_type, error_code>;
+inline constexpr bool carries_failure = carried_failure<typename completion<Signature>::failure_type>;
 
 /// Returns a failure as a value if the completion can carry it; otherwise throws it.
 template <typename Value, typename Signature>
 Value failed_with(error_code const& code) {
-    if constexpr (!carries_error_code<Signature>) {
+    if constexpr (!carries_failure<Signature>) {
         throw boost::system::system_error(code);
     } else if constexpr (std::is_same_v<Value, error_code>) {
         return code;
+    } else if constexpr (disposition<Value>) {
+        return disposition_access<Value>::make(code, nullptr);
     } else if constexpr (std::is_constructible_v<Value, boost::system::in_place_error_t, error_code const&>) {
         return Value(boost::system::in_place_error, code);
     } else {
-        Value result;
-        std::get<0>(result) = code;
-        return result;
+        return completion<Signature>::failed(code, nullptr);
     }
 }
 
@@ -65,13 +65,19 @@ inline error_code error_in(std::exception_ptr const& thrown) {
     return {};
 }
 
+template <disposition Disposition>
+error_code error_in(Disposition const& of) {
+    using access = disposition_access<Disposition>;
+    return access::failed(of) ? access::verdict_on(of).error() : error_code();
+}
+
 template <typename Value>
 error_code error_of(Value&& value) {
-    return error_in(std::get<0>(awaited<std::decay_t<Value>>::arguments(std::forward<Value>(value))));
+    return detail::error_in(std::get<0>(awaited<std::decay_t<Value>>::arguments(std::forward<Value>(value))));
 }
 template <typename... Values>
 error_code error_of(std::tuple<std::exception_ptr, Values...>&& completion) {
-    return error_in(std::get<0>(completion));
+    return detail::error_in(std::get<0>(completion));
 }
 
 /// Calls a step or an operation. Returns an awaitable of its completion, or the result itself of a plain
@@ -85,7 +91,7 @@ auto call_to_await(void* operation, attempt const& which) {
         return form::call(callable, which, token);
     else if constexpr (form::returns_operation)
         return form::call(callable, which)(token);
-    else if constexpr (form::returns_awaitable || !carries_error_code<typename form::signature>)
+    else if constexpr (form::returns_awaitable || !carries_failure<typename form::signature>)
         return form::call(callable, which);
     else
         return returned<typename form::result_type>::arguments(
@@ -119,11 +125,11 @@ Value to_returned(Value&& value) {
 }
 template <typename Value>
 Value to_returned(std::tuple<std::exception_ptr, Value>&& completion) {
-    error_in(std::get<0>(completion));
+    detail::error_in(std::get<0>(completion));
     return std::get<1>(std::move(completion));
 }
 inline void to_returned(std::tuple<std::exception_ptr>&& completion) {
-    error_in(std::get<0>(completion));
+    detail::error_in(std::get<0>(completion));
 }
 
 /// Runs an attempt, after the step unless it is the first attempt.
@@ -238,7 +244,7 @@ private:
             step_form::call(step, which);
             return {};
         } else {
-            return error_in(
+            return detail::error_in(
                 std::get<0>(returned<step_result>::arguments(step_result(step_form::call(step, which)))));
         }
     }

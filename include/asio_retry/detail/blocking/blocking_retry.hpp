@@ -36,9 +36,9 @@ struct given_back<void> {
             std::rethrow_exception(std::get<0>(result));
     }
 };
-template <>
-struct given_back<error_code> {
-    static error_code from(std::tuple<error_code>&& result) { return std::get<0>(result); }
+template <carried_failure Failure>
+struct given_back<Failure> {
+    static Failure from(std::tuple<Failure>&& result) { return std::get<0>(std::move(result)); }
 };
 template <typename T>
 struct given_back<boost::system::result<T>> {
@@ -127,9 +127,10 @@ public:
             result_.emplace(completion::from_exception(std::current_exception()));
             action = completion::on_exception(machine_, *result_);
         }
-        if (!result_)
-            result_.emplace(completion::failed(error_code(), nullptr));
-        completion::template amend<form::judges_results>(*result_, action);
+        if (result_)
+            completion::template amend<form::judges_results>(*result_, action);
+        else
+            result_.emplace(last_.failed(action.error, action.thrown));
         return given_back<result_type>::from(std::move(*result_));
     }
 
@@ -167,6 +168,7 @@ private:
             make_attempt();
             return decide_on<completion, form>(machine_, callable_, *result_, source_, now);
         }
+        last_.keep(result_);
         result_.reset(); // the result is destroyed before the wait begins
         if (action.delay == duration::zero())
             std::this_thread::yield();
@@ -188,6 +190,7 @@ private:
     retry_machine machine_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, blocking_source<Waits>> health_;
     std::optional<arguments> result_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
 };
 
 } // namespace asio_retry::detail

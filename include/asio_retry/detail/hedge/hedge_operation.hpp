@@ -4,7 +4,6 @@
 #include <asio_retry/detail/attempt/attempt_handler.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/handler/own_memory.hpp>
 #include <asio_retry/detail/hedge/hedge_driver.hpp>
@@ -107,7 +106,7 @@ public:
     }
 
     asio::cancellation_signal signal; // stops the attempt while it runs
-    late_value<arguments> kept;       // the attempt's result
+    kept_result<completion> kept;     // the attempt's result
     ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<Form::takes_attempt, hedge_monitor, no_hedge_monitor>
         monitor;
 
@@ -294,21 +293,25 @@ private:
     void put_failure(attempt_state& one, error_code const& code, std::exception_ptr const& thrown) override {
         typed(one).kept.emplace(completion<typename form::signature>::failed(code, thrown));
     }
-    void drop_result(attempt_state& one) noexcept override { typed(one).kept.reset(); }
+    void drop_result(attempt_state& one) noexcept override {
+        last_.keep(typed(one).kept);
+        typed(one).kept.reset();
+    }
 
     typename Shell::arguments take_arguments() override {
         hedge_action const action = this->machine().delivery();
         if (action.attempt == 0)
-            return completion<typename form::signature>::failed(action.error, action.thrown);
+            return last_.failed(action.error, action.thrown);
         typename Shell::arguments result = std::move(*own_room().slots()[action.attempt - 1].kept);
         if (action.error || action.thrown)
-            set_failure(std::get<0>(result), action.error, action.thrown);
+            detail::set_failure(std::get<0>(result), action.error, action.thrown);
         return result;
     }
     handler_type take_handler() override {
         return block::dissolve(this, this->handler(), more_for(this->machine().policy()));
     }
 
+    ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion<typename form::signature>> last_;
     alignas(room::alignment) alignas(Callable) Callable callable_; // so is the memory behind it
 };
 

@@ -25,16 +25,17 @@ template <typename Value>
 bool is_failed_value(Value const&) noexcept {
     return false;
 }
-inline bool is_failed_value(error_code const& value) noexcept {
-    return static_cast<bool>(value);
+template <carried_failure Failure>
+bool is_failed_value(Failure const& value) noexcept {
+    return completion<void(Failure)>::is_failure(value);
 }
 template <typename Value>
 bool is_failed_value(boost::system::result<Value> const& value) noexcept {
     return value.has_error();
 }
-template <typename... Values>
-bool is_failed_value(std::tuple<error_code, Values...> const& value) noexcept {
-    return static_cast<bool>(std::get<0>(value));
+template <carried_failure Failure, typename... Values>
+bool is_failed_value(std::tuple<Failure, Values...> const& value) noexcept {
+    return detail::is_failed_value(std::get<0>(value));
 }
 
 struct pass_on_error {
@@ -83,7 +84,7 @@ Awaitable await_injected(later_call<Awaitable> call, kept_attempt<TakesAttempt> 
         }
     } else {
         value_type answer = co_await call(which.get());
-        if (fault.what != kind::lost_answer || is_failed_value(answer))
+        if (fault.what != kind::lost_answer || detail::is_failed_value(answer))
             co_return answer;
         fault_access::count_lost_answer(*plan);
         co_return failed_with<value_type, Signature>(fault.code);

@@ -82,15 +82,17 @@ private:
                        : this->machine().on_exception(code_of(thrown_), thrown_);
     }
     void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
-        put_result([&] { return completion::failed(code, thrown); });
+        put_result([&] { return last_.failed(code, thrown); });
     }
     void amend_result(retry_action const& action) override { amend_result_as<false>(action); }
     void drop_result() noexcept final {
+        last_.keep(result_);
         result_.reset();
         this->keep_frame();
     }
 
     std::optional<arguments> result_; // of the last attempt, until its failure is decided on
+    ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
     std::exception_ptr thrown_;
     bool const judges_results_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/disposition.hpp>
 #include <asio_retry/error.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -24,7 +25,10 @@ struct thrown_failure;
 template <typename Failure, typename... Values>
 struct thrown_failure<std::tuple<Failure, Values...>> {
     static auto yield(std::tuple<Failure, Values...>&& result) {
-        if constexpr (std::is_same_v<Failure, error_code>) {
+        if constexpr (disposition<Failure>) {
+            if (disposition_access<Failure>::failed(std::get<0>(result)))
+                asio_traits<Failure>::throw_exception(std::get<0>(std::move(result)));
+        } else if constexpr (std::is_same_v<Failure, error_code>) {
             if (std::get<0>(result))
                 throw boost::system::system_error(std::get<0>(result));
         } else {
@@ -37,6 +41,18 @@ struct thrown_failure<std::tuple<Failure, Values...>> {
             return std::apply(
                 [](auto&&, auto&&... values) { return std::tuple<Values...>(std::move(values)...); },
                 std::move(result));
+    }
+};
+
+/// To an Asio without traits, a disposition is a value among others.
+template <disposition Failure, typename... Values>
+    requires(!has_asio_traits<Failure>)
+struct thrown_failure<std::tuple<Failure, Values...>> {
+    static auto yield(std::tuple<Failure, Values...>&& result) {
+        if constexpr (sizeof...(Values) == 0)
+            return std::get<0>(std::move(result));
+        else
+            return std::move(result);
     }
 };
 

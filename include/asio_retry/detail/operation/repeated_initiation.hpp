@@ -106,7 +106,7 @@ template <typename Token, typename Signature>
 struct retryable_signature<Token, Signature> {
     static constexpr bool has_defaults = completion<Signature>::has_defaults;
     static constexpr bool has_handler = is_inner_token<Token, Signature>;
-    static constexpr bool is_usable = completion<Signature>::has_error && has_defaults && has_handler;
+    static constexpr bool is_usable = completion<Signature>::is_complete && has_defaults && has_handler;
     static_assert(completion<Signature>::has_error,
                   "retrying: the completion signature of the operation must be void(error_code, "
                   "T...) or void(std::exception_ptr, T...); put adapters such as as_tuple inside: "
@@ -186,6 +186,7 @@ public:
         requires(!retryable::is_usable || !can_be_copied<Initiation, Args...>)
     static auto initiate(Initiation&&, retrying_token token, Args&&...)
         -> decltype(asio_retry::detail::start_nothing<Signatures...>(token.token)) {
+        asio_retry::detail::completion<signature>::assert_complete();
         static_assert(retryable::has_defaults,
                       "retrying: result types must be default-constructible: use a std::optional of the "
                       "type; an acceptor takes the socket: async_accept(socket, retrying(policy))");

@@ -6,7 +6,6 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/late_value.hpp>
 #include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/detached_attempt.hpp>
@@ -90,10 +89,13 @@ private:
     verdict verdict_on_result() final { return completion::verdict_on(*result_); }
     retry_action conclude_failed() final { return completion::on_exception(this->machine(), *result_); }
     void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
-        result_.emplace(completion::failed(code, thrown));
+        result_.emplace(last_.failed(code, thrown));
     }
     void amend_result(retry_action const& action) override { amend_result_as<false>(action); }
-    void drop_result() noexcept final { result_.reset(); }
+    void drop_result() noexcept final {
+        last_.keep(result_);
+        result_.reset();
+    }
 
     void on_attempt_left() final {
         this->machine().on_sent(); // it still may
@@ -108,7 +110,8 @@ private:
 
     void free() noexcept final { this->free_all(); }
 
-    late_value<arguments> result_; // of the last attempt, until its failure is decided on
+    kept_result<completion> result_; // of the last attempt, until its failure is decided on
+    ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
 };
 
 /// An attempt that is an awaitable and may be left behind, in a coroutine of its own.

@@ -57,12 +57,12 @@
 namespace asio_retry::detail {
 
 /// Only the library of the same version defines it: headers and a library of two versions do not link.
-ASIO_RETRY_DECL extern unsigned char const library_is_version_0_2;
+ASIO_RETRY_DECL extern unsigned char const library_is_version_0_3;
 
 #if defined(__GNUC__)
-[[gnu::used]] inline unsigned char const* const needs_library = &library_is_version_0_2;
+[[gnu::used]] inline unsigned char const* const needs_library = &library_is_version_0_3;
 #elif defined(_MSC_VER)
-#pragma detect_mismatch("asio_retry", "0.2") // checks what is linked statically
+#pragma detect_mismatch("asio_retry", "0.3") // checks what is linked statically
 #endif
 
 } // namespace asio_retry::detail

@@ -1,0 +1,176 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/grpc/pending_calls.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/working_executor.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/pushback.hpp>
+#include <asio_retry/retry_scheduler.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+
+#include <grpc/support/time.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/status.h>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// Defined in grpc.hpp.
+std::exception_ptr exception_of_status(grpc::Status const& status, bool was_cancelled);
+
+/// Sets what an attempt tells the server.
+inline void tell_server(grpc::ClientContext& context, attempt const& which,
+                        boost::asio::execution_context& runs_in) {
+    if (which.number > 1)
+        context.AddMetadata("grpc-previous-rpc-attempts", std::to_string(which.number - 1));
+    if (which.deadline == (time_point::max)())
+        return;
+    duration const left = elapsed_between(scheduler(runs_in).now(), which.deadline);
+    gpr_timespec const until =
+        gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(left.count(), GPR_TIMESPAN));
+    gpr_timespec const own = gpr_convert_clock_type(context.raw_deadline(), GPR_CLOCK_MONOTONIC);
+    context.set_deadline(gpr_time_min(own, until));
+}
+
+/// The server's wish about retries in the trailing metadata of a failed call.
+inline pushback pushback_in(grpc::ClientContext const& context) {
+    auto const& fields = context.GetServerTrailingMetadata();
+    auto const found = fields.find("grpc-retry-pushback-ms");
+    if (found == fields.end())
+        return {};
+    return parse_grpc_pushback(std::string_view(found->second.data(), found->second.size()));
+}
+
+/// One attempt: all that gRPC uses until it has called back, and the handler.
+template <typename Request, typename Response, typename Handler>
+class unary_call final : public pending_call,
+                         public std::enable_shared_from_this<unary_call<Request, Response, Handler>> {
+    using executor_type = asio::associated_executor_t<Handler>;
+
+public:
+    unary_call(attempt const& which, std::shared_ptr<Request const> request, Handler&& handler)
+        : attempt_(which)
+        , request_(std::move(request))
+        , runs_on_(asio::get_associated_executor(handler))
+        , handler_(std::move(handler)) {}
+
+    /// `call(context, request, response, callback)` starts it.
+    template <typename Call>
+    void start(std::function<void(grpc::ClientContext&)> const& prepare, Call call) {
+        asio::execution_context& runs_in = asio::query(runs_on_->get(), asio::execution::context);
+        if (prepare)
+            prepare(context_);
+        tell_server(context_, attempt_, runs_in);
+        auto const self = this->shared_from_this();
+        auto slot = asio::get_associated_cancellation_slot(*handler_);
+        if (slot.is_connected())
+            slot.assign(canceller{self});
+        call_remains::clear();
+        calls_ = &asio::use_service<pending_calls>(runs_in);
+        place_ = calls_->add(self);
+        attempt_.mark_sent();
+        {
+            std::scoped_lock const lock(*mutex_); // ThreadSanitizer sees that all above is before `on_done`
+            running_ = self;
+        }
+        try {
+            call(&context_, request_.get(), &response_,
+                 [this](grpc::Status status) { on_done(std::move(status)); });
+        } catch (...) {
+            running_.reset();
+            calls_->remove(place_);
+            throw;
+        }
+    }
+
+    void abandon() noexcept override {
+        std::optional<Handler> handler;
+        std::optional<working_executor<executor_type>> runs_on;
+        {
+            std::scoped_lock const lock(*mutex_); // waits for a callback that is posting
+            handler.emplace(std::move(*handler_));
+            runs_on.emplace(std::move(*runs_on_));
+            handler_.reset();
+            runs_on_.reset();
+        }
+        context_.TryCancel();
+    }
+
+private:
+    struct canceller {
+        void operator()(asio::cancellation_type_t type) const {
+            if (type == asio::cancellation_type::none)
+                return;
+            if (auto const to = call.lock()) {
+                to->is_cancelled_ = true;
+                to->context_.TryCancel();
+            }
+        }
+        std::weak_ptr<unary_call> call; // the slot may outlive an abandoned call
+    };
+
+    /// On a thread of gRPC, which must not destroy *this: the context may be the last owner of the channel, and
+    /// a channel that is destroyed there waits for that thread.
+    void on_done(grpc::Status&& status) {
+        auto const mutex = mutex_; // *this may be destroyed as soon as it is posted
+        std::scoped_lock const lock(*mutex);
+        status_ = std::move(status);
+        auto self = std::move(running_);
+        if (handler_)
+            asio::post(runs_on_->get(), [self = std::move(self)] { self->complete(); });
+        else
+            call_remains::keep(std::move(self));
+    }
+
+    /// On the handler's executor.
+    void complete() {
+        std::unique_lock(*mutex_).unlock(); // `on_done` has ended, and with it its copy of the executor
+        auto const work = std::move(runs_on_);
+        Handler handler = std::move(*handler_);
+        handler_.reset();
+        runs_on_.reset();
+        calls_->remove(place_);
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        if (slot.is_connected())
+            slot.clear();
+        std::exception_ptr failure;
+        if (!status_.ok()) {
+            if (pushback const said = pushback_in(context_))
+                attempt_.heed(said);
+            failure = detail::exception_of_status(status_, is_cancelled_);
+        }
+        std::move(handler)(std::move(failure), std::move(response_));
+    }
+
+    attempt const attempt_;
+    std::shared_ptr<Request const> const request_;
+    grpc::ClientContext context_;
+    Response response_;
+    grpc::Status status_;
+    std::atomic<bool> is_cancelled_ = false;
+    pending_calls* calls_ = nullptr;
+    pending_calls::place place_;
+    std::shared_ptr<std::mutex> const mutex_ = std::make_shared<std::mutex>();
+    std::shared_ptr<unary_call> running_;                    // until gRPC calls back
+    std::optional<working_executor<executor_type>> runs_on_; // no value: abandoned, or complete
+    std::optional<Handler> handler_;
+};
+
+} // namespace asio_retry::detail

@@ -1,0 +1,1 @@
+#include <boost/redis/src.hpp>
