@@ -1,6 +1,7 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include <asio_retry/gate_waiter.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/rate_limit.hpp>
 
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -259,6 +261,88 @@ TEST(machine_queue, max_waited_ends_a_wait_in_the_queue) {
     EXPECT_THAT(second.wake(200ms), is_wait(300ms));
     EXPECT_THAT(second.wake(500ms), is_completion(stop_reason::elapsed, error::too_many_in_flight));
     EXPECT_EQ(limit->queued(), 0u);
+}
+
+/// A limit that rises at the first success.
+struct rising_limit {
+    std::uint32_t most = 1;
+    std::uint32_t limit() const noexcept { return most; }
+    void update(duration, std::uint32_t, bool) noexcept { most = 100; }
+};
+
+// One turn must not wake thousands; and a newcomer does not pass those that are woken a little later.
+TEST(machine_queue, decision_69_a_limit_that_rises_lets_sixteen_begin_at_a_time) {
+    concurrency_limit<rising_limit> limit(rising_limit(), {.greatest = 40});
+    time_point const now(1h);
+    EXPECT_EQ(limit.admit(1, now).until, now);
+    std::deque<gate_waiter> waiters;
+    for (int i = 0; i != 40; ++i)
+        EXPECT_TRUE(limit.enqueue(waiters.emplace_back(request_priority::normal), 1, now).can_queue);
+    auto const granted = [&] { return std::ranges::count_if(waiters, &gate_waiter::is_granted); };
+    attempt_end end;
+    end.now = now;
+    limit.on_end(end);
+    EXPECT_EQ(granted(), 16);
+    EXPECT_TRUE(waiters.at(15).is_granted()) << "the first ones";
+    EXPECT_TRUE(limit.admit(1, now).can_queue) << "24 wait, though there are places";
+    limit.on_end(end);
+    EXPECT_EQ(granted(), 32);
+    limit.on_end(end);
+    EXPECT_EQ(granted(), 40);
+    EXPECT_EQ(limit.admit(1, now).until, now);
+    EXPECT_EQ(limit.queued(), 0u);
+    EXPECT_EQ(limit.in_flight(), 39u);
+}
+
+TEST(machine_queue, a_full_queue_expels_the_last_one_of_the_lowest_priority) {
+    concurrency_limit<one_at_a_time> limit(one_at_a_time(), {.greatest = 3});
+    time_point const now(1h);
+    EXPECT_EQ(limit.admit(1, now).until, now);
+    gate_waiter first(request_priority::low), second(request_priority::low), third(request_priority::normal),
+        high(request_priority::high);
+    for (gate_waiter* each : {&first, &second, &third, &high})
+        EXPECT_TRUE(limit.enqueue(*each, 1, now).can_queue);
+    EXPECT_TRUE(second.is_decided() && !second.is_granted());
+    EXPECT_FALSE(first.is_decided() || third.is_decided() || high.is_decided());
+    for (gate_waiter* each : {&first, &second, &third, &high})
+        EXPECT_EQ(limit.leave(*each, 1, now).refusal, error::too_many_in_flight);
+    EXPECT_EQ(limit.queued(), 0u);
+}
+
+TEST(machine_queue, an_observer_hears_in_which_queue_of_all_gates_it_waits) {
+    auto const limit =
+        std::make_shared<concurrency_limit<one_at_a_time>>(one_at_a_time(), queue_options{.greatest = 1});
+    auto const observer = std::make_shared<recording_observer>();
+    auto const rate = std::make_shared<rate_limit>(1, 1s);
+    EXPECT_EQ(rate->admit(1, time_point(1h)).until, time_point(1h));
+    retry_policy const both = endless_every_100ms().gate(all_gates({rate, limit})).wait_when_refused();
+    machine_script first(endless_every_100ms().gate(limit)), second(both.observe(observer));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(1s));
+    auto const held = std::ranges::find(observer->events, observation::kind::held, &observation::what);
+    ASSERT_NE(held, observer->events.end());
+    EXPECT_EQ(held->gate, "concurrency_limit");
+}
+
+// The time of the queue's end is no time of theirs.
+TEST(machine_queue, decision_69_gates_before_a_queue_hear_their_time_when_a_later_gate_refuses) {
+    struct timed_gate final : retry_gate {
+        void on_end(attempt_end const& end) noexcept override { ended = end.now; }
+        time_point ended{};
+    };
+    auto const before = std::make_shared<timed_gate>();
+    auto const limit =
+        std::make_shared<concurrency_limit<one_at_a_time>>(one_at_a_time(), queue_options{.greatest = 1});
+    auto const breaker = std::make_shared<circuit_breaker>();
+    machine_script first(endless_every_100ms().gate(limit));
+    machine_script second(endless_every_100ms().gate(all_gates({before, limit, breaker})));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(1s));
+    first.machine.on_success(first.begin + 10ms);
+    breaker->isolate();
+    EXPECT_THAT(second.wake(10ms), is_completion(stop_reason::refused, error::circuit_open));
+    EXPECT_EQ(before->ended, second.begin);
+    EXPECT_EQ(limit->in_flight(), 0u);
 }
 
 // Another thread must not end a wait that this one is just beginning.

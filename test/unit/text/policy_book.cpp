@@ -180,6 +180,22 @@ TEST(policy_book, decision_70_forgets_the_policies_that_nobody_has) {
     EXPECT_TRUE(seen.expired());
 }
 
+// Such a gate ends with the old policies.
+TEST(policy_book, decision_70_may_be_reloaded_by_a_gate_that_ends) {
+    struct reloading_gate final : retry_gate {
+        explicit reloading_gate(policy_book& b)
+            : book(b) {}
+        ~reloading_gate() override { book.reload("orders = max_attempts(9)"); }
+        policy_book& book;
+    };
+    policy_book book("orders = celery");
+    std::vector<named_policy> with_gate;
+    with_gate.push_back({"orders", retry_policy().gate(std::make_shared<reloading_gate>(book))});
+    book.reload(std::move(with_gate));
+    book.reload("orders = grpc");
+    EXPECT_EQ(book["orders"].settings().max_attempts, 9u);
+}
+
 TEST(policy_book, may_be_reloaded_while_its_policies_are_listed) {
     policy_book book(two_policies);
     std::vector<std::optional<std::uint64_t>> seen;

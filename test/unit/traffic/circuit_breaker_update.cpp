@@ -49,6 +49,16 @@ TEST(updated_breaker, keeps_what_ended_and_opens_by_the_new_rules) {
     EXPECT_EQ(in_row.state(noon + 1h), breaker_state::open);
 }
 
+TEST(updated_breaker, opens_no_shorter_than_the_new_options_say) {
+    circuit_breaker breaker({.consecutive = 1, .open_for = 1s, .growth = 1, .open_spread = 0});
+    end_many(breaker, 1, 0, noon);
+    breaker.update({.consecutive = 1, .open_for = 30s, .growth = 1, .open_spread = 0});
+    EXPECT_EQ(breaker.open_until(noon), noon + 1s) << "as it has said";
+    EXPECT_TRUE(begins(breaker, noon + 1s));
+    end_many(breaker, 1, 0, noon + 2s);
+    EXPECT_EQ(breaker.open_until(noon + 2s), noon + 32s);
+}
+
 TEST(updated_breaker, remembers_as_much_as_the_new_window_holds) {
     circuit_breaker breaker({.window = 10s});
     end_many(breaker, 1, 0, noon);

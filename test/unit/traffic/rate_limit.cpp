@@ -189,6 +189,25 @@ TEST(rate_limit, decision_69_an_attempt_that_does_not_begin_at_once_after_all_le
     EXPECT_EQ(wait_at(limit, noon + 1ms), 199ms) << "another has been planned for after it";
 }
 
+TEST(rate_limit, decision_69_the_last_of_a_burst_that_does_not_begin_leaves_its_time) {
+    rate_limit limit(10, 1s, 3);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    limit.on_end(detail::unbegun(1, noon));
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 0ms) << "the third that begins";
+    EXPECT_EQ(wait_at(limit, noon), 100ms);
+}
+
+TEST(rate_limit, a_returned_time_is_taken_at_its_last_moment) {
+    rate_limit limit(10, 1s);
+    for (int i = 0; i != 5; ++i)
+        wait_at(limit, noon);
+    limit.on_end(detail::unbegun(1, noon + 200ms));
+    EXPECT_EQ(wait_at(limit, noon + 200ms), 0ms);
+    EXPECT_EQ(wait_at(limit, noon + 200ms), 300ms);
+}
+
 // Such a client may find no time for ever, if a refused attempt kept its own.
 TEST(rate_limit, decision_69_who_polls_gets_the_rate) {
     auto const limit = std::make_shared<rate_limit>(10, 1s);
