@@ -87,7 +87,7 @@ public:
         place_ = calls_->add(self);
         attempt_.mark_sent();
         {
-            std::scoped_lock const lock(*mutex_); // ThreadSanitizer sees that all above is before `on_done`
+            std::scoped_lock const lock(*mutex_); // all above is before `on_done`
             running_ = self;
         }
         try {
@@ -126,8 +126,8 @@ private:
         std::weak_ptr<unary_call> call; // the slot may outlive an abandoned call
     };
 
-    /// On a thread of gRPC, which must not destroy *this: the context may be the last owner of the channel, and
-    /// a channel that is destroyed there waits for that thread.
+    /// Mostly on a thread of gRPC, which must not destroy *this: the context may be the last owner of the
+    /// channel, and a channel that is destroyed there waits for that thread.
     void on_done(grpc::Status&& status) {
         auto const mutex = mutex_; // *this may be destroyed as soon as it is posted
         std::scoped_lock const lock(*mutex);
