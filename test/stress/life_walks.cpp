@@ -1,5 +1,5 @@
 // Walks through the life of an operation: every order of ten events, and a million at random. With a sanitizer,
-// seven events and a hundred thousand.
+// six events and a hundred thousand.
 
 #include "stress/sanitized.hpp"
 #include "support/life_walk.hpp"
@@ -14,7 +14,7 @@ namespace asio_retry::test {
 namespace {
 
 constexpr std::uint64_t walks = ASIO_RETRY_TEST_SANITIZED ? 100'000 : 1'000'000;
-constexpr int events = ASIO_RETRY_TEST_SANITIZED ? 7 : 10;
+constexpr int events = ASIO_RETRY_TEST_SANITIZED ? 6 : 10;
 
 template <unsigned Most>
 void expect_an_end(std::uint64_t seed) {
