@@ -99,14 +99,15 @@ archive() {
     folder=$1
     name=asio_retry-$version
     mkdir -p "$folder"
-    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    if [ -e .git ]; then
         [ -z "$(git status --porcelain)" ] || echo "release: the archive has changes that are not committed" >&2
         git ls-files -co --exclude-standard -z
-    else # an unpacked archive
+    else # an unpacked archive, perhaps in another repository
         find . -path ./build -prune -o -type f -printf '%P\0'
     fi | LC_ALL=C sort -z | tar --null --files-from=- --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
-        --mtime="$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" --transform="s,^,$name/," -cf - |
-        gzip -n9 >"$folder/$name.tar.gz"
+        --mtime="$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" --transform="s,^,$name/," \
+        -cf "$folder/$name.tar" # the last command, so that its failure ends this
+    gzip -n9f "$folder/$name.tar"
     sha256sum "$folder/$name.tar.gz"
 }
 

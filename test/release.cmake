@@ -85,3 +85,10 @@ check(1
     "a page names the package libasio-retry7.0" doc/guide/installing.md "libasio-retry[0-9]+[.][0-9]+" "libasio-retry7.0")
 check(13
     "doc/versions.md does not say: It is 7.0.0 now" CMakeLists.txt "asio_retry VERSION [0-9.]+" "asio_retry VERSION 7.0.0")
+
+# An archive of an unpacked archive, though that lies in what a repository around it ignores.
+execute_process(COMMAND ${tree}/cmake/release.sh --archive ${WORK_DIR} OUTPUT_QUIET ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} -E tar tzf ${WORK_DIR}/asio_retry-${version}.tar.gz OUTPUT_VARIABLE packed)
+if(NOT packed MATCHES "asio_retry-${version}/CMakeLists.txt\n")
+    message(SEND_ERROR "the archive of ${tree} has\n${packed}")
+endif()

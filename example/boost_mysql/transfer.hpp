@@ -1,11 +1,8 @@
 #pragma once
 
-#include <asio_retry/async_retry.hpp>
-#include <boost/mysql.hpp>
+#include "connection.hpp"
 
-namespace asio = boost::asio;
-namespace mysql = boost::mysql;
-using namespace std::chrono_literals;
+#include <asio_retry/async_retry.hpp>
 
 inline asio_retry::retry_policy const patient =
     asio_retry::retry_policy()
@@ -20,23 +17,18 @@ inline asio_retry::retry_policy const patient =
 inline asio::awaitable<void> transfer(mysql::connection_pool& pool, mysql::connect_params const& server,
                                       std::string key, int from, int to, int amount,
                                       asio_retry::retry_policy policy = patient) {
-    auto const transaction = [&]() -> asio::awaitable<void> {
-        auto [ec, db] = co_await pool.async_get_connection(asio::cancel_after(1s, asio::as_tuple));
-        if (ec) { // the pool does not say what is wrong, but the server does
-            mysql::any_connection probe(co_await asio::this_coro::executor);
-            co_await probe.async_connect(server);
-            throw boost::system::system_error(ec);
-        }
+    auto const transaction = [&](mysql::any_connection& db) -> asio::awaitable<void> {
         mysql::results r;
-        co_await db->async_execute("START TRANSACTION", r);
+        co_await db.async_execute("START TRANSACTION", r);
         constexpr auto insert = "INSERT INTO transfer VALUES ({}) ON DUPLICATE KEY UPDATE id = id";
-        co_await db->async_execute(mysql::with_params(insert, key), r);
+        co_await db.async_execute(mysql::with_params(insert, key), r);
         if (r.affected_rows() != 0) { // else it is done: the answer to an attempt was lost
             constexpr auto add = "UPDATE account SET balance = balance + {} WHERE id = {}";
-            co_await db->async_execute(mysql::with_params(add, -amount, from), r);
-            co_await db->async_execute(mysql::with_params(add, amount, to), r);
+            co_await db.async_execute(mysql::with_params(add, -amount, from), r);
+            co_await db.async_execute(mysql::with_params(add, amount, to), r);
         }
-        co_await db->async_execute("COMMIT", r);
+        co_await db.async_execute("COMMIT", r);
     };
-    co_await asio_retry::async_retry(transaction, policy);
+    auto const once = [&] { return with_connection(pool, server, transaction); };
+    co_await asio_retry::async_retry(once, policy);
 }

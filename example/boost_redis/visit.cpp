@@ -11,17 +11,26 @@ asio::awaitable<void> visit(redis_client& client) {
 }
 
 int main(int, char** arguments) {
-    using namespace asio::experimental::awaitable_operators;
     asio::io_context io(1);
     redis_client client{io.get_executor(), {}};
     client.server.addr.port = arguments[1];
+    asio::cancellation_signal enough;
     auto const live = [&](asio_retry::attempt a) { return client.live(a); };
-    auto const until_visited = [&]() -> asio::awaitable<void> {
-        co_await (asio_retry::async_retry(live, reconnecting, asio::use_awaitable) || visit(client));
+    auto const connected = [&]() -> asio::awaitable<void> {
+        co_await asio_retry::async_retry(live, reconnecting);
     };
-    asio::co_spawn(io, until_visited, [](std::exception_ptr e) {
-        if (e)
-            std::rethrow_exception(e);
+    asio::co_spawn(io, connected, asio::bind_cancellation_slot(enough.slot(), asio::detached));
+    int status = 0;
+    asio::co_spawn(io, visit(client), [&](std::exception_ptr e) {
+        enough.emit(asio::cancellation_type::terminal); // whether it has counted or not
+        try {
+            if (e)
+                std::rethrow_exception(e);
+        } catch (std::exception const& failure) {
+            std::cerr << failure.what() << '\n';
+            status = 1;
+        }
     });
     io.run();
+    return status;
 }

@@ -76,12 +76,14 @@ protected:
 
     /// Keeps the connection while `work` runs, on a thread of its own, and `trouble` runs on this one.
     void run(std::function<asio::awaitable<void>()> const& work, std::function<void()> const& trouble = [] {}) {
-        using namespace asio::experimental::awaitable_operators;
         auto const live = [this](attempt a) { return client.live(a); };
-        auto const everything = [&]() -> asio::awaitable<void> {
-            co_await (async_retry(live, lasting, asio::use_awaitable) || work());
-        };
-        asio::co_spawn(io, everything, expect_success);
+        auto const connected = [&]() -> asio::awaitable<void> { co_await async_retry(live, lasting); };
+        asio::cancellation_signal enough;
+        asio::co_spawn(io, connected, asio::bind_cancellation_slot(enough.slot(), asio::detached));
+        asio::co_spawn(io, work, [&](std::exception_ptr e) {
+            expect_success(e);
+            enough.emit(asio::cancellation_type::terminal);
+        });
         io.restart();
         std::thread clients([&] { io.run(); });
         trouble();
@@ -246,6 +248,12 @@ TEST_F(boost_redis, as_the_guide_shows_it_counts_visits) {
     EXPECT_EQ(std::system(visit.c_str()), 0);
     EXPECT_EQ(std::system(visit.c_str()), 0);
     EXPECT_EQ(value_of(command("GET", "visits")), 2);
+}
+
+TEST_F(boost_redis, as_the_guide_shows_it_ends_if_it_cannot_count) {
+    EXPECT_EQ(value_of(command("LPUSH", "visits", "a list")), 1);
+    std::string const visit = example + ' ' + std::to_string(server.port());
+    EXPECT_NE(std::system(visit.c_str()), 0);
 }
 
 // --- what was sent
