@@ -20,10 +20,10 @@ inline asio::awaitable<void> transfer(mysql::connection_pool& pool, mysql::conne
     auto const transaction = [&](mysql::any_connection& db) -> asio::awaitable<void> {
         mysql::results r;
         co_await db.async_execute("START TRANSACTION", r);
-        constexpr auto insert = "INSERT INTO transfer VALUES ({}) ON DUPLICATE KEY UPDATE id = id";
+        static constexpr auto insert = "INSERT INTO transfer VALUES ({}) ON DUPLICATE KEY UPDATE id = id";
         co_await db.async_execute(mysql::with_params(insert, key), r);
         if (r.affected_rows() != 0) { // else it is done: the answer to an attempt was lost
-            constexpr auto add = "UPDATE account SET balance = balance + {} WHERE id = {}";
+            static constexpr auto add = "UPDATE account SET balance = balance + {} WHERE id = {}";
             co_await db.async_execute(mysql::with_params(add, -amount, from), r);
             co_await db.async_execute(mysql::with_params(add, amount, to), r);
         }
