@@ -35,7 +35,7 @@ soak            export ASIO_RETRY_SOAK_SECONDS=3600 && ./cmake/bootstrap.sh inst
 fuzz            tests 'fuzz -D ASIO_RETRY_FUZZ_SECONDS=600' 'all' '.'
 bench           tests 'bench' 'all' '^bench[.]'
 faults          tests 'test' 'plant_faults' '^faults[.]'
-debian          ./cmake/debian_package.sh
+debian          ./cmake/debian_package.sh bookworm && ./cmake/debian_package.sh trixie
 bare_bookworm   ./cmake/bare_machine.sh bookworm
 bare_trixie     ./cmake/bare_machine.sh trixie
 ROWS
