@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t greatest_batch = 64; // spans: a turn writes them, and all other requests wait for it
+constexpr std::size_t greatest_batch = 512; // spans: some hundred kilobytes
 
 /// Retries what OTLP calls retryable, as no answer, 429 and 503, and not before Retry-After.
 asio_retry::retry_policy policy_of_collectors() {

@@ -12,8 +12,8 @@ namespace gateway {
 /// Runs a context, and measures its turns: the CPU time that a thread spends on one event. All others that the
 /// same thread could serve wait for it.
 ///
-/// CPU time does not count what else the system does, but in a virtual machine a few turns are longer because
-/// the host does something else. Where a system cannot tell the time, there is no gauge.
+/// It includes what the system takes for the wait and for interrupts, a few milliseconds now and then on busy
+/// processors. Where a system cannot tell the time, there is no gauge.
 class turns {
 public:
     /// Adds `gateway_longest_turn_seconds` and `gateway_long_turns`, which read this while the metrics exist.
