@@ -354,6 +354,22 @@ TEST_F(dispositions, a_step_before_each_retry_ends_with_one) {
     });
 }
 
+TEST_F(dispositions, a_permanent_one_of_a_step_is_not_retried) {
+    calls.statuses = {unavailable()};
+    int steps = 0;
+    auto const stepped = before_retry(call(), [&]() -> asio::awaitable<rpc_status> {
+        ++steps;
+        co_return rpc_status{3, "wrong argument", {}};
+    });
+    run([&]() -> asio::awaitable<void> {
+        auto const [last, number] =
+            co_await async_retry(io, stepped, policy, asio::as_tuple(asio::use_awaitable));
+        EXPECT_EQ(last, local_status(rpc_code(3)));
+        EXPECT_EQ(number, 0);
+    });
+    EXPECT_EQ(steps, 1);
+}
+
 TEST_F(dispositions, injected_faults_are_made) {
     auto const faults = std::make_shared<fault_plan>(fault_options{.errors = {1, refused()}});
     faults->enable();
