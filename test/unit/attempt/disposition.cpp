@@ -21,6 +21,7 @@
 #include <gtest/gtest.h>
 
 #include <exception>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -264,6 +265,13 @@ TEST_F(dispositions, co_await_gives_what_asio_gives) {
         co_await async_retry(call(), policy); // deferred
         EXPECT_EQ(calls.made, 4u);
     });
+}
+
+TEST_F(dispositions, a_future_gives_what_asio_gives) {
+    calls.statuses = {unavailable(), unavailable(), unavailable("last")};
+    std::future<std::tuple<rpc_status, int>> future = async_retry(io, call(), policy, asio::use_future);
+    time.run();
+    EXPECT_EQ(future.get(), std::tuple(unavailable("last"), 3));
 }
 
 TEST_F(dispositions, retrying_is_a_token_for_it) {
