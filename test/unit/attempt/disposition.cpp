@@ -21,6 +21,7 @@
 #include <gtest/gtest.h>
 
 #include <exception>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -266,6 +267,13 @@ TEST_F(dispositions, co_await_gives_what_asio_gives) {
     });
 }
 
+TEST_F(dispositions, a_future_gives_what_asio_gives) {
+    calls.statuses = {unavailable(), unavailable(), unavailable("last")};
+    std::future<std::tuple<rpc_status, int>> future = async_retry(io, call(), policy, asio::use_future);
+    time.run();
+    EXPECT_EQ(future.get(), std::tuple(unavailable("last"), 3));
+}
+
 TEST_F(dispositions, retrying_is_a_token_for_it) {
     calls.statuses = {unavailable()};
     calls.async_call(io, retrying(policy, asio::bind_executor(io.get_executor(), handler())));
@@ -352,6 +360,22 @@ TEST_F(dispositions, a_step_before_each_retry_ends_with_one) {
         EXPECT_EQ(number, 0);
         EXPECT_EQ(calls.made, 1u);
     });
+}
+
+TEST_F(dispositions, a_permanent_one_of_a_step_is_not_retried) {
+    calls.statuses = {unavailable()};
+    int steps = 0;
+    auto const stepped = before_retry(call(), [&]() -> asio::awaitable<rpc_status> {
+        ++steps;
+        co_return rpc_status{3, "wrong argument", {}};
+    });
+    run([&]() -> asio::awaitable<void> {
+        auto const [last, number] =
+            co_await async_retry(io, stepped, policy, asio::as_tuple(asio::use_awaitable));
+        EXPECT_EQ(last, local_status(rpc_code(3)));
+        EXPECT_EQ(number, 0);
+    });
+    EXPECT_EQ(steps, 1);
 }
 
 TEST_F(dispositions, injected_faults_are_made) {

@@ -4,6 +4,9 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/permanent.hpp>
+#include <asio_retry/verdict.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -68,7 +71,10 @@ inline error_code error_in(std::exception_ptr const& thrown) {
 template <disposition Disposition>
 error_code error_in(Disposition const& of) {
     using access = disposition_access<Disposition>;
-    return access::failed(of) ? access::verdict_on(of).error() : error_code();
+    if (!access::failed(of))
+        return {};
+    verdict const failure = access::verdict_on(of);
+    return failure.is_permanent() ? permanent(failure.error()) : failure.error();
 }
 
 template <typename Value>
