@@ -263,8 +263,8 @@ auto pointer_to_stub(Stub&& stub) {
 /// Per-operation cancellation: all types, with the same meaning: `TryCancel`. The server may have carried out
 /// the request. A success that has come wins.
 ///
-/// Errors: throws std::invalid_argument if stub or method is a null pointer. What `prepare` throws is the
-/// failure of the attempt.
+/// Errors: throws std::invalid_argument if stub, its `async()` or method is a null pointer. What `prepare`
+/// throws is the failure of the attempt.
 ///
 /// Thread safety: distinct operations are independent; several threads may share a stub. `prepare` is called
 /// where the attempt begins.
@@ -279,6 +279,8 @@ auto grpc_unary(Stub&& stub,
     auto pointer = detail::pointer_to_stub(std::forward<Stub>(stub));
     if (!pointer)
         detail::refuse("grpc_unary.stub", "null", "must be a stub");
+    if (!(*pointer).async())
+        detail::refuse("grpc_unary.stub", "without async()", "must be generated: a mock of it has no calls");
     if (!method)
         detail::refuse("grpc_unary.method", "null", "must be a method of the stub");
     return detail::unary_operation<decltype(pointer), Async, Request, Response>(

@@ -1,5 +1,6 @@
 // gRPC's own server and client on sockets: `grpc_unary`, and the points that gRFC A6 names.
 #include "greeter_server.hpp"
+#include "support/refuses.hpp"
 
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
@@ -350,6 +351,56 @@ TEST(grpc_unary, takes_every_kind_of_pointer_to_a_stub) {
     void (Greeter::Stub::async::*none)(grpc::ClientContext*, HelloRequest const*, HelloReply*,
                                        std::function<void(grpc::Status)>) = nullptr;
     EXPECT_THROW(static_cast<void>(grpc_unary(shared, none, request)), std::invalid_argument);
+}
+
+/// As a mock is: its `async()` is a null pointer.
+class greeter_without_async final : public Greeter::StubInterface {
+public:
+    grpc::Status SayHello(grpc::ClientContext*, HelloRequest const&, HelloReply*) override { return {}; }
+
+private:
+    using reader = grpc::ClientAsyncResponseReaderInterface<HelloReply>;
+    reader* AsyncSayHelloRaw(grpc::ClientContext*, HelloRequest const&, grpc::CompletionQueue*) override {
+        return nullptr;
+    }
+    reader* PrepareAsyncSayHelloRaw(grpc::ClientContext*, HelloRequest const&,
+                                    grpc::CompletionQueue*) override {
+        return nullptr;
+    }
+};
+
+TEST(grpc_unary, refuses_a_stub_without_async) {
+    greeter_without_async stub;
+    EXPECT_THAT(
+        [&] {
+            static_cast<void>(
+                grpc_unary(stub, &Greeter::StubInterface::async_interface::SayHello, HelloRequest()));
+        },
+        refuses("grpc_unary.stub", "without async()", "must be generated: a mock of it has no calls"));
+}
+
+TEST(grpc_unary, completes_on_the_executor_of_the_handler) {
+    scripted_server server{{StatusCode::UNAVAILABLE}, {StatusCode::OK}};
+    auto const stub = server.stub();
+    auto const here = std::this_thread::get_id();
+    int completions = 0;
+    auto const ask = fail_if(grpc_unary(*stub, say_hello, request_for("you")), [&](HelloReply const&) {
+        ++completions;
+        EXPECT_EQ(std::this_thread::get_id(), here);
+        return false;
+    });
+    auto const retried = quick().on_retry([&](retry_event const&) {
+        ++completions;
+        EXPECT_EQ(std::this_thread::get_id(), here);
+    });
+    asio::io_context io;
+    async_retry(io, ask, retried, [&](std::exception_ptr e, HelloReply const&) {
+        ++completions;
+        EXPECT_FALSE(e);
+        EXPECT_EQ(std::this_thread::get_id(), here);
+    });
+    io.run();
+    EXPECT_EQ(completions, 3);
 }
 
 TEST(grpc_unary, a_coroutine_gets_the_reply_or_the_error) {
