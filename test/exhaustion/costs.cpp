@@ -1,6 +1,7 @@
 #include "support/clock_reads.hpp"
 #include "support/failing_allocation.hpp"
 #include "support/recording_gate.hpp"
+#include "support/rpc_status.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <asio_retry/async_hedge.hpp>
@@ -90,6 +91,22 @@ TEST_F(costs, a_gate_costs_a_success_at_the_first_try_nothing_and_a_failed_opera
     };
     EXPECT_EQ(with(gated, 0), with(policy, 0));
     EXPECT_EQ(with(gated, 2), with(policy, 2) + 100);
+}
+
+TEST_F(costs, a_disposition_costs_no_allocation) {
+    scripted_calls calls;
+    auto const operation_with_statuses = [&](auto token) {
+        ++played.attempts;
+        return calls.async_call(io, std::move(token));
+    };
+    std::uint64_t const without =
+        allocations_of([&] { async_retry(io, operation(), policy, [](error_code, int) {}); });
+    std::uint64_t const with = allocations_of([&] {
+        calls.made = 0;
+        calls.statuses.assign(2, unavailable(""));
+        async_retry(io, operation_with_statuses, policy, [](rpc_status const&, int) {});
+    });
+    EXPECT_EQ(with, without);
 }
 
 TEST_F(costs, a_report_that_is_used_again_costs_no_allocation) {
