@@ -175,3 +175,6 @@ fault(report_forgets_the_first_failure src/policy/report_recorder.cpp
 
 fault(verdict_of_a_time_out_is_never_permanent src/policy/verdict.cpp
     [[v.permanent_ = own.permanent_;]] [[v.permanent_ = false;]])
+
+fault(machine_may_be_woken_between_two_waits src/policy/machine_story.cpp
+    [[        story_->waiter->ignore();]] [[        (void)0;]])

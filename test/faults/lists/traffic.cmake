@@ -183,9 +183,6 @@ fault(gates_behind_a_queue_are_not_asked src/policy/retry_gate.cpp
 fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
     [[abandon(first, i, number, std::max(now, reserved));]] [[abandon(first, i, number, std::min(now, reserved));]])
 
-fault(machine_may_be_woken_between_two_waits src/policy/machine_story.cpp
-    [[        story_->waiter->ignore();]] [[        (void)0;]])
-
 fault(waiter_is_granted_for_ever include/asio_retry/gate_waiter.hpp
     [[        answer_.store(answer::none);
 ]] [[]])
