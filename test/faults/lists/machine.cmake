@@ -132,9 +132,6 @@ fault(kind_of_an_abort_is_permanent src/policy/retryable.cpp
         return std::nullopt;
 ]] [[]])
 
-fault(kind_depends_on_retry_sent src/policy/retry_machine.cpp
-    [[    wish_ = is_wanted ? detail::retry_wish::wanted]] [[    wish_ = is_wanted && may_repeat ? detail::retry_wish::wanted]])
-
 fault(kind_of_a_failure_ignores_the_judgement src/policy/retryable.cpp
     [[    if (failure.own_kind() != failure_kind::none)
         return failure.own_kind();

@@ -203,6 +203,9 @@ fault(machine_ends_with_a_place src/policy/machine_story.cpp
 fault(advisor_divides_before_it_compares src/traffic/overload_advisor.cpp
     [[all.billionths >= least * all.requests]] [[all.share() >= options_.retry_share]])
 
+fault(kind_depends_on_retry_sent src/policy/retry_machine.cpp
+    [[    wish_ = is_wanted ? detail::retry_wish::wanted]] [[    wish_ = is_wanted && may_repeat ? detail::retry_wish::wanted]])
+
 noticed_by(tests_of_hedge)
 
 # --- latency_quantile

@@ -112,6 +112,14 @@ TEST(decision_10, an_attempt_timeout_near_the_deadline_stops_for_the_deadline) {
     EXPECT_THAT(script.retries, IsEmpty());
 }
 
+// An attempt that goes on is told of the operation's limit, too.
+TEST(attempt_timeout, is_followed_by_the_limit_of_the_operation) {
+    machine_script script(endless_every_100ms().attempt_timeout(1s).total_timeout(2s));
+    script.start();
+    EXPECT_EQ(script.machine.on_attempt_limit(script.begin + 1s), script.begin + 2s);
+    EXPECT_EQ(script.machine.on_attempt_limit(script.begin + 2s), time_point::max());
+}
+
 // A success wins even if it arrives after the attempt's limit or after a cancellation.
 TEST(decision_12, a_success_wins) {
     machine_script script(endless_every_100ms().total_timeout(1s));
