@@ -152,6 +152,7 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | LOADING, BUSY, OOM | overloaded | none |
 /// | ERR max number of clients | overloaded | none |
 /// | TRYAGAIN, READONLY, MASTERDOWN, CLUSTERDOWN, NOREPLICAS | transient | none |
+/// | MISCONF: it cannot write its file, and refuses writes until it can | transient | none |
 /// | every other | permanent | possible |
 ///
 /// Source: Redis, "Redis error messages".

@@ -216,7 +216,7 @@ failure_class classify_redis(std::string_view error_reply) noexcept {
         error_reply.starts_with("ERR max number of clients"))
         return too_busy;
     if (word == "TRYAGAIN" || word == "READONLY" || word == "MASTERDOWN" || word == "CLUSTERDOWN" ||
-        word == "NOREPLICAS")
+        word == "NOREPLICAS" || word == "MISCONF")
         return not_done;
     return hopeless;
 }

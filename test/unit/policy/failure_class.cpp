@@ -269,6 +269,7 @@ TEST(failure_class, of_a_redis_error) {
         {"CLUSTERDOWN The cluster is down", not_done},
         {"-CLUSTERDOWN Hash slot not served", not_done},
         {"NOREPLICAS Not enough good replicas to write.", not_done},
+        {"MISCONF Errors writing to the AOF file: No space left on device", not_done},
         {"ERR max number of clients reached", too_busy},
         {"-ERR max number of clients reached\r\n", too_busy},
         {"ERR max number of clients + cluster connections reached", too_busy},
