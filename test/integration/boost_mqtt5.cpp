@@ -2,8 +2,10 @@
 // load, and that refuses its client.
 #include "boost_mqtt5/broker.hpp"
 #include "boost_mqtt5/listen.hpp"
+#include "boost_mqtt5/publish.hpp"
 #include "child_process.hpp"
 #include "mqtt_process.hpp"
+#include "scripted_broker.hpp"
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -101,7 +103,7 @@ TEST_F(mqtt_test, wrong_credentials_end_at_once_and_no_operation_stays_silent) {
     auto const counted = [&](retry_policy const& policy) {
         return policy.on_retry([&](retry_event const&) { ++retries; });
     };
-    asio::co_spawn(io, who.publish("open/a", "1", counted(patient_publisher())), note);
+    asio::co_spawn(io, publish(who, "open/a", "1", counted(patient_publisher())), note);
     asio::co_spawn(io, listen(who, "open/#", [](std::string) {}, counted(patient_listener())), note);
     io.run();
     EXPECT_EQ(ends, std::vector<std::string>(2, mqtt5::reason_codes::not_authorized.message()));
@@ -110,7 +112,7 @@ TEST_F(mqtt_test, wrong_credentials_end_at_once_and_no_operation_stays_silent) {
 
     io.restart();
     ends.clear();
-    asio::co_spawn(io, who.publish("open/a", "1", counted(patient_publisher())), note);
+    asio::co_spawn(io, publish(who, "open/a", "1", counted(patient_publisher())), note);
     io.run();
     EXPECT_EQ(ends.size(), 1u) << "later ones are told too";
 }
@@ -131,11 +133,11 @@ TEST_F(mqtt_test, credentials_that_are_withdrawn_end_a_running_client) {
     auto const note = [&](std::exception_ptr e) { ends.push_back(text_of(e)); };
     asio::co_spawn(io, listen(who, "open/#", [](std::string) {}, patient_listener()), note);
     auto const session = [&]() -> asio::awaitable<void> {
-        co_await who.publish("open/a", "1", patient_publisher());
+        co_await publish(who, "open/a", "1", patient_publisher());
         server.end(SIGKILL);
         server.set_password("other");
         server.start();
-        co_await who.publish("open/a", "2", patient_publisher());
+        co_await publish(who, "open/a", "2", patient_publisher());
     };
     asio::co_spawn(io, session(), note);
     io.run();
@@ -152,7 +154,7 @@ TEST_F(mqtt_test, what_is_forbidden_or_no_topic_ends_at_once_and_the_client_goes
         auto const policy = patient_publisher().on_retry([&](retry_event const&) { ++retries; });
         for (char const* const topic : {"closed/a", "open/#", "open/a"}) {
             try {
-                co_await who.publish(topic, "1", policy);
+                co_await publish(who, topic, "1", policy);
                 ends.emplace_back("published");
             } catch (std::exception const& e) {
                 ends.emplace_back(e.what());
@@ -175,21 +177,84 @@ TEST_F(mqtt_test, a_broker_that_is_gone_costs_the_time_limit_and_not_the_client)
     run(who, "sensor");
     std::string end;
     auto const session = [&]() -> asio::awaitable<void> {
-        co_await who.publish("open/a", "1", patient_publisher());
+        co_await publish(who, "open/a", "1", patient_publisher());
         server.end(SIGKILL);
         try {
-            co_await who.publish("open/a", "2", patient_publisher().total_timeout(500ms));
+            co_await publish(who, "open/a", "2", patient_publisher().total_timeout(500ms));
         } catch (system_error const& e) {
             EXPECT_EQ(e.code(), asio::error::timed_out);
             end = "timed out";
         }
         server.start();
-        co_await who.publish("open/a", "3", patient_publisher());
+        co_await publish(who, "open/a", "3", patient_publisher());
         who.client.cancel();
     };
     asio::co_spawn(io, session(), [&](std::exception_ptr e) { EXPECT_EQ(text_of(e), ""); });
     io.run();
     EXPECT_EQ(end, "timed out");
+}
+
+void connect(broker& who, scripted_broker const& to) {
+    who.client.brokers("127.0.0.1", to.port()).keep_alive(2).async_run(asio::detached);
+}
+
+TEST(mqtt_of_a_script, a_quota_that_is_used_up_is_heard_as_throttled_and_retried) {
+    asio::io_context io(1);
+    std::map<unsigned, int> asked;
+    scripted_broker server(io.get_executor(), [&](unsigned kind, std::string const& body) -> std::string {
+        if (kind == scripted_broker::connect)
+            return scripted_broker::connack();
+        if (kind != scripted_broker::publish && kind != scripted_broker::subscribe)
+            return "";
+        bool const enough = ++asked[kind] == 3;
+        std::string const said = scripted_broker::acknowledge(kind, body, enough ? 0 : 0x97);
+        return enough && kind == scripted_broker::subscribe ? said + scripted_broker::message("open/a", "1")
+                                                            : said;
+    });
+    broker who{io.get_executor()};
+    connect(who, server);
+    std::vector<failure_kind> kinds;
+    auto const counted = [&](retry_policy const& policy) {
+        return policy.on_retry([&](retry_event const& event) { kinds.push_back(event.kind); });
+    };
+    std::string heard;
+    asio::cancellation_signal end;
+    auto const session = [&]() -> asio::awaitable<void> {
+        co_await publish(who, "open/a", "1", counted(patient_publisher()));
+        auto const hear = [&](std::string const& text) {
+            heard += text;
+            asio::post(io, [&] { end.emit(asio::cancellation_type::terminal); });
+        };
+        asio::co_spawn(io, listen(who, "open/#", hear, counted(patient_listener())),
+                       asio::bind_cancellation_slot(end.slot(), [&](std::exception_ptr) {
+                           who.client.cancel();
+                           server.stop();
+                       }));
+    };
+    asio::co_spawn(io, session(), [](std::exception_ptr e) { EXPECT_EQ(text_of(e), ""); });
+    io.run();
+    EXPECT_EQ(heard, "1");
+    EXPECT_EQ(kinds, std::vector<failure_kind>(4, failure_kind::throttled));
+}
+
+TEST(mqtt_of_a_script, a_quota_that_stays_used_up_ends_the_publish_with_its_name) {
+    asio::io_context io(1);
+    scripted_broker server(io.get_executor(), [&](unsigned kind, std::string const& body) -> std::string {
+        if (kind == scripted_broker::connect)
+            return scripted_broker::connack();
+        return kind == scripted_broker::publish ? scripted_broker::acknowledge(kind, body, 0x97) : "";
+    });
+    broker who{io.get_executor()};
+    connect(who, server);
+    std::string end;
+    asio::co_spawn(io, publish(who, "open/a", "1", patient_publisher().max_attempts(2)),
+                   [&](std::exception_ptr e) {
+                       end = text_of(e);
+                       who.client.cancel();
+                       server.stop();
+                   });
+    io.run();
+    EXPECT_EQ(end, mqtt5::reason_codes::quota_exceeded.message());
 }
 
 struct mqtt_figures {
@@ -216,7 +281,7 @@ asio::awaitable<void> publish_all(broker& who, int number, mqtt_figures& figures
     for (int i = 0; !enough; ++i) {
         auto const begin = clock::now();
         std::string const text = std::to_string(number) + '-' + std::to_string(i);
-        co_await who.publish("open/load", text, policy);
+        co_await publish(who, "open/load", text, policy);
         figures.published.insert(text);
         ++figures.acknowledged;
         figures.longest = std::max(figures.longest, clock::now() - begin);
@@ -260,7 +325,7 @@ TEST_F(mqtt_test, publishes_and_hears_while_the_broker_is_killed_stopped_and_sta
         asio::co_spawn(io, publish_all(publisher, i, figures, enough), [&](std::exception_ptr e) {
             EXPECT_EQ(text_of(e), "");
             if (--at_work == 0)
-                asio::co_spawn(io, publisher.publish("open/load", "last", patient_publisher()),
+                asio::co_spawn(io, publish(publisher, "open/load", "last", patient_publisher()),
                                [&](std::exception_ptr failed) {
                                    EXPECT_EQ(text_of(failed), "");
                                    last_is_published = true;
