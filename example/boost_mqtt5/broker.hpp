@@ -5,8 +5,6 @@
 
 namespace asio = boost::asio;
 namespace mqtt5 = boost::mqtt5;
-// A time limit must not reach Boost.MQTT5: it would end the whole client.
-inline auto const alone = asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple);
 
 struct broker {
     struct refusals { // Boost.MQTT5 tells its logger alone of a refusal, and connects again for ever

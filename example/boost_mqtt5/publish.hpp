@@ -2,6 +2,9 @@
 
 #include "broker.hpp"
 
+// A time limit must not reach Boost.MQTT5: it would end the whole client.
+inline auto const alone = asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple);
+
 inline asio::awaitable<void> publish(broker& to, std::string topic, std::string text,
                                      asio_retry::retry_policy policy) {
     auto const once = [=, &to]() -> asio::awaitable<mqtt5::reason_code> {

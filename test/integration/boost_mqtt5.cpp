@@ -257,6 +257,45 @@ TEST(mqtt_of_a_script, a_quota_that_stays_used_up_ends_the_publish_with_its_name
     EXPECT_EQ(end, mqtt5::reason_codes::quota_exceeded.message());
 }
 
+TEST(mqtt_of_a_script, a_listener_whose_limits_pass_asks_no_second_time_and_takes_the_late_answer) {
+    asio::io_context io(1);
+    int subscriptions = 0, retries = 0;
+    std::string first;
+    asio::cancellation_signal end;
+    auto const stop = [&] { asio::post(io, [&] { end.emit(asio::cancellation_type::terminal); }); };
+    scripted_broker server(io.get_executor(), [&](unsigned kind, std::string const& body) -> std::string {
+        if (kind == scripted_broker::subscribe) {
+            first = body;
+            if (++subscriptions != 1)
+                stop();
+        }
+        if (kind == scripted_broker::connect)
+            return scripted_broker::connack();
+        if (kind != scripted_broker::pingreq)
+            return "";
+        return retries < 5 ? "\xd0" + std::string(1, '\0')
+                           : scripted_broker::acknowledge(scripted_broker::subscribe, first, 0) +
+                                 scripted_broker::message("open/a", "1");
+    });
+    broker who{io.get_executor()};
+    connect(who, server);
+    std::string heard;
+    auto const policy = patient_listener().set_up_within(50ms).on_retry([&](retry_event const&) { ++retries; });
+    auto const hear = [&](std::string const& text) {
+        heard += text;
+        stop();
+    };
+    asio::co_spawn(io, listen(who, "open/#", hear, policy),
+                   asio::bind_cancellation_slot(end.slot(), [&](std::exception_ptr) {
+                       who.client.cancel();
+                       server.stop();
+                   }));
+    io.run();
+    EXPECT_EQ(heard, "1");
+    EXPECT_GE(retries, 5);
+    EXPECT_EQ(subscriptions, 1);
+}
+
 struct mqtt_figures {
     std::atomic<std::int64_t> acknowledged = 0;
     std::set<std::string> published, received;
