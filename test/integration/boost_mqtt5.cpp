@@ -81,7 +81,6 @@ protected:
     mqtt_test()
         : server(mqtt_program, "right") {}
 
-    /// With a keep-alive of 2 s: a broker that stands still is noticed after 3 s.
     void run(broker& who, std::string const& name, std::string const& password = "right") const {
         who.client.brokers("127.0.0.1", server.port())
             .credentials(name, "sensor", password)
@@ -294,6 +293,28 @@ TEST(mqtt_of_a_script, a_listener_whose_limits_pass_asks_no_second_time_and_take
     EXPECT_EQ(heard, "1");
     EXPECT_GE(retries, 5);
     EXPECT_EQ(subscriptions, 1);
+}
+
+TEST(mqtt_of_a_script, with_a_keep_alive_of_2_s_a_broker_is_given_up_after_3_s_of_silence) {
+    asio::io_context io(1);
+    broker who{io.get_executor()};
+    std::vector<clock::time_point> connected;
+    scripted_broker server(io.get_executor(), [&](unsigned kind, std::string const&) -> std::string {
+        if (kind != scripted_broker::connect)
+            return "";
+        connected.push_back(clock::now());
+        if (connected.size() == 2) {
+            who.client.cancel();
+            server.stop();
+        }
+        return scripted_broker::connack();
+    });
+    connect(who, server);
+    io.run();
+    ASSERT_EQ(connected.size(), 2u);
+    EXPECT_GE(connected[1] - connected[0], 3s);
+    std::cout << "with a keep-alive of 2 s: connected again " << in_ms(connected[1] - connected[0])
+              << " ms after the broker's last byte\n";
 }
 
 struct mqtt_figures {
