@@ -1,4 +1,4 @@
-#include "broker.hpp"
+#include "publish.hpp"
 
 #include <chrono>
 #include <exception>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
         .keep_alive(2)
         .async_run(asio::detached);
     int status = 1;
-    asio::co_spawn(io, who.publish("open/a", "21 degrees", patient), [&](std::exception_ptr e) {
+    asio::co_spawn(io, publish(who, "open/a", "21 degrees", patient), [&](std::exception_ptr e) {
         who.client.cancel();
         try {
             if (e)

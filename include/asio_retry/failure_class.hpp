@@ -142,7 +142,7 @@ ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 /// Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; ISO 9075 defines the classes.
 ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
 
-/// The meaning of an error reply of Redis or Valkey, by its first word.
+/// The meaning of an error reply of Redis or Valkey, by its first word; for ERR, by its text.
 ///
 /// The reply is a text such as "LOADING Redis is loading the dataset in memory", with or without the "-" of the
 /// protocol.
@@ -150,8 +150,12 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | word | kind | effect |
 /// |---|---|---|
 /// | LOADING, BUSY, OOM | overloaded | none |
+/// | ERR max number of clients | overloaded | none |
 /// | TRYAGAIN, READONLY, MASTERDOWN, CLUSTERDOWN, NOREPLICAS | transient | none |
+/// | MISCONF: it cannot write its file, and refuses writes until it can | transient | none |
 /// | every other | permanent | possible |
+///
+/// Source: Redis, "Redis error messages".
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
 
 /// The meaning of a reason code of MQTT 5, such as `reason_code::value()` of Boost.MQTT5.

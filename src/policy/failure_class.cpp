@@ -212,10 +212,11 @@ failure_class classify_redis(std::string_view error_reply) noexcept {
     if (error_reply.starts_with('-'))
         error_reply.remove_prefix(1);
     std::string_view const word = error_reply.substr(0, error_reply.find_first_of(" \t\r\n"));
-    if (word == "LOADING" || word == "BUSY" || word == "OOM")
+    if (word == "LOADING" || word == "BUSY" || word == "OOM" ||
+        error_reply.starts_with("ERR max number of clients"))
         return too_busy;
     if (word == "TRYAGAIN" || word == "READONLY" || word == "MASTERDOWN" || word == "CLUSTERDOWN" ||
-        word == "NOREPLICAS")
+        word == "NOREPLICAS" || word == "MISCONF")
         return not_done;
     return hopeless;
 }

@@ -1,5 +1,5 @@
 # Blocks that include one of these are quoted from an example.
-set(newer_boost "#include (<boost/(redis|mysql|mqtt5)[./]|\"(client|connection|counter|broker)\\.hpp\")")
+set(newer_boost "#include (<boost/(redis|mysql|mqtt5)[./]|\"(client|connection|counter|broker|publish)\\.hpp\")")
 
 # page_blocks(FILE LANGUAGE NAME) sets NAME_count and, for each fenced block of that language, counted from 1,
 # NAME_<i> to its text and NAME_<i>_line to the line of the file where the text begins.

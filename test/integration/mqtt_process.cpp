@@ -30,6 +30,7 @@ mqtt_process::mqtt_process(std::string const& program, std::string const& passwo
     , port_(free_port()) {
     std::ofstream(folder_ / "conf") << "listener " << port_ << " 127.0.0.1\n"
                                     << "allow_anonymous false\n"
+                                    << "max_queued_messages 0\n" // no limit; by default it drops the 1001st
                                     << "password_file " << (folder_ / "passwords").string() << '\n'
                                     << "acl_file " << (folder_ / "access").string() << '\n'
                                     << (::geteuid() == 0 ? "user root\n" : "");
