@@ -380,7 +380,7 @@ TEST_F(boost_redis_counts, with_a_key_none_of_100000_is_lost_and_none_twice) {
 }
 
 TEST_F(boost_redis_counts, without_a_key_some_are_counted_twice) {
-    policy = policy.attempt_timeout(300ms);
+    policy = policy.attempt_timeout(1s);
     count_through(5, 10'000, false);
     long long const counted = value_of(command("GET", "n"));
     EXPECT_GT(counted, acknowledged);
