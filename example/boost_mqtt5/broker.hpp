@@ -28,7 +28,8 @@ struct broker {
         return refused ? refused : said;
     }
     asio::awaitable<void> retry(auto once, asio_retry::retry_policy policy) {
-        auto const said = co_await asio_retry::async_retry(asio_retry::fail_if(once, judge), policy);
+        auto const judged = asio_retry::fail_if(once, judge);
+        auto const said = co_await asio_retry::async_retry(judged, policy);
         if (said) // a code of 0x80 or more, such as "not authorized"
             throw std::runtime_error(said.message());
     }

@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 // Works with a connection of the pool, or says why there is none.
 template <class Work>
-asio::awaitable<void> with_connection(mysql::connection_pool& pool, mysql::connect_params const& server,
-                                      Work const& work) {
+asio::awaitable<void> with_connection(mysql::connection_pool& pool, Work const& work,
+                                      mysql::connect_params const& server) {
     auto [ec, db] = co_await pool.async_get_connection(asio::cancel_after(1s, asio::as_tuple));
     if (ec) { // the pool does not say what is wrong, but the server does
         mysql::any_connection probe(co_await asio::this_coro::executor);
@@ -20,9 +20,9 @@ asio::awaitable<void> with_connection(mysql::connection_pool& pool, mysql::conne
     try {
         co_await work(db.get());
     } catch (boost::system::system_error const& e) {
-        if (e.code() == asio::error::operation_aborted) { // the pool would read the late answer as its own
+        if (e.code() == asio::error::operation_aborted) { // the answer may still come
             mysql::any_connection& cut = db.get();
-            cut.async_close(asio::cancel_after(1s, [held = std::move(db)](boost::system::error_code) {}));
+            cut.async_close(asio::cancel_after(1s, [held = std::move(db)](auto) {}));
         }
         throw;
     }

@@ -20,7 +20,8 @@ inline asio::awaitable<void> transfer(mysql::connection_pool& pool, mysql::conne
     auto const transaction = [&](mysql::any_connection& db) -> asio::awaitable<void> {
         mysql::results r;
         co_await db.async_execute("START TRANSACTION", r);
-        static constexpr auto insert = "INSERT INTO transfer VALUES ({}) ON DUPLICATE KEY UPDATE id = id";
+        static constexpr auto insert = "INSERT INTO transfer VALUES ({}) "
+                                       "ON DUPLICATE KEY UPDATE id = id";
         co_await db.async_execute(mysql::with_params(insert, key), r);
         if (r.affected_rows() != 0) { // else it is done: the answer to an attempt was lost
             static constexpr auto add = "UPDATE account SET balance = balance + {} WHERE id = {}";
@@ -29,6 +30,6 @@ inline asio::awaitable<void> transfer(mysql::connection_pool& pool, mysql::conne
         }
         co_await db.async_execute("COMMIT", r);
     };
-    auto const once = [&] { return with_connection(pool, server, transaction); };
+    auto const once = [&] { return with_connection(pool, transaction, server); };
     co_await asio_retry::async_retry(once, policy);
 }
