@@ -2,7 +2,8 @@
 """Fails where an example or a page shows a policy whose delays are too long for its time limit, and names the line.
 usage: time_limits.py SOURCE_DIR
 
-A delay that would end after the limit ends the operation at once. So such a policy gives up during an outage, by chance.
+A delay that would end after the limit ends the operation at once. So such a policy gives up during an outage, by
+chance.
 """
 import pathlib
 import re
