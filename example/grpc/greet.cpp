@@ -8,14 +8,13 @@
 #include <iostream>
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
-asio::awaitable<void> greet(Greeter::Stub& stub) {
-    auto const policy = asio_retry::parse_policy("exponential(50ms, cap=500ms) unlimited_attempts() "
-                                                 "attempt_timeout(500ms) total_timeout(30s)");
+asio::awaitable<void> greet(Greeter::Stub& stub, bool const& over) {
+    auto const policy = asio_retry::parse_policy("exponential(50ms, cap=500ms) unlimited_attempts()"
+                                                 " attempt_timeout(500ms) total_timeout(30s)");
     auto ask = asio_retry::grpc_unary(stub, &Greeter::Stub::async::SayHello, HelloRequest());
     asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::steady_clock::now());
-    for (;; timer.expires_after(10ms)) {
+    for (; !over; timer.expires_after(std::chrono::milliseconds(10))) {
         co_await timer.async_wait(asio::use_awaitable);
         try {
             HelloReply const reply = co_await asio_retry::async_retry(ask, policy);
@@ -26,15 +25,16 @@ asio::awaitable<void> greet(Greeter::Stub& stub) {
 }
 
 int main(int, char** argv) {
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // the policy retries instead
-    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500); // by default up to 2 minutes
-    Greeter::Stub stub(grpc::CreateCustomChannel(argv[1], grpc::InsecureChannelCredentials(), arguments));
+    grpc::ChannelArguments arg;
+    arg.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // the policy retries instead
+    arg.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500); // by default up to 2 minutes
+    Greeter::Stub stub(grpc::CreateCustomChannel(argv[1], grpc::InsecureChannelCredentials(), arg));
     asio::io_context io;
+    bool over = false;
     asio::signal_set signals(io, SIGINT, SIGTERM);
-    signals.async_wait([&](auto...) { io.stop(); });
+    signals.async_wait([&](auto...) { over = true; });
     for (int i = 0; i != 10; ++i)
-        co_spawn(io, greet(stub), asio::detached);
+        co_spawn(io, greet(stub, over), asio::detached);
     io.run();
     std::cout << "stopped\n";
 }

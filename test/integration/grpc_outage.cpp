@@ -66,7 +66,9 @@ TEST_F(grpc_outage, no_request_fails_while_the_server_is_killed_stopped_and_rest
     wait_until_asked(2);
     server_->send(SIGSTOP);
     std::this_thread::sleep_for(2s);
+    EXPECT_TRUE(client.is_running());
     server_->send(SIGCONT);
+    std::this_thread::sleep_for(1s);
     server_->send(SIGTERM);
     server_->wait();
     start_server();

@@ -42,7 +42,7 @@ inline void wait_until_it_answers(unsigned short port) {
     retry(connect, retry_policy()
                        .backoff(constant(std::chrono::milliseconds(20)))
                        .unlimited_attempts()
-                       .max_elapsed(std::chrono::seconds(60)));
+                       .max_elapsed(std::chrono::seconds(20)));
 }
 
 } // namespace asio_retry::test
