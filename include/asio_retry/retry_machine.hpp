@@ -182,6 +182,12 @@ public:
     ASIO_RETRY_DECL bool listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept;
     bool may_be_queued() const noexcept { return is_held_; } ///< whether that matters
 
+    /// The operation is about to be destroyed: it leaves the queue, so that no thread calls `wake` any more.
+    void leave_queue() noexcept {
+        if (is_held_)
+            leave_queue({});
+    }
+
     /// Cancels for good: no further attempt begins, and the running attempt is cancelled too.
     ///
     /// It does not change events that have happened already.

@@ -105,8 +105,10 @@ void driver<Operation, Most>::deliver(life_step step) {
         self().end_attempts();
         return self().deliver();
     }
-    if (step == life_step::dissolve)
+    if (step == life_step::dissolve) {
+        self().leave_queue(); // while *this is whole: another thread may be waking it
         return self().dissolve();
+    }
     self().end_attempts();
     if (step == life_step::deliver_later)
         return self().deliver_later();
@@ -212,6 +214,10 @@ template <typename Operation, unsigned Most>
     if (life_.is_on_executor()) {
         life_.put_in(events);
         return true;
+    }
+    if (!life_.has_executor()) {
+        drop(events);
+        return false;
     }
     life_.occupancy.add(events);
     try {
@@ -449,6 +455,7 @@ void driver<Operation, Most>::on_turn_dropped(operation_turn turn) noexcept {
         return self().dissolve();
     case operation_turn::continuation:
     case operation_turn::continuation_aside:
+        life_.lose_executor();
         return drop(life_.occupancy.take_all());
     case operation_turn::after_wait:
     case operation_turn::timer_notice:
@@ -456,14 +463,16 @@ void driver<Operation, Most>::on_turn_dropped(operation_turn turn) noexcept {
             drop(life_event::timer_lost);
         return;
     case operation_turn::scope_notice:
-        if (life_.enter(place::cancellation, life_event::scope_noticed))
+        if (life_.enter(place::cancellation, life_event::scope_noticed)) {
+            life_.lose_executor();
             drop(life_event::scope_noticed);
+        }
         return;
     }
 }
 
-/// Events whose turn was destroyed. Without another owner the operation is abandoned; if it has a result to
-/// deliver, the scheduler gives it a turn, unless its context is being destroyed.
+/// Events whose turn or attempt was destroyed. Without another owner the operation is abandoned. If it has a
+/// result to deliver, the scheduler gives it a turn, unless its executor has destroyed one already.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::drop(life_event events) noexcept {
     if (any(events & life_event::scope_noticed))
@@ -526,7 +535,7 @@ void driver<Operation, Most>::queue_turn() {
 template <typename Operation, unsigned Most>
 bool driver<Operation, Most>::revive() noexcept {
     try {
-        return self().has_end() && arm(life::timer::wait, now());
+        return self().has_end() && life_.has_executor() && arm(life::timer::wait, self().now());
     } catch (...) { // no memory
         return false;
     }

@@ -9,6 +9,7 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -21,10 +22,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace asio_retry::test {
 namespace {
@@ -126,6 +130,61 @@ TEST(queues_of_four_threads, decision_69_keep_to_the_limit_and_lose_no_place) {
     EXPECT_GT(all.made, 0);
     EXPECT_GT(all.aborted, 0);
     EXPECT_EQ(all.pending(), 0u);
+}
+
+/// Operations of two contexts wait at one gate. One context ends while the attempts of the other one end, and
+/// so while the gate grants places to operations that are being destroyed.
+class two_contexts {
+    static constexpr std::uint32_t of_each = 50;
+
+    auto holding() {
+        return [this](auto token) {
+            return asio::async_initiate<decltype(token), void(error_code)>(
+                [this](auto handler) { held_.emplace_back(std::move(handler)); }, token);
+        };
+    }
+
+public:
+    void run() {
+        asio::io_context staying;
+        auto ending = std::make_unique<asio::io_context>();
+        for (int i = 0; i != of_each; ++i)
+            async_retry(staying, holding(), policy, [this](error_code) { ++ended_; });
+        for (int i = 0; i != of_each; ++i)
+            async_retry(
+                *ending, [] { return error_code(); }, policy,
+                [this, alive = std::make_shared<int>()](error_code) { ++called_in_vain_; });
+        ending->poll();
+        EXPECT_EQ(limit->queued(), of_each);
+
+        std::thread other([this, &staying] {
+            ready_.arrive_and_wait();
+            for (auto& handler : std::exchange(held_, {}))
+                std::move(handler)(error_code());
+            staying.run();
+        });
+        ready_.arrive_and_wait();
+        ending.reset();
+        other.join();
+        EXPECT_EQ(ended_, of_each);
+        EXPECT_EQ(called_in_vain_, 0u);
+        EXPECT_EQ(limit->in_flight(), 0u);
+        EXPECT_EQ(limit->queued(), 0u);
+    }
+
+private:
+    std::shared_ptr<concurrency_limit<aimd>> const limit = std::make_shared<concurrency_limit<aimd>>(
+        aimd({.initial = of_each, .least = of_each, .greatest = of_each}),
+        queue_options{.greatest = of_each, .longest_wait = 1h});
+    retry_policy const policy = retry_policy().max_attempts(1).gate(limit);
+    std::vector<asio::any_completion_handler<void(error_code)>> held_;
+    std::barrier<> ready_{2};
+    std::uint32_t ended_ = 0, called_in_vain_ = 0;
+};
+
+TEST(queues_of_two_contexts, decision_69_grant_no_operation_that_is_being_destroyed) {
+    for (int round = 0; round != (ASIO_RETRY_TEST_SANITIZED ? 200 : 1'000); ++round)
+        two_contexts().run();
 }
 
 } // namespace

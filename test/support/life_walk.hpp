@@ -9,6 +9,7 @@
 #include <asio_retry/detail/scope/scope_state.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,6 +31,7 @@ struct walk_shape {
     bool can_be_cancelled = true; ///< by the caller
     bool may_drop = false;        ///< handlers and turns may be destroyed, as by a context that ends
     bool may_lack_memory = false; ///< for turns
+    bool may_run_at_once = false; ///< a turn may run, or be destroyed, inside the call that queues it
 };
 
 /// What surrounds an operation. It counts what must not be lost.
@@ -42,6 +44,7 @@ struct walk_world {
     choice choose;
 
     std::vector<detail::operation_turn> turns; // queued
+    int posts = 0;                             // since the last event
     bool has_timer = false;
     bool is_linked = false;
     bool is_being_told = false; // by the scope
@@ -207,15 +210,25 @@ public:
         this->on_handler_returned();
     }
 
+    /// The context of the executor ends, or has ended.
+    void drop_turn(detail::operation_turn turn) noexcept {
+        world_.lost_something = true;
+        forget_requests();
+        without_users_code const guard(world_);
+        this->on_turn_dropped(turn);
+    }
+
     /// Who should have told the attempts is gone, with a context that ends, or for want of memory.
     void forget_requests() {
         for (walked_attempt& one : attempts_)
             one.is_owed_a_stop = false;
     }
 
-    /// Whether an attempt has not been told of a request to stop that came while it ran.
+    /// Whether an attempt has not been told of a request to stop that came while it ran. Without its executor
+    /// the operation asks no machine, and so tells nobody.
     bool owes() const {
-        return std::any_of(attempts_.begin(), attempts_.end(),
+        return this->life_.has_executor() &&
+               std::any_of(attempts_.begin(), attempts_.end(),
                            [](auto const& one) { return one.runs && one.is_owed_a_stop; });
     }
 
@@ -249,6 +262,7 @@ public:
 
 private:
     static constexpr bool arms_before_start = Most == 1;
+    static constexpr int most_posts = 20; // of one event
 
     void owe() {
         for (walked_attempt& one : attempts_)
@@ -258,9 +272,31 @@ private:
     // --- for the driver: what a context, a scheduler and a scope do
 
     void post(detail::operation_turn turn) {
+        if (++world_.posts > most_posts) {
+            world_.fault("an event queues turns without end");
+            return world_.turns.push_back(turn);
+        }
         if (world_.shape.may_lack_memory && world_.choose(3) == 2)
             throw std::bad_alloc();
-        world_.turns.push_back(turn);
+        switch (world_.shape.may_run_at_once ? world_.choose(world_.shape.may_drop ? 3 : 2) : 0) {
+        case 1:
+            return run_at_once(turn);
+        case 2:
+            return drop_turn(turn);
+        default:
+            world_.turns.push_back(turn);
+        }
+    }
+    void run_at_once(detail::operation_turn turn) {
+        walk_world& world = world_;
+        bool const initiates = std::exchange(world.is_initiating, false);
+        bool const runs = std::exchange(world.runs_users_code, true);
+        try {
+            this->on_turn(turn);
+        } catch (...) { // queue_turn keeps it, because the turn has run
+        }
+        world.is_initiating = initiates;
+        world.runs_users_code = runs;
     }
     walked_scope* membership() noexcept { return &scope_; }
     bool schedule_timer(time_point) {
@@ -281,6 +317,7 @@ private:
     static void forget_caller() noexcept {}
     static void forget_waiting_place() noexcept {}
     static void end_attempts() noexcept {}
+    static void leave_queue() noexcept {}
     time_point now() { return {}; }
 
     // --- what types do
@@ -550,6 +587,7 @@ private:
     /// What the user's code throws comes out, and changes nothing.
     template <typename Act>
     void act(Act what) {
+        world_.posts = 0;
         try {
             what();
         } catch (std::exception const& e) {
@@ -580,10 +618,7 @@ private:
         auto const turn = world_.turns[which];
         world_.turns.erase(world_.turns.begin() + static_cast<std::ptrdiff_t>(which));
         note("drop turn " + std::to_string(static_cast<int>(turn)));
-        world_.lost_something = true;
-        operation_->forget_requests();
-        without_users_code const guard(world_);
-        operation_->on_turn_dropped(turn);
+        operation_->drop_turn(turn);
     }
 
     /// One of the events that may happen now.
@@ -628,6 +663,7 @@ private:
     void finish() {
         world_.shape.may_lack_memory = false;
         world_.shape.may_drop = false;
+        world_.shape.may_run_at_once = false;
         world_.choose = [](unsigned) { return 1u; }; // which leads to an end
         for (int steps = 0; !world_.has_ended(); ++steps) {
             unsigned number = 1;
@@ -716,11 +752,13 @@ std::vector<walk_shape> walk_shapes() {
     std::vector<walk_shape> result;
     for (bool const is_scoped : {false, true})
         for (bool const can_be_cancelled : {false, true})
-            for (bool const has_trouble : {false, true}) {
-                result.push_back({is_scoped, false, can_be_cancelled, has_trouble, has_trouble});
-                if (Most == 1)
-                    result.push_back({is_scoped, true, can_be_cancelled, has_trouble, has_trouble});
-            }
+            for (auto const& [drops, lacks, at_once] : {std::array{false, false, false},
+                                                        {true, true, false},
+                                                        {true, false, true},
+                                                        {false, true, true}})
+                for (bool const has_limit : {false, true})
+                    if (Most == 1 || !has_limit)
+                        result.push_back({is_scoped, has_limit, can_be_cancelled, drops, lacks, at_once});
     return result;
 }
 

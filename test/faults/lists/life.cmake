@@ -54,8 +54,14 @@ fault(life_is_delivered_without_leaving_its_scope include/asio_retry/detail/life
     [[return may_end_here() && !linked_ ? life_step]] [[return may_end_here() ? life_step]])
 
 fault(life_leaves_and_queues_no_turn include/asio_retry/detail/life/attempt_life.hpp
-    [[        occupancy.add(life_event::called);
+    [[        if (has_executor())
+            occupancy.add(life_event::called);
 ]] [[]])
+
+fault(life_queues_turns_on_an_executor_that_drops include/asio_retry/detail/life/attempt_life.hpp
+    [[        if (has_executor())
+            occupancy.add(]] [[        if (true)
+            occupancy.add(]])
 
 # --- events
 
@@ -79,9 +85,8 @@ fault(life_goes_on_waiting_after_its_wait include/asio_retry/detail/life/attempt
     [[matters = timer_ != timer::limit || running_ != 0;]] [[matters = running_ != 0;]])
 
 fault(life_goes_on_without_the_owner_that_it_lost include/asio_retry/detail/life/attempt_life.hpp
-    [[        if (is_lost)
-            lose_owner();
-        else if (matters)]] [[        if (matters)]])
+    [[            lose_owner();
+            lose_executor();]] [[            lose_executor();]])
 
 fault(life_judges_one_of_two_attempts include/asio_retry/detail/life/attempt_life.hpp
     [[        ended_ = (ended & (ended - 1u)) & all;]] [[        ended_ = 0;]])

@@ -27,6 +27,9 @@ fault(driver_without_memory_for_a_turn_does_nothing src/operation/driver.hpp
     [[        life_.go_on_here(life_.occupancy.take_all());
         return true;]] [[        return false;]])
 
+fault(driver_revives_an_operation_on_an_executor_that_drops src/operation/driver.hpp
+    [[has_end() && life_.has_executor() && arm(]] [[has_end() && arm(]])
+
 # --- the attempts
 
 fault(driver_forgets_an_attempt_that_ends_while_it_starts src/operation/driver.hpp
@@ -72,10 +75,6 @@ fault(driver_cuts_a_time_limit_short src/operation/driver.hpp
     if (self().end_timer_early()]] [[    if (life_.armed_for() == life::timer::none)
         return;
     if (self().end_timer_early()]])
-
-fault(driver_without_memory_ends_no_wait_early src/operation/driver.hpp
-    [[        life_.occupancy.add(life_event::timer_due);
-]] [[]])
 
 fault(driver_without_memory_misses_a_request_and_obeys_it src/operation/driver.hpp
     [[        life_.occupancy.take(life_event::scope_noticed);
@@ -140,9 +139,6 @@ fault(operation_leaves_its_handler_in_the_callers_slot src/operation/driver.hpp
     [[    self().forget_caller();
 ]] [[]])
 
-fault(operation_ignores_partial src/operation/driver.cpp
-    [[    if (wish >= cancellation_wish::partial)]] [[    if (wish >= cancellation_wish::terminal)]])
-
 fault(operation_obeys_every_total src/operation/driver.cpp
     [[    if (wish >= cancellation_wish::partial)]] [[    if (wish >= cancellation_wish::total)]])
 
@@ -162,6 +158,9 @@ fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/atte
     [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])
 
 noticed_by(tests_of_operation)
+
+fault(operation_waits_in_a_queue_while_it_is_destroyed src/operation/driver.hpp
+    [[        self().leave_queue(); // while]] [[        // while]])
 
 fault(operation_counts_no_limit_after_the_first src/operation/driver.cpp
     [[    watch(machine_.on_attempt_limit(expiry()));]] [[    machine_.on_attempt_limit(expiry());]])
@@ -209,11 +208,6 @@ fault(operation_frees_memory_under_attempts_that_were_left src/operation/driver.
     [[    if (left_.fetch_or(has_gone, std::memory_order_acq_rel) == 0)
         free();]] [[    left_.fetch_or(has_gone, std::memory_order_acq_rel);
     free();]])
-
-fault(operation_leaves_any_number_of_attempts src/operation/driver.cpp
-    [[        if (count >= most_left)
-            return false;
-]] [[]])
 
 fault(attempt_that_was_left_has_surely_not_sent include/asio_retry/detail/operation/retry_operation.hpp
     [[        this->machine().on_sent(); // it still may

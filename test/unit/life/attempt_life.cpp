@@ -192,6 +192,40 @@ TEST(attempt_life, seeks_an_owner_when_its_wait_is_lost_and_asks_the_machine_whe
     }
 }
 
+TEST(attempt_life, goes_on_here_as_on_its_executor_unless_it_would_end_in_the_initiating_function) {
+    life resting, running;
+    running.starting(1);
+    for (life* one : {&resting, &running})
+        one->go_on_here(life_event::called);
+    EXPECT_FALSE(resting.is_on_executor());
+    EXPECT_TRUE(resting.is_in_initiation());
+    EXPECT_TRUE(running.is_on_executor());
+}
+
+// The end of a wait may run in a turn of the scheduler; a limit stops an attempt, which runs the user's code.
+TEST(attempt_life, lets_a_timer_end_in_the_turn_of_the_scheduler_only_while_no_attempt_runs) {
+    using enum life::timer;
+    for (auto const why : {none, limit, wait, queued})
+        for (bool const runs : {false, true}) {
+            life one;
+            if (runs)
+                one.starting(1);
+            one.set_timer(why);
+            EXPECT_EQ(one.waits(), !runs && (why == wait || why == queued));
+        }
+}
+
+TEST(attempt_life, queues_no_turn_on_an_executor_that_has_destroyed_one) {
+    life one;
+    one.starting(1);
+    one.go_to_executor();
+    one.lose_executor();
+    one.lose_owner();
+    one.ask();
+    EXPECT_EQ(name_of(one.next()), name_of(life_step::leave));
+    EXPECT_EQ(one.occupancy.take_all(), life_event::nothing);
+}
+
 // --- every order of events
 
 TEST(attempt_life, ends_after_every_order_of_seven_events_of_a_retry) {

@@ -75,6 +75,7 @@ private:
 
     static bool succeeds_at_once(attempt_state const&) noexcept { return false; }
     static void end_attempts() noexcept {}
+    static void leave_queue() noexcept {} // a hedge waits in none
     static bool may_end_here(attempt_state const& attempt) noexcept {
         return attempt.outcome == attempt_state::fate::succeeded;
     }

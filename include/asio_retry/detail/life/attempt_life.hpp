@@ -184,6 +184,10 @@ public:
         place_ = place::cancellation;
     }
 
+    /// The executor has destroyed a turn, and would destroy each further one, most likely inside `post`.
+    void lose_executor() noexcept { has_no_executor_ = true; }
+    bool has_executor() const noexcept { return !has_no_executor_; }
+
     // --- the results of steps
 
     /// After `take_request`.
@@ -327,9 +331,10 @@ private:
         return std::uint32_t(events) >> life_events_apart_from_attempts;
     }
 
-    /// A turn on the executor goes on.
+    /// A turn on the executor goes on. Without an executor the attempts that run do.
     life_step leave_for_executor() noexcept {
-        occupancy.add(life_event::called);
+        if (has_executor())
+            occupancy.add(life_event::called);
         return life_step::leave;
     }
 
@@ -352,9 +357,10 @@ private:
     bool put_in_timer(bool is_lost) noexcept {
         bool const matters = timer_ != timer::limit || running_ != 0;
         set_timer(timer::none);
-        if (is_lost)
+        if (is_lost) {
             lose_owner();
-        else if (matters)
+            lose_executor();
+        } else if (matters)
             question_ = question::timer;
         return matters && !is_lost;
     }
@@ -379,6 +385,7 @@ private:
     question question_ : 3 = question::none;
     unsigned char wants_request_ : 1 = false;
     unsigned char lost_ : 1 = false;
+    unsigned char has_no_executor_ : 1 = false;
     mask running_ : Most = 0;
     timer timer_ : 2 = timer::none;
     place place_ : 2 = place::initiation;

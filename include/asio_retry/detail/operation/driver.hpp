@@ -429,6 +429,7 @@ private:
                (attempt.outcome == fate::succeeded && !machine_.hears_success());
     }
     static bool has_end() noexcept { return false; }
+    void leave_queue() noexcept { machine_.leave_queue(); }
     bool succeeds_at_once(attempt_state const& attempt);
     plan next(question why);
     plan judge(attempt_state& attempt, std::exception_ptr& thrown);
