@@ -141,7 +141,6 @@ bool scope_state::has_heard(scope_request what) const noexcept {
 
 void scope_state::round::append(round& other) noexcept {
     request = std::max(request, std::exchange(other.request, {}));
-    again |= std::exchange(other.again, false);
     to_tell.append(other.to_tell);
     to_ask.append(other.to_ask);
 }

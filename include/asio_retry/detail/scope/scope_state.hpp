@@ -156,7 +156,7 @@ private:
     /// A request under way, and the members and children that it has not reached.
     struct round {
         timed_request request;
-        bool again = false; // also of those that have been asked before
+        bool again = false; // also of those that have been asked before: a cancel, which no request puts off
         members to_tell;
         children to_ask;
 
