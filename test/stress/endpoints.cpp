@@ -58,7 +58,7 @@ protected:
                 }
                 ++chosen;
                 auto const at =
-                    static_cast<std::uint64_t>(detail::endpoint_access::value<int>(one.at(attempt)));
+                    static_cast<std::uint64_t>(detail::endpoint_access::value<int>(*one.at(attempt)));
                 if (dice() % 8 == 0)
                     continue; // abandoned with the operation
                 auto const phase = static_cast<std::uint64_t>(step) / 5'000;

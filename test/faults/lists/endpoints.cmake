@@ -16,8 +16,8 @@ fault(endpoints_prefer_the_busy_one src/traffic/endpoint_table.cpp
 fault(endpoints_ignore_latency src/traffic/endpoint_table.cpp
     [[is_clearly_faster(second.median_, first.median_) && below]] [[false && below]])
 
-fault(endpoints_ask_the_slower_one_never src/traffic/endpoint_table.cpp
-    [[ && below(slower_once, dice) != 0 ? b : a;]] [[ ? b : a;]])
+fault(endpoints_of_attempts_left_behind_are_forgotten include/asio_retry/detail/operation/retry_operation.hpp
+    [[                apart->own_choice_of(form::chooser_of(callable_));]] [[                static_cast<void>(apart);]])
 
 fault(endpoints_ask_again_the_one_tried_last src/traffic/endpoint_table.cpp
     [[each.last >= earliest))]] [[each.last <= earliest))]])

@@ -522,7 +522,7 @@ TEST(endpoint_set, attempts_outlive_their_endpoint_in_the_set) {
         one.draw_from(dice);
         EXPECT_EQ(one.choose(1, noon).until, noon);
         set.assign({std::make_shared<int>(2)});
-        EXPECT_EQ(detail::endpoint_access::value<std::shared_ptr<int>>(one.at(1)), endpoint.lock());
+        EXPECT_EQ(detail::endpoint_access::value<std::shared_ptr<int>>(*one.at(1)), endpoint.lock());
         for (std::uint64_t i = 1; i < 10; ++i) { // it fails, and nobody minds
             attempt_end end = failure(failure_kind::transient, noon);
             end.number = i;
