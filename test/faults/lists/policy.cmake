@@ -102,8 +102,10 @@ fault(timeout_is_rounded_up src/policy/deadline_fields.cpp
     [[    return std::to_string(left / unit->one) + unit->letter;]]
     [[    return std::to_string((left + unit->one - duration(1)) / unit->one) + unit->letter;]])
 
-fault(timeout_has_nine_digits src/policy/deadline_fields.cpp
-    [[return left / each.one <= greatest_timeout;]] [[return left / each.one <= 10 * greatest_timeout;]])
+fault(timeout_is_read_with_blanks src/policy/deadline_fields.cpp
+    [[whole_number<std::int64_t>(text);
+    if (!count)]] [[whole_number<std::int64_t>(detail::without_blanks(text));
+    if (!count)]])
 
 fault(timeout_forgets_its_margin src/policy/deadline_fields.cpp
     [[elapsed_between(now, deadline) - margin);]] [[elapsed_between(now, deadline));]])
