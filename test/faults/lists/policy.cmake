@@ -10,8 +10,8 @@ fault(backoff_ignores_its_cap src/policy/backoff.cpp
 fault(shape_grows_too_late src/policy/backoff_shapes.cpp
     [[: grown(base, factor, failures - 1);]] [[: grown(base, factor, failures - 2);]])
 
-fault(shape_doubles_for_ever src/policy/backoff_shapes.cpp
-    [[std::min({failures, greatest_exponent, std::uint64_t(63)});]] [[std::min({failures, greatest_exponent});]])
+fault(shape_of_a_callable_hides_a_negative_result src/policy/backoff_shapes.cpp
+    [[return non_negative("backoff", function(failures));]] [[return std::max<duration>(function(failures), duration::zero());]])
 
 fault(chain_begins_its_second_part_too_soon src/policy/backoff_shapes.cpp
     [[return count <= failures ? first->ceiling(count)]] [[return count < failures ? first->ceiling(count)]])
