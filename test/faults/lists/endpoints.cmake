@@ -87,9 +87,9 @@ fault(endpoints_compare_with_themselves src/traffic/step_counts.hpp
         latency_step const median = at(all_ / 2);]] [[        remove(0);
         latency_step const median = at(all_ / 2);]])
 
-fault(endpoints_remember_that_it_was_slow src/traffic/endpoint_table.cpp
-    [[        ++one.forgotten_;
-]] [[]])
+fault(endpoints_remember_the_defeats_before src/traffic/endpoint_table.cpp
+    [[        at.latency_ = recent_latency();
+        at.slow_in_row_ = 0;]] [[        at.latency_ = recent_latency();]])
 
 fault(endpoints_count_medians_of_those_that_are_out src/traffic/endpoint_table.cpp
     [[    all.slots[id].position = nobody;

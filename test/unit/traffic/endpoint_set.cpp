@@ -283,6 +283,26 @@ TEST(endpoint_set, decision_64_one_that_hedges_beat_is_ejected_as_slow) {
     EXPECT_EQ(statuses(set, noon)[2].state, breaker_state::closed);
 }
 
+TEST(endpoint_set, decision_64_one_that_has_come_back_has_to_lose_as_often_again) {
+    endpoint_set<int> set({1, 2, 3}, eager);
+    random dice(1);
+    time_point now = noon;
+    for (int cycle = 0; cycle != 4; ++cycle) {
+        int lost = 0;
+        while (statuses(set, now)[2].ejected_until == time_point::min()) {
+            endpoint_operation one(set, dice);
+            if (one.begin(now) != 2)
+                continue;
+            attempt_end end = abandoned_since(now);
+            end.is_beaten = true;
+            one.end(end, 0);
+            ++lost;
+        }
+        EXPECT_EQ(lost, 20) << "cycle " << cycle;
+        now = statuses(set, now)[2].ejected_until;
+    }
+}
+
 TEST(endpoint_set, decision_64_one_that_stays_slow_is_ejected_for_longer_each_time) {
     endpoint_set<int> set({1, 2, 3}, eager);
     random dice(1);
