@@ -30,7 +30,10 @@ concept backoff_function =
 /// Thread safety: const calls are safe from any number of threads, provided that your callable is.
 class [[nodiscard("a backoff is never changed: cap returns a changed copy")]] backoff {
 public:
-    /// Takes your callable, whose result is held in [0, cap].
+    /// Takes your callable. A result above the cap becomes the cap.
+    ///
+    /// A negative result is refused: `ceiling` throws std::invalid_argument, which names the value. An
+    /// operation then ends with error::backoff_threw, and that exception is in its report and in its log.
     ///
     /// Throws std::invalid_argument if the callable is an empty std::function or a null pointer.
     template <typename F>
@@ -55,6 +58,8 @@ public:
     ASIO_RETRY_DECL backoff cap(saturating_duration greatest) const;
 
     /// The delay before the jitter, after `failures` consecutive failures, the present one included; from 1.
+    ///
+    /// Throws what your callable throws, and std::invalid_argument if its result is negative.
     ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
 
     /// The delay before the jitter after the first failure.

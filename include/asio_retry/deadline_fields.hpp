@@ -16,8 +16,9 @@ namespace asio_retry {
 // - If no time is left, the text says zero. Make no request then: some servers and proxies, such as Envoy, take
 //   zero for "no limit".
 //
-// The parsers take any text and never throw. Spaces and tabs around the text do not count. A number consists of
-// digits, without a sign, and the time saturates at duration::max(). Any other text is std::nullopt.
+// The parsers take any text and never throw. A number consists of digits, without a sign, and the time
+// saturates at duration::max(). Any other text is std::nullopt, also one with a space: HTTP libraries remove
+// the spaces around a field's value.
 
 /// Writes gRPC's `grpc-timeout` for what is left until `deadline`, such as `99950000n`.
 ///

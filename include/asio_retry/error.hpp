@@ -18,8 +18,8 @@ enum class error {
     operation_threw = 1, ///< the operation threw without an error code, or with the code of a success
     result_rejected,     ///< `fail_if` judged a successful result to be a failure
     predicate_threw,     ///< a callable given to retry_if, fail_if, when, max_attempts_when or classify threw
-    backoff_threw,       ///< your backoff threw
-    jitter_threw,        ///< your jitter threw
+    backoff_threw,       ///< your backoff threw, or returned a negative duration
+    jitter_threw,        ///< your jitter threw, or returned a negative duration
     hook_threw,          ///< a hook before a retry or a hedge threw
     exhausted,        ///< a `backoff_ticker` allows no further tick, or `or_error` made it of a rejected value
     attempt_refused,  ///< a gate refused the attempt and had no code of its own for the refusal

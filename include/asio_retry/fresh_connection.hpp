@@ -49,7 +49,8 @@ namespace asio_retry {
 ///
 /// Errors: that of the lookup; otherwise the error of the last endpoint to fail, or `not_found` if there is no
 /// endpoint; `operation_aborted` when cancelled. If you close the socket during the connects, the attempt ends
-/// with `operation_aborted`, at the latest when the next of its connects ends or begins.
+/// with `operation_aborted`, at the latest when the next of its connects ends or begins. That holds until the
+/// attempt completes, also if a connection has won before.
 ///
 /// Thread safety: distinct objects with distinct sockets are independent. On an executor of several threads,
 /// the handler of an operation that may be cancelled has a strand as its executor.

@@ -45,7 +45,10 @@ concept jitter_function =
 /// Thread safety: const calls are safe from any number of threads, provided that your callable is.
 class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
 public:
-    /// Takes your callable, whose result is held in [0, cap].
+    /// Takes your callable. A result above the cap becomes the cap.
+    ///
+    /// A negative result is refused: `draw` throws std::invalid_argument, which names the value. An operation
+    /// then ends with error::jitter_threw, and that exception is in its report and in its log.
     ///
     /// Throws std::invalid_argument if the callable is an empty std::function or a null pointer.
     template <typename F>

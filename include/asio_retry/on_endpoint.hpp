@@ -40,9 +40,9 @@ namespace asio_retry {
 /// Preconditions: as for `async_retry`.
 ///
 /// Lifetimes: what is known of the endpoints lives until the operation ends, also without the set. An endpoint
-/// lives at least until its attempt has completed, or with `deliver_at_once` until the operation has. The
-/// operation is moved or copied, and called as an lvalue. A
-/// copy of the result is a new operation that has asked nobody.
+/// lives until the last attempt that was given it has ended, also an attempt that `deliver_at_once` has left
+/// behind. The operation is moved or copied, and called as an lvalue. A copy of the result is a new operation
+/// that has asked nobody.
 ///
 /// Completion signature, executor and per-operation cancellation: those of the operation.
 ///

@@ -263,6 +263,7 @@ private:
     std::optional<stop_reason> plan_retry(verdict const& failure, duration& delay, error& stage, time_point now,
                                           random& source);
     retry_action end_after(stop_reason reason, verdict const& failure, time_point now);
+    retry_action end_thrown(error stage, verdict const& failure, time_point now);
     retry_action answer_attempt(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;

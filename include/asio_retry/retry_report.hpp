@@ -51,8 +51,8 @@ struct retry_report {
                            ///< so too, and attempt_timeout makes it `timed_out`; an attempt that was merely
                            ///< aborted leaves the error of an earlier one here
     std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
-    std::uint64_t hook_exceptions = 0;   ///< how many hooks threw
-    std::exception_ptr hook_exception;   ///< the first exception of a hook; null if there was none
+    std::uint64_t hook_exceptions = 0;   ///< how many hooks, predicates, backoffs and jitters threw
+    std::exception_ptr hook_exception;   ///< the first exception of these; null if there was none
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first
 
 private:

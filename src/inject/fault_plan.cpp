@@ -61,10 +61,15 @@ void fault_plan::enable() noexcept {
 }
 
 void fault_plan::disable() noexcept {
-    std::lock_guard const lock(mutex_);
-    enabled_.store(false, std::memory_order_relaxed);
-    era_.fetch_add(1, std::memory_order_relaxed);
-    held_.for_each([](detail::held_attempt& attempt) { attempt.let_go(); });
+    detail::linked_list<detail::held_attempt> leaving;
+    {
+        std::lock_guard const lock(mutex_);
+        enabled_.store(false, std::memory_order_relaxed);
+        era_.fetch_add(1, std::memory_order_relaxed);
+        leaving.append(held_);
+    }
+    while (detail::fault_access::let_some_go(*this, leaving)) { // attempts that begin meanwhile need the mutex
+    }
 }
 
 void fault_plan::update(fault_options const& options) {
@@ -132,6 +137,17 @@ void detail::fault_access::forget(fault_plan& plan, held_attempt& attempt) noexc
     std::lock_guard const lock(plan.mutex_);
     if (attempt.is_linked())
         linked_list<held_attempt>::erase(attempt);
+}
+
+bool detail::fault_access::let_some_go(fault_plan& plan, linked_list<held_attempt>& leaving) noexcept {
+    constexpr int most = 64;
+    std::lock_guard const lock(plan.mutex_);
+    for (int i = 0; i != most && !leaving.empty(); ++i) {
+        held_attempt& attempt = leaving.front();
+        leaving.pop_front();
+        attempt.let_go();
+    }
+    return !leaving.empty();
 }
 
 } // namespace asio_retry

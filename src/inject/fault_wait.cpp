@@ -10,9 +10,7 @@ fault_wait::fault_wait(std::shared_ptr<fault_plan> plan, injected_fault const& f
     : plan_(std::move(plan))
     , fault_(fault) {}
 
-fault_wait::~fault_wait() {
-    fault_access::forget(*plan_, *this);
-}
+fault_wait::~fault_wait() = default;
 
 void fault_wait::begin(retry_scheduler& scheduler) {
     using kind = injected_fault::kind;
@@ -64,6 +62,7 @@ bool fault_wait::on_expiry() {
 }
 
 void fault_wait::on_shutdown() noexcept {
+    fault_access::forget(*plan_, *this); // before any part of it is gone: another thread may disable the plan
     dissolve();
 }
 

@@ -89,9 +89,10 @@ public:
         return result;
     }
 
-    void hear(observation const& event, trace_parent const& parent) noexcept {
+    /// `by` is the observer that tells.
+    void hear(observation const& event, trace_parent const& parent, retry_observer const& by) noexcept {
         try {
-            hear_of(event, parent);
+            hear_of(event, parent, by);
         } catch (...) {
             ++dropped_;
         }
@@ -129,6 +130,7 @@ private:
         trace_span whole;
         std::vector<trace_span> attempts; // that run
         trace_parent parent;
+        retry_observer const* told_by = nullptr; // only compared
     };
 
     /// The first operation that this object hears of has the ordinal 1, so that ids are repeatable.
@@ -150,11 +152,13 @@ private:
         return false;
     }
 
-    void hear_of(observation const& event, trace_parent const& parent) {
+    void hear_of(observation const& event, trace_parent const& parent, retry_observer const& by) {
         using enum observation::kind;
-        if (event.what == started)
-            return begin(event, parent);
         operation_trace* const found = find(event.operation);
+        if (event.what == started)
+            return begin(found, event, parent, by);
+        if (found && found->told_by != &by)
+            return;
         switch (event.what) {
         case started:
             break;
@@ -183,17 +187,18 @@ private:
         return found == running_.end() ? nullptr : &found->second; // other operations do not move it
     }
 
-    void begin(observation const& event, trace_parent const& parent) {
+    /// Two observers of this object may hear of one operation. It is traced once, and continues the trace of
+    /// the request that one of them knows.
+    void begin(operation_trace* known, observation const& event, trace_parent const& parent,
+               retry_observer const& by) {
+        if (known && !known->parent.is_present)
+            begin_whole(*known, event, parent, by);
+        if (known)
+            return;
         if (!take_room())
             return;
         operation_trace made;
-        made.parent = parent;
-        made.whole.ids = ids(event.operation, 0, parent);
-        made.whole.parent = parent.is_present ? parent.span : 0;
-        made.whole.has_remote_parent = parent.is_present;
-        made.whole.is_hedge = event.is_hedge;
-        made.whole.operation = event.operation;
-        made.whole.start = event.now;
+        begin_whole(made, event, parent, by);
         try {
             std::lock_guard const lock(mutex_);
             running_.emplace(event.operation, std::move(made));
@@ -203,11 +208,25 @@ private:
         }
     }
 
+    void begin_whole(operation_trace& of, observation const& event, trace_parent const& parent,
+                     retry_observer const& by) noexcept {
+        of.told_by = &by;
+        of.parent = parent;
+        of.whole.ids = ids(event.operation, 0, parent);
+        of.whole.parent = parent.is_present ? parent.span : 0;
+        of.whole.has_remote_parent = parent.is_present;
+        of.whole.is_hedge = event.is_hedge;
+        of.whole.operation = event.operation;
+        of.whole.start = event.now;
+    }
+
     void begin_attempt(operation_trace* of, observation const& event) {
         if (!of) { // the operation was dropped
             ++dropped_;
             return;
         }
+        if (std::ranges::find(of->attempts, event.attempt, &trace_span::attempt) != of->attempts.end())
+            return; // its observer is there twice
         if (event.is_hedge && event.attempt > 1)
             of->whole.add(event);
         if (!take_room())
@@ -293,7 +312,7 @@ bool request_trace::wants(std::uint64_t operation) noexcept {
 }
 
 void request_trace::on_event(observation const& event) noexcept {
-    store_->hear(event, *parent_);
+    store_->hear(event, *parent_, *this);
 }
 
 // --- all operations
@@ -329,7 +348,7 @@ bool retry_traces::wants(std::uint64_t operation) noexcept {
 }
 
 void retry_traces::on_event(observation const& event) noexcept {
-    store_->hear(event, {});
+    store_->hear(event, {}, *this);
 }
 
 } // namespace asio_retry

@@ -1,6 +1,7 @@
 #include <asio_retry/detail/policy/backoff_shapes.hpp>
 
 #include <asio_retry/backoff.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include "policy/wide_number.hpp"
 
@@ -88,7 +89,7 @@ duration chained_shape::cap_after(std::uint64_t count) const noexcept {
 }
 
 duration custom_shape::ceiling(std::uint64_t failures) const {
-    return std::max<duration>(function(failures), duration::zero());
+    return non_negative("backoff", function(failures));
 }
 
 } // namespace asio_retry::detail

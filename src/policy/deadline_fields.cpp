@@ -45,7 +45,6 @@ std::string to_grpc_timeout(saturating_time_point deadline, time_point now, satu
 }
 
 std::optional<duration> parse_grpc_timeout(std::string_view text) noexcept {
-    text = detail::without_blanks(text);
     if (text.empty() || text.size() > timeout_digits + 1)
         return std::nullopt;
     auto const unit = std::ranges::find(timeout_units, text.back(), &timeout_unit::letter);
@@ -64,7 +63,7 @@ std::string to_timeout_ms(saturating_time_point deadline, time_point now, satura
 }
 
 std::optional<duration> parse_timeout_ms(std::string_view text) noexcept {
-    auto const count = detail::whole_number<std::int64_t>(detail::without_blanks(text));
+    auto const count = detail::whole_number<std::int64_t>(text);
     if (!count)
         return std::nullopt;
     return saturating_duration(std::chrono::milliseconds(*count));

@@ -24,9 +24,9 @@ std::string message_of(error e) {
     case error::predicate_threw:
         return "a predicate (of retry_if, fail_if, when or max_attempts_when, or classify) threw an exception";
     case error::backoff_threw:
-        return "the backoff threw an exception";
+        return "the backoff threw an exception, or returned a negative duration";
     case error::jitter_threw:
-        return "the jitter threw an exception";
+        return "the jitter threw an exception, or returned a negative duration";
     case error::hook_threw:
         return "a hook (on_retry, on_success, on_give_up or on_hedge, or one of with_hooks) threw an exception";
     case error::exhausted:

@@ -1,5 +1,6 @@
 #include <asio_retry/detail/policy/jitter_kinds.hpp>
 
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/jitter.hpp>
 
 #include <algorithm>
@@ -100,7 +101,7 @@ duration decorrelated_jitter_v2_kind::draw(backoff_step const& step, random& sou
 }
 
 duration custom_jitter_kind::draw(backoff_step const& step, random& source) const {
-    return function(step, source);
+    return non_negative("jitter", function(step, source));
 }
 
 } // namespace asio_retry::detail

@@ -145,8 +145,17 @@ retry_action retry_machine::retry_or_end(verdict const& failure, time_point now,
     } catch (...) {
         if (is_admitted_)
             tell_unjudged(failure, now);
-        return give_up(stop_reason::not_retryable, failure, stage, now, std::current_exception());
+        return end_thrown(stage, failure, now);
     }
+}
+
+/// A callable of the policy has thrown the exception that is being handled. An error code cannot say what it
+/// says, so the report has it. A hook's exception is there already.
+retry_action retry_machine::end_thrown(error stage, verdict const& failure, time_point now) {
+    std::exception_ptr thrown = std::current_exception();
+    if (stage != error::hook_threw)
+        detail::tell_all(observer_, &detail::machine_observer::on_hook_exception, thrown);
+    return give_up(stop_reason::not_retryable, failure, stage, now, std::move(thrown));
 }
 
 /// Tells gates and observers how the attempt ended. Returns why no retry may follow, regardless of time.
@@ -290,7 +299,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
             detail::tell_all(observer_, &detail::machine_observer::on_wait, delay, now);
         return wait_for(delay);
     } catch (...) {
-        return give_up(stop_reason::not_retryable, last, stage, now, std::current_exception());
+        return end_thrown(stage, last, now);
     }
 }
 

@@ -54,10 +54,10 @@ void endpoint_choice::on_end(attempt_end const& end) noexcept {
     table_->on_end(*ended->at, end);
 }
 
-endpoint_record const& endpoint_choice::at(std::uint64_t number) const noexcept {
-    return *std::ranges::find_if(tried(), [&](endpoint_attempt const& each) {
-                return each.runs && each.number == number;
-            })->at;
+std::shared_ptr<endpoint_record const> endpoint_choice::at(std::uint64_t number) const noexcept {
+    return std::ranges::find_if(
+               tried(), [&](endpoint_attempt const& each) { return each.runs && each.number == number; })
+        ->at;
 }
 
 std::span<endpoint_attempt const> endpoint_choice::tried() const noexcept {

@@ -58,7 +58,7 @@ std::optional<wide> reference_grpc(std::string const& text) {
 }
 
 std::optional<wide> reference_ms(std::string const& text) {
-    static std::regex const grammar("[ \t]*([0-9]+)[ \t]*");
+    static std::regex const grammar("([0-9]+)");
     std::smatch parts;
     if (!std::regex_match(text, parts, grammar))
         return std::nullopt;

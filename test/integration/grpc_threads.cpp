@@ -3,7 +3,10 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/grpc.hpp>
 
+#include "support/hooked_executor.hpp"
+
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
@@ -131,6 +134,65 @@ TEST(grpc_threads, operations_on_several_threads_get_their_own_replies) {
     EXPECT_EQ(failed, 0);
     EXPECT_EQ(wrong, 0);
     EXPECT_GE(stub.calls.count(), 500u);
+}
+
+/// Calls back when the test says so, on a thread of gRPC.
+struct kept_call {
+    kept_call* async() { return this; }
+    void ask(grpc::ClientContext*, fake_request const* request, fake_reply* reply,
+             std::function<void(grpc::Status)> callback) {
+        ++count;
+        reply->text = request->text;
+        call_back = std::move(callback);
+    }
+    void end(grpc::Status const& status) {
+        std::thread([&] { std::exchange(call_back, nullptr)(status); }).join();
+    }
+
+    int count = 0;
+    std::function<void(grpc::Status)> call_back;
+};
+
+// Otherwise the exception would leave a thread of gRPC, and end the program.
+TEST(grpc_threads, decision_59_calls_end_without_memory_for_a_turn) {
+    for (bool const fails : {false, true}) {
+        kept_call stub;
+        asio::io_context io;
+        std::function<void()> hook;
+        hooked_executor const executor(io.get_executor(), hook);
+        std::string said;
+        std::vector<std::exception_ptr> ends;
+        async_retry(io, grpc_unary(stub, &kept_call::ask, fake_request{"1"}), many_attempts_of_fake(),
+                    asio::bind_executor(executor, [&](std::exception_ptr e, fake_reply const& reply) {
+                        ends.push_back(e);
+                        said = reply.text;
+                    }));
+        hook = out_of_memory;
+        stub.end(fails ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "no") : grpc::Status());
+        hook = nullptr;
+        io.run();
+        EXPECT_EQ(stub.count, 1);
+        ASSERT_EQ(ends.size(), 1u);
+        EXPECT_EQ(static_cast<bool>(ends[0]), fails);
+        EXPECT_EQ(fails ? "1" : said, "1");
+    }
+}
+
+TEST(grpc_threads, decision_25_a_context_may_be_destroyed_after_a_call_that_ended_without_memory) {
+    kept_call stub;
+    std::atomic<int> alive = 0;
+    std::function<void()> hook;
+    {
+        asio::io_context io;
+        async_retry(io, grpc_unary(stub, &kept_call::ask, fake_request{"1"}), many_attempts_of_fake(),
+                    asio::bind_executor(hooked_executor(io.get_executor(), hook), living_handler(alive)));
+        hook = out_of_memory;
+        stub.end(grpc::Status(grpc::StatusCode::UNAVAILABLE, "no"));
+        hook = nullptr;
+    }
+    if (stub.call_back)
+        stub.end(grpc::Status());
+    EXPECT_EQ(alive, 0);
 }
 
 TEST(grpc_threads, calls_end_while_they_are_cancelled) {

@@ -84,11 +84,14 @@ RC_GTEST_PROP(backoff_properties, a_cap_changes_only_what_exceeds_it, ()) {
               std::min(shape.uncapped().ceiling(failures), shape.greatest()));
 }
 
-RC_GTEST_PROP(decision_01, what_a_callable_says_is_held_between_zero_and_the_cap, ()) {
+RC_GTEST_PROP(decision_01, what_a_callable_says_is_held_below_the_cap_or_refused, ()) {
     duration const said(*any_nanoseconds()), cap(*non_negative_nanoseconds());
     std::uint64_t const failures = *any_failures();
     backoff const shape([&](std::uint64_t count) { return count == failures ? said : duration(-1); });
-    RC_ASSERT(shape.cap(cap).ceiling(failures).count() == std::clamp(said, duration(0), cap).count());
+    if (said < duration(0))
+        RC_ASSERT_THROWS_AS((void)shape.cap(cap).ceiling(failures), std::invalid_argument);
+    else
+        RC_ASSERT(shape.cap(cap).ceiling(failures).count() == std::min(said, cap).count());
 }
 
 } // namespace

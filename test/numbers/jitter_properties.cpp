@@ -108,12 +108,15 @@ RC_GTEST_PROP(decision_02, a_proportional_delay_takes_every_value_of_a_narrow_ra
     RC_ASSERT(drawn.size() == static_cast<std::size_t>(greatest - least) + 1);
 }
 
-RC_GTEST_PROP(decision_01, what_a_callable_draws_is_held_between_zero_and_the_cap, ()) {
+RC_GTEST_PROP(decision_01, what_a_callable_draws_is_held_below_the_cap_or_refused, ()) {
     backoff_step const step = any_step();
     duration const said(*any_nanoseconds());
     random source(1);
-    duration const delay = jitter([&](backoff_step, random&) { return said; }).draw(step, source);
-    RC_ASSERT(delay.count() == std::clamp(said, duration(0), step.cap).count());
+    jitter const says([&](backoff_step, random&) { return said; });
+    if (said < duration(0))
+        RC_ASSERT_THROWS_AS((void)says.draw(step, source), std::invalid_argument);
+    else
+        RC_ASSERT(says.draw(step, source).count() == std::min(said, step.cap).count());
 }
 
 } // namespace

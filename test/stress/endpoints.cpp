@@ -58,7 +58,7 @@ protected:
                 }
                 ++chosen;
                 auto const at =
-                    static_cast<std::uint64_t>(detail::endpoint_access::value<int>(one.at(attempt)));
+                    static_cast<std::uint64_t>(detail::endpoint_access::value<int>(*one.at(attempt)));
                 if (dice() % 8 == 0)
                     continue; // abandoned with the operation
                 auto const phase = static_cast<std::uint64_t>(step) / 5'000;
@@ -133,6 +133,34 @@ TEST_F(endpoints_of_four_threads, assign_and_choose_and_end) {
     expect_at_rest();
     set.assign(ten_from(5));
     expect_at_rest();
+}
+
+// The set has one of the lists then, and what it knew of the endpoint that stays.
+TEST_F(endpoints_of_four_threads, decision_64_assign_lists_that_differ) {
+    for (int i = 0; i != 5; ++i) {
+        detail::endpoint_choice one(detail::endpoint_access::table(set));
+        random dice(static_cast<std::uint64_t>(i));
+        one.draw_from(dice);
+        while (one.choose(1, first_time).until <= first_time &&
+               detail::endpoint_access::value<int>(*one.at(1)) != 0)
+            one.on_end(end_of(1, first_time, first_time, attempt_end::how::succeeded));
+        one.on_end(end_of(1, first_time, first_time, attempt_end::how::failed));
+    }
+    on_four_threads([&](int number, random&) {
+        for (int i = 0; i != 1000; ++i)
+            set.assign({0, 10 * (number + 1), 10 * (number + 1) + 1 + i % 2});
+    });
+    std::vector<int> all;
+    set.for_each(
+        [&](int endpoint, endpoint_status const& status) {
+            all.push_back(endpoint);
+            EXPECT_EQ(status.state == breaker_state::open, endpoint == 0) << endpoint;
+        },
+        first_time);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0], 0);
+    EXPECT_EQ(all[1] % 10, 0);
+    EXPECT_EQ(all[2], all[1] + 2) << "the last list of its thread";
 }
 
 // In whatever order they are told: what an endpoint was told to become, it has left again, but for the last.

@@ -43,7 +43,7 @@ public:
         return at(++number);
     }
 
-    int at(std::uint64_t attempt) const { return detail::endpoint_access::value<int>(choice.at(attempt)); }
+    int at(std::uint64_t attempt) const { return detail::endpoint_access::value<int>(*choice.at(attempt)); }
 
     /// Ends the last attempt, or an earlier one.
     void succeed(time_point now, duration took = {}, std::uint64_t attempt = 0) {

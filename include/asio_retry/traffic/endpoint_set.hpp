@@ -98,7 +98,8 @@ struct endpoint_access;
 /// `breaker.on_change` is set, all breakers call it first.
 ///
 /// Units: latencies are known in steps of an eighth.
-/// Lifetime: an operation keeps the last 64 endpoints that it has tried, also if the set no longer has them.
+/// Lifetime: an operation keeps the last 64 endpoints that it has tried, also if the set no longer has them. An
+/// attempt keeps its endpoint until it has ended.
 /// Thread safety: call any function from any thread.
 template <typename Endpoint>
 class endpoint_set {

@@ -16,8 +16,8 @@ fault(endpoints_prefer_the_busy_one src/traffic/endpoint_table.cpp
 fault(endpoints_ignore_latency src/traffic/endpoint_table.cpp
     [[is_clearly_faster(second.median_, first.median_) && below]] [[false && below]])
 
-fault(endpoints_ask_the_slower_one_never src/traffic/endpoint_table.cpp
-    [[ && below(slower_once, dice) != 0 ? b : a;]] [[ ? b : a;]])
+fault(endpoints_of_attempts_left_behind_are_forgotten include/asio_retry/detail/operation/retry_operation.hpp
+    [[                apart->own_choice_of(form::chooser_of(callable_));]] [[                static_cast<void>(apart);]])
 
 fault(endpoints_ask_again_the_one_tried_last src/traffic/endpoint_table.cpp
     [[each.last >= earliest))]] [[each.last <= earliest))]])
@@ -87,9 +87,9 @@ fault(endpoints_compare_with_themselves src/traffic/step_counts.hpp
         latency_step const median = at(all_ / 2);]] [[        remove(0);
         latency_step const median = at(all_ / 2);]])
 
-fault(endpoints_remember_that_it_was_slow src/traffic/endpoint_table.cpp
-    [[        ++one.forgotten_;
-]] [[]])
+fault(endpoints_remember_the_defeats_before src/traffic/endpoint_table.cpp
+    [[        at.latency_ = recent_latency();
+        at.slow_in_row_ = 0;]] [[        at.latency_ = recent_latency();]])
 
 fault(endpoints_count_medians_of_those_that_are_out src/traffic/endpoint_table.cpp
     [[    all.slots[id].position = nobody;

@@ -6,7 +6,14 @@ fault(injection_is_on_at_first include/asio_retry/fault_plan.hpp
     [[enabled_ = false;]] [[enabled_ = true;]])
 
 fault(injection_goes_on_behind_the_switch src/inject/fault_plan.cpp
-    [[    held_.for_each([](detail::held_attempt& attempt) { attempt.let_go(); });
+    [[        leaving.append(held_);
+]] [[]])
+
+fault(injection_lets_all_attempts_go_at_once src/inject/fault_plan.cpp
+    [[i != most && !leaving.empty()]] [[!leaving.empty()]])
+
+fault(injection_lists_attempts_whose_context_ends src/inject/fault_wait.cpp
+    [[    fault_access::forget(*plan_, *this); // before any part of it is gone: another thread may disable the plan
 ]] [[]])
 
 fault(injection_draws_one_and_the_same src/inject/fault_plan.cpp

@@ -82,8 +82,8 @@ fault(machine_does_not_wait_up_to_its_limit src/policy/retry_machine.cpp
 fault(machine_leaves_a_last_attempt_no_time src/policy/retry_machine.cpp
     [[std::min({delay, allowed, wait_leaving_time(now)});]] [[std::min({delay, allowed});]])
 
-fault(machine_makes_a_last_attempt_without_time src/policy/retry_machine.cpp
-    [[allowed <= duration::zero()]] [[allowed < duration::zero()]])
+fault(machine_does_not_report_what_a_callable_threw src/policy/retry_machine.cpp
+    [[    if (stage != error::hook_threw)]] [[    if (false)]])
 
 fault(machine_adds_its_own_delay_to_the_wish src/policy/retry_machine.cpp
     [[    duration wish = least;]] [[    duration wish = sum(least, delay);]])

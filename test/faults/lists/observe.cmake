@@ -50,9 +50,6 @@ fault(log_line_may_have_a_line_break src/observe/log_observer.cpp
     [[    line.message = is_slow ? "no result yet" : as_one_line(event.message());]]
     [[    line.message = is_slow ? "no result yet" : event.message();]])
 
-fault(log_line_keeps_the_controls_of_utf_8 src/observe/log_observer.cpp
-    [[        return byte(0) == 0xc2 && byte(1) < 0xa0;]] [[        return false;]])
-
 fault(log_calls_a_cancellation_an_error src/observe/log_observer.cpp
     [[event.reason == stop_reason::cancelled ? log_level::info : log_level::error;]] [[log_level::error;]])
 
@@ -65,13 +62,6 @@ fault(gauges_may_have_common_labels src/observe/metrics_text.cpp
     [[            detail::label_text labels = detail::gauge_labels(given);
             check(family, labels);]] [[            detail::label_text labels = detail::gauge_labels(given);]])
 
-fault(gauges_are_added_one_by_one src/observe/retry_metrics.cpp
-    [[    for (auto const& each : shared)
-        check(*each);
-    gauges_.reserve(gauges_.size() + shared.size());
-    for (auto& each : shared) {]] [[    for (auto& each : shared) {
-        check(*each);]])
-
 # --- names of others
 
 fault(metrics_take_hedges_for_retries src/observe/retry_metrics.cpp
@@ -82,3 +72,13 @@ fault(grpc_counts_calls_without_a_retry src/observe/foreign_counts.hpp
 
 fault(bounds_are_no_labels_of_other_libraries src/observe/exposition.cpp
     [[1e-4 <= magnitude]] [[1e-3 <= magnitude]])
+
+# --- traces
+
+fault(traces_count_an_operation_for_each_observer src/observe/retry_traces.cpp
+    [[        if (known)
+            return;
+]] [[]])
+
+fault(traces_give_the_operation_the_id_of_an_attempt src/observe/retry_traces.cpp
+    [[random(seed_ + 1 + attempt, ordinal)]] [[random(seed_ + attempt, ordinal)]])

@@ -142,9 +142,6 @@ fault(operation_leaves_its_handler_in_the_callers_slot src/operation/driver.hpp
 fault(operation_obeys_every_total src/operation/driver.cpp
     [[    if (wish >= cancellation_wish::partial)]] [[    if (wish >= cancellation_wish::total)]])
 
-fault(operation_is_cancelled_and_waits_on src/operation/driver.cpp
-    [[    return {.tells = runs, .cuts = !runs};]] [[    return {.tells = runs, .cuts = false};]])
-
 fault(operation_stops_an_attempt_and_does_not_say_that_time_is_up src/operation/driver.cpp
     [[    watch(machine_.on_attempt_limit(expiry()));]] [[]])
 
@@ -199,11 +196,6 @@ fault(operation_runs_its_hooks_where_it_was_initiated include/asio_retry/detail/
 
 # --- attempts that were left behind
 
-fault(operation_frees_memory_under_the_last_but_one_attempt src/operation/driver.cpp
-    [[ == (has_gone | 1))
-        free();]] [[ >= (has_gone | 1))
-        free();]])
-
 fault(operation_frees_memory_under_attempts_that_were_left src/operation/driver.cpp
     [[    if (left_.fetch_or(has_gone, std::memory_order_acq_rel) == 0)
         free();]] [[    left_.fetch_or(has_gone, std::memory_order_acq_rel);
@@ -220,9 +212,6 @@ fault(operation_waits_for_a_value_that_threw include/asio_retry/detail/operation
 ]])
 
 # --- the shell
-
-fault(operation_stays_when_its_handler_has_run include/asio_retry/detail/operation/driver_shell.hpp
-    [[noexcept(false) { self->on_handler_gone(); }]] [[noexcept(false) {}]])
 
 fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/detail/operation/driver_shell.hpp
     [[                this->release_io_work();
@@ -257,6 +246,9 @@ fault(connection_replaces_the_first_one include/asio_retry/detail/operation/conn
     [[            target_connects_ = false;
         if (is_over_)
             return;]] [[            target_connects_ = false;]])
+
+fault(connection_wins_after_its_socket_was_closed include/asio_retry/detail/operation/connection_race.hpp
+    [[        else if (!race->target_.is_open()) {]] [[        else if (false) {]])
 
 fault(connection_does_not_see_the_socket_closed include/asio_retry/detail/operation/connection_race.hpp
     [[race->target_is_open_ && !race->target_.is_open()]] [[!race->target_is_open_ && race->target_.is_open()]])

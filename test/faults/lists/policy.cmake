@@ -10,8 +10,8 @@ fault(backoff_ignores_its_cap src/policy/backoff.cpp
 fault(shape_grows_too_late src/policy/backoff_shapes.cpp
     [[: grown(base, factor, failures - 1);]] [[: grown(base, factor, failures - 2);]])
 
-fault(shape_doubles_for_ever src/policy/backoff_shapes.cpp
-    [[std::min({failures, greatest_exponent, std::uint64_t(63)});]] [[std::min({failures, greatest_exponent});]])
+fault(shape_of_a_callable_hides_a_negative_result src/policy/backoff_shapes.cpp
+    [[return non_negative("backoff", function(failures));]] [[return std::max<duration>(function(failures), duration::zero());]])
 
 fault(chain_begins_its_second_part_too_soon src/policy/backoff_shapes.cpp
     [[return count <= failures ? first->ceiling(count)]] [[return count < failures ? first->ceiling(count)]])
@@ -102,8 +102,10 @@ fault(timeout_is_rounded_up src/policy/deadline_fields.cpp
     [[    return std::to_string(left / unit->one) + unit->letter;]]
     [[    return std::to_string((left + unit->one - duration(1)) / unit->one) + unit->letter;]])
 
-fault(timeout_has_nine_digits src/policy/deadline_fields.cpp
-    [[return left / each.one <= greatest_timeout;]] [[return left / each.one <= 10 * greatest_timeout;]])
+fault(timeout_is_read_with_blanks src/policy/deadline_fields.cpp
+    [[whole_number<std::int64_t>(text);
+    if (!count)]] [[whole_number<std::int64_t>(detail::without_blanks(text));
+    if (!count)]])
 
 fault(timeout_forgets_its_margin src/policy/deadline_fields.cpp
     [[elapsed_between(now, deadline) - margin);]] [[elapsed_between(now, deadline));]])

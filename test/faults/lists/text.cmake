@@ -24,9 +24,6 @@ fault(writer_forgets_the_unit_of_a_jitter src/text/terms.cpp
 fault(json_escapes_no_slash src/text/policy_json.cpp
     [[            inner.path += "~1";]] [[            inner.path += c;]])
 
-fault(json_takes_false_for_true src/text/policy_json.cpp
-    [[    else if (!from.get_bool())]] [[    else if (!from.is_bool())]])
-
 fault(lines_count_bytes_as_columns src/text/policy_lines.cpp
     [[(static_cast<unsigned char>(c) & 0xc0) != 0x80]] [[(static_cast<unsigned char>(c) & 0xc0) != 0x100]])
 
@@ -40,6 +37,11 @@ fault(lines_take_a_text_without_policies src/text/policy_lines.cpp
 
 fault(book_removes_policies src/text/policy_book.cpp
     [[            if (!next->find(each.name))]] [[            if (next->all()->empty() && !next->find(each.name))]])
+
+fault(book_checks_a_reload_before_its_turn src/text/policy_book.cpp
+    [[        std::lock_guard const lock(mutex_);
+        auto const present = all();]] [[        auto const present = all();
+        std::lock_guard const lock(mutex_);]])
 
 fault(book_frees_what_is_read src/text/published.hpp
     [[        wait_for_readers(side);]] [[]])

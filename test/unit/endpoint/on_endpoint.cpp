@@ -351,6 +351,119 @@ TEST_F(on_endpoint_forms, free_the_endpoints_of_a_context_that_is_destroyed) {
     EXPECT_EQ(in_flight(*set), 0u);
 }
 
+/// Attempts that hear of no cancellation, and the endpoints that they got.
+struct deaf_at_endpoints {
+    using endpoint = std::shared_ptr<int>;
+
+    std::vector<std::weak_ptr<int>> asked;
+    std::vector<std::function<void(error_code)>> complete;
+
+    template <typename Token>
+    auto async_ask(endpoint const& at, Token&& token) {
+        asked.push_back(at);
+        return asio::async_initiate<Token, void(error_code)>(
+            [this](auto handler) {
+                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+                complete.push_back([shared](error_code ec) { std::move (*shared)(ec); });
+            },
+            token);
+    }
+    auto by_token() {
+        return [this](endpoint const& at, auto&& token) {
+            return async_ask(at, std::forward<decltype(token)>(token));
+        };
+    }
+    auto awaited() {
+        return [this](endpoint const& at) -> asio::awaitable<void> {
+            co_await async_ask(at,
+                               asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable));
+            EXPECT_EQ(*at, 1) << "it is still there";
+        };
+    }
+
+    bool is_alive(std::size_t attempt) const { return !asked[attempt].expired(); }
+};
+
+class endpoints_left_behind : public testing::Test {
+protected:
+    using endpoint = deaf_at_endpoints::endpoint;
+    using set_type = endpoint_set<endpoint>;
+    static constexpr std::size_t attempts = 100; // an operation remembers 64 endpoints
+
+    asio::io_context io;
+    virtual_time time{io};
+    deaf_at_endpoints deaf;
+    std::shared_ptr<set_type> const set = std::make_shared<set_type>(
+        made(attempts), endpoint_options{.breaker = {.min_attempts = 1000, .consecutive = 1000}});
+    retry_policy const policy = retry_policy()
+                                    .max_attempts(attempts)
+                                    .backoff(constant(1ms))
+                                    .jitter(no_jitter())
+                                    .attempt_timeout(1s)
+                                    .deliver_at_once();
+
+    static std::vector<endpoint> made(std::size_t count) {
+        std::vector<endpoint> all;
+        for (std::size_t i = 0; i != count; ++i)
+            all.push_back(std::make_shared<int>(1));
+        return all;
+    }
+
+    /// Ends the attempts in this order; each needs its endpoint until it ends.
+    template <typename Operation>
+    void end_after_the_set_was_changed(Operation operation) {
+        async_retry(io, std::move(operation), policy, asio::detached);
+        time.advance(90s);
+        set->assign(made(1));
+        time.run();
+        ASSERT_EQ(deaf.asked.size(), attempts);
+        int forgotten = 0;
+        for (std::size_t i = 0; i != attempts; ++i) {
+            EXPECT_TRUE(deaf.is_alive(i)) << i;
+            deaf.complete[i](i % 2 == 0 ? error_code() : refused());
+            deaf.complete[i] = nullptr;
+            time.advance(0s);
+            forgotten += deaf.is_alive(i) ? 0 : 1;
+        }
+        EXPECT_GT(forgotten, 0) << "those that were not asked again";
+        for (std::size_t i = 0; i != 89; ++i) // the last ones are of the new list
+            EXPECT_FALSE(deaf.is_alive(i)) << i;
+    }
+};
+
+TEST_F(endpoints_left_behind, decision_64_live_until_their_attempts_have_ended) {
+    end_after_the_set_was_changed(on_endpoint(set, deaf.by_token()));
+}
+
+TEST_F(endpoints_left_behind, decision_64_live_until_their_awaited_attempts_have_ended) {
+    end_after_the_set_was_changed(on_endpoint(set, deaf.awaited()));
+}
+
+TEST_F(endpoints_left_behind, decision_64_live_in_other_operations_too) {
+    retry_report report;
+    end_after_the_set_was_changed(
+        with_report(fail_if(on_endpoint(set, deaf.by_token()), [] { return false; }), report));
+    EXPECT_EQ(report.attempts, attempts);
+}
+
+TEST_F(endpoints_left_behind, decision_64_of_a_hedge_live_until_their_attempts_have_ended) {
+    async_hedge(io, on_endpoint(set, deaf.by_token()), hedge_policy(1s).max_attempts(3).deliver_at_once(),
+                asio::detached);
+    time.advance(5s);
+    ASSERT_EQ(deaf.asked.size(), 3u);
+    set->assign(made(1));
+    deaf.complete[1]({});
+    time.advance(0s);
+    for (std::size_t i : {0u, 2u}) {
+        EXPECT_TRUE(deaf.is_alive(i));
+        deaf.complete[i]({});
+        time.advance(0s);
+    }
+    deaf.complete.clear();
+    for (std::size_t i : {0u, 1u, 2u})
+        EXPECT_FALSE(deaf.is_alive(i));
+}
+
 /// Can only be moved. Its first attempt fails.
 struct asker {
     std::unique_ptr<int> asked = std::make_unique<int>(0);

@@ -8,6 +8,7 @@
 #include "support/refuses.hpp"
 #include "support/scripted_operation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -52,6 +53,25 @@ TEST(fault_plan, decision_71_is_disabled_until_it_is_told) {
     EXPECT_FALSE(plan.is_enabled());
     EXPECT_THAT(story(plan, 10), Each(0h));
     EXPECT_EQ(plan.counts(), (fault_counts{.attempts = 10, .hangs = 10}));
+}
+
+struct counted_attempt final : detail::held_attempt {
+    int times_let_go = 0;
+    void let_go() noexcept override { ++times_let_go; }
+};
+
+TEST(fault_plan, decision_71_lets_64_attempts_go_before_others_may_have_its_mutex) {
+    fault_plan plan;
+    std::vector<counted_attempt> attempts(65);
+    detail::linked_list<detail::held_attempt> leaving;
+    for (counted_attempt& each : attempts)
+        leaving.push_back(each);
+    auto const let_go = [&] { return std::ranges::count(attempts, 1, &counted_attempt::times_let_go); };
+    EXPECT_TRUE(detail::fault_access::let_some_go(plan, leaving));
+    EXPECT_EQ(let_go(), 64);
+    EXPECT_FALSE(detail::fault_access::let_some_go(plan, leaving));
+    EXPECT_EQ(let_go(), 65);
+    EXPECT_TRUE(leaving.empty());
 }
 
 TEST(fault_plan, without_options_has_no_faults) {

@@ -172,6 +172,18 @@ TEST_F(held_attempts, of_an_any_completion_handler_wait_where_the_operation_does
     EXPECT_EQ(time.now() - begin, 1h);
 }
 
+TEST_F(held_attempts, decision_71_all_end_when_their_plan_is_disabled) {
+    auto const plan = enabled({.hangs = 1});
+    for (int i = 0; i != 1000; ++i)
+        async_retry(io, inject([] { return error_code(); }, plan), once, note());
+    time.advance(1h);
+    EXPECT_THAT(ends, IsEmpty());
+    plan->disable();
+    time.advance(0s);
+    EXPECT_EQ(ends.size(), 1000u);
+    EXPECT_EQ(time.now() - begin, 1h);
+}
+
 // --- exceptions
 
 /// An operation whose initiating function does what `act` says with its handler.

@@ -14,6 +14,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
+#include "support/csv.hpp"
 #include "support/elements.hpp"
 #include "support/hedge_script.hpp"
 #include "support/machine_script.hpp"
@@ -27,6 +28,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace asio_retry::test {
@@ -260,6 +262,31 @@ TEST(retry_traces, decision_68_have_the_same_ids_with_the_same_seed) {
     EXPECT_EQ(std::set<std::string>(once.begin(), once.end()).size(), 7u);
 }
 
+TEST(golden, decision_68_ids_of_spans) {
+    std::size_t compared = 0;
+    std::string seed, operation;
+    std::shared_ptr<retry_traces> traces;
+    std::vector<json::object> spans; // of the attempts, and then of the operation
+    for (csv_row const& row : read_csv("span_ids.csv")) {
+        if (std::exchange(seed, row.at("seed")) != row.at("seed")) {
+            trace_options options = seeded();
+            options.seed = std::stoull(seed);
+            traces = std::make_shared<retry_traces>(options);
+            operation.clear();
+        }
+        if (std::exchange(operation, row.at("operation")) != row.at("operation")) {
+            play_a_retry(traces);
+            spans = spans_of(*traces);
+        }
+        std::size_t const attempt = std::stoul(row.at("attempt"));
+        json::object const& span = attempt == 0 ? spans.back() : spans.at(attempt - 1);
+        EXPECT_EQ(text_at(span, "traceId"), row.at("trace_id"));
+        EXPECT_EQ(text_at(span, "spanId"), row.at("span_id"));
+        ++compared;
+    }
+    EXPECT_EQ(compared, 18u);
+}
+
 TEST(retry_traces, decision_68_sample_a_share) {
     auto const traces = std::make_shared<retry_traces>(seeded(0.25));
     int sampled = 0;
@@ -371,6 +398,30 @@ TEST(retry_traces, decision_68_keep_a_bounded_number_of_spans) {
     play_a_retry(traces);
     EXPECT_EQ(spans_of(*traces).size(), 3u) << "there is room again";
     EXPECT_EQ(traces->dropped(), 5u);
+}
+
+// A policy observes all operations, and the handler of a request adds its own observer.
+TEST(retry_traces, decision_68_of_two_observers_of_one_operation_are_made_once) {
+    trace_options options = seeded();
+    options.greatest = 4;
+    auto const traces = std::make_shared<retry_traces>(options);
+    auto const request = traces->request(parent_field);
+    std::vector<std::shared_ptr<retry_observer>> const several[]{
+        {traces, request}, {request, traces}, {traces, traces}, {request, request}};
+    for (auto const& observers : several)
+        for (int i = 0; i != 10; ++i) {
+            play_a_retry(all_observers(observers));
+            auto const spans = spans_of(*traces);
+            ASSERT_EQ(spans.size(), 3u);
+            bool const is_of_request = observers[0] != observers[1] || observers[0] == request;
+            for (json::object const& span : spans)
+                EXPECT_EQ(text_at(span, "traceId") == parent_field.substr(3, 32), is_of_request);
+            EXPECT_EQ(text_at(spans[2], "parentSpanId") == parent_field.substr(36, 16), is_of_request);
+            EXPECT_EQ(text_at(spans[0], "parentSpanId"), text_at(spans[2], "spanId"));
+            std::size_t const times = observers[0] == observers[1] ? 2 : 1;
+            EXPECT_EQ(event_names(spans[2]).size(), times) << "it waits once";
+        }
+    EXPECT_EQ(traces->dropped(), 0u);
 }
 
 TEST(retry_traces, decision_68_keep_a_bounded_number_of_events) {

@@ -730,6 +730,26 @@ TEST_F(overlapping_connections, end_when_the_program_closes_the_socket) {
     EXPECT_FALSE(listening.accepted());
 }
 
+TEST_F(overlapping_connections, decision_66_end_when_the_program_closes_the_socket_after_one_has_won) {
+    full_port silent(io);
+    std::vector<tcp::endpoint> const first_wins{listening.endpoint(), silent.endpoint()};
+    std::vector<tcp::endpoint> const second_wins{silent.endpoint(), listening.endpoint()};
+    for (auto const& endpoints : {first_wins, second_wins}) {
+        outcome = result();
+        connect_to(endpoints);
+        handlers.await(io, endpoints == first_wins ? 2 : 1);
+        handlers.call(endpoints == first_wins ? 1 : 0); // the wait is over
+        handlers.await(io, 1);
+        handlers.call(0); // has won; the other one has yet to end
+        EXPECT_EQ(outcome.count, 0);
+        EXPECT_TRUE(socket.is_open());
+        socket.close();
+        handlers.run(io);
+        expect_failed(aborted());
+        expect_closed(listening);
+    }
+}
+
 TEST_F(overlapping_connections, are_not_told_of_a_cancellation_after_the_first_was_made) {
     full_port silent(io);
     connect_to({silent.endpoint(), listening.endpoint()});

@@ -80,7 +80,6 @@ TEST(backoff, a_callable_is_given_the_failure_count_and_held_in_bounds) {
     backoff const squares([](std::uint64_t failures) { return duration(failures * failures); });
     EXPECT_THAT(first_ceilings(squares, 3), elements(1ns, 4ns, 9ns));
     EXPECT_EQ(squares.cap(5ns).ceiling(3), 5ns);
-    EXPECT_EQ(backoff([](std::uint64_t) { return duration(-1ns); }).ceiling(1), 0s);
     EXPECT_EQ(backoff([](std::uint64_t) { return duration::max(); }).ceiling(1), duration::max());
 }
 
@@ -144,6 +143,14 @@ TEST(decision_01, the_cap_bounds_every_shape) {
         for (std::uint64_t failures : {std::uint64_t(1), std::uint64_t(4), most_failures})
             EXPECT_LE(shape.cap(1500ms).ceiling(failures), 1500ms);
     EXPECT_EQ(linear(1s, 1s).cap(1s).ceiling(2), 1s) << "a cap equal to the base is one";
+}
+
+TEST(decision_04, a_negative_result_of_a_callable_is_refused) {
+    backoff const shape([](std::uint64_t failures) { return failures == 2 ? duration(-5ms) : duration(0); });
+    EXPECT_EQ(shape.ceiling(1), 0s);
+    EXPECT_THAT(calling([&] { return shape.ceiling(2); }), refuses("backoff", "-5ms", "must not be negative"));
+    EXPECT_THAT(calling([&] { return chained(shape.cap(1s), 3, constant(1s)).ceiling(2); }),
+                refuses("backoff", "-5ms", "must not be negative"));
 }
 
 TEST(decision_04, negative_durations_are_refused) {

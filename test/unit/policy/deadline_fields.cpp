@@ -116,15 +116,15 @@ TEST(decision_65, grpc_timeouts_are_read) {
     EXPECT_EQ(parse_grpc_timeout("4m"), 4ms);
     EXPECT_EQ(parse_grpc_timeout("5u"), 5us);
     EXPECT_EQ(parse_grpc_timeout("6n"), 6ns);
-    EXPECT_EQ(parse_grpc_timeout(" \t100m\t "), 100ms);
     EXPECT_EQ(parse_grpc_timeout("00000100m"), 100ms);
     EXPECT_EQ(parse_grpc_timeout("0m"), 0s);
     EXPECT_EQ(parse_grpc_timeout("0n"), 0s) << "as grpc-go writes it";
     EXPECT_EQ(parse_grpc_timeout("2562047H"), 2562047h);
     EXPECT_EQ(parse_grpc_timeout("2562048H"), duration::max());
     EXPECT_EQ(parse_grpc_timeout("99999999H"), duration::max());
-    for (char const* text : {"", " ", "m", "100", "000000100m", "100000000n", "-1m", "+1m", "1.5S", "1 m",
-                             "1mm", "1ms", "1h", "1s", "m1", "1S,2S", "inf"})
+    for (char const* text :
+         {"",    " ",   "m",    "100",  "000000100m", "100000000n", "-1m", "+1m", "1.5S",  "1 m", "1mm",
+          " 1m", "1m ", "\t1m", "1m\r", "1ms",        "1h",         "1s",  "m1",  "1S,2S", "inf"})
         EXPECT_EQ(parse_grpc_timeout(text), std::nullopt) << text;
     EXPECT_EQ(parse_grpc_timeout(std::string(1 << 20, '9') + 'n'), std::nullopt);
     EXPECT_EQ(parse_grpc_timeout(std::string("1\0m", 3)), std::nullopt);
@@ -132,12 +132,12 @@ TEST(decision_65, grpc_timeouts_are_read) {
 
 TEST(decision_65, milliseconds_until_a_deadline_are_read) {
     EXPECT_EQ(parse_timeout_ms("0"), 0s);
-    EXPECT_EQ(parse_timeout_ms(" 1500\t"), 1500ms);
     EXPECT_EQ(parse_timeout_ms("0001"), 1ms);
     EXPECT_EQ(parse_timeout_ms("9223372036854"), 9223372036854ms);
     EXPECT_EQ(parse_timeout_ms("9223372036855"), duration::max());
     EXPECT_EQ(parse_timeout_ms(std::string(1 << 20, '9')), duration::max());
-    for (char const* text : {"", " ", "-1", "+1", "1.5", "1 5", "1s", "1m", "0x1", "1e3", "inf", "nan"})
+    for (char const* text :
+         {"", " ", "-1", "+1", "1.5", "1 5", " 1", "1 ", "\t1", "1s", "1m", "0x1", "1e3", "inf", "nan"})
         EXPECT_EQ(parse_timeout_ms(text), std::nullopt) << text;
 }
 

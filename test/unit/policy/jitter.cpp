@@ -110,7 +110,7 @@ TEST(decision_01, delay_stays_within_zero_and_cap_for_every_failure_count) {
                                          truncated_binary(10, greatest),
                                          backoff([](std::uint64_t) { return duration::max(); }).cap(1s)};
     std::vector<jitter> kinds = {jitter([](backoff_step, random&) { return duration::max(); }),
-                                 jitter([](backoff_step, random&) { return duration::min(); }),
+                                 jitter([](backoff_step, random&) { return duration::zero(); }),
                                  proportional_jitter(1 - std::numeric_limits<double>::epsilon() / 2)};
     for (described_jitter const& j : all_jitters)
         kinds.push_back(j.kind);
@@ -176,9 +176,17 @@ TEST(jitter, a_callable_sees_the_step_and_the_source) {
     EXPECT_EQ(seen.previous, 3ns);
 }
 
-TEST(jitter, a_callable_is_held_between_zero_and_the_cap) {
+TEST(decision_04, a_negative_result_of_a_callable_jitter_is_refused) {
     random source(1);
-    EXPECT_EQ(jitter([](backoff_step, random&) { return duration(-1ns); }).draw(third_step, source), 0ns);
+    jitter const below([](backoff_step, random&) { return duration(-1ns); });
+    for (jitter const& each : {below, below.at_least(1s), below.beyond_cap(), below.unit(1ms)})
+        EXPECT_THAT(
+            calling([&] { return each.draw(third_step, source); }),
+            testing::ThrowsMessage<std::invalid_argument>("asio_retry: jitter = -1ns: must not be negative"));
+}
+
+TEST(jitter, a_callable_is_held_below_the_cap) {
+    random source(1);
     EXPECT_EQ(jitter([](backoff_step, random&) { return duration(10ns); }).draw(third_step, source), 9ns);
     EXPECT_EQ(jitter([](backoff_step, random&) { return duration(9ns); }).draw(third_step, source), 9ns);
 }

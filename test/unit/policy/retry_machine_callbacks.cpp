@@ -111,6 +111,17 @@ struct hook_reports final : detail::hooks_observer {
 
 } // namespace
 
+// An error code says which callable threw, and not what.
+TEST(decision_21, what_a_callable_threw_is_reported_once) {
+    for (throwing_callback const& c : throwing_callbacks()) {
+        machine_script script(c.policy);
+        hook_reports reports(script.machine);
+        script.start();
+        EXPECT_THAT(script.fail(), is_thrown(c.stage)) << c.name;
+        EXPECT_THAT(reports.thrown, ElementsAre("mine", "end")) << c.name;
+    }
+}
+
 // Every exception is reported, in the order in which the hooks are called, and all of them are.
 TEST(decision_53, what_hooks_throw_at_the_end_is_reported_and_changes_nothing) {
     auto const throws = [](char const* what) {

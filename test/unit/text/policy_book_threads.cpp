@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -74,6 +75,31 @@ TEST(policy_book_threads, may_reload_at_the_same_time) {
     writers.clear();
     EXPECT_GT(version_of(book["a"]), 1u);
     EXPECT_EQ(version_of(book["a"]), version_of(book["c"]));
+}
+
+// Whichever comes first, the other text lacks a name that the book then has.
+TEST(policy_book_threads, decision_70_of_two_reloads_with_other_names_one_is_refused) {
+    constexpr int writers = 4, rounds = 200;
+    for (int round = 0; round != rounds; ++round) {
+        policy_book book("a = max_attempts(1)");
+        std::barrier together(writers);
+        std::atomic<int> refused = 0;
+        std::vector<std::jthread> threads;
+        for (int number = 0; number != writers; ++number)
+            threads.emplace_back([&, number] {
+                std::string const own = "own" + std::to_string(number);
+                std::string const text = "a = max_attempts(2)\n" + own + " = max_attempts(3)";
+                together.arrive_and_wait();
+                try {
+                    book.reload(text);
+                    EXPECT_TRUE(book.find(own)) << "a name that was found once is always found";
+                } catch (policy_syntax_error const&) {
+                    ++refused;
+                }
+            });
+        threads.clear();
+        ASSERT_EQ(refused, writers - 1);
+    }
 }
 
 /// A number that says when it dies.

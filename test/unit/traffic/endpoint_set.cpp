@@ -283,6 +283,26 @@ TEST(endpoint_set, decision_64_one_that_hedges_beat_is_ejected_as_slow) {
     EXPECT_EQ(statuses(set, noon)[2].state, breaker_state::closed);
 }
 
+TEST(endpoint_set, decision_64_one_that_has_come_back_has_to_lose_as_often_again) {
+    endpoint_set<int> set({1, 2, 3}, eager);
+    random dice(1);
+    time_point now = noon;
+    for (int cycle = 0; cycle != 4; ++cycle) {
+        int lost = 0;
+        while (statuses(set, now)[2].ejected_until == time_point::min()) {
+            endpoint_operation one(set, dice);
+            if (one.begin(now) != 2)
+                continue;
+            attempt_end end = abandoned_since(now);
+            end.is_beaten = true;
+            one.end(end, 0);
+            ++lost;
+        }
+        EXPECT_EQ(lost, 20) << "cycle " << cycle;
+        now = statuses(set, now)[2].ejected_until;
+    }
+}
+
 TEST(endpoint_set, decision_64_one_that_stays_slow_is_ejected_for_longer_each_time) {
     endpoint_set<int> set({1, 2, 3}, eager);
     random dice(1);
@@ -522,7 +542,7 @@ TEST(endpoint_set, attempts_outlive_their_endpoint_in_the_set) {
         one.draw_from(dice);
         EXPECT_EQ(one.choose(1, noon).until, noon);
         set.assign({std::make_shared<int>(2)});
-        EXPECT_EQ(detail::endpoint_access::value<std::shared_ptr<int>>(one.at(1)), endpoint.lock());
+        EXPECT_EQ(detail::endpoint_access::value<std::shared_ptr<int>>(*one.at(1)), endpoint.lock());
         for (std::uint64_t i = 1; i < 10; ++i) { // it fails, and nobody minds
             attempt_end end = failure(failure_kind::transient, noon);
             end.number = i;

@@ -22,7 +22,7 @@ public:
     explicit endpoint_chooser(std::shared_ptr<endpoint_table> const& endpoints) noexcept
         : choice_(endpoints) {}
 
-    endpoint_record const& at(std::uint64_t number) const noexcept { return choice_.at(number); }
+    endpoint_record const& at(std::uint64_t number) const noexcept { return *choice_.at(number); }
 
 private:
     void draw_from(random& source) noexcept override { choice_.draw_from(source); }
@@ -31,6 +31,9 @@ private:
     }
     void on_attempt_end(attempt_end const& end) noexcept override { choice_.on_end(end); }
     std::string_view gate_name() const noexcept override { return "endpoint_set"; }
+    std::shared_ptr<void const> owner_of(std::uint64_t number) const noexcept override {
+        return choice_.at(number);
+    }
 
     endpoint_choice choice_;
 };

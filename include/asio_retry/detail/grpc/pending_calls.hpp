@@ -24,12 +24,17 @@ class call_remains {
     using list = std::list<std::shared_ptr<pending_call>>;
 
 public:
-    static void keep(std::shared_ptr<pending_call> call) {
-        list one;
-        one.push_back(std::move(call));
+    /// Made before the call begins: on a thread of gRPC nothing may throw.
+    class room {
+        friend call_remains;
+        list one_ = list(1);
+    };
+
+    static void keep(std::shared_ptr<pending_call> call, room& in) noexcept {
+        in.one_.front() = std::move(call);
         call_remains& all = of_process();
         std::scoped_lock const lock(all.mutex_);
-        all.calls_.splice(all.calls_.begin(), one);
+        all.calls_.splice(all.calls_.begin(), in.one_);
     }
 
     static void clear() noexcept {

@@ -104,7 +104,9 @@ public:
         std::optional<Handler> handler;
         std::optional<working_executor<executor_type>> runs_on;
         {
-            std::scoped_lock const lock(*mutex_); // waits for a callback that is posting
+            std::scoped_lock const lock(*mutex_); // waits for a callback that is posting, or completes
+            if (!handler_)
+                return;
             handler.emplace(std::move(*handler_));
             runs_on.emplace(std::move(*runs_on_));
             handler_.reset();
@@ -128,25 +130,42 @@ private:
 
     /// Mostly on a thread of gRPC, which must not destroy *this: the context may be the last owner of the
     /// channel, and a channel that is destroyed there waits for that thread.
-    void on_done(grpc::Status&& status) {
+    void on_done(grpc::Status&& status) noexcept {
         auto const mutex = mutex_; // *this may be destroyed as soon as it is posted
         std::scoped_lock const lock(*mutex);
         status_ = std::move(status);
         auto self = std::move(running_);
-        if (handler_)
+        if (!handler_)
+            return call_remains::keep(std::move(self), remains_);
+        try {
             asio::post(runs_on_->get(), [self = std::move(self)] { self->complete(); });
-        else
-            call_remains::keep(std::move(self));
+        } catch (...) {
+            end_here();
+        }
     }
 
     /// On the handler's executor.
     void complete() {
         std::unique_lock(*mutex_).unlock(); // `on_done` has ended, and with it its copy of the executor
+        end([this] { calls_->remove(place_); });
+    }
+
+    /// There is no memory for a turn: the call ends on the present thread. What is left of it stays with the
+    /// context, which destroys it on another thread.
+    void end_here() noexcept {
+        try {
+            end([] {});
+        } catch (...) { // thrown by the handler: nobody is left to take it
+        }
+    }
+
+    template <typename Remove>
+    void end(Remove remove) {
         auto const work = std::move(runs_on_);
         Handler handler = std::move(*handler_);
         handler_.reset();
         runs_on_.reset();
-        calls_->remove(place_);
+        remove();
         auto slot = asio::get_associated_cancellation_slot(handler);
         if (slot.is_connected())
             slot.clear();
@@ -154,9 +173,17 @@ private:
         if (!status_.ok()) {
             if (pushback const said = pushback_in(context_))
                 attempt_.heed(said);
-            failure = detail::exception_of_status(status_, is_cancelled_);
+            failure = failure_of_call();
         }
         std::move(handler)(std::move(failure), std::move(response_));
+    }
+
+    std::exception_ptr failure_of_call() const noexcept {
+        try {
+            return detail::exception_of_status(status_, is_cancelled_);
+        } catch (...) { // no memory
+            return std::current_exception();
+        }
     }
 
     attempt const attempt_;
@@ -169,6 +196,7 @@ private:
     pending_calls::place place_;
     std::shared_ptr<std::mutex> const mutex_ = std::make_shared<std::mutex>();
     std::shared_ptr<unary_call> running_;                    // until gRPC calls back
+    call_remains::room remains_;                             // if it is abandoned
     std::optional<working_executor<executor_type>> runs_on_; // no value: abandoned, or complete
     std::optional<Handler> handler_;
 };

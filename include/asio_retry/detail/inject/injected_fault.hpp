@@ -26,7 +26,7 @@ struct injected_fault {
 /// An attempt that is delayed or hangs. Its plan can end that.
 class held_attempt : public list_hook<held_attempt> {
 public:
-    /// Called with the mutex of the plan.
+    /// Called with the mutex of the plan. May be called after its wait is over, until `forget` has returned.
     virtual void let_go() noexcept = 0;
 
 protected:
@@ -49,7 +49,12 @@ struct fault_access {
     template <typename Begin>
     static bool hold(fault_plan& plan, held_attempt& attempt, injected_fault const& fault, Begin begin);
 
+    /// Before the attempt ends or is destroyed: its plan does not touch it any more.
     static void forget(fault_plan& plan, held_attempt& attempt) noexcept;
+
+    /// Lets at most 64 of the plan's attempts go, and takes them out of the list. Returns whether more are
+    /// left.
+    ASIO_RETRY_DECL static bool let_some_go(fault_plan& plan, linked_list<held_attempt>& leaving) noexcept;
 };
 
 } // namespace detail

@@ -245,10 +245,12 @@ private:
         if (is_over_)
             return;
         if (!ec) {
-            winner_ = &by;
+            has_won_ = true;
             connected_ = to;
             failure_ = ec;
-            give_up_the_rest();
+            give_up_the_rest(&by);
+            if (&by != &target_) // at once, so that the program closes the connection if it closes its socket
+                target_ = std::move(by);
         } else if (ec == boost::asio::error::operation_aborted) {
             stop(); // by the program
         } else {
@@ -266,27 +268,29 @@ private:
         if (is_over_)
             return;
         failure_ = ec;
-        give_up_the_rest();
+        give_up_the_rest(nullptr);
     }
 
-    void give_up_the_rest() {
+    void give_up_the_rest(socket_type const* winner) {
         is_over_ = true;
         if (auto const lookup = lookup_.lock(); lookup && lookup->take())
             --pending_;
         resolver_.reset();
         timer_->cancel();
         for (socket_type& one : others_)
-            if (&one != winner_)
+            if (&one != winner)
                 close(one);
-        if (&target_ != winner_)
+        if (&target_ != winner)
             close(target_);
     }
 
     static void end(std::shared_ptr<connection_race> race) {
-        if (race->winner_ && race->winner_ != &race->target_)
-            race->target_ = std::move(*race->winner_);
-        else if (!race->winner_)
+        if (!race->has_won_)
             close(race->target_);
+        else if (!race->target_.is_open()) { // the program has closed it since
+            race->failure_ = boost::asio::error::operation_aborted;
+            race->connected_ = tcp::endpoint();
+        }
         race->others_.clear(); // although another thread may still hold the rest
         race->timer_.reset();
         race->resolver_.reset();
@@ -346,7 +350,7 @@ private:
     bool target_connects_ = false;
     bool target_is_open_ = false; // unless the program has closed it
     std::list<socket_type> others_;
-    socket_type* winner_ = nullptr;
+    bool has_won_ = false; // the connection is the target's
 
     std::vector<tcp::endpoint> endpoints_;
     std::size_t begun_ = 0;

@@ -5,6 +5,7 @@
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -36,6 +38,12 @@ public:
 
     /// The attempt object that the user's operation gets, until the attempt ends.
     attempt const& current() const noexcept { return current_; }
+
+    /// Owns what `chooser` has given to the attempt, until the attempt ends. `chooser` may be null.
+    void own_choice_of(machine_observer const* chooser) noexcept {
+        if (chooser)
+            choice_ = chooser->owner_of(current_.number);
+    }
 
     bool is_left() const noexcept { return state_.load(std::memory_order_acquire) == state::left; }
 
@@ -82,7 +90,8 @@ private:
     std::uint64_t const number_; // of the operation, which may end before
     attempt_health<retry_driver> health_;
     attempt current_;
-    attempt const& said_as_; // the operation's attempt, valid while this is that attempt
+    attempt const& said_as_;             // the operation's attempt, valid while this is that attempt
+    std::shared_ptr<void const> choice_; // its endpoint, which the operation may forget
     asio::cancellation_signal signal_;
     std::atomic<state> state_ = state::running;
     std::atomic<std::uint8_t> owners_ = 1; // the attempt, and each emission

@@ -246,6 +246,9 @@ protected:
     /// `apart` is not null if the attempt may be left behind.
     template <typename... Token>
     decltype(auto) call_operation([[maybe_unused]] detached_attempt* apart, Token&&... token) {
+        if constexpr (form::chooses)
+            if (apart)
+                apart->own_choice_of(form::chooser_of(callable_));
         if constexpr (form::takes_attempt)
             if (apart)
                 return form::call(callable_, apart->current(), std::forward<Token>(token)...);

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string_view>
 
 namespace asio_retry::detail {
@@ -34,7 +35,8 @@ public:
     /// `now` may be missing after a success.
     virtual void on_end(stop_reason reason, time_point now) noexcept = 0;
 
-    /// A hook threw, or the policy's `classify` threw while an event for a hook was made; maybe after the end.
+    /// A hook, a predicate, a backoff or a jitter threw, or the policy's `classify` threw while an event for a
+    /// hook was made; maybe after the end.
     virtual void on_hook_exception(std::exception_ptr const&) noexcept {}
 
     /// @name Hooks of the operation's own, which may throw
@@ -54,6 +56,13 @@ public:
     }
     virtual void on_attempt_end(attempt_end const&) noexcept {}
     virtual std::string_view gate_name() const noexcept { return "gate"; }
+
+    /// An owner of what the attempt got from this gate, for an attempt that may outlast the gate's memory of
+    /// it. Null if there is nothing to own. Precondition: the attempt is running.
+    virtual std::shared_ptr<void const> owner_of(std::uint64_t number) const noexcept {
+        static_cast<void>(number);
+        return nullptr;
+    }
     /// @}
 
     /// The observer that the machine got before this one, or null.

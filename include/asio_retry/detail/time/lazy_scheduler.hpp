@@ -6,6 +6,7 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -15,13 +16,15 @@ namespace asio_retry::detail {
 /// The scheduler of an operation and its stream of random numbers: looked up when first needed, which is after
 /// the first failure, unless there is a time limit. A stream that is of a seed is taken at the same time, since
 /// it belongs to the order of the initiations, and another not before a number is drawn.
+///
+/// Thread safety: once it is found, any thread may call `get`, also while the operation takes its stream.
 class lazy_scheduler {
 public:
     lazy_scheduler() noexcept {}
     lazy_scheduler(lazy_scheduler const&) = delete;
     lazy_scheduler& operator=(lazy_scheduler const&) = delete;
 
-    bool is_found() const noexcept { return found_ != 0; }
+    bool is_found() const noexcept { return found() != 0; }
 
     /// `known` may be an io_context that is the same. Precondition: !is_found().
     void find_in(boost::asio::execution_context& context, boost::asio::io_context* known) {
@@ -33,7 +36,7 @@ public:
         assert(!is_found());
         if (own)
             found.go_on_in(*own);
-        found_ = reinterpret_cast<std::uintptr_t>(&found);
+        found_.store(reinterpret_cast<std::uintptr_t>(&found), std::memory_order_relaxed);
         if (retry_scheduler::any_seeded())
             take_stream();
     }
@@ -42,10 +45,10 @@ public:
     /// @{
     retry_scheduler& get() const noexcept {
         assert(is_found());
-        return *reinterpret_cast<retry_scheduler*>(found_ & ~has_stream);
+        return *reinterpret_cast<retry_scheduler*>(found() & ~has_stream);
     }
     random& get_random() noexcept {
-        if ((found_ & has_stream) == 0)
+        if ((found() & has_stream) == 0)
             take_stream();
         return random_;
     }
@@ -57,10 +60,12 @@ private:
 
     void take_stream() noexcept {
         std::construct_at(&random_, get().next_random());
-        found_ |= has_stream;
+        found_.store(found() | has_stream, std::memory_order_relaxed); // only the operation writes
     }
 
-    std::uintptr_t found_ = 0; // where it is, and whether there is a stream
+    std::uintptr_t found() const noexcept { return found_.load(std::memory_order_relaxed); }
+
+    std::atomic<std::uintptr_t> found_ = 0; // where it is, and whether there is a stream
     union {
         random random_;
     };

@@ -45,7 +45,7 @@ public:
     ASIO_RETRY_DECL void on_end(attempt_end const& end) noexcept;
 
     /// The endpoint of an attempt. Precondition: the attempt runs.
-    ASIO_RETRY_DECL endpoint_record const& at(std::uint64_t number) const noexcept;
+    ASIO_RETRY_DECL std::shared_ptr<endpoint_record const> at(std::uint64_t number) const noexcept;
 
 private:
     static constexpr std::size_t few = 4;
