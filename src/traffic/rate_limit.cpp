@@ -11,7 +11,7 @@
 namespace asio_retry {
 namespace {
 
-constexpr int most_looks = 64; // at runs of free slots in one call
+constexpr int most_forgotten = 64; // runs of slots that have passed, in one call
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -31,7 +31,9 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
 
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
     : interval_(interval_of(n, per))
-    , tolerance_(tolerance_of(burst, interval_)) {}
+    , tolerance_(tolerance_of(burst, interval_)) {
+    slots_at_once_.reserve(1); // more are needed if attempts begin at once in slots that were given back
+}
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
@@ -40,8 +42,10 @@ admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     if (!free)
         arrival_ = saturating_add(std::max(begins, arrival_), interval_);
     if (begins == now && now >= at_once_) {
+        if (now > at_once_)
+            slots_at_once_.clear();
         at_once_ = now;
-        after_at_once_ = free ? (time_point::min)() : arrival_;
+        note_at_once(free ? *free : last_slot());
     }
     admission answer{begins, error::rate_limited};
     answer.reserved = begins > now;
@@ -53,24 +57,54 @@ time_point rate_limit::last_slot() const noexcept {
     return saturating_add(saturating_add(arrival_, -interval_), -tolerance_);
 }
 
+/// Attempts that begin at once at one time are alike: each may give back any of their slots. Without memory the
+/// slot cannot be given back.
+void rate_limit::note_at_once(time_point slot) noexcept {
+    if (!slots_at_once_.empty() && saturating_add(slots_at_once_.back().second, interval_) == slot) {
+        slots_at_once_.back().second = slot;
+        return;
+    }
+    try {
+        slots_at_once_.emplace_back(slot, slot);
+    } catch (...) {
+    }
+}
+
+/// The last of them that was not given back.
+std::optional<time_point> rate_limit::take_at_once() noexcept {
+    if (slots_at_once_.empty())
+        return std::nullopt;
+    auto& [first, last] = slots_at_once_.back();
+    time_point const slot = last;
+    if (first == last)
+        slots_at_once_.pop_back();
+    else
+        last -= interval_;
+    return slot;
+}
+
 /// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
-/// slot that has passed is lost, since those that follow have their times.
+/// slot that has passed is of no use, unless all that follow are given back: the last run of them is kept.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     time_point const earliest = saturating_add(now, -tolerance_);
-    for (int looks = 0; looks != most_looks && !free_.empty(); ++looks) {
-        auto run = free_.extract(free_.begin());
-        if (run.mapped() < earliest)
-            continue;
-        duration const passed = elapsed_between(run.key(), earliest);
-        time_point const slot =
-            run.key() + (passed / interval_ + (passed % interval_ != duration::zero())) * interval_;
-        if (slot != run.mapped()) {
-            run.key() = slot + interval_;
-            free_.insert(std::move(run));
-        }
-        return slot;
+    auto useful = free_.lower_bound(earliest);
+    if (useful != free_.begin() && std::prev(useful)->second >= earliest)
+        --useful;
+    for (int i = 0; i != most_forgotten && free_.begin() != useful && std::next(free_.begin()) != useful; ++i)
+        free_.erase(free_.begin());
+    if (useful == free_.end())
+        return std::nullopt;
+    auto taken = free_.extract(useful);
+    time_point const first = taken.key(), last = taken.mapped();
+    duration const passed = elapsed_between(first, earliest);
+    time_point const slot = first + (passed / interval_ + (passed % interval_ != duration::zero())) * interval_;
+    if (slot != last) {
+        taken.key() = slot + interval_;
+        free_.insert(std::move(taken));
     }
-    return std::nullopt;
+    if (slot != first)
+        add_run(first, slot - interval_);
+    return slot;
 }
 
 /// A slot before the last one. Without memory it is lost.
@@ -88,10 +122,14 @@ void rate_limit::add_free(time_point slot) noexcept {
         run.key() = slot;
         free_.insert(std::move(run));
     } else {
-        try {
-            free_.emplace(slot, slot);
-        } catch (...) {
-        }
+        add_run(slot, slot);
+    }
+}
+
+void rate_limit::add_run(time_point first, time_point last) noexcept {
+    try {
+        free_.emplace(first, last);
+    } catch (...) {
     }
 }
 
@@ -100,14 +138,19 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
         return;
     std::lock_guard const lock(mutex_);
     if (end.now > at_once_) { // it was reserved
-        if (end.now == last_slot())
-            free_last();
-        else if (end.now < last_slot() && elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
-            add_free(end.now);
-    } else if (end.now == at_once_ && arrival_ == after_at_once_) {
-        free_last();
-        after_at_once_ = arrival_;
+        if (elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
+            give_back(end.now);
+    } else if (end.now == at_once_) {
+        if (auto const slot = take_at_once())
+            give_back(*slot);
     }
+}
+
+void rate_limit::give_back(time_point slot) noexcept {
+    if (slot == last_slot())
+        free_last();
+    else if (slot < last_slot())
+        add_free(slot);
 }
 
 /// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.

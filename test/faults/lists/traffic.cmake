@@ -59,10 +59,6 @@ fault(throttle_does_not_count_what_it_refuses src/traffic/adaptive_throttle.cpp
 fault(throttle_takes_answers_for_failures src/traffic/adaptive_throttle.cpp
     [[end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent]] [[end.outcome == attempt_end::how::succeeded]])
 
-fault(throttle_does_not_look_at_the_time src/traffic/adaptive_throttle.cpp
-    [[    window_.advance(now);
-    return rejection_now();]] [[    return rejection_now();]])
-
 fault(slots_are_forgotten_one_too_late include/asio_retry/detail/traffic/slot_window.hpp
     [[slot - static_cast<std::int64_t>(SlotCount) + 1)]] [[slot - static_cast<std::int64_t>(SlotCount) + 2)]])
 
@@ -146,17 +142,20 @@ fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed
 # --- rate_limit
 
 fault(rate_limit_keeps_the_times_of_those_that_poll src/traffic/rate_limit.cpp
-    [[        if (end.now == last_slot())
-            free_last();
-        else if]] [[        if]])
+    [[    if (slot == last_slot())
+        free_last();
+    else if (slot]] [[    if (slot]])
 
 fault(rate_limit_frees_one_time_alone src/traffic/rate_limit.cpp
     [[    if (free_.empty() || free_.rbegin()->second != last_slot())]] [[    if (true)]])
 
 fault(rate_limit_gives_out_times_that_have_passed src/traffic/rate_limit.cpp
-    [[        if (run.mapped() < earliest)
-            continue;
-]] [[]])
+    [[free_.lower_bound(earliest);]] [[free_.begin();]])
+
+fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cpp
+    [[    if (first == last)
+        slots]] [[    if (true)
+        slots]])
 
 # --- queues
 
