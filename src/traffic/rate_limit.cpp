@@ -11,7 +11,8 @@
 namespace asio_retry {
 namespace {
 
-constexpr int most_forgotten = 64; // runs of slots that have passed, in one call
+constexpr std::size_t most_beginnings = 16; // that can be taken back
+constexpr int most_forgotten = 64;          // runs of slots that have passed, in one call
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -32,7 +33,7 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
     : interval_(interval_of(n, per))
     , tolerance_(tolerance_of(burst, interval_)) {
-    slots_at_once_.reserve(1); // more are needed if attempts begin at once in slots that were given back
+    begun_.reserve(most_beginnings);
 }
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
@@ -41,12 +42,8 @@ admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     time_point const begins = std::max(now, free ? *free : saturating_add(arrival_, -tolerance_));
     if (!free)
         arrival_ = saturating_add(std::max(begins, arrival_), interval_);
-    if (begins == now && now >= at_once_) {
-        if (now > at_once_)
-            slots_at_once_.clear();
-        at_once_ = now;
-        note_at_once(free ? *free : last_slot());
-    }
+    if (begins == now)
+        note_beginning(now, free ? *free : last_slot());
     admission answer{begins, error::rate_limited};
     answer.reserved = begins > now;
     return answer;
@@ -57,29 +54,29 @@ time_point rate_limit::last_slot() const noexcept {
     return saturating_add(saturating_add(arrival_, -interval_), -tolerance_);
 }
 
-/// Attempts that begin at once at one time are alike: each may give back any of their slots. Without memory the
-/// slot cannot be given back.
-void rate_limit::note_at_once(time_point slot) noexcept {
-    if (!slots_at_once_.empty() && saturating_add(slots_at_once_.back().second, interval_) == slot) {
-        slots_at_once_.back().second = slot;
+void rate_limit::note_beginning(time_point now, time_point slot) noexcept {
+    if (!begun_.empty() && now < begun_.back().at)
+        return; // of another thread; it cannot be taken back
+    if (!begun_.empty() && begun_.back().at == now && saturating_add(begun_.back().last, interval_) == slot) {
+        begun_.back().last = slot;
         return;
     }
-    try {
-        slots_at_once_.emplace_back(slot, slot);
-    } catch (...) {
-    }
+    if (begun_.size() == most_beginnings)
+        begun_.erase(begun_.begin());
+    begun_.push_back({now, slot, slot}); // the memory is reserved
 }
 
-/// The last of them that was not given back.
-std::optional<time_point> rate_limit::take_at_once() noexcept {
-    if (slots_at_once_.empty())
+/// The slot of an attempt that began at once at that time. Such attempts are alike, and each may have any slot.
+std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
+    auto const after = std::ranges::upper_bound(begun_, at, {}, &beginning::at);
+    if (after == begun_.begin() || std::prev(after)->at != at)
         return std::nullopt;
-    auto& [first, last] = slots_at_once_.back();
-    time_point const slot = last;
-    if (first == last)
-        slots_at_once_.pop_back();
+    auto const its = std::prev(after);
+    time_point const slot = its->last;
+    if (its->first == slot)
+        begun_.erase(its);
     else
-        last -= interval_;
+        its->last -= interval_;
     return slot;
 }
 
@@ -137,13 +134,11 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
     if (!end.is_unbegun)
         return;
     std::lock_guard const lock(mutex_);
-    if (end.now > at_once_) { // it was reserved
+    if (auto const slot = take_beginning(end.now))
+        give_back(*slot);
+    else if (begun_.empty() || end.now > begun_.back().at) // it was reserved
         if (elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
             give_back(end.now);
-    } else if (end.now == at_once_) {
-        if (auto const slot = take_at_once())
-            give_back(*slot);
-    }
 }
 
 void rate_limit::give_back(time_point slot) noexcept {

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace asio_retry {
@@ -39,11 +38,15 @@ public:
     bool measures_time() const noexcept override { return true; }
 
 private:
-    using slots = std::pair<time_point, time_point>; // slots that follow each other: the first and the last
+    struct beginning { // of attempts that began at once, at one time
+        time_point at;
+        time_point first; // of their slots, which follow each other
+        time_point last;
+    };
 
     time_point last_slot() const noexcept;
-    void note_at_once(time_point slot) noexcept;
-    std::optional<time_point> take_at_once() noexcept;
+    void note_beginning(time_point now, time_point slot) noexcept;
+    std::optional<time_point> take_beginning(time_point at) noexcept;
     void give_back(time_point slot) noexcept;
     std::optional<time_point> take_free(time_point now) noexcept;
     void add_free(time_point slot) noexcept;
@@ -57,8 +60,7 @@ private:
     // tolerance later. The next slot is that of TAT less the tolerance.
     std::mutex mutex_;
     time_point arrival_ = (time_point::min)(); // TAT
-    time_point at_once_ = (time_point::min)(); // the latest time at which attempts began at once
-    std::vector<slots> slots_at_once_;         // of those attempts
+    std::vector<beginning> begun_;             // the latest ones, in the order of their times
     std::map<time_point, time_point> free_;    // runs of slots that were given back
 };
 

@@ -21,9 +21,6 @@ fault(retry_budget_earns_by_retries_too src/traffic/retry_budget.cpp
 fault(token_budget_owes src/traffic/token_budget.cpp
     [[std::max<std::int64_t>(0, before - amount)]] [[before - amount]])
 
-fault(token_budget_refunds_first_attempts src/traffic/token_budget.cpp
-    [[refund_ && end.number > 1 ?]] [[refund_ ?]])
-
 fault(window_budget_forgets_one_slot_at_a_time src/traffic/window_budget.cpp
     [[std::min<duration::rep>(passed, slot_count));]] [[std::min<duration::rep>(passed, 1));]])
 
@@ -73,9 +70,12 @@ fault(breaker_hears_from_before src/traffic/circuit_breaker.cpp
 ]] [[]])
 
 fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
-    [[    if (before == breaker_state::half_open)
-        free_place(began);]] [[    if (before == breaker_state::half_open && !is_abandoned)
-        free_place(began);]])
+    [[    if (before == breaker_state::half_open) {
+        if (end.ticket]] [[    if (before == breaker_state::half_open && !is_abandoned) {
+        if (end.ticket]])
+
+fault(breaker_forgets_a_probe_that_waits src/traffic/circuit_breaker.cpp
+    [[state_ == breaker_state::half_open && free_place(before.ticket)]] [[false]])
 
 fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp
     [[elapsed_between(probe_began, now) >= options_.open_cap]] [[elapsed_between(probe_began, now) >= duration::max()]])
@@ -153,9 +153,7 @@ fault(rate_limit_gives_out_times_that_have_passed src/traffic/rate_limit.cpp
     [[free_.lower_bound(earliest);]] [[free_.begin();]])
 
 fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cpp
-    [[    if (first == last)
-        slots]] [[    if (true)
-        slots]])
+    [[if (its->first == slot)]] [[if (true)]])
 
 # --- queues
 
@@ -176,24 +174,26 @@ fault(queue_grants_a_place_to_nobody include/asio_retry/traffic/concurrency_limi
 ]] [[        std::lock_guard const lock(mutex_);
 ]])
 
-fault(gates_behind_a_queue_are_not_asked src/policy/retry_gate.cpp
-    [[ask_from(at + 1, nullptr,]] [[ask_from(at + 2, nullptr,]])
+fault(gates_are_not_asked_again_after_a_wait src/policy/retry_gate.cpp
+    [[for (bool const again : {false, true})]] [[for (bool const again : {false})]])
 
 fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
-    [[abandon(first, i, number, std::max(now, reserved));]] [[abandon(first, i, number, std::min(now, reserved));]])
+    [[            if (end.outcome == attempt_end::how::abandoned)
+                end.now = given.until;
+]] [[]])
 
-fault(waiter_is_granted_for_ever include/asio_retry/gate_waiter.hpp
-    [[        answer_.store(answer::none);
+fault(waiter_enters_the_next_queue_as_if_it_were_granted src/policy/retry_gate.cpp
+    [[        waiter.renew();
 ]] [[]])
 
 fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp
     [[if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {]] [[if (!story_->is_reserved && is_early && !story_->waiter->is_decided()) {]])
 
 fault(machine_gives_a_late_time_back src/policy/machine_story.cpp
-    [[is_admitted_ && story_->is_reserved ? story_->held_until : now]] [[now]])
+    [[is_admitted_ ? kept()]] [[is_admitted_ ? admission(now)]])
 
 fault(machine_ends_with_a_place src/policy/machine_story.cpp
-    [[    is_admitted_ = answer.until <= std::max(now, began_) || answer.reserved;
+    [[    is_admitted_ = answer.until <= left || answer.reserved;
 ]] [[    is_admitted_ = answer.reserved;
 ]])
 

@@ -59,7 +59,7 @@ gate_pointer fleet_budget_of_20() {
     return gate;
 }
 
-/// Every kind of gate that has something to take back.
+/// Every kind of gate that has something to take back, and makes of several.
 std::vector<std::pair<std::string, std::function<gate_pointer()>>> kinds_of_gates() {
     return {
         {"retry_budget", // nothing fades: otherwise a look changes the balance
@@ -74,6 +74,11 @@ std::vector<std::pair<std::string, std::function<gate_pointer()>>> kinds_of_gate
         {"rate_limit", [] { return std::make_shared<rate_limit>(10, 1s); }},
         {"rate_limit with a burst", [] { return std::make_shared<rate_limit>(10, 1s, 3); }},
         {"cooldown", [] { return std::make_shared<cooldown>(cooldown_options{.spread = 0}); }},
+        {"all_gates",
+         [] {
+             return all_gates({fragile_breaker(), std::make_shared<rate_limit>(10, 1s, 3), queue_of_two(),
+                               std::make_shared<rate_limit>(20, 1s, 2)});
+         }},
         {"keyed_gates",
          [] {
              keyed_gates<rate_limit> all([] { return std::make_shared<rate_limit>(10, 1s, 2); });
@@ -89,7 +94,7 @@ struct admitted {
 };
 
 void undo(retry_gate& gate, admitted const& one) {
-    gate.on_end(detail::unbegun(one.number, one.answer.until));
+    gate.on_end(detail::unbegun(one.number, one.answer));
     if (one.number > 1)
         gate.give_back(failure_kind::transient);
 }
@@ -157,6 +162,7 @@ std::string difference(std::function<gate_pointer()> const& make, std::uint64_t 
                 continue;
             }
             end.number = one.number;
+            end.ticket = one.answer.ticket;
             end.after = one.number > 1 ? failure_kind::transient : failure_kind::none;
             end.took = now - one.answer.until;
             end.now = end.outcome == attempt_end::how::abandoned ? one.answer.until : now;
