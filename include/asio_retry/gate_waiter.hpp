@@ -69,11 +69,12 @@ public:
     void renew() noexcept {
         wake_.store(nullptr);
         answer_.store(answer::none);
+        reserved_for = (time_point::min)();
     }
 
-    std::size_t position = 0;                      ///< which gate of `all_gates` has it
-    time_point reserved_for = (time_point::min)(); ///< by earlier gates of `all_gates`
-    time_point admitted_at{};                      ///< by them
+    bool is_leaving = false;                       ///< the operation ends: `all_gates` asks no other gate
+    std::uint64_t ticket = 0;                      ///< by which `all_gates` knows it; 0: they do not have it
+    time_point reserved_for = (time_point::min)(); ///< by other gates of `all_gates`
     /// @}
 
 private:

@@ -46,8 +46,9 @@ struct attempt_end {
     duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
                      ///< if no gate measures time
     pushback said;   ///< the server's wish about retries
-    bool is_beaten = false;  ///< abandoned, because an attempt of the hedge that began later has succeeded
-    bool is_unbegun = false; ///< abandoned, and it did not begin
+    bool is_beaten = false;   ///< abandoned, because an attempt of the hedge that began later has succeeded
+    bool is_unbegun = false;  ///< abandoned, and it did not begin
+    std::uint64_t ticket = 0; ///< of its admission
 };
 
 namespace detail {
@@ -89,7 +90,22 @@ struct admission {
 
     /// Refused, but the operation may wait in the gate's queue: see retry_gate::enqueue.
     bool can_queue = false;
+
+    /// A number by which the gate knows this admission again: the end of the attempt has it too. 0: the gate
+    /// needs none.
+    std::uint64_t ticket = 0;
 };
+
+namespace detail {
+
+/// The end of an attempt that was so admitted and does not begin.
+inline attempt_end unbegun(std::uint64_t number, admission const& given) noexcept {
+    attempt_end end = unbegun(number, given.until);
+    end.ticket = given.ticket;
+    return end;
+}
+
+} // namespace detail
 
 /// Something that many operations share and that may refuse attempts: a retry budget, a circuit breaker, a
 /// limit.
@@ -100,6 +116,8 @@ struct admission {
 /// - Then its attempt is asked for, or the retry is given back (`give_back`).
 /// - If the gate refuses the attempt of a retry, the retry is given back too. If the policy waits instead,
 ///   another attempt is asked for.
+/// - An attempt that was admitted and has waited since, for a time or in a queue, is asked for again before it
+///   begins (`admit_again`).
 /// - If an admitted attempt does not begin, the retry is given back, and the attempt ends abandoned, `after`
 ///   nothing.
 ///
@@ -153,14 +171,23 @@ public:
     /// A literal, or text that lives as long as the program. The result of `all_gates` has the name of its gate
     /// that has refused last on the calling thread.
     virtual std::string_view name() const noexcept;
+
+    /// Whether attempt `number` may begin at `now`, although it was admitted `before`: it has waited since for
+    /// its reserved time, or at another gate of `all_gates`.
+    ///
+    /// The answer replaces the admission `before`, and is as that of `admit`. A refusal is the end of that
+    /// admission: no `on_end` follows. Unless a gate overrides this, a time that the gate has reserved stays
+    /// reserved. Any other admission ends (`on_end`), and the attempt is asked for anew (`admit`).
+    virtual admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept;
 };
 
 /// A gate that asks several gates, in this order.
 ///
 /// If a later gate refuses a retry, it is given back to the earlier ones. If a later gate refuses an attempt,
 /// the attempt ends in the earlier ones, abandoned. While an operation waits in the queue of one gate, the
-/// earlier ones have admitted its attempt, and the later ones have not been asked. Null pointers are left out;
-/// without any other gate the result is null too.
+/// earlier ones have admitted its attempt, and the later ones have not been asked. An operation that has waited
+/// in one queue may wait in a later one, too. When a wait is over, all gates that had admitted the attempt
+/// before are asked again. Null pointers are left out; without any other gate the result is null too.
 ASIO_RETRY_DECL std::shared_ptr<retry_gate> all_gates(std::vector<std::shared_ptr<retry_gate>> gates);
 
 } // namespace asio_retry

@@ -297,6 +297,10 @@ private:
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
                                     random& source) const;
     retry_action on_refused(time_point now, random* source);
+    admission ask_policys_gate(time_point asked) noexcept;
+    bool keep(admission const& given, time_point asked) noexcept;
+    admission kept() const noexcept;
+    void end_unbegun(admission const& given) noexcept;
     bool hold(admission& answer, time_point asked) noexcept;
     void keep_held(admission const& answer, time_point now) noexcept;
     std::optional<retry_action> wait_held(time_point now) noexcept;
@@ -305,7 +309,7 @@ private:
     void leave_queue(time_point now) noexcept;
     void refuse(std::string_view refuser, admission const& answer, time_point asked, time_point now) noexcept;
     verdict last_failure() const;
-    duration delay_after_refusal(random* source, error& stage);
+    duration delay_after_refusal(random* source, error& stage, time_point now);
     std::uint64_t counted_for_backoff() const noexcept;
     detail::attempt_pulse* pulse() const noexcept;
     time_point first_limit(time_point began, time_point earliest) const noexcept;

@@ -12,6 +12,7 @@
 #include <exception>
 #include <new>
 #include <tuple>
+#include <utility>
 
 #include "policy/observed_operations.hpp"
 
@@ -59,7 +60,7 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     if (has_gate()) {
         time_point const asked = chooses_ || settings.gate_measures_time ? now : time_point();
         std::string_view refuser;
-        admission answer = chooses_ ? ask_choosers(asked, refuser) : settings.gate->admit(attempts_ + 1, asked);
+        admission answer = chooses_ ? ask_choosers(asked, refuser) : ask_policys_gate(asked);
         if (answer.until > asked) {
             if (!hold(answer, asked))
                 refuse(refuser, answer, asked, now);
@@ -71,18 +72,55 @@ bool retry_machine::ask_gate(time_point now) noexcept {
     return !cancelled(); // the gate or another thread may have cancelled
 }
 
+/// Precondition: there is one.
+admission retry_machine::ask_policys_gate(time_point asked) noexcept {
+    admission const answer = policy_.settings().gate->admit(attempts_ + 1, asked);
+    if (answer.ticket == 0 || answer.until > asked || keep(answer, asked))
+        return answer;
+    end_unbegun(answer);
+    return {time_point::max(), no_memory_error()};
+}
+
+/// Keeps how the gate has admitted the attempt. Returns false without memory.
+bool retry_machine::keep(admission const& given, time_point asked) noexcept {
+    if (!story())
+        return false;
+    story_->held_until = given.until;
+    story_->ticket = given.ticket;
+    story_->is_reserved = given.until != asked;
+    return true;
+}
+
+/// The admission by the policy's gate, if it is not for the time when the gate was asked.
+admission retry_machine::kept() const noexcept {
+    admission given = story_->held_until;
+    given.ticket = story_->ticket;
+    given.reserved = story_->is_reserved;
+    return given;
+}
+
+/// The policy's gate has so admitted an attempt that does not begin. Only the gate hears of it.
+void retry_machine::end_unbegun(admission const& given) noexcept {
+    is_admitted_ = false;
+    if (story_) {
+        story_->is_reserved = false;
+        story_->ticket = 0;
+    }
+    policy_.settings().gate->on_end(detail::unbegun(attempts_ + 1, given));
+}
+
 void retry_machine::refuse(std::string_view refuser, admission const& answer, time_point asked,
                            time_point now) noexcept {
     is_refused_ = true;
     error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
     if (answer.reserved)
-        policy_.settings().gate->on_end(detail::unbegun(attempts_ + 1, answer.until));
+        end_unbegun(answer);
     if (story()) {
         ++story_->refusals;
         if (!story_->has_failure)
             story_->last = why;
-        story_->refused_for =
-            answer.until == time_point::max() ? duration::zero() : elapsed_between(asked, answer.until);
+        story_->held_until =
+            answer.until == time_point::max() ? now : saturating_add(now, elapsed_between(asked, answer.until));
     }
     observe_refusal(refuser, why, failure_kind::none, now);
 }
@@ -95,9 +133,8 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     auto const& gate = policy_.settings().gate;
     if (!chooses_ && !policy_.settings().gate_measures_time)
         return false;
-    if (answer.reserved && policy_.settings().wait_when_refused && story()) {
+    if (answer.reserved && policy_.settings().wait_when_refused && keep(answer, asked)) {
         is_admitted_ = true;
-        story_->is_reserved = true;
         keep_held(answer, asked);
         return true;
     }
@@ -111,7 +148,7 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
         return false;
     answer = gate->enqueue(*story_->waiter, attempts_ + 1, asked);
     if (!answer.can_queue) {
-        is_admitted_ = answer.until <= asked; // there is a place after all
+        is_admitted_ = answer.until <= asked && keep(answer, asked); // there is a place after all
         return is_admitted_ || (answer.reserved && hold(answer, asked));
     }
     story_->is_reserved = false;
@@ -164,17 +201,21 @@ bool retry_machine::take_held(time_point now) noexcept {
         return false;
     }
     is_held_ = false;
-    if (story_->is_queued) {
-        story_->is_queued = false;
-        admission answer = policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, now);
-        if (answer.until > now) {
-            if (!answer.reserved || !hold(answer, now))
-                refuse({}, answer, now, now);
-            return false;
-        }
-        is_admitted_ = true;
+    auto const& gate = policy_.settings().gate;
+    bool const was_queued = story_->is_queued;
+    story_->is_queued = false;
+    admission answer = was_queued ? gate->leave(*story_->waiter, attempts_ + 1, now)
+                                  : gate->admit_again(kept(), attempts_ + 1, now);
+    is_admitted_ = answer.until <= now;
+    if (is_admitted_) {
+        keep(answer, now);
+    } else if (was_queued && answer.can_queue && story_->waiter->ticket != 0) { // in another queue
+        story_->is_queued = true;
+        keep_held(answer, now);
+    } else if (!hold(answer, now)) {
+        refuse({}, answer, now, now);
     }
-    return ask_later_gates(now);
+    return !is_refused_ && ask_later_gates(now);
 }
 
 /// The policy's gate has admitted the attempt: asks those of the operation.
@@ -185,8 +226,6 @@ bool retry_machine::ask_later_gates(time_point now) noexcept {
     admission const answer = ask_choosers(now, refuser);
     if (answer.until <= now)
         return true;
-    is_admitted_ = false;
-    story_->is_reserved = false;
     refuse(refuser, answer, now, now);
     return false;
 }
@@ -196,11 +235,12 @@ void retry_machine::leave_queue(time_point now) noexcept {
     if (!is_held_ || !story_ || !story_->is_queued)
         return;
     story_->is_queued = false;
-    admission const answer =
-        policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, std::max(now, began_));
-    is_admitted_ = answer.until <= std::max(now, began_) || answer.reserved;
-    story_->is_reserved = answer.reserved;
-    story_->held_until = answer.until;
+    story_->waiter->is_leaving = true;
+    time_point const left = std::max(now, began_);
+    admission const answer = policy_.settings().gate->leave(*story_->waiter, attempts_ + 1, left);
+    is_admitted_ = answer.until <= left || answer.reserved;
+    if (is_admitted_)
+        keep(answer, began_);
 }
 
 /// The policy's gate, then those of the operation. If a later one refuses, `refuser` gets its name, and the
@@ -209,23 +249,22 @@ void retry_machine::leave_queue(time_point now) noexcept {
 admission
 retry_machine::ask_choosers(time_point now, std::string_view& refuser) noexcept {
     std::uint64_t const number = attempts_ + 1;
-    auto const& gate = policy_.settings().gate;
-    admission answer = gate && !is_admitted_ ? gate->admit(number, now) : admission(now);
-    if (answer.until > now)
-        return answer;
+    bool const has_gate = policy_.settings().gate != nullptr;
+    admission const given = is_admitted_ ? kept() : has_gate ? ask_policys_gate(now) : admission(now);
+    if (given.until > now)
+        return given;
     for (auto* one = observer_; one; one = one->next) {
-        answer = one->admit(number, now);
+        admission const answer = one->admit(number, now);
         if (answer.until <= now)
             continue;
         refuser = one->gate_name();
         for (auto* earlier = observer_; earlier != one; earlier = earlier->next)
             earlier->on_attempt_end(detail::unbegun(number, now));
-        if (gate)
-            gate->on_end(
-                detail::unbegun(number, is_admitted_ && story_->is_reserved ? story_->held_until : now));
-        break;
+        if (has_gate)
+            end_unbegun(given);
+        return answer;
     }
-    return answer;
+    return given;
 }
 
 void retry_machine::draw_from(random& source) noexcept {
@@ -348,14 +387,19 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
     if (has_gate()) {
         bool const is_reserved = is_unbegun && story_ && story_->is_reserved;
-        time_point const when = is_reserved                              ? story_->held_until
-                                : outcome == attempt_end::how::abandoned ? began_
-                                                                         : now;
-        attempt_end const end{outcome, kind, after, number, when, took, said, false, is_unbegun};
+        time_point const heard = outcome == attempt_end::how::abandoned ? began_ : now;
+        attempt_end end{outcome, kind, after, number, heard, took, said, false, is_unbegun};
+        if (is_reserved)
+            end.now = story_->held_until;
+        if (story_)
+            end.ticket = std::exchange(story_->ticket, 0);
         if (auto const& gate = policy_.settings().gate)
             gate->on_end(end);
-        if (chooses_)
+        if (chooses_) {
+            end.now = heard;
+            end.ticket = 0;
             detail::tell_all(observer_, &detail::machine_observer::on_attempt_end, end);
+        }
     }
     if (!is_policy_observed() || !story_->is_announced)
         return;

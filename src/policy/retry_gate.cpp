@@ -1,9 +1,13 @@
 #include <asio_retry/retry_gate.hpp>
 
 #include "policy/enumerator_name.hpp"
+#include "policy/gate_ticket.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -34,32 +38,53 @@ public:
     }
 
     admission admit(std::uint64_t number, time_point now) noexcept override {
-        return ask_from(0, nullptr, number, now, (time_point::min)());
+        for (std::size_t i = 0; i < gates_.size(); ++i) {
+            admission const answer = gates_[i]->admit(number, now);
+            if (answer.until <= now && answer.ticket == 0)
+                continue;
+            if (may_begin(answer, now))
+                return admit_with(answer, i, number, now);
+            last_refuser = gates_[i]->name();
+            end_first(i, number, now);
+            return answer;
+        }
+        return now;
+    }
+
+    admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override {
+        if (record* const kept = find(before.ticket))
+            return ask({kept, before.ticket, nullptr, number, now});
+        return retry_gate::admit_again(before, number, now);
     }
 
     admission enqueue(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
-        return ask_from(0, &waiter, number, now, (time_point::min)());
+        std::uint64_t const ticket = detail::new_gate_ticket();
+        if (record* const made = make(ticket))
+            return ask({made, ticket, &waiter, number, now});
+        return {(time_point::max)(), no_memory_error()};
     }
 
     admission leave(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
-        std::size_t const at = waiter.position;
+        question const asked{find(waiter.ticket), waiter.ticket, &waiter, number, now};
+        std::size_t const at = asked.of->waits_at;
+        waiter.ticket = asked.of->ticket_there;
         admission const answer = gates_[at]->leave(waiter, number, now);
-        if (answer.until > now && !answer.reserved) {
-            last_refuser = gates_[at]->name();
-            abandon(0, at, number, std::max(waiter.admitted_at, waiter.reserved_for));
-            return answer;
-        }
-        time_point const its = answer.reserved ? answer.until : (time_point::min)();
-        time_point const reserved = std::max(waiter.reserved_for, its);
-        admission const rest = ask_from(at + 1, nullptr, number, now, reserved);
-        if (rest.until > now && !rest.reserved) {
-            abandon(at, at + 1, number, std::max(now, its));
-            abandon(0, at, number, std::max(waiter.admitted_at, waiter.reserved_for));
-        }
-        return rest;
+        if (answer.can_queue && waiter.ticket != 0)
+            return wait_at(at, answer, asked);
+        if (!may_begin(answer, now))
+            return refuse(at, answer, asked);
+        asked.of->parts[at] = {answer, true};
+        if (waiter.is_leaving)
+            return refuse(at, (time_point::max)(), asked);
+        waiter.renew();
+        return ask(asked);
     }
 
     void on_end(attempt_end const& end) noexcept override {
+        if (end.ticket != 0) {
+            if (auto const ended = take(end.ticket))
+                return tell_end(ended.mapped(), end);
+        }
         for (auto const& gate : gates_)
             gate->on_end(end);
     }
@@ -73,48 +98,162 @@ public:
     std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept { return gates_; }
 
 private:
-    /// Asks the gates from this one on; the earlier ones have admitted the attempt, for `reserved` if that is
-    /// later than now. With a waiter, the operation may wait in the queue of one. If one refuses, the attempt
-    /// ends in those that were asked here.
-    admission ask_from(std::size_t first, gate_waiter* waiter, std::uint64_t number, time_point now,
-                       time_point reserved) noexcept {
-        admission result = now;
-        for (std::size_t i = first; i < gates_.size(); ++i) {
-            admission answer = gates_[i]->admit(number, now);
-            if (answer.can_queue && waiter) {
-                waiter->position = i;
-                waiter->reserved_for = reserved;
-                waiter->admitted_at = now;
-                answer = gates_[i]->enqueue(*waiter, number, now);
-                if (answer.can_queue) {
-                    last_refuser = gates_[i]->name();
-                    return answer;
+    /// How the gates have admitted one attempt. Most attempts have none: every gate has admitted them for the
+    /// same time, and without a ticket.
+    struct record {
+        struct part {
+            std::optional<admission> given; // nothing by a gate that has not admitted it
+            bool has_answered = false;      // since the last wait
+        };
+        std::vector<part> parts;        // of the gates
+        std::size_t waits_at = 0;       // in whose queue
+        std::uint64_t ticket_there = 0; // of the waiter, if that gate has several gates, too
+    };
+    using records = std::map<std::uint64_t, record>;
+
+    /// For an attempt that has a record.
+    struct question {
+        record* of;
+        std::uint64_t ticket;
+        gate_waiter* waiter; // null if it may wait in no queue
+        std::uint64_t number;
+        time_point now;
+    };
+
+    static bool may_begin(admission const& answer, time_point now) noexcept {
+        return answer.until <= now || answer.reserved;
+    }
+
+    /// The first `count` gates have admitted the attempt at `now`. Gate `count` has so too, with this answer.
+    admission admit_with(admission const& answer, std::size_t count, std::uint64_t number,
+                         time_point now) noexcept {
+        std::uint64_t const ticket = detail::new_gate_ticket();
+        record* const made = make(ticket);
+        if (!made) {
+            gates_[count]->on_end(detail::unbegun(number, answer));
+            end_first(count, number, now);
+            return {(time_point::max)(), no_memory_error()};
+        }
+        std::fill_n(made->parts.begin(), count, record::part{now, true});
+        made->parts[count] = {answer, true};
+        return ask({made, ticket, nullptr, number, now});
+    }
+
+    /// Asks the gates that have not admitted the attempt, and then again those that have, except any that has
+    /// just answered. If one refuses, the attempt ends in all that have admitted it.
+    admission ask(question const& asked) noexcept {
+        auto const& [of, ticket, waiter, number, now] = asked;
+        for (bool const again : {false, true})
+            for (std::size_t i = 0; i < gates_.size(); ++i) {
+                auto& [given, has_answered] = of->parts[i];
+                if (has_answered || given.has_value() != again)
+                    continue;
+                admission answer =
+                    given ? gates_[i]->admit_again(*std::exchange(given, std::nullopt), number, now)
+                          : gates_[i]->admit(number, now);
+                if (answer.can_queue && waiter) {
+                    answer = gates_[i]->enqueue(*waiter, number, now);
+                    if (answer.can_queue)
+                        return wait_at(i, answer, asked);
                 }
+                if (!may_begin(answer, now))
+                    return refuse(i, answer, asked);
+                of->parts[i] = {answer, true};
             }
-            if (answer.until > now && !answer.reserved) {
-                last_refuser = gates_[i]->name();
-                abandon(first, i, number, std::max(now, reserved));
-                return answer;
-            }
-            if (answer.reserved && answer.until > reserved) {
-                reserved = answer.until;
-                result.refusal = answer.refusal;
+        return admitted(asked);
+    }
+
+    /// All gates have admitted the attempt: for the latest of their times.
+    admission admitted(question const& asked) noexcept {
+        admission result = asked.now;
+        bool is_kept = false;
+        for (std::size_t i = 0; i < gates_.size(); ++i) {
+            asked.of->parts[i].has_answered = false;
+            admission const& its = *asked.of->parts[i].given;
+            is_kept = is_kept || its.ticket != 0 || its.until != asked.now;
+            if (its.until > result.until) {
+                result.until = its.until;
+                result.refusal = its.refusal;
                 last_refuser = gates_[i]->name();
             }
         }
-        result.reserved = reserved > now;
-        if (result.reserved)
-            result.until = reserved;
+        result.reserved = result.until > asked.now;
+        if (is_kept)
+            result.ticket = asked.ticket;
+        else
+            take(asked.ticket);
         return result;
     }
 
-    /// Backwards. The time is that of the admission, or the latest that any of them has reserved.
-    void abandon(std::size_t first, std::size_t end, std::uint64_t number, time_point at) noexcept {
-        while (end > first)
-            gates_[--end]->on_end(detail::unbegun(number, at));
+    admission wait_at(std::size_t at, admission const& answer, question const& asked) noexcept {
+        last_refuser = gates_[at]->name();
+        asked.of->waits_at = at;
+        asked.of->ticket_there = std::exchange(asked.waiter->ticket, asked.ticket);
+        for (auto& [its, has_answered] : asked.of->parts) {
+            has_answered = false;
+            if (its && its->reserved)
+                asked.waiter->reserved_for = std::max(asked.waiter->reserved_for, its->until);
+        }
+        return answer;
+    }
+
+    admission refuse(std::size_t by, admission const& answer, question const& asked) noexcept {
+        last_refuser = gates_[by]->name();
+        auto const ended = take(asked.ticket);
+        for (std::size_t i = gates_.size(); i-- > 0;)
+            if (auto const& its = ended.mapped().parts[i].given)
+                gates_[i]->on_end(detail::unbegun(asked.number, *its));
+        return answer;
+    }
+
+    /// Each gate hears how it has admitted the attempt itself.
+    void tell_end(record const& of, attempt_end end) noexcept {
+        for (std::size_t i = 0; i < gates_.size(); ++i) {
+            admission const& given = *of.parts[i].given;
+            end.ticket = given.ticket;
+            if (end.outcome == attempt_end::how::abandoned)
+                end.now = given.until;
+            gates_[i]->on_end(end);
+        }
+    }
+
+    /// An attempt that they have admitted at `now` does not begin.
+    void end_first(std::size_t count, std::uint64_t number, time_point now) noexcept {
+        while (count > 0)
+            gates_[--count]->on_end(detail::unbegun(number, now));
+    }
+
+    /// Null without memory.
+    record* make(std::uint64_t ticket) noexcept {
+        try {
+            records made;
+            made[ticket].parts.resize(gates_.size());
+            std::lock_guard const lock(mutex_);
+            return &records_.insert(made.extract(ticket)).position->second;
+        } catch (...) {
+            return nullptr;
+        }
+    }
+
+    /// Only the operation that has the ticket uses its record. Null if the ticket is another gate's.
+    record* find(std::uint64_t ticket) noexcept {
+        if (ticket == 0)
+            return nullptr;
+        std::lock_guard const lock(mutex_);
+        auto const found = records_.find(ticket);
+        return found == records_.end() ? nullptr : &found->second;
+    }
+
+    records::node_type take(std::uint64_t ticket) noexcept {
+        if (ticket == 0)
+            return {};
+        std::lock_guard const lock(mutex_);
+        return records_.extract(ticket);
     }
 
     std::vector<std::shared_ptr<retry_gate>> const gates_;
+    std::mutex mutex_;
+    records records_;
 };
 
 } // namespace
@@ -138,6 +277,13 @@ void retry_gate::give_back(failure_kind) noexcept {}
 
 admission retry_gate::admit(std::uint64_t, time_point now) noexcept {
     return now;
+}
+
+admission retry_gate::admit_again(admission const& before, std::uint64_t number, time_point now) noexcept {
+    if (before.reserved)
+        return before;
+    on_end(detail::unbegun(number, before));
+    return admit(number, now);
 }
 
 admission retry_gate::enqueue(gate_waiter&, std::uint64_t, time_point) noexcept {

@@ -290,7 +290,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
         return end_for(stop_reason::refused);
     error stage = error::backoff_threw;
     try {
-        duration delay = delay_after_refusal(source, stage);
+        duration delay = delay_after_refusal(source, stage, now);
         if (auto const reason = limit_wait(delay, duration::zero(), now))
             return end_for(*reason);
         if (cancelled())
@@ -567,7 +567,7 @@ duration retry_machine::wait_leaving_time(time_point now) const noexcept {
     return left - std::clamp(longest, left / 10, left / 2);
 }
 
-duration retry_machine::delay_after_refusal(random* source, error& stage) {
+duration retry_machine::delay_after_refusal(random* source, error& stage, time_point now) {
     retry_settings const& settings = policy_.settings();
     std::uint64_t const counted = std::max<std::uint64_t>(counted_for_backoff(), 1);
     duration delay = settings.backoff.ceiling(counted);
@@ -576,7 +576,7 @@ duration retry_machine::delay_after_refusal(random* source, error& stage) {
     if (source)
         delay = settings.jitter.draw(step, *source);
     course_.drew(delay);
-    return is_refused_ && story_ ? sum(story_->refused_for, delay) : delay;
+    return is_refused_ && story_ ? sum(elapsed_between(now, story_->held_until), delay) : delay;
 }
 
 /// Failures and refusals, without failures of rules that have a backoff of their own.

@@ -1,6 +1,7 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 
 #include "policy/enumerator_name.hpp"
+#include "policy/gate_ticket.hpp"
 #include "traffic/option_rules.hpp"
 
 #include <asio_retry/random.hpp>
@@ -76,7 +77,7 @@ void circuit_breaker::update(circuit_breaker_options const& options) {
     if (good.on_change)
         told = std::make_shared<listener const>(std::exchange(good.on_change, nullptr));
     detail::failure_window window(good.last, good.window);
-    std::vector<time_point> places;
+    std::vector<probe> places;
     places.reserve(good.probes);
 
     std::lock_guard const lock(mutex_); // until here nothing has changed, and from here on nothing throws
@@ -121,10 +122,11 @@ time_point circuit_breaker::next_begin(time_point now) const noexcept {
     }
     if (now < open_until_) // another thread may have a later time
         return open_until_;
-    auto const oldest = std::ranges::find_if(places_, [&](time_point began) { return !has_hung(began, now); });
+    auto const oldest =
+        std::ranges::find_if(places_, [&](probe const& one) { return !has_hung(one.began, now); });
     if (static_cast<std::size_t>(places_.end() - oldest) + succeeded_ < options_.probes)
         return now;
-    return saturating_add(*oldest, options_.open_cap); // not the end: fewer than `probes` have succeeded
+    return saturating_add(oldest->began, options_.open_cap); // not the end: fewer than `probes` have succeeded
 }
 
 bool circuit_breaker::has_hung(time_point probe_began, time_point now) const noexcept {
@@ -175,9 +177,23 @@ admission circuit_breaker::admit_untold(time_point now, change& made) noexcept {
     if (made.from == breaker_state::open)
         half_open();
     made.to = state_;
+    admission answer = now;
     if (made.to == breaker_state::half_open)
-        take_place(now);
-    return now;
+        take_place(answer.ticket = detail::new_gate_ticket(), now);
+    return answer;
+}
+
+admission circuit_breaker::admit_again(admission const& before, std::uint64_t number, time_point now) noexcept {
+    if (before.ticket != 0) {
+        std::lock_guard const lock(mutex_);
+        if (state_ == breaker_state::half_open && free_place(before.ticket)) {
+            take_place(before.ticket, now);
+            admission answer = now;
+            answer.ticket = before.ticket;
+            return answer;
+        }
+    }
+    return admit(number, now);
 }
 
 void circuit_breaker::on_end(attempt_end const& end) noexcept {
@@ -187,8 +203,12 @@ void circuit_breaker::on_end(attempt_end const& end) noexcept {
     if (began < heard_from_)
         return;
     breaker_state const before = state_;
-    if (before == breaker_state::half_open)
-        free_place(began);
+    if (before == breaker_state::half_open) {
+        if (end.ticket != 0)
+            free_place(end.ticket);
+        else
+            free_place_of(began);
+    }
     if (is_abandoned)
         return;
     bool const failed = is_breaker_failure(end);
@@ -223,13 +243,19 @@ void circuit_breaker::tell(change made, time_point now) const noexcept {
 }
 
 /// Precondition: there is one.
-void circuit_breaker::take_place(time_point now) noexcept {
-    std::erase_if(places_, [&](time_point began) { return has_hung(began, now); });
-    places_.insert(std::ranges::upper_bound(places_, now), now); // the memory is reserved
+void circuit_breaker::take_place(std::uint64_t ticket, time_point now) noexcept {
+    std::erase_if(places_, [&](probe const& one) { return has_hung(one.began, now); });
+    auto const later = std::ranges::upper_bound(places_, now, {}, &probe::began);
+    places_.insert(later, {now, ticket}); // the memory is reserved
 }
 
-void circuit_breaker::free_place(time_point taken) noexcept {
-    auto const later = std::ranges::upper_bound(places_, taken);
+bool circuit_breaker::free_place(std::uint64_t ticket) noexcept {
+    return std::erase_if(places_, [&](probe const& one) { return one.ticket == ticket; }) != 0;
+}
+
+/// For an attempt that comes without its ticket, as from a gate around this one that forgets it.
+void circuit_breaker::free_place_of(time_point began) noexcept {
+    auto const later = std::ranges::upper_bound(places_, began, {}, &probe::began);
     if (later != places_.begin()) // or its place has been taken from it
         places_.erase(std::prev(later));
 }

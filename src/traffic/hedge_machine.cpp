@@ -218,7 +218,7 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
         admission const answer = chooser_ ? ask_chooser(asked, refuser) : common().gate->admit(number, asked);
         if (answer.until > asked) {
             if (answer.reserved) // nobody waits for that time
-                common().gate->on_end(detail::unbegun(number, answer.until));
+                common().gate->on_end(detail::unbegun(number, answer));
             observe_refusal(refuser, answer.refusal ? answer.refusal : detail::attempt_refused_error(), now);
             give_lease_back();
             no_more_ = true;
@@ -227,6 +227,7 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
                 error_ = answer.refusal ? answer.refusal : detail::attempt_refused_error();
             return;
         }
+        admitted_ticket_ = answer.ticket;
     }
     is_ready_ = true;
     admitted_at_ = now;
@@ -245,21 +246,22 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
 admission hedge_machine::ask_chooser(time_point now, std::string_view& refuser) noexcept {
     std::uint64_t const number = begun_ + 1u;
     auto const& gate = common().gate;
-    admission answer = gate ? gate->admit(number, now) : admission(now);
-    if (answer.until > now)
-        return answer;
-    answer = chooser_->admit(number, now);
+    admission const given = gate ? gate->admit(number, now) : admission(now);
+    if (given.until > now)
+        return given;
+    admission const answer = chooser_->admit(number, now);
     if (answer.until <= now)
-        return answer;
+        return given;
     refuser = chooser_->gate_name();
     if (gate)
-        gate->on_end(detail::unbegun(number, now));
+        gate->on_end(detail::unbegun(number, given));
     return answer;
 }
 
-void hedge_machine::tell_gates(attempt_end const& end) noexcept {
+void hedge_machine::tell_gates(attempt_end end) noexcept {
     if (auto const& gate = common().gate)
         gate->on_end(end);
+    end.ticket = 0;
     if (chooser_)
         chooser_->on_attempt_end(end);
 }
@@ -281,6 +283,7 @@ hedge_action hedge_machine::launch(time_point now) {
     hedged_attempt& one = at(++begun_);
     one = hedged_attempt();
     one.began = admitted_at_;
+    one.ticket = admitted_ticket_;
     one.is_running = true;
     ++running_;
     if (begun_ < settings.max_attempts()) {
@@ -299,7 +302,9 @@ hedge_action hedge_machine::launch(time_point now) {
 void hedge_machine::drop_ready() noexcept {
     if (!std::exchange(is_ready_, false))
         return;
-    tell_gates(detail::unbegun(begun_ + 1u, admitted_at_));
+    admission given = admitted_at_;
+    given.ticket = admitted_ticket_;
+    tell_gates(detail::unbegun(begun_ + 1u, given));
     if (is_observed() && story_->announces(begun_ + 1u))
         observe_attempt_end(begun_ + 1u, failure_kind::none, nullptr, true, pushback(), {});
     give_lease_back();
@@ -491,7 +496,8 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
     bool const is_beaten = is_abandoned && phase_ != phase::open && reason_ == stop_reason::succeeded &&
                            began < attempts_[result_ - 1].began;
     tell_gates({outcome, kind, after, number, is_abandoned ? began : now,
-                is_abandoned ? duration::zero() : elapsed_between(began, now), said, is_beaten});
+                is_abandoned ? duration::zero() : elapsed_between(began, now), said, is_beaten, false,
+                attempts_[number - 1].ticket});
     if (is_observed() && story_->announces(number))
         observe_attempt_end(number, kind, failure, is_abandoned, said, now);
 }

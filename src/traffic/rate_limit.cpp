@@ -11,7 +11,8 @@
 namespace asio_retry {
 namespace {
 
-constexpr int most_looks = 64; // at runs of free slots in one call
+constexpr std::size_t most_beginnings = 16; // that can be taken back
+constexpr int most_forgotten = 64;          // runs of slots that have passed, in one call
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -31,7 +32,9 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
 
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
     : interval_(interval_of(n, per))
-    , tolerance_(tolerance_of(burst, interval_)) {}
+    , tolerance_(tolerance_of(burst, interval_)) {
+    begun_.reserve(most_beginnings);
+}
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
@@ -39,10 +42,8 @@ admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     time_point const begins = std::max(now, free ? *free : saturating_add(arrival_, -tolerance_));
     if (!free)
         arrival_ = saturating_add(std::max(begins, arrival_), interval_);
-    if (begins == now && now >= at_once_) {
-        at_once_ = now;
-        after_at_once_ = free ? (time_point::min)() : arrival_;
-    }
+    if (begins == now)
+        note_beginning(now, free ? *free : last_slot());
     admission answer{begins, error::rate_limited};
     answer.reserved = begins > now;
     return answer;
@@ -53,24 +54,54 @@ time_point rate_limit::last_slot() const noexcept {
     return saturating_add(saturating_add(arrival_, -interval_), -tolerance_);
 }
 
+void rate_limit::note_beginning(time_point now, time_point slot) noexcept {
+    if (!begun_.empty() && now < begun_.back().at)
+        return; // of another thread; it cannot be taken back
+    if (!begun_.empty() && begun_.back().at == now && saturating_add(begun_.back().last, interval_) == slot) {
+        begun_.back().last = slot;
+        return;
+    }
+    if (begun_.size() == most_beginnings)
+        begun_.erase(begun_.begin());
+    begun_.push_back({now, slot, slot}); // the memory is reserved
+}
+
+/// The slot of an attempt that began at once at that time. Such attempts are alike, and each may have any slot.
+std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
+    auto const after = std::ranges::upper_bound(begun_, at, {}, &beginning::at);
+    if (after == begun_.begin() || std::prev(after)->at != at)
+        return std::nullopt;
+    auto const its = std::prev(after);
+    time_point const slot = its->last;
+    if (its->first == slot)
+        begun_.erase(its);
+    else
+        its->last -= interval_;
+    return slot;
+}
+
 /// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
-/// slot that has passed is lost, since those that follow have their times.
+/// slot that has passed is of no use, unless all that follow are given back: the last run of them is kept.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     time_point const earliest = saturating_add(now, -tolerance_);
-    for (int looks = 0; looks != most_looks && !free_.empty(); ++looks) {
-        auto run = free_.extract(free_.begin());
-        if (run.mapped() < earliest)
-            continue;
-        duration const passed = elapsed_between(run.key(), earliest);
-        time_point const slot =
-            run.key() + (passed / interval_ + (passed % interval_ != duration::zero())) * interval_;
-        if (slot != run.mapped()) {
-            run.key() = slot + interval_;
-            free_.insert(std::move(run));
-        }
-        return slot;
+    auto useful = free_.lower_bound(earliest);
+    if (useful != free_.begin() && std::prev(useful)->second >= earliest)
+        --useful;
+    for (int i = 0; i != most_forgotten && free_.begin() != useful && std::next(free_.begin()) != useful; ++i)
+        free_.erase(free_.begin());
+    if (useful == free_.end())
+        return std::nullopt;
+    auto taken = free_.extract(useful);
+    time_point const first = taken.key(), last = taken.mapped();
+    duration const passed = elapsed_between(first, earliest);
+    time_point const slot = first + (passed / interval_ + (passed % interval_ != duration::zero())) * interval_;
+    if (slot != last) {
+        taken.key() = slot + interval_;
+        free_.insert(std::move(taken));
     }
-    return std::nullopt;
+    if (slot != first)
+        add_run(first, slot - interval_);
+    return slot;
 }
 
 /// A slot before the last one. Without memory it is lost.
@@ -88,10 +119,14 @@ void rate_limit::add_free(time_point slot) noexcept {
         run.key() = slot;
         free_.insert(std::move(run));
     } else {
-        try {
-            free_.emplace(slot, slot);
-        } catch (...) {
-        }
+        add_run(slot, slot);
+    }
+}
+
+void rate_limit::add_run(time_point first, time_point last) noexcept {
+    try {
+        free_.emplace(first, last);
+    } catch (...) {
     }
 }
 
@@ -99,15 +134,18 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
     if (!end.is_unbegun)
         return;
     std::lock_guard const lock(mutex_);
-    if (end.now > at_once_) { // it was reserved
-        if (end.now == last_slot())
-            free_last();
-        else if (end.now < last_slot() && elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
-            add_free(end.now);
-    } else if (end.now == at_once_ && arrival_ == after_at_once_) {
+    if (auto const slot = take_beginning(end.now))
+        give_back(*slot);
+    else if (begun_.empty() || end.now > begun_.back().at) // it was reserved
+        if (elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
+            give_back(end.now);
+}
+
+void rate_limit::give_back(time_point slot) noexcept {
+    if (slot == last_slot())
         free_last();
-        after_at_once_ = arrival_;
-    }
+    else if (slot < last_slot())
+        add_free(slot);
 }
 
 /// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.

@@ -66,6 +66,9 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 ///   that is not retried.
 /// - A probe frees its place when it is abandoned, or has not ended after `open_cap`.
 /// - An attempt that began before it was half-open does not count any more.
+/// - An attempt that waits at another gate is asked for again before it begins: a closed breaker may have
+/// opened
+///   meanwhile. A probe that has waited stays the same probe.
 ///
 /// Changes: the thread that changes the state calls `on_change`, with the time that it has given the breaker.
 ///
@@ -120,6 +123,7 @@ public:
 
     std::string_view name() const noexcept override { return "circuit_breaker"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
+    admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
@@ -127,6 +131,11 @@ private:
     friend detail::endpoint_table; // which tells of changes after it has released its own mutex
 
     using listener = std::function<void(breaker_state, breaker_state, time_point)>;
+
+    struct probe {
+        time_point began;
+        std::uint64_t ticket;
+    };
 
     struct change {
         breaker_state from = breaker_state::closed;
@@ -144,8 +153,9 @@ private:
     void open(time_point now) noexcept;
     void half_open() noexcept;
     void close() noexcept;
-    void take_place(time_point now) noexcept;
-    void free_place(time_point taken) noexcept;
+    void take_place(std::uint64_t ticket, time_point now) noexcept;
+    bool free_place(std::uint64_t ticket) noexcept;
+    void free_place_of(time_point began) noexcept;
     void on_probe_end(bool failed, time_point now) noexcept;
     bool has_to_open() const noexcept;
 
@@ -159,7 +169,7 @@ private:
     duration open_length_;
     time_point open_until_{};
     time_point heard_from_ = (time_point::min)(); // attempts that began before do not count
-    std::vector<time_point> places_;              // when the running probes began, in this order
+    std::vector<probe> places_;                   // the running probes, in the order in which they began
     std::size_t succeeded_ = 0;
 };
 

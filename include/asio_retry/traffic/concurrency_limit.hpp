@@ -175,13 +175,18 @@ public:
         return answer;
     }
 
+    admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override {
+        return now; // it has its place
+    }
+
     admission enqueue(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
         std::lock_guard const lock(mutex_);
         admission answer{(time_point::max)(), error::too_many_in_flight};
+        grant(); // a place may have become free meanwhile: then nobody need be expelled
         if (!queue_.make_room(waiter.priority))
             return answer;
         queue_.add(waiter);
-        grant(); // a place may have become free meanwhile
+        grant(); // or since the first look, and an attempt that ended saw an empty queue
         if (waiter.is_granted())
             return now;
         answer.until = queue_.give_up_at(now);

@@ -90,6 +90,7 @@ public:
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;
     admission admit(std::uint64_t number, time_point now) noexcept override;
+    admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override { return now; }
     void on_end(attempt_end const& end) noexcept override;
 
 private:

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace asio_retry {
 
@@ -37,9 +38,19 @@ public:
     bool measures_time() const noexcept override { return true; }
 
 private:
+    struct beginning { // of attempts that began at once, at one time
+        time_point at;
+        time_point first; // of their slots, which follow each other
+        time_point last;
+    };
+
     time_point last_slot() const noexcept;
+    void note_beginning(time_point now, time_point slot) noexcept;
+    std::optional<time_point> take_beginning(time_point at) noexcept;
+    void give_back(time_point slot) noexcept;
     std::optional<time_point> take_free(time_point now) noexcept;
     void add_free(time_point slot) noexcept;
+    void add_run(time_point first, time_point last) noexcept;
     void free_last() noexcept;
 
     duration const interval_;  // T, rounded up
@@ -48,11 +59,9 @@ private:
     // Each attempt has a slot: a slot is T after the one before, and an attempt begins in its slot or up to the
     // tolerance later. The next slot is that of TAT less the tolerance.
     std::mutex mutex_;
-    time_point arrival_ = (time_point::min)();       // TAT
-    time_point at_once_ = (time_point::min)();       // the latest time at which an attempt began at once
-    time_point after_at_once_ = (time_point::min)(); // TAT when it had the last slot
-    std::map<time_point, time_point>
-        free_; // runs of slots that were given back, the first and the last of each
+    time_point arrival_ = (time_point::min)(); // TAT
+    std::vector<beginning> begun_;             // the latest ones, in the order of their times
+    std::map<time_point, time_point> free_;    // runs of slots that were given back
 };
 
 } // namespace asio_retry

@@ -45,6 +45,7 @@ public:
     bool acquire(failure_kind kind, time_point now) noexcept override;
     void give_back(failure_kind kind) noexcept override;
     admission admit(std::uint64_t number, time_point now) noexcept override;
+    admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override { return now; }
     bool measures_time() const noexcept override { return true; }
 
 private:

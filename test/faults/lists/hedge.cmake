@@ -22,7 +22,7 @@ fault(hedge_goes_on_after_a_refusal src/traffic/hedge_machine.cpp
 ]])
 
 fault(hedge_forgets_an_attempt_that_did_not_begin src/traffic/hedge_machine.cpp
-    [[    tell_gates(detail::unbegun(begun_ + 1u, admitted_at_));
+    [[    tell_gates(detail::unbegun(begun_ + 1u, given));
 ]] [[]])
 
 fault(hedge_makes_an_attempt_ready_twice src/traffic/hedge_machine.cpp

@@ -62,10 +62,8 @@ fault(gates_keep_what_a_later_one_refuses src/policy/retry_gate.cpp
 ]] [[]])
 
 fault(gates_let_begin_what_a_later_one_refuses src/policy/retry_gate.cpp
-    [[        while (end > first)
-            gates_[--end]->on_end(detail::unbegun(number, at));
-]] [[        static_cast<void>(first), static_cast<void>(end), static_cast<void>(number), static_cast<void>(at);
-]])
+    [[            end_first(i, number, now);
+]] [[]])
 
 # --- errors
 

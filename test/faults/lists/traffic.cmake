@@ -21,9 +21,6 @@ fault(retry_budget_earns_by_retries_too src/traffic/retry_budget.cpp
 fault(token_budget_owes src/traffic/token_budget.cpp
     [[std::max<std::int64_t>(0, before - amount)]] [[before - amount]])
 
-fault(token_budget_refunds_first_attempts src/traffic/token_budget.cpp
-    [[refund_ && end.number > 1 ?]] [[refund_ ?]])
-
 fault(window_budget_forgets_one_slot_at_a_time src/traffic/window_budget.cpp
     [[std::min<duration::rep>(passed, slot_count));]] [[std::min<duration::rep>(passed, 1));]])
 
@@ -59,10 +56,6 @@ fault(throttle_does_not_count_what_it_refuses src/traffic/adaptive_throttle.cpp
 fault(throttle_takes_answers_for_failures src/traffic/adaptive_throttle.cpp
     [[end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent]] [[end.outcome == attempt_end::how::succeeded]])
 
-fault(throttle_does_not_look_at_the_time src/traffic/adaptive_throttle.cpp
-    [[    window_.advance(now);
-    return rejection_now();]] [[    return rejection_now();]])
-
 fault(slots_are_forgotten_one_too_late include/asio_retry/detail/traffic/slot_window.hpp
     [[slot - static_cast<std::int64_t>(SlotCount) + 1)]] [[slot - static_cast<std::int64_t>(SlotCount) + 2)]])
 
@@ -77,9 +70,12 @@ fault(breaker_hears_from_before src/traffic/circuit_breaker.cpp
 ]] [[]])
 
 fault(breaker_waits_for_an_abandoned_probe src/traffic/circuit_breaker.cpp
-    [[    if (before == breaker_state::half_open)
-        free_place(began);]] [[    if (before == breaker_state::half_open && !is_abandoned)
-        free_place(began);]])
+    [[    if (before == breaker_state::half_open) {
+        if (end.ticket]] [[    if (before == breaker_state::half_open && !is_abandoned) {
+        if (end.ticket]])
+
+fault(breaker_forgets_a_probe_that_waits src/traffic/circuit_breaker.cpp
+    [[state_ == breaker_state::half_open && free_place(before.ticket)]] [[false]])
 
 fault(breaker_waits_for_a_hung_probe src/traffic/circuit_breaker.cpp
     [[elapsed_between(probe_began, now) >= options_.open_cap]] [[elapsed_between(probe_began, now) >= duration::max()]])
@@ -146,17 +142,18 @@ fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed
 # --- rate_limit
 
 fault(rate_limit_keeps_the_times_of_those_that_poll src/traffic/rate_limit.cpp
-    [[        if (end.now == last_slot())
-            free_last();
-        else if]] [[        if]])
+    [[    if (slot == last_slot())
+        free_last();
+    else if (slot]] [[    if (slot]])
 
 fault(rate_limit_frees_one_time_alone src/traffic/rate_limit.cpp
     [[    if (free_.empty() || free_.rbegin()->second != last_slot())]] [[    if (true)]])
 
 fault(rate_limit_gives_out_times_that_have_passed src/traffic/rate_limit.cpp
-    [[        if (run.mapped() < earliest)
-            continue;
-]] [[]])
+    [[free_.lower_bound(earliest);]] [[free_.begin();]])
+
+fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cpp
+    [[if (its->first == slot)]] [[if (true)]])
 
 # --- queues
 
@@ -177,24 +174,26 @@ fault(queue_grants_a_place_to_nobody include/asio_retry/traffic/concurrency_limi
 ]] [[        std::lock_guard const lock(mutex_);
 ]])
 
-fault(gates_behind_a_queue_are_not_asked src/policy/retry_gate.cpp
-    [[ask_from(at + 1, nullptr,]] [[ask_from(at + 2, nullptr,]])
+fault(gates_are_not_asked_again_after_a_wait src/policy/retry_gate.cpp
+    [[for (bool const again : {false, true})]] [[for (bool const again : {false})]])
 
 fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
-    [[abandon(first, i, number, std::max(now, reserved));]] [[abandon(first, i, number, std::min(now, reserved));]])
+    [[            if (end.outcome == attempt_end::how::abandoned)
+                end.now = given.until;
+]] [[]])
 
-fault(waiter_is_granted_for_ever include/asio_retry/gate_waiter.hpp
-    [[        answer_.store(answer::none);
+fault(waiter_enters_the_next_queue_as_if_it_were_granted src/policy/retry_gate.cpp
+    [[        waiter.renew();
 ]] [[]])
 
 fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp
     [[if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {]] [[if (!story_->is_reserved && is_early && !story_->waiter->is_decided()) {]])
 
 fault(machine_gives_a_late_time_back src/policy/machine_story.cpp
-    [[is_admitted_ && story_->is_reserved ? story_->held_until : now]] [[now]])
+    [[is_admitted_ ? kept()]] [[is_admitted_ ? admission(now)]])
 
 fault(machine_ends_with_a_place src/policy/machine_story.cpp
-    [[    is_admitted_ = answer.until <= std::max(now, began_) || answer.reserved;
+    [[    is_admitted_ = answer.until <= left || answer.reserved;
 ]] [[    is_admitted_ = answer.reserved;
 ]])
 

@@ -199,6 +199,30 @@ TEST(rate_limit, decision_69_the_last_of_a_burst_that_does_not_begin_leaves_its_
     EXPECT_EQ(wait_at(limit, noon), 100ms);
 }
 
+TEST(rate_limit, decision_69_several_that_do_not_begin_at_one_time_leave_all_their_times) {
+    rate_limit limit(10, 1s, 3);
+    for (int i = 0; i != 3; ++i)
+        EXPECT_EQ(wait_at(limit, noon), 0ms);
+    limit.on_end(detail::unbegun(1, noon));
+    limit.on_end(detail::unbegun(1, noon));
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 0ms);
+    EXPECT_EQ(wait_at(limit, noon), 100ms);
+}
+
+TEST(rate_limit, decision_69_a_returned_time_that_is_used_at_once_can_be_returned_again) {
+    rate_limit limit(10, 1s);
+    for (int i = 0; i != 5; ++i)
+        wait_at(limit, noon);
+    limit.on_end(detail::unbegun(1, noon + 200ms));
+    for (int i = 0; i != 3; ++i) {
+        EXPECT_EQ(wait_at(limit, noon + 200ms), 0ms);
+        limit.on_end(detail::unbegun(1, noon + 200ms));
+    }
+    EXPECT_EQ(wait_at(limit, noon + 200ms), 0ms);
+    EXPECT_EQ(wait_at(limit, noon + 200ms), 300ms);
+}
+
 TEST(rate_limit, a_returned_time_is_taken_at_its_last_moment) {
     rate_limit limit(10, 1s);
     for (int i = 0; i != 5; ++i)

@@ -36,16 +36,16 @@ struct alignas(rule_state) operation_story {
     // The operation's error if nothing more happens: the failure before this wait, whose result is gone, or
     // else the refusal.
     error_code last = error::attempt_refused;
-    std::exception_ptr thrown;               // by the attempt that failed
-    duration refused_for = duration::zero(); // until the time that the gate named; zero if it named none
+    std::exception_ptr thrown; // by the attempt that failed
     std::uint64_t has_failure : 1 = false;
     std::uint64_t is_announced : 1 = false; // the observer knows of the attempt that begins or runs
     std::uint64_t is_observed : 1 = false;  // between the start and the end
     std::uint64_t is_queued : 1 = false;    // in the queue of a gate
-    std::uint64_t is_reserved : 1 = false;  // waits for the time that a gate has reserved
-    std::uint64_t refuser_length : 16 = 0;  // see below
-    std::uint64_t reached : 3 = 0;          // the time_limit that stopped the attempt that failed last
-    std::uint64_t refusals : 40 = 0;        // since the last reset of the failures
+    std::uint64_t is_reserved : 1 =
+        false; // admitted for `held_until`, and not for the time when it was asked for
+    std::uint64_t refuser_length : 16 = 0; // see below
+    std::uint64_t reached : 3 = 0;         // the time_limit that stopped the attempt that failed last
+    std::uint64_t refusals : 40 = 0;       // since the last reset of the failures
 
     // Of the running attempt.
     pushback heeded;
@@ -53,8 +53,9 @@ struct alignas(rule_state) operation_story {
 
     duration waited{}; // since the last reset; for max_waited
 
-    // Of an attempt that may begin later.
-    time_point held_until{};             // the reserved time, or when it leaves the queue
+    // Of an attempt that may begin later, or is refused.
+    time_point held_until{};  // the reserved time, when it leaves the queue, or until when it is refused
+    std::uint64_t ticket = 0; // of its admission
     std::unique_ptr<gate_waiter> waiter; // null until it waits in a queue
 
     // For the observer.
