@@ -3,6 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/hedge/hedge_operation.hpp>
 #include <asio_retry/detail/operation/argument_order.hpp>
+#include <asio_retry/detail/operation/closure_warning.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/retry_scope.hpp>
@@ -25,6 +26,8 @@ namespace asio_retry {
 /// Several attempts run at a time, so each needs a socket and buffers of its own, for instance by
 /// `attempt::number`.
 ///
+/// `policy` is a `hedge_policy`. Its type here lets g++ 12 warn of a lambda that it would destroy twice.
+///
 /// Preconditions: as for `async_retry`. On an executor that runs functions on several threads at once, give the
 /// handler a strand as its executor. No strand is needed if each attempt is a single Asio operation, or an
 /// awaitable of `any_io_executor`. Throws std::invalid_argument for an empty operation or executor.
@@ -42,41 +45,48 @@ namespace asio_retry {
 /// Thread safety: as for `async_retry`. Attempts may complete on any thread of the executor, in any order.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
-auto async_hedge(Operation&& operation, hedge_policy policy, Token&& token = Token()) {
-    return detail::initiate(detail::handler_executor_source(), std::forward<Operation>(operation),
-                            std::move(policy), std::forward<Token>(token));
+auto async_hedge(Operation&& operation, detail::policy_for<hedge_policy, Operation, Token> policy,
+                 Token&& token = Token()) {
+    return detail::initiate<hedge_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
+                                          std::move(policy), std::forward<Token>(token));
 }
 
 /// The same on `executor`.
 template <detail::executor Executor, typename Operation, typename Token = detail::default_token>
-auto async_hedge(Executor const& executor, Operation&& operation, hedge_policy policy,
-                 Token&& token = Token()) {
-    return detail::initiate(detail::wait_on(executor), std::forward<Operation>(operation), std::move(policy),
-                            std::forward<Token>(token));
+auto async_hedge(Executor const& executor, Operation&& operation,
+                 detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<hedge_policy>(detail::wait_on(executor), std::forward<Operation>(operation),
+                                          std::move(policy), std::forward<Token>(token));
 }
 
 /// The same on the executor of `context`.
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
-auto async_hedge(Context& context, Operation&& operation, hedge_policy policy, Token&& token = Token()) {
-    return detail::initiate(detail::wait_on(context.get_executor()), std::forward<Operation>(operation),
-                            std::move(policy), std::forward<Token>(token));
+auto async_hedge(Context& context, Operation&& operation,
+                 detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<hedge_policy>(detail::wait_on(context.get_executor()),
+                                          std::forward<Operation>(operation), std::move(policy),
+                                          std::forward<Token>(token));
 }
 
 /// The same in `scope`. A cancellation of the scope acts like one of type `terminal`, its deadline like the
 /// policy's. If the scope has no room for another operation, this one makes no attempt and completes with
 /// `no_buffer_space`. `retry_scope::retry_now` ends only a wait that a server asked for.
 template <typename Operation, typename Token = detail::default_token>
-auto async_hedge(retry_scope& scope, Operation&& operation, hedge_policy policy, Token&& token = Token()) {
-    return detail::initiate(detail::scope_source{state_of(scope)}, std::forward<Operation>(operation),
-                            std::move(policy), std::forward<Token>(token));
+auto async_hedge(retry_scope& scope, Operation&& operation,
+                 detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<hedge_policy>(detail::scope_source{state_of(scope)},
+                                          std::forward<Operation>(operation), std::move(policy),
+                                          std::forward<Token>(token));
 }
 
 /// A hedge inside the attempt `outer` of a retry. It has no more time than that attempt's operation. It makes
 /// as many attempts as the policy says if that attempt is the first, and otherwise one.
 template <typename Operation, typename Token = detail::default_token>
-auto async_hedge(attempt const& outer, Operation&& operation, hedge_policy policy, Token&& token = Token()) {
-    return async_hedge(std::forward<Operation>(operation), policy.nested_in(outer), std::forward<Token>(token));
+auto async_hedge(attempt const& outer, Operation&& operation,
+                 detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<hedge_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
+                                          policy.nested_in(outer), std::forward<Token>(token));
 }
 
 /// Explains in a compiler error that the policy is missing or stands elsewhere.

@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/operation/argument_order.hpp>
+#include <asio_retry/detail/operation/closure_warning.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry_policy.hpp>
@@ -22,6 +23,8 @@ class hedge_policy;
 /// `operation` is called as an lvalue, once per attempt, with a completion token, an `attempt`, both or
 /// nothing. It may return an `awaitable`, a deferred operation or a plain value. All forms and the whole
 /// contract: doc/reference/async_retry.md.
+///
+/// `policy` is a `retry_policy`. Its type here lets g++ 12 warn of a lambda that it would destroy twice.
 ///
 /// Preconditions: the values of the completion are default-constructible. On an executor of several threads,
 /// the handler of an operation with a time limit or a scope has a strand as its executor. Throws
@@ -49,41 +52,48 @@ class hedge_policy;
 /// Thread safety: distinct operations are independent. Emit a slot on the handler's executor only.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
-auto async_retry(Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    return detail::initiate(detail::handler_executor_source(), std::forward<Operation>(operation),
-                            std::move(policy), std::forward<Token>(token));
+auto async_retry(Operation&& operation, detail::policy_for<retry_policy, Operation, Token> policy,
+                 Token&& token = Token()) {
+    return detail::initiate<retry_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
+                                          std::move(policy), std::forward<Token>(token));
 }
 
 /// The same on `executor`.
 template <detail::executor Executor, typename Operation, typename Token = detail::default_token>
-auto async_retry(Executor const& executor, Operation&& operation, retry_policy policy,
-                 Token&& token = Token()) {
-    return detail::initiate(detail::wait_on(executor), std::forward<Operation>(operation), std::move(policy),
-                            std::forward<Token>(token));
+auto async_retry(Executor const& executor, Operation&& operation,
+                 detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<retry_policy>(detail::wait_on(executor), std::forward<Operation>(operation),
+                                          std::move(policy), std::forward<Token>(token));
 }
 
 /// The same on the executor of `context`.
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
-auto async_retry(Context& context, Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    return detail::initiate(detail::wait_on(context.get_executor()), std::forward<Operation>(operation),
-                            std::move(policy), std::forward<Token>(token));
+auto async_retry(Context& context, Operation&& operation,
+                 detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<retry_policy>(detail::wait_on(context.get_executor()),
+                                          std::forward<Operation>(operation), std::move(policy),
+                                          std::forward<Token>(token));
 }
 
 /// The same in `scope`. A cancellation of the scope acts like one of type `terminal`, its deadline like the
 /// policy's. If the scope has no room for another operation, this one makes no attempt and completes with
 /// `no_buffer_space`.
 template <typename Operation, typename Token = detail::default_token>
-auto async_retry(retry_scope& scope, Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    return detail::initiate(detail::scope_source{state_of(scope)}, std::forward<Operation>(operation),
-                            std::move(policy), std::forward<Token>(token));
+auto async_retry(retry_scope& scope, Operation&& operation,
+                 detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<retry_policy>(detail::scope_source{state_of(scope)},
+                                          std::forward<Operation>(operation), std::move(policy),
+                                          std::forward<Token>(token));
 }
 
 /// A nested retry, inside the attempt `outer` of another retry. It has no more time than that attempt. It makes
 /// a single attempt unless the policy has `retry_when_nested()`, because nested retries multiply.
 template <typename Operation, typename Token = detail::default_token>
-auto async_retry(attempt const& outer, Operation&& operation, retry_policy policy, Token&& token = Token()) {
-    return async_retry(std::forward<Operation>(operation), policy.nested_in(outer), std::forward<Token>(token));
+auto async_retry(attempt const& outer, Operation&& operation,
+                 detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {
+    return detail::initiate<retry_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
+                                          policy.nested_in(outer), std::forward<Token>(token));
 }
 
 /// Explains in a compiler error that the policy is missing or stands elsewhere.

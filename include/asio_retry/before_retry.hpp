@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/attempt/stepped_form.hpp>
+#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 
 #include <type_traits>
@@ -50,8 +51,7 @@ namespace asio_retry {
 /// Errors: an error of the step is delivered like an error of the operation, as an error code or thrown. Throws
 /// std::invalid_argument if operation or step is an empty std::function or a null pointer.
 template <typename Operation, typename Step>
-detail::stepped_operation<std::decay_t<Operation>, std::decay_t<Step>> before_retry(Operation&& operation,
-                                                                                    Step&& step) {
+detail::wrapper<detail::stepped_operation, Operation, Step> before_retry(Operation&& operation, Step&& step) {
     detail::refuse_if_empty("before_retry.operation", operation);
     detail::refuse_if_empty("before_retry.step", step);
     return {std::forward<Operation>(operation), std::forward<Step>(step)};

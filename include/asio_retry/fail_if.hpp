@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -73,6 +74,18 @@ private:
     Predicate predicate_;
 };
 
+/// What `or_error` makes of it is destroyed twice with it.
+template <typename Operation, typename Predicate>
+struct temporary_operation<judged_operation<Operation, Predicate>> : judged_operation<Operation, Predicate> {
+    using judged = judged_operation<Operation, Predicate>;
+    using judged::judged;
+    using judged::or_error;
+
+    [[nodiscard]] temporary_operation<erring_operation<judged>> or_error() && {
+        return temporary_operation<erring_operation<judged>>(static_cast<judged&&>(*this));
+    }
+};
+
 } // namespace asio_retry::detail
 
 namespace asio_retry {
@@ -97,8 +110,8 @@ namespace asio_retry {
 ///
 /// Throws std::invalid_argument if operation or predicate is an empty std::function or a null pointer.
 template <typename Operation, typename Predicate>
-detail::judged_operation<std::decay_t<Operation>, std::decay_t<Predicate>> fail_if(Operation&& operation,
-                                                                                   Predicate&& predicate) {
+detail::wrapper<detail::judged_operation, Operation, Predicate> fail_if(Operation&& operation,
+                                                                        Predicate&& predicate) {
     detail::refuse_if_empty("fail_if.operation", operation);
     detail::refuse_if_empty("fail_if.predicate", predicate);
     return {std::forward<Operation>(operation), std::forward<Predicate>(predicate)};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/inject/injected_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
@@ -61,7 +62,7 @@ namespace asio_retry {
 /// Thread safety: operations on any thread share a plan.
 template <typename Operation, typename Faults>
     requires detail::are_operation_and_plan<Operation, Faults>
-detail::injected_operation<std::decay_t<Operation>> inject(Operation&& operation, Faults&& faults) {
+detail::wrapper<detail::injected_operation, Operation> inject(Operation&& operation, Faults&& faults) {
     detail::refuse_if_empty("inject.operation", operation);
     std::shared_ptr<fault_plan> plan(std::forward<Faults>(faults));
     if (!plan)

@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/endpoint/endpoint_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
@@ -50,9 +51,9 @@ namespace asio_retry {
 ///
 /// Thread safety: operations on any thread share a set.
 template <typename Endpoint, typename Operation>
-detail::endpoint_operation<Endpoint, std::decay_t<Operation>>
+detail::wrapper<detail::endpoint_operation, Endpoint&, Operation>
 on_endpoint(std::shared_ptr<endpoint_set<Endpoint>> const& endpoints, Operation&& operation) {
-    using bound = detail::operation_form<detail::bound_operation<std::decay_t<Operation>, Endpoint>>;
+    using bound = detail::operation_form<detail::bound_operation<detail::kept<Operation>, Endpoint>>;
     constexpr bool takes_endpoint = bound::shape != detail::call_shape::none;
     static_assert(
         takes_endpoint,

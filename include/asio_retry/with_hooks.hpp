@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/operation_hooks.hpp>
+#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_event.hpp>
@@ -63,7 +64,7 @@ namespace asio_retry {
 /// is still called. An exception of `on_end` does not change the outcome; it is in the report
 /// (`retry_report::hook_exceptions`).
 template <typename Operation, typename OnRetry, typename OnEnd = std::nullptr_t>
-detail::hooked_operation<std::decay_t<Operation>, std::decay_t<OnRetry>, std::decay_t<OnEnd>>
+detail::wrapper<detail::hooked_operation, Operation, OnRetry, OnEnd>
 with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) {
     static_assert(
         detail::is_hook_of_retry<std::decay_t<OnRetry>>,

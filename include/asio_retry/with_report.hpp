@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/report_recorder.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -41,7 +42,8 @@ namespace asio_retry {
 ///
 /// Thread safety: it is written where the operation runs, without a lock.
 template <typename Operation>
-detail::reported_operation<std::decay_t<Operation>> with_report(Operation&& operation, retry_report& report) {
+detail::wrapper<detail::reported_operation, Operation> with_report(Operation&& operation,
+                                                                   retry_report& report) {
     detail::refuse_if_empty("with_report.operation", operation);
     return {std::forward<Operation>(operation), report};
 }

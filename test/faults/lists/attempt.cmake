@@ -20,9 +20,6 @@ fault(rejected_value_hides_why_the_operation_ended src/policy/retry_machine.cpp
 fault(exception_carries_a_value_that_there_was_not include/asio_retry/detail/attempt/completion.hpp
     [[!action.thrown && !is_failure(result)]] [[!action.thrown]])
 
-fault(hooks_forget_who_was_told_before include/asio_retry/retry_machine.hpp
-    [[observer.next = std::exchange(observer_, &observer);]] [[observer_ = &observer;]])
-
 fault(hooks_of_the_operation_come_first src/policy/machine_story.cpp
     [[    if (own)
         call([&] { own(event); });
@@ -31,3 +28,6 @@ fault(hooks_of_the_operation_come_first src/policy/machine_story.cpp
         call([&] { one->call_on_end(event); });
     if (own)
         call([&] { own(event); });]])
+
+fault(wrapper_forgets_that_its_lambda_had_no_name include/asio_retry/detail/attempt/temporary_operation.hpp
+    [[(is_temporary<Given> || ...)>::type]] [[(is_temporary<Given> && ...)>::type]])

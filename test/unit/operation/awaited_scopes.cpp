@@ -312,8 +312,8 @@ TEST_F(awaited_scope, counts_an_operation_as_long_as_there_is_anything_of_it) {
         io,
         [&]() -> asio::awaitable<void> {
             witness seen(*scope, pending_at_the_end);
-            auto operation = [&, w = std::move(seen)]() -> asio::awaitable<void> { return attempt(); };
-            co_await async_retry(*scope, std::move(operation), every_100ms());
+            auto const held_by = [&](witness const&) -> asio::awaitable<void> { return attempt(); };
+            co_await async_retry(*scope, std::bind_front(held_by, std::move(seen)), every_100ms());
             EXPECT_EQ(pending_at_the_end, 1u);
             EXPECT_EQ(scope->pending(), 0u);
         },

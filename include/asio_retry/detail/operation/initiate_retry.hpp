@@ -247,15 +247,15 @@ inline constexpr bool awaits_directly = [] {
         return false;
 }();
 
-template <typename Source, typename Operation, typename Policy, typename Token>
-auto initiate(Source const& source, Operation&& operation, Policy policy, Token&& token) {
+template <typename Policy, typename Source, typename Operation, typename Token>
+auto initiate(Source const& source, Operation&& operation, std::type_identity_t<Policy> policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
     form::assert_usable();
     if constexpr (!form::is_usable) {
         return;
     } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
-        return initiate(source, std::forward<Operation>(operation), std::move(policy),
-                        decltype(default_token_of<form, typename Source::executor_type>())());
+        return initiate<Policy>(source, std::forward<Operation>(operation), std::move(policy),
+                                decltype(default_token_of<form, typename Source::executor_type>())());
     } else {
         using signature = typename form::signature;
         operation_kind<Policy>::template assert_usable<form>();

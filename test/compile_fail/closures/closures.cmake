@@ -1,0 +1,41 @@
+# Looks for the warning of temporary lambdas in PROGRAM, with OPTIONS. If WARNS, the compiler gives it at each line that
+# ends with "// warns" and at no other; if not, nowhere. It gives no other warning.
+cmake_minimum_required(VERSION 3.25)
+set(ENV{LC_ALL} C)
+execute_process(COMMAND ${COMPILER} @${FLAGS} -fsyntax-only -fdiagnostics-color=never ${OPTIONS} ${PROGRAM}
+    ERROR_VARIABLE said RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${PROGRAM} does not compile:\n${said}")
+endif()
+
+set(expected)
+if(WARNS)
+    set(number 0)
+    file(READ ${PROGRAM} text)
+    string(REGEX REPLACE "[][;]" "_" text "${text}") # which divide lists
+    string(REPLACE "\n" ";" lines "${text}")
+    foreach(line IN LISTS lines)
+        math(EXPR number "${number} + 1")
+        if(line MATCHES "// warns$")
+            list(APPEND expected ${number})
+        endif()
+    endforeach()
+    list(LENGTH expected count)
+    if(count LESS 30)
+        message(FATAL_ERROR "only ${count} lines of ${PROGRAM} end with \"// warns\"")
+    endif()
+endif()
+
+string(REGEX REPLACE "[][;]" "_" lines "${said}")
+string(REGEX MATCHALL "[^\n]* warning: [^\n]*" warnings "${lines}")
+set(found)
+foreach(warning IN LISTS warnings)
+    if(NOT warning MATCHES "/closures\\.cpp:([0-9]+):.*name the lambda first, as in auto operation = ")
+        message(FATAL_ERROR "another warning:\n${said}")
+    endif()
+    list(APPEND found ${CMAKE_MATCH_1})
+endforeach()
+list(SORT found COMPARE NATURAL) # a template is compiled after what stands behind it
+if(NOT "${found}" STREQUAL "${expected}")
+    message(FATAL_ERROR "expected at the lines ${expected}, found at ${found}:\n${said}")
+endif()
