@@ -12,7 +12,13 @@ namespace asio_retry {
 namespace {
 
 constexpr std::size_t most_beginnings = 16; // that can be taken back
-constexpr int most_forgotten = 64;          // runs of slots that have passed, in one call
+
+// The tickets of attempts that do not begin at once.
+constexpr std::uint64_t began_late = 1;   // out of its slot
+constexpr std::uint64_t late_promise = 2; // for a time out of its slot
+constexpr std::uint64_t in_slot = 3;      // and the shift when its time was promised
+
+constexpr int most_forgotten = 64; // runs of slots that have passed, in one call
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -38,15 +44,64 @@ rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t b
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
-    std::optional<time_point> const free = take_free(now);
-    time_point const begins = std::max(now, free ? *free : saturating_add(arrival_, -tolerance_));
+    arrival_ = std::max(arrival_, saturating_add(late_arrival_, -shift_));
+    time_point const asked = saturating_add(now, -shift_);
+    std::optional<time_point> const free = take_free(asked);
+    time_point const begins = std::max(asked, free ? *free : saturating_add(arrival_, -tolerance_));
     if (!free)
         arrival_ = saturating_add(std::max(begins, arrival_), interval_);
-    if (begins == now)
-        note_beginning(now, free ? *free : last_slot());
-    admission answer{begins, error::rate_limited};
-    answer.reserved = begins > now;
-    return answer;
+    if (begins != asked)
+        return answer(saturating_add(begins, shift_), ticket_of_slot(), now);
+    time_point const slot = free ? *free : last_slot();
+    last_begun_ = std::max(last_begun_, slot);
+    note_beginning(now, slot);
+    return now;
+}
+
+admission rate_limit::admit_again(admission const& before, std::uint64_t, time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    bool const has_slot = before.ticket >= in_slot || (before.ticket == 0 && before.reserved);
+    time_point const slot = slot_of(before.until, before.ticket);
+    time_point const promised = has_slot ? saturating_add(slot, shift_) : before.until;
+    if (promised > now)
+        return answer(promised, has_slot ? ticket_of_slot() : before.ticket, now);
+    bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
+    if (is_free && elapsed_between(promised, now) < interval_) {
+        if (has_slot)
+            last_begun_ = std::max(last_begun_, slot);
+        return answer(promised, has_slot ? ticket_of_slot() : before.ticket, now);
+    }
+    time_point const next = next_late();
+    if (next > now && has_slot && slot > last_begun_) { // all that follow have to wait as long
+        shift_ += elapsed_between(promised, next);
+        return answer(next, ticket_of_slot(), now);
+    }
+    late_arrival_ = saturating_add(std::max(saturating_add(next, tolerance_), now), interval_);
+    late_at_ = next > now ? (time_point::min)() : now;
+    return next > now ? answer(next, late_promise, now) : answer(now, began_late, now);
+}
+
+/// When the next attempt may begin that begins late.
+time_point rate_limit::next_late() const noexcept {
+    time_point const after_last = saturating_add(saturating_add(last_begun_, shift_), interval_);
+    return std::max(after_last, saturating_add(late_arrival_, -tolerance_));
+}
+
+admission rate_limit::answer(time_point when, std::uint64_t ticket, time_point now) noexcept {
+    admission result(when, error::rate_limited);
+    result.reserved = when > now;
+    result.ticket = ticket;
+    return result;
+}
+
+std::uint64_t rate_limit::ticket_of_slot() const noexcept {
+    return in_slot + static_cast<std::uint64_t>(shift_.count());
+}
+
+/// Of an attempt that was promised that time. Without a ticket it is promised by the present shift.
+time_point rate_limit::slot_of(time_point promised, std::uint64_t ticket) const noexcept {
+    duration const shift = ticket < in_slot ? shift_ : duration(static_cast<duration::rep>(ticket - in_slot));
+    return saturating_add(promised, -shift);
 }
 
 /// The slot of the last attempt, if it did not follow an idle time.
@@ -83,7 +138,8 @@ std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
 /// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
 /// slot that has passed is of no use, unless all that follow are given back: the last run of them is kept.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
-    time_point const earliest = saturating_add(now, -tolerance_);
+    time_point const earliest =
+        saturating_add(std::max(now, saturating_add(late_arrival_, -shift_)), -tolerance_);
     auto useful = free_.lower_bound(earliest);
     if (useful != free_.begin() && std::prev(useful)->second >= earliest)
         --useful;
@@ -134,18 +190,34 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
     if (!end.is_unbegun)
         return;
     std::lock_guard const lock(mutex_);
-    if (auto const slot = take_beginning(end.now))
-        give_back(*slot);
+    if (end.ticket == began_late || end.ticket == late_promise)
+        return give_back_late(end);
+    time_point const slot = slot_of(end.now, end.ticket);
+    if (end.ticket >= in_slot)
+        give_back(slot);
+    else if (auto const begun = take_beginning(end.now))
+        give_back(*begun);
     else if (begun_.empty() || end.now > begun_.back().at) // it was reserved
-        if (elapsed_between(end.now, last_slot()) % interval_ == duration::zero())
-            give_back(end.now);
+        if (elapsed_between(slot, last_slot()) % interval_ == duration::zero())
+            give_back(slot);
 }
 
 void rate_limit::give_back(time_point slot) noexcept {
+    if (slot == last_begun_)
+        last_begun_ = saturating_add(last_begun_, -interval_);
     if (slot == last_slot())
         free_last();
     else if (slot < last_slot())
         add_free(slot);
+}
+
+/// Only the last of them can leave its time to the next one.
+void rate_limit::give_back_late(attempt_end const& end) noexcept {
+    bool const is_last = end.ticket == began_late
+                             ? end.now == late_at_
+                             : saturating_add(end.now, tolerance_) == saturating_add(late_arrival_, -interval_);
+    if (is_last)
+        late_arrival_ = saturating_add(late_arrival_, -interval_);
 }
 
 /// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.

@@ -21,6 +21,10 @@ namespace asio_retry {
 /// is per / n, and TAT the theoretical arrival time. Source: the generic cell rate algorithm, ITU-T I.371,
 /// annex A.
 ///
+/// An operation may be late for its time, because the program or the machine stood still, or because another
+/// gate made it wait. If it is late by T or more, it begins as if it asked now, before those with later times.
+/// So after a stop `burst` operations begin at once, and then one in each T. All later times move.
+///
 /// In `all_gates` put it behind a `concurrency_limit`: a time is kept only if nothing waits after it.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::rate_limited.
@@ -34,6 +38,7 @@ public:
 
     std::string_view name() const noexcept override { return "rate_limit"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
+    admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
@@ -44,10 +49,15 @@ private:
         time_point last;
     };
 
+    static admission answer(time_point when, std::uint64_t ticket, time_point now) noexcept;
+    std::uint64_t ticket_of_slot() const noexcept;
+    time_point slot_of(time_point promised, std::uint64_t ticket) const noexcept;
+    time_point next_late() const noexcept;
     time_point last_slot() const noexcept;
     void note_beginning(time_point now, time_point slot) noexcept;
     std::optional<time_point> take_beginning(time_point at) noexcept;
     void give_back(time_point slot) noexcept;
+    void give_back_late(attempt_end const& end) noexcept;
     std::optional<time_point> take_free(time_point now) noexcept;
     void add_free(time_point slot) noexcept;
     void add_run(time_point first, time_point last) noexcept;
@@ -57,11 +67,16 @@ private:
     duration const tolerance_; // (burst - 1) T
 
     // Each attempt has a slot: a slot is T after the one before, and an attempt begins in its slot or up to the
-    // tolerance later. The next slot is that of TAT less the tolerance.
+    // tolerance later. The next slot is that of TAT less the tolerance. When attempts were late, all times that
+    // are still promised are later than their slots by the shift.
     std::mutex mutex_;
     time_point arrival_ = (time_point::min)(); // TAT
     std::vector<beginning> begun_;             // the latest ones, in the order of their times
-    std::map<time_point, time_point> free_;    // runs of slots that were given back
+    duration shift_{};
+    time_point last_begun_ = (time_point::min)();   // the last slot of an attempt that began in its slot
+    time_point late_arrival_ = (time_point::min)(); // TAT after those that began out of their slots, or will
+    time_point late_at_ = (time_point::min)();      // when the last of them began, unless another will
+    std::map<time_point, time_point> free_;         // runs of slots that were given back
 };
 
 } // namespace asio_retry

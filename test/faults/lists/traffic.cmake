@@ -13,9 +13,6 @@ fault(retry_budget_grants_less_than_one src/traffic/retry_budget.cpp
 fault(retry_budget_saves_up_its_floor src/traffic/retry_budget.cpp
     [[saturating_add(now, extra_interval_).time_since_epoch().count();]] [[saturating_add(time_point(duration(next_extra_.load())), extra_interval_).time_since_epoch().count();]])
 
-fault(retry_budget_earns_by_retries_too src/traffic/retry_budget.cpp
-    [[? end.number == 1 &&]] [[?]])
-
 # --- the other budgets
 
 fault(token_budget_owes src/traffic/token_budget.cpp
@@ -33,9 +30,6 @@ fault(fleet_budget_begins_without_a_token src/traffic/fleet_budget.cpp
     [[    if (held_ == 0) {
         missed_ = true;]] [[    if (held_ == 0 && reserved_ == 0) {
         missed_ = true;]])
-
-fault(fleet_budget_asks_twice_at_once src/traffic/fleet_budget.cpp
-    [[needed == 0 || under_way_ ||]] [[needed == 0 ||]])
 
 fault(fleet_budget_believes_any_answer src/traffic/fleet_budget.cpp
     [[held_ += std::min(tokens, under_way_->wanted);]] [[held_ += tokens;]])
@@ -154,6 +148,12 @@ fault(rate_limit_gives_out_times_that_have_passed src/traffic/rate_limit.cpp
 
 fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cpp
     [[if (its->first == slot)]] [[if (true)]])
+
+fault(rate_limit_lets_all_begin_that_are_late src/traffic/rate_limit.cpp
+    [[if (is_free && elapsed_between(promised, now) < interval_)]] [[if (is_free)]])
+
+fault(rate_limit_moves_no_later_times src/traffic/rate_limit.cpp
+    [[if (next > now && has_slot && slot > last_begun_)]] [[if (false)]])
 
 # --- queues
 
