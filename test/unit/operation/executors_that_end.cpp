@@ -26,6 +26,7 @@
 
 namespace asio_retry::test {
 namespace {
+namespace ending_executors {
 
 using namespace std::chrono_literals;
 using tcp = asio::ip::tcp;
@@ -274,5 +275,6 @@ INSTANTIATE_TEST_SUITE_P(all, executors_that_end, testing::ValuesIn(combinations
     return std::get<0>(tested.param).first + "_on_" + std::get<1>(tested.param).name;
 });
 
+} // namespace ending_executors
 } // namespace
 } // namespace asio_retry::test

@@ -50,7 +50,7 @@ private:
     std::optional<std::uint32_t>* queued_;
 };
 
-retry_policy waiting_at(std::shared_ptr<limit_of_one> limit) {
+retry_policy queueing_at(std::shared_ptr<limit_of_one> limit) {
     return retry_policy().max_attempts(1).gate(std::move(limit));
 }
 
@@ -60,7 +60,7 @@ void expect_left_first(Begin begin) {
     std::optional<std::uint32_t> queued;
     {
         asio::io_context io;
-        begin(io, waiting_at(limit), watching_handler(limit, queued));
+        begin(io, queueing_at(limit), watching_handler(limit, queued));
         io.poll();
         EXPECT_EQ(limit->queued(), 1u);
     }

@@ -27,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Operations that wait at a gate, woken in the order of their times while the program does not stand still.
-class crowd {
+class late_crowd {
 public:
     struct member {
         member(retry_policy const& policy, std::size_t its_number, time_point begins)
@@ -109,15 +109,15 @@ private:
     }
 };
 
-retry_policy waiting_at(std::shared_ptr<retry_gate> gate) {
+retry_policy waiting_policy(std::shared_ptr<retry_gate> gate) {
     return endless_every_100ms().max_attempts(1).gate(std::move(gate)).wait_when_refused();
 }
 
 TEST(late_attempts, decision_77_after_a_stop_a_burst_begins_and_then_one_at_a_time) {
     for (std::uint32_t const burst : {1u, 3u})
         for (duration const length : {duration(1s), duration(17h)}) {
-            crowd people;
-            people.start(waiting_at(std::make_shared<rate_limit>(100, 1s, burst)), 300);
+            late_crowd people;
+            people.start(waiting_policy(std::make_shared<rate_limit>(100, 1s, burst)), 300);
             people.run(995ms);
             people.stand_still(length);
             time_point const woken = people.now;
@@ -127,14 +127,14 @@ TEST(late_attempts, decision_77_after_a_stop_a_burst_begins_and_then_one_at_a_ti
             std::vector<duration> gaps = people.gaps_since(woken);
             gaps.erase(gaps.begin(), gaps.begin() + burst - 1);
             EXPECT_THAT(gaps, testing::Each(10ms));
-            EXPECT_TRUE(std::ranges::is_sorted(people.begun, {}, &crowd::beginning::number))
+            EXPECT_TRUE(std::ranges::is_sorted(people.begun, {}, &late_crowd::beginning::number))
                 << "in their order";
         }
 }
 
 TEST(late_attempts, decision_77_whoever_asks_after_a_stop_comes_after_those_that_wait) {
-    crowd people;
-    retry_policy const policy = waiting_at(std::make_shared<rate_limit>(10, 1s));
+    late_crowd people;
+    retry_policy const policy = waiting_policy(std::make_shared<rate_limit>(10, 1s));
     people.start(policy, 20);
     people.run(450ms);
     people.stand_still(1s);
@@ -143,21 +143,21 @@ TEST(late_attempts, decision_77_whoever_asks_after_a_stop_comes_after_those_that
     people.stand_still(500ms);
     people.run(5s);
     EXPECT_EQ(people.begun.size(), 25u);
-    EXPECT_TRUE(std::ranges::is_sorted(people.begun, {}, &crowd::beginning::number));
+    EXPECT_TRUE(std::ranges::is_sorted(people.begun, {}, &late_crowd::beginning::number));
 }
 
 TEST(late_attempts, decision_77_a_little_late_costs_nobody_anything) {
     auto const limit = std::make_shared<rate_limit>(10, 1s);
     std::deque<machine_script> all;
     for (int i = 0; i != 10; ++i)
-        all.emplace_back(waiting_at(limit), noon).start();
+        all.emplace_back(waiting_policy(limit), noon).start();
     for (int i = 1; i != 10; ++i)
         EXPECT_THAT(all.at(static_cast<std::size_t>(i)).wake(i * 100ms + (i % 2) * 60ms), is_attempt()) << i;
     EXPECT_EQ(limit->admit(1, noon + 950ms).until, noon + 1s);
 }
 
-/// Whether attempts that begin at these times conform, by the definition.
-bool conform(std::vector<crowd::beginning> const& begun, std::uint32_t burst, duration interval) {
+/// Whether attempts that begin at these times keep_the_rate, by the definition.
+bool keep_the_rate(std::vector<late_crowd::beginning> const& begun, std::uint32_t burst, duration interval) {
     time_point arrival = begun.front().at; // the theoretical one
     for (auto const& one : begun) {
         if (one.at < arrival - (burst - 1) * interval)
@@ -173,9 +173,9 @@ TEST(late_attempts, decision_77_no_stop_makes_a_rate_be_exceeded) {
     for (int round = 0; round != 100; ++round) {
         auto const burst = static_cast<std::uint32_t>(1 + random.up_to(3));
         auto const limit = std::make_shared<rate_limit>(50, 1s, burst);
-        crowd people;
+        late_crowd people;
         for (int step = 0; step != 60; ++step) {
-            people.start(waiting_at(limit), static_cast<int>(random.up_to(5)));
+            people.start(waiting_policy(limit), static_cast<int>(random.up_to(5)));
             if (random.up_to(9) == 0)
                 people.stand_still(std::chrono::milliseconds(random.up_to(400)));
             else
@@ -187,30 +187,31 @@ TEST(late_attempts, decision_77_no_stop_makes_a_rate_be_exceeded) {
             }
         }
         people.run(6s);
-        ASSERT_TRUE(std::ranges::none_of(people.all, &crowd::member::waits));
-        ASSERT_TRUE(conform(people.begun, burst + 1, 20ms)) << "burst " << burst << ", round " << round;
+        ASSERT_TRUE(std::ranges::none_of(people.all, &late_crowd::member::waits));
+        ASSERT_TRUE(keep_the_rate(people.begun, burst + 1, 20ms)) << "burst " << burst << ", round " << round;
     }
 }
 
 // A tenant's times come before the server's, and other tenants use up the server's rate.
 TEST(late_attempts, decision_77_one_that_is_late_because_of_another_gate_goes_before_later_times) {
     for (bool const server_first : {false, true}) {
-        auto const tenant = std::make_shared<rate_limit>(10, 1s), server = std::make_shared<rate_limit>(100, 1s);
-        crowd people;
-        people.start(waiting_at(server), 100);
+        auto const tenant = std::make_shared<rate_limit>(10, 1s),
+                   server = std::make_shared<rate_limit>(100, 1s);
+        late_crowd people;
+        people.start(waiting_policy(server), 100);
         retry_policy const both =
-            waiting_at(server_first ? all_gates({server, tenant}) : all_gates({tenant, server}));
+            waiting_policy(server_first ? all_gates({server, tenant}) : all_gates({tenant, server}));
         people.start(both, 20);
         for (int i = 0; i != 300; ++i) {
-            people.start(waiting_at(server));
+            people.start(waiting_policy(server));
             people.run(10ms);
         }
-        auto const is_tenants = [](crowd::beginning const& one) {
+        auto const is_tenants = [](late_crowd::beginning const& one) {
             return one.number >= 100 && one.number < 120;
         };
         EXPECT_GE(std::ranges::count_if(people.begun, is_tenants), 17) << "in 3 s, of which it waits for one";
         EXPECT_LE(std::ranges::count_if(people.begun, is_tenants), 21);
-        EXPECT_TRUE(conform(people.begun, 2, 10ms));
+        EXPECT_TRUE(keep_the_rate(people.begun, 2, 10ms));
     }
 }
 
@@ -218,8 +219,8 @@ TEST(late_attempts, decision_77_late_ones_that_another_gate_refuses_leave_their_
     for (std::uint32_t const burst : {1u, 3u}) {
         auto const limit = std::make_shared<rate_limit>(10, 1s, burst);
         auto const breaker = std::make_shared<circuit_breaker>();
-        retry_policy const policy = waiting_at(all_gates({limit, breaker}));
-        crowd people;
+        retry_policy const policy = waiting_policy(all_gates({limit, breaker}));
+        late_crowd people;
         people.start(policy, 50);
         breaker->isolate();
         people.stand_still(1h);
@@ -245,7 +246,7 @@ TEST(late_attempts, decision_77_breakers_and_cooldowns_are_asked_when_the_time_h
         breaker->on_end(failed);
         std::deque<machine_script> all;
         for (int i = 0; i != 50; ++i)
-            all.emplace_back(waiting_at(breaker), noon).start();
+            all.emplace_back(waiting_policy(breaker), noon).start();
         int begun = 0;
         for (auto& one : all)
             begun += one.wake(length).what == retry_action::kind::attempt;
@@ -254,7 +255,7 @@ TEST(late_attempts, decision_77_breakers_and_cooldowns_are_asked_when_the_time_h
         auto const pause = std::make_shared<cooldown>();
         failed.said = pushback::after(500ms);
         pause->on_end(failed);
-        machine_script early(waiting_at(pause), noon), late(waiting_at(pause), noon);
+        machine_script early(waiting_policy(pause), noon), late(waiting_policy(pause), noon);
         EXPECT_THAT(early.start(), is_wait(600ms));
         EXPECT_THAT(late.start().what, retry_action::kind::wait);
         EXPECT_THAT(early.wake(length), is_attempt());

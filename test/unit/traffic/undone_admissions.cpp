@@ -36,11 +36,11 @@ struct three_at_a_time {
     void update(duration, std::uint32_t, bool) noexcept {}
 };
 
-using limit_type = concurrency_limit<three_at_a_time>;
+using limit_of_three = concurrency_limit<three_at_a_time>;
 using gate_pointer = std::shared_ptr<retry_gate>;
 
 gate_pointer queue_of_two() {
-    return std::make_shared<limit_type>(three_at_a_time(), queue_options{.greatest = 2});
+    return std::make_shared<limit_of_three>(three_at_a_time(), queue_options{.greatest = 2});
 }
 
 gate_pointer fragile_breaker() {
