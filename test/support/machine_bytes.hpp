@@ -180,14 +180,20 @@ private:
         return kind < plain_jitters ? plain_jitter(kind) : proportional_jitter(choices_.byte() / 255.0);
     }
 
-    /// A built-in jitter, or nonsense, which has to be held in [0, cap]; in both cases what it draws is noted.
+    /// A built-in jitter, whose draw is noted, or nonsense. A negative draw ends the operation, and one beyond
+    /// the cap is held there.
     jitter read_jitter() {
         if (choices_.one_of(4) == 3)
             return [this](backoff_step step, random&) {
                 check_step(step);
                 misbehave(error::jitter_threw);
                 duration const nonsense = choices_.signed_length();
-                call_.drawn = std::clamp(nonsense, duration::zero(), step.cap);
+                if (nonsense < duration::zero()) {
+                    call_.threw = true;
+                    call_.ended_by = error::jitter_threw;
+                } else {
+                    call_.drawn = std::min(nonsense, step.cap);
+                }
                 return nonsense;
             };
         return [this, built_in = read_built_in_jitter()](backoff_step step, random& source) {
