@@ -1,6 +1,6 @@
 #pragma once
 
-#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
@@ -22,10 +22,9 @@ struct sway {
 
 /// Does as another executor does until it is swayed: then it destroys a function, throws or runs the function,
 /// all inside `execute`, whatever `blocking` it was asked for.
-template <typename Inner>
 class swayed_executor {
 public:
-    swayed_executor(Inner inner, sway& state) noexcept
+    swayed_executor(boost::asio::any_io_executor inner, sway& state) noexcept
         : inner_(std::move(inner))
         , state_(&state) {}
 
@@ -46,32 +45,24 @@ public:
         }
     }
     template <typename Property>
-        requires boost::asio::can_require_v<Inner const&, Property>
-    auto require(Property const& p) const {
-        return rewrapped(boost::asio::require(inner_, p));
+        requires boost::asio::can_require_v<boost::asio::any_io_executor, Property>
+    swayed_executor require(Property const& p) const {
+        return {boost::asio::require(inner_, p), *state_};
     }
     template <typename Property>
-        requires boost::asio::can_prefer_v<Inner const&, Property>
-    auto prefer(Property const& p) const {
-        return rewrapped(boost::asio::prefer(inner_, p));
+        requires boost::asio::can_prefer_v<boost::asio::any_io_executor, Property>
+    swayed_executor prefer(Property const& p) const {
+        return {boost::asio::prefer(inner_, p), *state_};
     }
     template <typename Property>
-        requires boost::asio::can_query_v<Inner const&, Property>
+        requires boost::asio::can_query_v<boost::asio::any_io_executor, Property>
     decltype(auto) query(Property const& p) const noexcept {
         return boost::asio::query(inner_, p);
     }
-    friend bool operator==(swayed_executor const& a, swayed_executor const& b) noexcept {
-        return a.inner_ == b.inner_;
-    }
-    friend bool operator!=(swayed_executor const& a, swayed_executor const& b) noexcept { return !(a == b); }
+    bool operator==(swayed_executor const& other) const noexcept = default;
 
 private:
-    template <typename Other>
-    swayed_executor<Other> rewrapped(Other other) const noexcept {
-        return {std::move(other), *state_};
-    }
-
-    Inner inner_;
+    boost::asio::any_io_executor inner_;
     sway* state_;
 };
 
