@@ -227,7 +227,7 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
                 error_ = answer.refusal ? answer.refusal : detail::attempt_refused_error();
             return;
         }
-        admitted_ticket_ = answer.ticket;
+        at(number).ticket = answer.ticket;
     }
     is_ready_ = true;
     admitted_at_ = now;
@@ -258,12 +258,14 @@ admission hedge_machine::ask_chooser(time_point now, std::string_view& refuser) 
     return answer;
 }
 
-void hedge_machine::tell_gates(attempt_end end) noexcept {
+void hedge_machine::tell_gates(attempt_end const& end) noexcept {
     if (auto const& gate = common().gate)
         gate->on_end(end);
-    end.ticket = 0;
-    if (chooser_)
-        chooser_->on_attempt_end(end);
+    if (!chooser_)
+        return;
+    attempt_end its = end;
+    its.ticket = 0;
+    chooser_->on_attempt_end(its);
 }
 
 /// The hook threw after that failure; otherwise after the last failure, if there was one.
@@ -281,9 +283,7 @@ hedge_action hedge_machine::launch(time_point now) {
     is_ready_ = false;
     has_lease_ = false; // spent
     hedged_attempt& one = at(++begun_);
-    one = hedged_attempt();
     one.began = admitted_at_;
-    one.ticket = admitted_ticket_;
     one.is_running = true;
     ++running_;
     if (begun_ < settings.max_attempts()) {
@@ -303,7 +303,7 @@ void hedge_machine::drop_ready() noexcept {
     if (!std::exchange(is_ready_, false))
         return;
     admission given = admitted_at_;
-    given.ticket = admitted_ticket_;
+    given.ticket = at(begun_ + 1u).ticket;
     tell_gates(detail::unbegun(begun_ + 1u, given));
     if (is_observed() && story_->announces(begun_ + 1u))
         observe_attempt_end(begun_ + 1u, failure_kind::none, nullptr, true, pushback(), {});

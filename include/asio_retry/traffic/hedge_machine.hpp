@@ -49,7 +49,7 @@ struct hedge_action {
 /// The record of one attempt in a hedge_machine.
 struct hedged_attempt {
     time_point began{};                               ///< when it began
-    std::uint64_t ticket = 0;                         ///< of its admission
+    std::uint64_t ticket = 0;                         ///< of its admission, before it begins too
     pushback heeded;                                  ///< what its server said
     detail::shared_value<detail::nested_marks> marks; ///< marks of a retry nested in it; null if there is none
     bool is_running = false;                          ///< whether it has not ended
@@ -224,7 +224,7 @@ private:
     void end_by_hook(verdict const* after) noexcept;
     admission ask_chooser(time_point now, std::string_view& refuser) noexcept;
     void drop_ready() noexcept;
-    void tell_gates(attempt_end end) noexcept;
+    void tell_gates(attempt_end const& end) noexcept;
     void tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                   verdict const* failure, time_point now) noexcept;
     hedge_action launch(time_point now);
@@ -268,9 +268,8 @@ private:
     time_point started_{};
     time_point next_at_ = (time_point::max)(); // when another attempt may begin
     time_point not_before_ = (time_point::min)();
-    time_point admitted_at_{};          // of the attempt that is ready or began last
-    std::uint64_t admitted_ticket_ = 0; // of its admission by the policy's gate
-    error_code error_; // to deliver; before that the last failure, or the refusal of the first attempt
+    time_point admitted_at_{}; // of the attempt that is ready or began last
+    error_code error_;         // to deliver; before that the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;

@@ -35,7 +35,8 @@ ceiling(cancel_callback 1105)
 # first_try_callback with what operations share.
 # 1234 and 1670 before an operation could have a gate of its own, which chooses an endpoint.
 # 1278 and 1713 before a gate could answer that the operation may wait.
-ceiling(first_try_budget 1320)
+# 1320 before an admission could have a ticket, by which a breaker knows its probes.
+ceiling(first_try_budget 1330)
 ceiling(first_try_breaker 1760)
 # That gate too; the choice must not depend on how many endpoints there are.
 ceiling(first_try_endpoints_3 3230)

@@ -40,12 +40,12 @@ template <typename Wrapper>
 struct operation_form<temporary_operation<Wrapper>> : operation_form<Wrapper> {};
 
 template <typename Operation>
-struct without_mark {
+struct unmarked {
     using type = Operation;
     static constexpr bool has_mark = false;
 };
 template <typename Wrapper>
-struct without_mark<temporary_operation<Wrapper>> {
+struct unmarked<temporary_operation<Wrapper>> {
     using type = Wrapper;
     static constexpr bool has_mark = true;
 };
@@ -57,12 +57,12 @@ inline constexpr bool is_temporary = [] {
                   std::is_trivially_destructible_v<Given>)
         return false;
     else
-        return without_mark<Given>::has_mark || std::is_aggregate_v<Given> || is_closure<Given>();
+        return unmarked<Given>::has_mark || std::is_aggregate_v<Given> || is_closure<Given>();
 }();
 
 /// What is kept of a callable that was given as `Given&&`.
 template <typename Given>
-using kept = typename without_mark<std::decay_t<Given>>::type;
+using kept = typename unmarked<std::decay_t<Given>>::type;
 
 template <typename Wrapper, bool>
 struct marked {
