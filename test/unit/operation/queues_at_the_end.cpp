@@ -9,8 +9,9 @@
 #include <boost/asio.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace asio_retry::test {
@@ -27,18 +28,25 @@ std::shared_ptr<limit_of_one> a_full_limit() {
     return limit;
 }
 
-/// A handler whose destruction tells how many operations wait then.
+/// How many operations waited when parts of an operation were destroyed.
+struct end_of_context {
+    bool has_begun = false;
+    std::uint32_t most_queued = 0;
+    int destroyed = 0;
+};
+
+/// A handler that looks at the queue whenever one of its copies is destroyed, those that were moved from too.
 class watching_handler {
 public:
-    watching_handler(std::shared_ptr<limit_of_one> limit, std::optional<std::uint32_t>& queued)
+    watching_handler(std::shared_ptr<limit_of_one> limit, end_of_context& end)
         : limit_(std::move(limit))
-        , queued_(&queued) {}
-    watching_handler(watching_handler&& other) noexcept
-        : limit_(std::move(other.limit_))
-        , queued_(other.queued_) {}
+        , end_(&end) {}
+    watching_handler(watching_handler const&) = default;
     ~watching_handler() {
-        if (limit_)
-            *queued_ = limit_->queued();
+        if (!end_->has_begun)
+            return;
+        ++end_->destroyed;
+        end_->most_queued = std::max(end_->most_queued, limit_->queued());
     }
     template <typename... Args>
     void operator()(Args const&...) {
@@ -47,7 +55,7 @@ public:
 
 private:
     std::shared_ptr<limit_of_one> limit_;
-    std::optional<std::uint32_t>* queued_;
+    end_of_context* end_;
 };
 
 retry_policy queueing_at(std::shared_ptr<limit_of_one> limit) {
@@ -57,14 +65,16 @@ retry_policy queueing_at(std::shared_ptr<limit_of_one> limit) {
 template <typename Begin>
 void expect_left_first(Begin begin) {
     auto const limit = a_full_limit();
-    std::optional<std::uint32_t> queued;
+    end_of_context end;
     {
         asio::io_context io;
-        begin(io, queueing_at(limit), watching_handler(limit, queued));
+        begin(io, queueing_at(limit), watching_handler(limit, end));
         io.poll();
         EXPECT_EQ(limit->queued(), 1u);
+        end.has_begun = true;
     }
-    EXPECT_EQ(queued, 0u);
+    EXPECT_GT(end.destroyed, 0);
+    EXPECT_EQ(end.most_queued, 0u);
     EXPECT_EQ(limit->queued(), 0u);
     EXPECT_EQ(limit->in_flight(), 1u); // that of the test
 }
