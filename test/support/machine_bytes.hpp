@@ -153,7 +153,7 @@ private:
             backoff const custom([this](std::uint64_t failures) {
                 check(failures == failures_, "the backoff was told a wrong number of failures");
                 misbehave(error::backoff_threw);
-                return choices_.signed_length();
+                return checked(choices_.signed_length(), error::backoff_threw);
             });
             return choices_.flip() ? custom.cap(choices_.length()) : custom;
         }
@@ -187,13 +187,9 @@ private:
             return [this](backoff_step step, random&) {
                 check_step(step);
                 misbehave(error::jitter_threw);
-                duration const nonsense = choices_.signed_length();
-                if (nonsense < duration::zero()) {
-                    call_.threw = true;
-                    call_.ended_by = error::jitter_threw;
-                } else {
+                duration const nonsense = checked(choices_.signed_length(), error::jitter_threw);
+                if (nonsense >= duration::zero())
                     call_.drawn = std::min(nonsense, step.cap);
-                }
                 return nonsense;
             };
         return [this, built_in = read_built_in_jitter()](backoff_step step, random& source) {
@@ -201,6 +197,15 @@ private:
             call_.drawn = built_in.draw(step, source);
             return *call_.drawn;
         };
+    }
+
+    /// A negative result ends the operation as an exception does.
+    duration checked(duration result, error stage) {
+        if (result < duration::zero()) {
+            call_.threw = true;
+            call_.ended_by = stage;
+        }
+        return result;
     }
 
     void check_step(backoff_step const& step) {
