@@ -194,15 +194,15 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
         return give_back_late(end);
     time_point const slot = slot_of(end.now, end.ticket);
     if (end.ticket >= in_slot)
-        give_back(slot);
+        give_time_back(slot);
     else if (auto const begun = take_beginning(end.now))
-        give_back(*begun);
+        give_time_back(*begun);
     else if (begun_.empty() || end.now > begun_.back().at) // it was reserved
         if (elapsed_between(slot, last_slot()) % interval_ == duration::zero())
-            give_back(slot);
+            give_time_back(slot);
 }
 
-void rate_limit::give_back(time_point slot) noexcept {
+void rate_limit::give_time_back(time_point slot) noexcept {
     if (slot == last_begun_)
         last_begun_ = saturating_add(last_begun_, -interval_);
     if (slot == last_slot())

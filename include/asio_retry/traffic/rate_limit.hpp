@@ -56,7 +56,7 @@ private:
     time_point last_slot() const noexcept;
     void note_beginning(time_point now, time_point slot) noexcept;
     std::optional<time_point> take_beginning(time_point at) noexcept;
-    void give_back(time_point slot) noexcept;
+    void give_time_back(time_point slot) noexcept;
     void give_back_late(attempt_end const& end) noexcept;
     std::optional<time_point> take_free(time_point now) noexcept;
     void add_free(time_point slot) noexcept;
