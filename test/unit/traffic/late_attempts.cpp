@@ -156,6 +156,19 @@ TEST(late_attempts, decision_77_a_little_late_costs_nobody_anything) {
     EXPECT_EQ(limit->admit(1, noon + 950ms).until, noon + 1s);
 }
 
+// They are woken each millisecond.
+TEST(late_attempts, decision_77_timers_that_are_a_little_late_cost_no_rate) {
+    crowd people;
+    people.start(waiting_at(std::make_shared<rate_limit>(10'000, 1s)), 1000);
+    people.run(100ms);
+    EXPECT_EQ(people.begun.size(), 1000u);
+    people.start(waiting_at(std::make_shared<rate_limit>(10'000, 1s)), 1000);
+    people.stand_still(50ms);
+    EXPECT_EQ(people.begun.size(), 1002u);
+    people.run(101ms);
+    EXPECT_EQ(people.begun.size(), 2000u);
+}
+
 /// Whether attempts that begin at these times conform, by the definition.
 bool conform(std::vector<crowd::beginning> const& begun, std::uint32_t burst, duration interval) {
     time_point arrival = begun.front().at; // the theoretical one
@@ -195,7 +208,8 @@ TEST(late_attempts, decision_77_no_stop_makes_a_rate_be_exceeded) {
 // A tenant's times come before the server's, and other tenants use up the server's rate.
 TEST(late_attempts, decision_77_one_that_is_late_because_of_another_gate_goes_before_later_times) {
     for (bool const server_first : {false, true}) {
-        auto const tenant = std::make_shared<rate_limit>(10, 1s), server = std::make_shared<rate_limit>(100, 1s);
+        auto const tenant = std::make_shared<rate_limit>(10, 1s),
+                   server = std::make_shared<rate_limit>(100, 1s);
         crowd people;
         people.start(waiting_at(server), 100);
         retry_policy const both =
