@@ -304,6 +304,7 @@ private:
     bool hold(admission& answer, time_point asked) noexcept;
     void keep_held(admission const& answer, time_point now) noexcept;
     std::optional<retry_action> wait_held(time_point now) noexcept;
+    void keep_nothing(time_point now) noexcept;
     bool take_held(time_point now) noexcept;
     bool ask_later_gates(time_point now) noexcept;
     void leave_queue(time_point now) noexcept;

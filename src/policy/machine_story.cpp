@@ -128,7 +128,7 @@ void retry_machine::refuse(std::string_view refuser, admission const& answer, ti
 // --- attempts that may begin later
 
 /// Waits in the queue of the gate, or for the time that it has reserved. Returns false if the attempt is
-/// refused. A gate that gets no time names none.
+/// refused. A gate that gets no time names none. An operation whose limits end before keeps nothing of it.
 bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     auto const& gate = policy_.settings().gate;
     if (!chooses_ && !policy_.settings().gate_measures_time)
@@ -140,6 +140,10 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     }
     if (!answer.can_queue || !is_wakeable_ || !story())
         return false;
+    if (longest_wait(asked).first <= duration::zero()) { // it takes nobody's place in the queue
+        keep_held(answer, asked);
+        return true;
+    }
     if (story_->waiter)
         story_->waiter->renew();
     else
@@ -162,16 +166,28 @@ void retry_machine::keep_held(admission const& answer, time_point now) noexcept 
     story_->held_until = answer.until;
     if (!story_->has_failure)
         story_->last = answer.refusal ? answer.refusal : detail::attempt_refused_error();
-    if (!is_policy_observed())
-        return;
-    observation event;
-    event.what = observation::kind::held;
-    event.gate = policy_.settings().gate->name();
-    event.attempt = attempts_ + 1;
-    event.error = story_->last;
-    if (story_->is_reserved)
-        event.delay = elapsed_between(now, answer.until);
-    observe(event, now);
+    if (is_policy_observed()) {
+        observation event;
+        event.what = observation::kind::held;
+        event.gate = policy_.settings().gate->name();
+        event.attempt = attempts_ + 1;
+        event.error = story_->last;
+        if (story_->is_reserved)
+            event.delay = elapsed_between(now, answer.until);
+        observe(event, now);
+    }
+    if (!wait_held(now))
+        keep_nothing(now);
+}
+
+/// The limits of the operation end before its wait. What the gate has given goes back at once: the operation
+/// itself may end in a later turn.
+void retry_machine::keep_nothing(time_point now) noexcept {
+    leave_queue(now);
+    if (is_admitted_)
+        end_unbegun(kept());
+    story_->is_reserved = true;
+    story_->held_until = time_point::max();
 }
 
 bool retry_machine::listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept {
@@ -180,13 +196,15 @@ bool retry_machine::listen_to_gate(void (*wake)(void*) noexcept, void* who) noex
 
 /// The wait of an attempt that is held, as far as the limits of the operation allow. Nothing if it has to end.
 std::optional<retry_action> retry_machine::wait_held(time_point now) noexcept {
-    duration delay = elapsed_between(now, story_->held_until);
+    time_point const earliest = story_->is_reserved ? story_->held_until
+                                : story_->is_queued ? story_->waiter->reserved_for
+                                                    : now;
     duration const allowed = longest_wait(now).first;
-    if (story_->is_reserved ? delay > allowed : allowed <= duration::zero())
+    if (elapsed_between(now, earliest) > allowed || (!story_->is_reserved && allowed <= duration::zero()))
         return std::nullopt;
     retry_action action;
     action.what = retry_action::kind::wait;
-    action.delay = std::min(delay, allowed);
+    action.delay = std::min(elapsed_between(now, story_->held_until), allowed);
     return action;
 }
 

@@ -5,6 +5,7 @@
 #include <asio_retry/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,8 @@ constexpr std::uint64_t began_late = 1;   // out of its slot
 constexpr std::uint64_t late_promise = 2; // for a time out of its slot
 constexpr std::uint64_t in_slot = 3;      // and the shift when its time was promised
 
+constexpr duration always_late =
+    std::chrono::milliseconds(10); // timers and handlers are; by less costs nothing
 constexpr int most_forgotten = 64; // runs of slots that have passed, in one call
 
 duration interval_of(std::uint32_t n, duration per) {
@@ -66,7 +69,7 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
     if (promised > now)
         return answer(promised, has_slot ? ticket_of_slot() : before.ticket, now);
     bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
-    if (is_free && elapsed_between(promised, now) < interval_) {
+    if (is_free && elapsed_between(promised, now) < std::max(interval_, always_late)) {
         if (has_slot)
             last_begun_ = std::max(last_begun_, slot);
         return answer(promised, has_slot ? ticket_of_slot() : before.ticket, now);

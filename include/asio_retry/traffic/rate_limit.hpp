@@ -22,8 +22,8 @@ namespace asio_retry {
 /// annex A.
 ///
 /// An operation may be late for its time, because the program or the machine stood still, or because another
-/// gate made it wait. If it is late by T or more, it begins as if it asked now, before those with later times.
-/// So after a stop `burst` operations begin at once, and then one in each T. All later times move.
+/// gate made it wait. If it is late by T and by 10 ms, it begins as if it asked now, before those with later
+/// times. So after a stop `burst` operations begin at once, and then one in each T. All later times move.
 ///
 /// In `all_gates` put it behind a `concurrency_limit`: a time is kept only if nothing waits after it.
 ///

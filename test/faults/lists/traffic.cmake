@@ -92,9 +92,6 @@ fault(breaker_remembers_what_was src/traffic/circuit_breaker.cpp
 fault(breakers_that_opened_together_probe_together src/traffic/circuit_breaker.cpp
     [[share_of(number_, now) *]] [[share_of(0, now) *]])
 
-fault(breaker_stays_open_for_longer_than_it_may src/traffic/circuit_breaker.cpp
-    [[    open_until_ -= duration]] [[    open_until_ += duration]])
-
 fault(breaker_tells_nothing_of_its_first_probe src/traffic/circuit_breaker.cpp
     [[    made.from = state_;
     if (made.from == breaker_state::open)
@@ -150,7 +147,7 @@ fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cp
     [[if (its->first == slot)]] [[if (true)]])
 
 fault(rate_limit_lets_all_begin_that_are_late src/traffic/rate_limit.cpp
-    [[if (is_free && elapsed_between(promised, now) < interval_)]] [[if (is_free)]])
+    [[if (is_free && elapsed_between(promised, now) < std::max(interval_, always_late))]] [[if (is_free)]])
 
 fault(rate_limit_moves_no_later_times src/traffic/rate_limit.cpp
     [[if (next > now && has_slot && slot > last_begun_)]] [[if (false)]])
@@ -188,6 +185,11 @@ fault(waiter_enters_the_next_queue_as_if_it_were_granted src/policy/retry_gate.c
 
 fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp
     [[if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {]] [[if (!story_->is_reserved && is_early && !story_->waiter->is_decided()) {]])
+
+fault(machine_keeps_a_time_that_it_cannot_use src/policy/machine_story.cpp
+    [[    if (!wait_held(now))
+        keep_nothing(now);
+]] [[]])
 
 fault(machine_gives_a_late_time_back src/policy/machine_story.cpp
     [[is_admitted_ ? kept()]] [[is_admitted_ ? admission(now)]])

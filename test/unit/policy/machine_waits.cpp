@@ -246,6 +246,77 @@ TEST_F(machine_waits, decision_69_a_queue_and_a_rate_hold_in_both_orders) {
                 every_10ms);
 }
 
+// In one turn, before any of them has ended.
+TEST_F(machine_waits, decision_78_who_cannot_wait_for_a_time_does_not_hold_it) {
+    auto const impatient = {
+        +[](retry_policy const& p) { return p.total_timeout(50ms); },
+        +[](retry_policy const& p) { return p.deadline(noon + 50ms); },
+        +[](retry_policy const& p) { return p.max_elapsed(50ms); },
+        +[](retry_policy const& p) { return p.max_waited(50ms); },
+    };
+    for (auto const& limited : impatient)
+        for (int gates = 0; gates != 3; ++gates) {
+            auto const rate = std::make_shared<rate_limit>(10, 1s);
+            auto const other = std::make_shared<recording_gate>();
+            retry_policy const policy = waiting_at(gates == 0   ? rate
+                                                   : gates == 1 ? all_gates({rate, other})
+                                                                : all_gates({other, rate}));
+            operations.clear();
+            EXPECT_TRUE(operation(policy).machine.may_start(noon));
+            for (int i = 0; i != 200; ++i)
+                EXPECT_FALSE(operation(limited(policy)).machine.may_start(noon));
+            EXPECT_EQ(other->running, gates == 0 ? 0 : 1);
+            for (int i = 0; i != 5; ++i)
+                EXPECT_FALSE(operation(policy.total_timeout(2s)).machine.may_start(noon));
+            for (std::size_t i = 1; i != 201; ++i)
+                EXPECT_EQ(operations.at(i).start().what, retry_action::kind::complete);
+            for (int i = 1; i != 6; ++i)
+                EXPECT_THAT(operations.at(static_cast<std::size_t>(200 + i)).start(), is_wait(i * 100ms));
+            operations.clear();
+            EXPECT_TRUE(other->is_balanced());
+        }
+}
+
+TEST_F(machine_waits, decision_78_who_has_no_time_takes_no_place_in_a_queue) {
+    auto const limit = std::make_shared<concurrency_limit<one_place>>(
+        one_place(), queue_options{.greatest = 1, .longest_wait = 1h});
+    retry_policy const policy = endless_every_100ms().gate(limit);
+    auto &first = operation(policy), &low = operation(policy.priority(request_priority::low));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(low.start(), is_wait(1h));
+    auto& hasty = operation(policy.priority(request_priority::high).max_waited(0ms));
+    EXPECT_THAT(hasty.start(), is_completion(stop_reason::elapsed, error::too_many_in_flight));
+    EXPECT_EQ(limit->queued(), 1u);
+    first.machine.on_success(noon + 10ms);
+    EXPECT_THAT(low.wake(10ms), is_attempt());
+}
+
+// Before the queue stands a rate: its time would come too late.
+TEST_F(machine_waits, decision_78_who_cannot_wait_for_its_time_waits_in_no_queue) {
+    auto const limit = queue_for_one();
+    auto const rate = std::make_shared<rate_limit>(10, 1s);
+    retry_policy const policy = waiting_at(all_gates({rate, limit}));
+    EXPECT_THAT(operation(policy).start(), is_attempt());
+    EXPECT_THAT(operation(policy.total_timeout(150ms)).start(), is_wait(150ms));
+    for (int i = 0; i != 3; ++i)
+        EXPECT_FALSE(operation(policy.total_timeout(150ms)).machine.may_start(noon));
+    EXPECT_EQ(limit->queued(), 1u);
+    EXPECT_EQ(rate->admit(1, noon).until, noon + 200ms);
+}
+
+TEST_F(machine_waits, decision_78_a_time_that_moves_beyond_the_limits_is_given_back) {
+    auto const rate = std::make_shared<rate_limit>(10, 1s);
+    retry_policy const policy = waiting_at(rate);
+    auto &first = operation(policy), &second = operation(policy),
+         &third = operation(policy.total_timeout(250ms));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(100ms));
+    EXPECT_THAT(third.start(), is_wait(200ms));
+    EXPECT_THAT(second.wake(240ms), is_attempt()) << "the program stood still";
+    EXPECT_THAT(third.wake(240ms), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_EQ(rate->admit(1, noon + 240ms).until, noon + 340ms);
+}
+
 // A gate that somebody wrote is asked, too: what it had admitted ends, and is asked for anew.
 TEST_F(machine_waits, a_gate_that_knows_no_second_question_is_asked_anew) {
     auto const own = std::make_shared<recording_gate>();

@@ -156,7 +156,20 @@ TEST(late_attempts, decision_77_a_little_late_costs_nobody_anything) {
     EXPECT_EQ(limit->admit(1, noon + 950ms).until, noon + 1s);
 }
 
-/// Whether attempts that begin at these times keep_the_rate, by the definition.
+// They are woken each millisecond.
+TEST(late_attempts, decision_77_timers_that_are_a_little_late_cost_no_rate) {
+    late_crowd people;
+    people.start(waiting_policy(std::make_shared<rate_limit>(10'000, 1s)), 1000);
+    people.run(100ms);
+    EXPECT_EQ(people.begun.size(), 1000u);
+    people.start(waiting_policy(std::make_shared<rate_limit>(10'000, 1s)), 1000);
+    people.stand_still(50ms);
+    EXPECT_EQ(people.begun.size(), 1002u);
+    people.run(101ms);
+    EXPECT_EQ(people.begun.size(), 2000u);
+}
+
+/// Whether attempts that begin at these times conform, by the definition.
 bool keep_the_rate(std::vector<late_crowd::beginning> const& begun, std::uint32_t burst, duration interval) {
     time_point arrival = begun.front().at; // the theoretical one
     for (auto const& one : begun) {
