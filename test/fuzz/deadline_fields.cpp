@@ -50,7 +50,7 @@ wide unit_of(char letter) {
 }
 
 std::optional<wide> reference_grpc(std::string const& text) {
-    static std::regex const grammar("[ \t]*([0-9]{1,8})([HMSmun])[ \t]*");
+    static std::regex const grammar("([0-9]{1,8})([HMSmun])");
     std::smatch parts;
     if (!std::regex_match(text, parts, grammar))
         return std::nullopt;
