@@ -1,0 +1,417 @@
+#include "world/operations.hpp"
+
+#include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/before_retry.hpp>
+#include <asio_retry/fail_if.hpp>
+#include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/inject.hpp>
+#include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/retry.hpp>
+#include <asio_retry/retrying.hpp>
+#include <asio_retry/with_hooks.hpp>
+#include <asio_retry/with_report.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/consign.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace asio_retry::world {
+namespace {
+
+using namespace asio::experimental::awaitable_operators;
+
+error_code any_outcome(choices& dice) {
+    error_code const all[] = {
+        {}, {}, {}, asio::error::connection_refused, asio::error::operation_aborted, asio::error::eof};
+    return all[dice.below(6)];
+}
+
+/// What an attempt tells while it runs.
+void say(attempt const& which, choices& dice, duration unit) {
+    switch (dice.below(12)) {
+    case 0:
+        return which.heed(dice.one_in(4) ? pushback::never() : pushback::after(dice.below(4) * unit));
+    case 1:
+        return which.mark_healthy();
+    case 2:
+        return which.progress();
+    case 3:
+        return which.mark_sent();
+    default:
+        return;
+    }
+}
+
+/// The attempts of one operation: what they have in common, whatever their form.
+struct script {
+    place* where;
+    ending* told;
+    std::uint64_t seed;
+    duration unit;
+
+    template <typename Handler>
+    void begin(Handler handler, attempt const& which) const {
+        choices dice(seed, which.number);
+        say(which, dice, unit);
+        error_code const ec = any_outcome(dice);
+        switch (dice.below(8)) {
+        case 0:
+            return std::move(handler)(ec, 1); // at once
+        case 1:
+        case 2:
+            return asio::post(where->io(), asio::append(std::move(handler), ec, 1));
+        default:
+            where->parked().park(std::move(handler), where->io(), *told, !dice.one_in(4));
+        }
+    }
+
+    template <typename Token>
+    auto initiate(attempt const& which, Token&& token) const {
+        return asio::async_initiate<Token, void(error_code, int)>(
+            [self = *this, which](auto handler) { self.begin(std::move(handler), which); }, token);
+    }
+};
+
+struct by_token : script {
+    template <typename Token>
+    auto operator()(attempt which, Token&& token) const {
+        return initiate(which, std::forward<Token>(token));
+    }
+};
+
+struct at_server : script {
+    template <typename Token>
+    auto operator()(attempt which, int const&, Token&& token) const {
+        return initiate(which, std::forward<Token>(token));
+    }
+};
+
+struct by_coroutine : script {
+    asio::awaitable<int> operator()(attempt which) const { return run(*this, which); }
+
+    static asio::awaitable<int> run(script self, attempt which) {
+        choices dice(self.seed + 1, which.number);
+        if (dice.one_in(3))
+            co_await asio::post(asio::use_awaitable);
+        int const value = co_await self.initiate(which, asio::use_awaitable);
+        if (dice.one_in(8))
+            throw std::runtime_error("an attempt throws");
+        co_return value;
+    }
+};
+
+struct coroutine_at_server : script {
+    asio::awaitable<int> operator()(attempt which, int const&) const { return by_coroutine::run(*this, which); }
+};
+
+struct plain : script {
+    error_code operator()(attempt which) const {
+        choices dice(seed, which.number);
+        say(which, dice, unit);
+        if (dice.one_in(8))
+            throw std::runtime_error("an attempt throws");
+        return any_outcome(dice);
+    }
+};
+
+/// Rejects some values.
+struct judge {
+    std::uint64_t seed;
+    judgement operator()(int) const {
+        choices dice(seed);
+        return dice.one_in(3) ? judge_http(dice.one_in(2) ? 503 : 404, "0") : judgement();
+    }
+};
+
+struct no_hook {
+    void operator()(retry_event const&) const noexcept {}
+};
+
+/// Each attempt retries, or hedges, itself.
+struct nested {
+    by_token inner;
+    retry_policy policy;
+
+    template <typename Token>
+    auto operator()(attempt outer, Token&& token) const {
+        return async_retry(outer, inner, policy, std::forward<Token>(token));
+    }
+};
+
+struct hedged {
+    by_token inner;
+    hedge_policy policy;
+
+    template <typename Token>
+    auto operator()(attempt outer, Token&& token) const {
+        return async_hedge(inner, policy.nested_in(outer), std::forward<Token>(token));
+    }
+};
+
+struct nested_coroutine {
+    by_coroutine inner;
+    retry_policy policy;
+
+    asio::awaitable<int> operator()(attempt outer) const { return run(outer, inner, policy); }
+    static asio::awaitable<int> run(attempt outer, by_coroutine inner, retry_policy policy) {
+        co_return co_await async_retry(outer, inner, policy);
+    }
+};
+
+/// A handler that somebody may cancel.
+auto on_strand(place& where, strand const& own, ending& told) {
+    auto const signal = std::make_shared<asio::cancellation_signal>();
+    where.add(cancel_button{signal, own});
+    return asio::bind_cancellation_slot(signal->slot(),
+                                        asio::bind_executor(own, asio::consign(witness(told), signal)));
+}
+
+/// Starts one operation with a handler, on its strand.
+class starter {
+public:
+    starter(place& where, shared_things& shared, duration unit, strand own, std::uint64_t seed)
+        : where_(&where)
+        , shared_(&shared)
+        , unit_(unit)
+        , own_(std::move(own))
+        , dice_(seed) {}
+
+    void operator()() { start(); }
+
+private:
+    template <typename Attempts>
+    Attempts by(Attempts attempts) {
+        static_cast<script&>(attempts) = {where_, told_, dice_.seed(), unit_};
+        return attempts;
+    }
+    retry_policy policy() { return shared_->policy(dice_); }
+
+    auto handler(char const* form) {
+        told_->form = form;
+        return on_strand(*where_, own_, *told_);
+    }
+
+    fresh_connection<> connection() {
+        asio::ip::tcp::endpoint const nobody(asio::ip::address_v4::loopback(), 1);
+        return {where_->new_socket(), {nobody}};
+    }
+
+    template <typename Operation>
+    void in_context(Operation operation, char const* form) {
+        async_retry(where_->io(), std::move(operation), policy(), handler(form));
+    }
+    template <typename Operation>
+    void in_scope(Operation operation, char const* form) {
+        async_retry(*where_->any_scope(dice_), std::move(operation), policy(), handler(form));
+    }
+    template <typename Operation>
+    void hedge_in_context(Operation operation, char const* form) {
+        async_hedge(where_->io(), std::move(operation), shared_->hedge(dice_), handler(form));
+    }
+    template <typename Operation>
+    void hedge_in_scope(Operation operation, char const* form) {
+        async_hedge(*where_->any_scope(dice_), std::move(operation), shared_->hedge(dice_), handler(form));
+    }
+
+    void start() {
+        told_ = &where_->expect("");
+        switch (dice_.below(18)) {
+        case 0:
+            return in_context(by(by_token()), "token");
+        case 1:
+            return in_scope(by(by_token()), "token in a scope");
+        case 2:
+            return in_context(by(plain()), "plain callable");
+        case 3:
+            return in_context(inject(by(by_token()), shared_->faults()), "inject");
+        case 4:
+            return in_scope(on_endpoint(shared_->servers(), by(at_server())), "on_endpoint");
+        case 5:
+            return in_context(on_endpoint(shared_->servers(), inject(by(at_server()), shared_->faults())),
+                              "inject at an endpoint");
+        case 6:
+            return in_context(fail_if(by(by_token()), judge{dice_.seed()}), "fail_if");
+        case 7:
+            return in_context(with_report(by(by_token()), where_->new_report()), "with_report");
+        case 8:
+            return in_context(before_retry(by(by_token()), by(plain())), "before_retry");
+        case 9:
+            return in_context(with_hooks(by(by_token()), no_hook(), no_hook()), "with_hooks");
+        case 10:
+            return hedge_in_context(by(by_token()), "hedge");
+        case 11:
+            return hedge_in_scope(on_endpoint(shared_->servers(), by(at_server())), "hedge at endpoints");
+        case 12:
+            return in_context(nested{by(by_token()), policy()}, "nested");
+        case 13:
+            return in_context(hedged{by(by_token()), shared_->hedge(dice_)}, "hedge in a retry");
+        case 14:
+            by(by_token())(attempt(), retrying(policy(), handler("retrying")));
+            return;
+        case 15:
+            async_retry(where_->io(), by(by_token()), policy(), asio::deferred)(handler("deferred"));
+            return;
+        case 16:
+            return in_scope(by(by_coroutine()), "awaitable in a scope");
+        default:
+            return in_context(connection(), "fresh_connection");
+        }
+    }
+
+    place* where_;
+    shared_things* shared_;
+    duration unit_;
+    strand own_;
+    choices dice_;
+    ending* told_ = nullptr;
+};
+
+/// Later: in Boost 1.81 two awaitables that end as they begin must not be awaited at once.
+asio::awaitable<void> retry_later(by_coroutine attempts, retry_policy policy) {
+    co_await asio::post(asio::use_awaitable);
+    co_await async_retry(attempts, policy);
+}
+
+/// Awaits one operation, or two at once.
+asio::awaitable<void> session(place& where, shared_things& shared, ending& told, duration unit,
+                              std::uint64_t seed) {
+    choices dice(seed);
+    co_await asio::post(asio::use_awaitable); // before that Asio lets no coroutine be cancelled
+    script const attempts{&where, &told, dice.seed(), unit};
+    by_coroutine const plain_one{attempts};
+    coroutine_at_server const one_at_server{attempts};
+    retry_policy const policy = shared.policy(dice);
+    hedge_policy const hedge = shared.hedge(dice);
+    std::shared_ptr<retry_scope> const scope = where.any_scope(dice);
+    constexpr char const* forms[] = {"awaited",
+                                     "awaited in a scope",
+                                     "awaited at endpoints",
+                                     "awaited inject",
+                                     "awaited nested",
+                                     "awaited hedge",
+                                     "awaited hedge at endpoints",
+                                     "awaited fail_if",
+                                     "two awaited at once"};
+    int const form = dice.below(9);
+    told.form = forms[form];
+    if (form != 8 &&
+        dice.one_in(2)) // what awaits two passes on the first emission alone, which has to end both
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    switch (form) {
+    case 0:
+        co_await async_retry(plain_one, policy);
+        break;
+    case 1:
+        co_await async_retry(*scope, plain_one, policy);
+        break;
+    case 2: {
+        auto const chosen = on_endpoint(shared.servers(), one_at_server);
+        co_await async_retry(chosen, policy);
+        break;
+    }
+    case 3: {
+        auto const faulty = inject(plain_one, shared.faults());
+        co_await async_retry(*scope, faulty, policy);
+        break;
+    }
+    case 4: {
+        nested_coroutine const outer{plain_one, policy};
+        co_await async_retry(outer, policy);
+        break;
+    }
+    case 5:
+        co_await async_hedge(plain_one, hedge);
+        break;
+    case 6: {
+        auto const chosen = on_endpoint(shared.servers(), one_at_server);
+        co_await async_hedge(*scope, chosen, hedge);
+        break;
+    }
+    case 7: {
+        auto const judged = fail_if(plain_one, judge{dice.seed()});
+        co_await async_retry(judged, policy);
+        break;
+    }
+    default:
+        co_await (retry_later(plain_one, policy) || retry_later(plain_one, policy));
+    }
+}
+
+struct virtual_waits {
+    place& where;
+    std::function<void(duration)> const& advance;
+    std::uint64_t seed;
+
+    time_point now() const { return where.now(); }
+    void wait_until(time_point when) { advance(when - now()); }
+    bool stopped() const { return false; }
+    random next_random() const { return random(seed); }
+};
+
+void tick(std::shared_ptr<looping_ticker> const& one, place& where) {
+    auto ticked = [one, &where, told = witness(where.expect("ticker"))](error_code ec) {
+        told(ec);
+        if (!ec && --one->left != 0)
+            tick(one, where);
+    };
+    one->ticker.async_wait(asio::bind_executor(one->where, std::move(ticked)));
+}
+
+} // namespace
+
+void start_operation(place& where, shared_things& shared, choices& dice, duration unit) {
+    strand const own = asio::make_strand(where.io());
+    std::uint64_t const seed = dice.seed();
+    if (!dice.one_in(3))
+        return asio::post(own, starter(where, shared, unit, own, seed));
+    asio::post(own, [&where, &shared, unit, own, seed] { // nobody emits before a coroutine has begun
+        ending& told = where.expect("coroutine");
+        asio::co_spawn(own, session(where, shared, told, unit, seed), on_strand(where, own, told));
+    });
+}
+
+void use_tickers(place& where, shared_things& shared, choices& dice) {
+    auto const one = where.any_ticker(dice);
+    if (!one || dice.one_in(3)) {
+        auto const made = std::make_shared<looping_ticker>(asio::make_strand(where.io()),
+                                                           shared.policy_of_ticker(dice), 1 + dice.below(4));
+        where.add(made);
+        return asio::post(made->where, [made, &where] { tick(made, where); });
+    }
+    switch (dice.below(3)) {
+    case 0:
+        return asio::post(one->where, [one] { one->ticker.stop(); });
+    case 1:
+        return asio::post(one->where, [one] { one->ticker.reset(); });
+    default:
+        return asio::post(one->where, [one] { one->ticker.retry_now(); });
+    }
+}
+
+void block(place& where, shared_things& shared, choices& dice, duration unit,
+           std::function<void(duration)> const& advance) {
+    plain const attempts{{&where, nullptr, dice.seed(), unit}};
+    auto const faulty = inject(attempts, shared.faults());
+    retry_policy const policy = shared.policy(dice).total_timeout(8 * unit);
+    try {
+        if (where.time()) {
+            virtual_waits waits{where, advance, dice.seed()};
+            static_cast<void>(retry(faulty, policy, waits));
+        } else {
+            static_cast<void>(retry(faulty, policy));
+        }
+    } catch (std::exception const&) {
+    }
+}
+
+} // namespace asio_retry::world
