@@ -73,8 +73,8 @@ public:
         auto const parked = std::make_shared<parked_handler<Handler>>(std::move(handler), io, told);
         if (slot.is_connected() && obeys)
             slot.assign([weak = std::weak_ptr<parked_attempt>(parked)](asio::cancellation_type_t) {
-                if (auto const told = weak.lock())
-                    told->complete(asio::error::operation_aborted);
+                if (auto const attempt = weak.lock())
+                    attempt->complete(asio::error::operation_aborted);
             });
         std::lock_guard const lock(mutex_);
         all_.push_back(parked);
