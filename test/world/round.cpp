@@ -105,7 +105,7 @@ void round::run_some(place& where, choices& dice) {
 }
 
 void round::end_all() {
-    shared_.end_faults();
+    shared_.let_all_end(places_[0].now());
     if (dice_.one_in(4))
         places_[0].end();
     if (!run_to_the_end())
