@@ -76,7 +76,6 @@ public:
         asked.of->parts[at] = {answer, true};
         if (waiter.is_leaving)
             return refuse(at, (time_point::max)(), asked);
-        waiter.renew();
         return ask(asked);
     }
 
@@ -152,6 +151,7 @@ private:
                     given ? gates_[i]->admit_again(*std::exchange(given, std::nullopt), number, now)
                           : gates_[i]->admit(number, now);
                 if (answer.can_queue && waiter) {
+                    waiter->renew(); // a queue before this one may have granted it
                     answer = gates_[i]->enqueue(*waiter, number, now);
                     if (answer.can_queue)
                         return wait_at(i, answer, asked);

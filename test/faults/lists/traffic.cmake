@@ -180,7 +180,7 @@ fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
 ]] [[]])
 
 fault(waiter_enters_the_next_queue_as_if_it_were_granted src/policy/retry_gate.cpp
-    [[        waiter.renew();
+    [[                    waiter->renew(); // a queue before this one may have granted it
 ]] [[]])
 
 fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp

@@ -135,6 +135,37 @@ TEST_F(machine_waits, decision_69_one_that_waited_in_a_queue_waits_in_the_next_q
     EXPECT_EQ(first->in_flight(), 0u);
 }
 
+/// Full when it is asked, and not a moment later.
+struct freed_meanwhile final : retry_gate {
+    admission admit(std::uint64_t, time_point) noexcept override {
+        admission full{time_point::max(), error::too_many_in_flight};
+        full.can_queue = true;
+        return full;
+    }
+    admission enqueue(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
+        waiter.grant();
+        return now;
+    }
+    admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override { return now; }
+};
+
+// The next queue used to take it for its own grant: it gave no place, and kept a waiter that was destroyed.
+TEST_F(machine_waits, decision_69_a_place_that_one_queue_gives_at_once_is_none_at_the_next) {
+    auto const queue = queue_for_one();
+    retry_policy const both = waiting_at(all_gates({std::make_shared<freed_meanwhile>(), queue}));
+    auto &first = operation(waiting_at(queue)), &second = operation(both), &third = operation(both);
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_THAT(second.start(), is_wait(1h));
+    EXPECT_THAT(third.start(), is_wait(1h));
+    EXPECT_EQ(queue->queued(), 2u);
+    first.machine.on_success(noon + 10ms);
+    EXPECT_THAT(second.wake(10ms), is_attempt());
+    third.machine.cancel();
+    EXPECT_THAT(third.wake(20ms), is_completion(stop_reason::cancelled, aborted_error()));
+    second.machine.on_success(noon + 30ms);
+    EXPECT_EQ(queue->in_flight() + queue->queued(), 0u);
+}
+
 TEST_F(machine_waits, decision_69_one_that_ends_in_the_second_queue_leaves_both_gates) {
     for (bool const is_granted : {false, true}) {
         auto const first = queue_for_one(), second = queue_for_one();
