@@ -113,7 +113,8 @@ public:
     /// Completes the operation as soon as its result is known, also `timed_out` or `operation_aborted`.
     ///
     /// By default the operation completes when all of its attempts have ended. With this setting, cancelled
-    /// attempts end later, unseen. So it is for operations that own everything that they use, buffers included.
+    /// attempts end later, unseen. Each cancellation reaches them as `terminal`, because nobody can cancel them
+    /// later. So it is for operations that own everything that they use, buffers included.
     /// The callable that starts attempts lives until the last attempt has ended. The executors live as long.
     ASIO_RETRY_DECL hedge_policy deliver_at_once() const;
 

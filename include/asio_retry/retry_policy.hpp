@@ -146,7 +146,8 @@ public:
     ///
     /// The attempt counts as ended then, with `operation_aborted`: the operation completes, or the next attempt
     /// follows. The abandoned attempt runs on until it obeys. Its result is lost, even a success. It may still
-    /// send its request, so it counts as having sent, for `retry_sent` and `retry_event::sent`.
+    /// send its request, so it counts as having sent, for `retry_sent` and `retry_event::sent`. Each
+    /// cancellation reaches it as `terminal`, because nobody can cancel it later.
     ///
     /// Preconditions: an attempt owns its buffers, or they outlive it, because attempts may overlap.
     ///

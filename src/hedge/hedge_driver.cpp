@@ -114,11 +114,12 @@ hedge_driver::plan hedge_driver::judge(attempt_state& attempt, std::exception_pt
 
 interruption_wish hedge_driver::cancel(asio::cancellation_type_t type) {
     cancellation_wish const wish = wish_of(type);
+    bool const leaves = machine_.policy().settings().deliver_at_once;
     if (wish >= cancellation_wish::partial)
-        machine_.cancel(wish == cancellation_wish::terminal);
+        machine_.cancel(leaves || wish == cancellation_wish::terminal);
     else if (wish == cancellation_wish::nothing || !machine_.cancel_total())
         return {};
-    return {.tells = true, .asks = true};
+    return {.tells = true, .leaves = leaves, .asks = true};
 }
 
 interruption_wish hedge_driver::obey(timed_request const& request) {

@@ -191,7 +191,7 @@ void retry_driver::fail(error_code const& code, std::exception_ptr const& thrown
 /// The attempt is told, or the wait is cut short.
 interruption_wish retry_driver::interrupt() const noexcept {
     bool const runs = life_.running() != 0;
-    return {.tells = runs, .cuts = !runs};
+    return {.tells = runs, .leaves = machine_.policy().settings().deliver_at_once, .cuts = !runs};
 }
 
 interruption_wish retry_driver::cancel(asio::cancellation_type_t type) {

@@ -345,7 +345,7 @@ template <typename Operation, unsigned Most>
 void driver<Operation, Most>::on_cancelled(asio::cancellation_type_t type) {
     interruption_wish const wish = self().cancel(type);
     if (wish.tells)
-        return tell_and_go_on(type, wish.asks);
+        return tell_and_go_on(wish.leaves ? asio::cancellation_type::terminal : type, wish.asks);
     if (!wish.cuts)
         return;
     bool const entered = life_.enter(place::cancellation, life_event::nothing);

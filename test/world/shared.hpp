@@ -41,11 +41,7 @@ public:
     std::shared_ptr<endpoint_set<int>> const& servers() const noexcept { return servers_; }
     std::shared_ptr<fault_plan> const& faults() const noexcept { return faults_; }
 
-    /// From here on nothing keeps an attempt from its end.
-    void let_all_end(time_point now) noexcept {
-        faults_->disable();
-        breaker_->reset(now);
-    }
+    void end_faults() noexcept { faults_->disable(); }
 
     /// When no operation is left.
     void audit(std::vector<std::string>& violations) const;

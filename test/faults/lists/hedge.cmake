@@ -85,9 +85,6 @@ fault(hedge_that_was_told_does_not_hear_of_its_scope src/traffic/hedge_machine.c
     has_to_stop_ = true;]] [[    stopping_ = stopping::cancelled;
     has_to_stop_ = has_to_stop_ || !was_told_;]])
 
-fault(hedge_that_was_told_does_not_hear_of_its_deadline src/traffic/hedge_machine.cpp
-    [[    if (watches_deadline() && now >= tells_at_) {]] [[    if (!was_told_ && watches_deadline() && now >= tells_at_) {]])
-
 fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp
     [[        else if (now >= deadline_)
             end]] [[        else if (false)
@@ -99,7 +96,7 @@ fault(hedge_ignores_partial src/hedge/hedge_driver.cpp
     [[    if (wish >= cancellation_wish::partial)]] [[    if (wish >= cancellation_wish::terminal)]])
 
 fault(hedge_is_cancelled_and_does_not_ask_what_follows src/hedge/hedge_driver.cpp
-    [[    return {.tells = true, .asks = true};]] [[    return {.tells = true};]])
+    [[    return {.tells = true, .leaves = leaves, .asks = true};]] [[    return {.tells = true, .leaves = leaves};]])
 
 fault(hedge_counts_what_its_caller_has_told src/hedge/hedge_driver.cpp
     [[        if (life_.running() != 0 && !machine_.is_cancelled())]] [[        if (life_.running() != 0)]])

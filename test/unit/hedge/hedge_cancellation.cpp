@@ -241,7 +241,8 @@ private:
         return case_.at >= hedge_point::one_in_flight && case_.at <= hedge_point::after_a_failure;
     }
 
-    /// Each attempt that runs is told once, with the type that was emitted, or terminal by a scope.
+    /// Each attempt that runs is told once, with the type that was emitted. By a scope, or with delivery at
+    /// once, that is terminal.
     void expect_what_was_told() {
         if (!is_in_flight_point())
             return;
@@ -253,7 +254,8 @@ private:
                 continue;
             }
             ASSERT_GE(told.size(), 1u);
-            EXPECT_EQ(told[0], case_.by_scope() ? asio::cancellation_type::terminal : case_.emitted());
+            bool const is_final = case_.by_scope() || case_.at_once;
+            EXPECT_EQ(told[0], is_final ? asio::cancellation_type::terminal : case_.emitted());
         }
     }
 

@@ -284,6 +284,42 @@ TEST_F(deliver_at_once, decision_57_whoever_cancels_in_the_initiation_is_heard) 
         complete({}, {});
 }
 
+// An inner retry takes no `total` when its first attempt has failed. It went on for ever, and nobody could end
+// it.
+TEST_F(deliver_at_once, decision_57_what_is_left_behind_is_told_to_terminate) {
+    retry_policy const endless = retry_policy().backoff(constant(1s)).unlimited_attempts().retry_when_nested();
+    retry_policy const leaves = retry_policy().allow_total_cancellation().deliver_at_once();
+    int made = 0;
+    auto const failing = [&made] { return ++made, error_code(asio::error::connection_refused); };
+    auto const inner = [&](attempt outer, auto&& token) {
+        return async_retry(outer, failing, endless, std::forward<decltype(token)>(token));
+    };
+    auto const awaited = [&](attempt outer) -> asio::awaitable<void> {
+        co_await async_retry(outer, failing, endless, asio::use_awaitable);
+    };
+    auto const caller = [&]() -> asio::awaitable<void> {
+        co_await asio::post(asio::use_awaitable);
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+        co_await async_retry(awaited, leaves);
+    };
+    for (bool const awaits : {false, true})
+        for (auto const type : {asio::cancellation_type::total, asio::cancellation_type::partial}) {
+            asio::cancellation_signal signal;
+            completions = 0;
+            auto ends = asio::bind_cancellation_slot(signal.slot(), [this](auto const&) { ++completions; });
+            if (awaits)
+                asio::co_spawn(io, caller, std::move(ends));
+            else
+                async_retry(io, inner, leaves, std::move(ends));
+            time.advance(10s);
+            EXPECT_GT(made, 1);
+            signal.emit(type);
+            poll();
+            EXPECT_EQ(completions, 1);
+            EXPECT_EQ(scheduler(io).pending(), 0u) << "the inner retry has ended, too";
+        }
+}
+
 TEST_F(deliver_at_once, decision_57_a_success_in_time_is_delivered) {
     async_retry(io, operation(), retry_policy().total_timeout(1s).deliver_at_once(), handler());
     attempts.complete[0]({}, std::make_shared<int>(5));

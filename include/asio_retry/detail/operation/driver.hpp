@@ -91,9 +91,10 @@ constexpr cancellation_wish wish_of(asio::cancellation_type_t type) noexcept {
 
 /// What a cancellation or a request of the scope leads to.
 struct interruption_wish {
-    bool tells = false; ///< emit to the running attempts
-    bool cuts = false;  ///< end the wait
-    bool asks = false;  ///< ask the machine, on the executor
+    bool tells = false;  ///< emit to the running attempts
+    bool leaves = false; ///< attempts that do not obey: nobody can tell them anything later
+    bool cuts = false;   ///< end the wait
+    bool asks = false;   ///< ask the machine, on the executor
 };
 
 /// Drives an operation with up to `Most` attempts at a time, without what depends on its types. `life_` says
