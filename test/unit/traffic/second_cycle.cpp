@@ -135,6 +135,61 @@ outage of_budget(std::string name, std::shared_ptr<Budget> gate, int successes) 
             }};
 }
 
+/// Its store grants five tokens when it is asked.
+outage of_fleet() {
+    auto const gate = std::make_shared<fleet_budget>();
+    auto const begun = [=](time_point now) {
+        for (int retries = 0;; ++retries) {
+            if (!gate->acquire(failure_kind::transient, now))
+                return retries;
+            if (gate->admit(2, now).until > now) {
+                gate->give_back(failure_kind::transient);
+                return retries;
+            }
+            gate->on_end(failure(failure_kind::transient, now));
+        }
+    };
+    return {"fleet_budget",
+            [=](time_point now) {
+                EXPECT_EQ(begun(now), 0) << "none is left from before";
+                EXPECT_TRUE(gate->acquire(failure_kind::transient, now));
+                EXPECT_TRUE(gate->poll(now));
+                gate->on_granted(5, now);
+                gate->give_back(failure_kind::transient);
+                return begun(now);
+            },
+            [](time_point now) { return now + 1h; }};
+}
+
+/// How many drops it takes to the least limit.
+outage of_limit() {
+    auto const gate = std::make_shared<concurrency_limit<aimd>>(aimd({.initial = 20, .greatest = 20}));
+    auto const end_one = [=](time_point now, attempt_end const& how) {
+        EXPECT_LE(gate->admit(1, now).until, now);
+        gate->on_end(how);
+    };
+    return {"concurrency_limit",
+            [=](time_point now) {
+                int drops = 0;
+                for (; drops != 1000 && gate->limit() != 1; ++drops)
+                    end_one(now, failure(failure_kind::timeout, now));
+                return drops;
+            },
+            [=](time_point now) {
+                int running = 0;
+                for (int i = 0; i != 1000 && gate->limit() != 20; ++i) {
+                    for (; gate->admit(1, now).until <= now; ++running) {
+                    }
+                    gate->on_end(success(now));
+                    --running;
+                }
+                for (; running != 0; --running)
+                    gate->on_end(success(now));
+                EXPECT_EQ(gate->limit(), 20u);
+                return now;
+            }};
+}
+
 outage of_throttle() {
     auto const gate = std::make_shared<adaptive_throttle>(adaptive_throttle_options{.seed = 1});
     return {"adaptive_throttle",
@@ -171,7 +226,11 @@ TEST(second_cycle, is_as_the_first) {
             1),
         of_cooldown(),
         of_budget("token_budget", std::make_shared<token_budget>(token_budget_options{.capacity = 10}), 100),
+        of_budget("retry_budget",
+                  std::make_shared<retry_budget>(retry_budget_options{.keep = 10, .initial = 10}), 200),
         of_budget("window_budget", std::make_shared<window_budget>(), 0),
+        of_fleet(),
+        of_limit(),
         of_throttle(),
     };
     for (outage const& each : outages) {
