@@ -1,5 +1,7 @@
 #include "world/operations.hpp"
 
+#include "stress/sanitized.hpp"
+
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/before_retry.hpp>
@@ -27,6 +29,15 @@
 
 namespace asio_retry::world {
 namespace {
+
+// Asio counts the owners of an erased strand by fences, which ThreadSanitizer does not know: it would report
+// races.
+#ifdef ASIO_RETRY_TEST_THREAD_SANITIZER
+constexpr bool may_erase_strands = false;
+#else
+constexpr bool may_erase_strands = true;
+#endif
+constexpr int callback_forms = 15, forms_with_handlers = 18;
 
 using namespace asio::experimental::awaitable_operators;
 
@@ -225,7 +236,7 @@ private:
 
     void start() {
         told_ = &where_->expect("");
-        switch (dice_.below(18)) {
+        switch (dice_.below(may_erase_strands ? forms_with_handlers : callback_forms)) {
         case 0:
             return in_context(by(by_token()), "token");
         case 1:
@@ -244,23 +255,23 @@ private:
         case 7:
             return in_context(with_report(by(by_token()), where_->new_report()), "with_report");
         case 8:
-            return in_context(before_retry(by(by_token()), by(plain())), "before_retry");
-        case 9:
             return in_context(with_hooks(by(by_token()), no_hook(), no_hook()), "with_hooks");
-        case 10:
+        case 9:
             return hedge_in_context(by(by_token()), "hedge");
-        case 11:
+        case 10:
             return hedge_in_scope(on_endpoint(shared_->servers(), by(at_server())), "hedge at endpoints");
-        case 12:
+        case 11:
             return in_context(nested{by(by_token()), policy()}, "nested");
-        case 13:
+        case 12:
             return in_context(hedged{by(by_token()), shared_->hedge(dice_)}, "hedge in a retry");
-        case 14:
+        case 13:
             by(by_token())(attempt(), retrying(policy(), handler("retrying")));
             return;
-        case 15:
+        case 14:
             async_retry(where_->io(), by(by_token()), policy(), asio::deferred)(handler("deferred"));
             return;
+        case 15:
+            return in_context(before_retry(by(by_token()), by(plain())), "before_retry");
         case 16:
             return in_scope(by(by_coroutine()), "awaitable in a scope");
         default:
@@ -372,7 +383,7 @@ void tick(std::shared_ptr<looping_ticker> const& one, place& where) {
 void start_operation(place& where, shared_things& shared, choices& dice, duration unit) {
     strand const own = asio::make_strand(where.io());
     std::uint64_t const seed = dice.seed();
-    if (!dice.one_in(3))
+    if (!may_erase_strands || !dice.one_in(3))
         return asio::post(own, starter(where, shared, unit, own, seed));
     asio::post(own, [&where, &shared, unit, own, seed] { // nobody emits before a coroutine has begun
         ending& told = where.expect("coroutine");
@@ -381,6 +392,8 @@ void start_operation(place& where, shared_things& shared, choices& dice, duratio
 }
 
 void use_tickers(place& where, shared_things& shared, choices& dice) {
+    if (!may_erase_strands)
+        return;
     auto const one = where.any_ticker(dice);
     if (!one || dice.one_in(3)) {
         auto const made = std::make_shared<looping_ticker>(asio::make_strand(where.io()),

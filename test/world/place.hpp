@@ -63,8 +63,6 @@ public:
     place(place const&) = delete;
     place& operator=(place const&) = delete;
 
-    int number() const noexcept { return number_; }
-
     /// Locked by whoever uses the place, and exclusively by whoever ends it.
     std::shared_mutex& mutex() noexcept { return in_use_; }
     bool has_ended() const noexcept { return !io_; }
