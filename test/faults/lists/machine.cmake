@@ -175,3 +175,30 @@ fault(verdict_of_a_time_out_is_never_permanent src/policy/verdict.cpp
 
 fault(machine_may_be_woken_between_two_waits src/policy/machine_story.cpp
     [[        story_->waiter->ignore();]] [[        (void)0;]])
+
+# --- waits for gates
+
+fault(gates_are_not_asked_again_after_a_wait src/policy/retry_gate.cpp
+    [[for (bool const again : {false, true})]] [[for (bool const again : {false})]])
+
+fault(gates_get_another_time_back_than_was_reserved src/policy/retry_gate.cpp
+    [[            if (end.outcome == attempt_end::how::abandoned)
+                end.now = given.until;
+]] [[]])
+
+fault(waiter_enters_the_next_queue_as_if_it_were_granted src/policy/retry_gate.cpp
+    [[                    waiter->renew(); // a queue before this one may have granted it
+]] [[]])
+
+fault(machine_keeps_a_time_that_it_cannot_use src/policy/machine_story.cpp
+    [[    if (!wait_held(now))
+        keep_nothing(now);
+]] [[]])
+
+fault(machine_ends_with_a_place src/policy/machine_story.cpp
+    [[    is_admitted_ = answer.until <= left || answer.reserved;
+]] [[    is_admitted_ = answer.reserved;
+]])
+
+fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp
+    [[if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {]] [[if (!story_->is_reserved && is_early && !story_->waiter->is_decided()) {]])

@@ -145,9 +145,6 @@ fault(operation_obeys_every_total src/operation/driver.cpp
 fault(operation_stops_an_attempt_and_does_not_say_that_time_is_up src/operation/driver.cpp
     [[    watch(machine_.on_attempt_limit(expiry()));]] [[]])
 
-fault(operation_leaves_an_attempt_that_takes_no_total src/operation/driver.hpp
-    [[wish.leaves ? asio::cancellation_type::terminal : type]] [[type]])
-
 fault(operation_hands_on_every_cancellation_as_terminal include/asio_retry/detail/operation/driver.hpp
     [[    void emit(asio::cancellation_type_t type) { signal_.emit(type); }]] [[    void emit(asio::cancellation_type_t type) { signal_.emit(type & asio::cancellation_type::terminal); }]])
 
@@ -158,6 +155,9 @@ fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/atte
     [[            operation_->on_attempt_dropped();]] [[            static_cast<void>(operation_);]])
 
 noticed_by(tests_of_operation)
+
+fault(operation_leaves_an_attempt_that_takes_no_total src/operation/driver.hpp
+    [[wish.leaves ? asio::cancellation_type::terminal : type]] [[type]])
 
 fault(operation_waits_in_a_queue_while_it_is_destroyed src/operation/driver.hpp
     [[        self().leave_queue(); // while]] [[        // while]])

@@ -135,6 +135,31 @@ TEST_F(machine_waits, decision_69_one_that_waited_in_a_queue_waits_in_the_next_q
     EXPECT_EQ(first->in_flight(), 0u);
 }
 
+/// Reserves a time 100 ms ahead, and counts who asks about it again.
+struct hundred_ms_ahead final : retry_gate {
+    admission admit(std::uint64_t, time_point now) noexcept override {
+        admission later{now + 100ms};
+        later.reserved = true;
+        return later;
+    }
+    admission admit_again(admission const& before, std::uint64_t, time_point) noexcept override {
+        ++asked_again;
+        return before;
+    }
+    int asked_again = 0;
+};
+
+// A `retry_now` does so.
+TEST_F(machine_waits, decision_69_one_that_is_woken_before_its_time_asks_nobody) {
+    auto const gate = std::make_shared<hundred_ms_ahead>();
+    auto& early = operation(waiting_at(gate));
+    EXPECT_THAT(early.start(), is_wait(100ms));
+    EXPECT_THAT(early.wake(40ms), is_wait(60ms));
+    EXPECT_EQ(gate->asked_again, 0);
+    EXPECT_THAT(early.wake(100ms), is_attempt());
+    EXPECT_EQ(gate->asked_again, 1);
+}
+
 /// Full when it is asked, and not a moment later.
 struct freed_meanwhile final : retry_gate {
     admission admit(std::uint64_t, time_point) noexcept override {
