@@ -43,13 +43,14 @@ struct retry_event {
     effect sent{}; ///< `none` if the server has surely done nothing: the attempt has not said that it sent
                    ///< anything, or the error above says so. operation_aborted and timed_out at the end of a
                    ///< wait do not say so. See `attempt::mark_sent`
-    failure_kind kind{}; ///< as a gate hears it: see attempt_end::kind; `permanent` of an abandoned attempt,
-                         ///< none of a success. For `retry_if` it is the answer of `classify` for the error, or
-                         ///< `timeout` after a time limit
-    pushback said{};     ///< the server's wish about retries
-    int status = 0;      ///< of the HTTP response, if `judge_http` judged one; else 0
-    time_limit limit{};  ///< the time limit that cancelled the attempt
-    duration allowed{};  ///< the length of that limit; zero for a deadline
+    failure_kind
+        kind{}; ///< as a gate hears it: see attempt_end::kind; `permanent` of an abandoned attempt,
+                ///< but `transient` if a gate further in has refused it; none of a success. For `retry_if` it
+                ///< is the answer of `classify` for the error, or `timeout` after a time limit
+    pushback said{};    ///< the server's wish about retries
+    int status = 0;     ///< of the HTTP response, if `judge_http` judged one; else 0
+    time_limit limit{}; ///< the time limit that cancelled the attempt
+    duration allowed{}; ///< the length of that limit; zero for a deadline
 
     /// The failure in one line.
     ///

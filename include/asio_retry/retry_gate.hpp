@@ -21,7 +21,8 @@ struct attempt_end {
         succeeded,
         failed,
         abandoned, ///< it says nothing of the server: cancelled by the caller, never begun, beaten by another
-                   ///< attempt of a hedge, or ended with an operation_aborted that no time limit caused
+                   ///< attempt of a hedge, ended with an operation_aborted that no time limit caused, or
+                   ///< refused by a gate further in (condition::refused)
     };
 
     how outcome = how::succeeded; ///< how it ended

@@ -39,7 +39,8 @@ struct observation {
     error_code error; ///< the failure's, or the refusal; operation_aborted for an abandoned attempt; of
                       ///< attempt_began in a hedge: of the failure after which it begins, if that is why
     failure_kind failure =
-        failure_kind::none; ///< as a gate hears it; none is a success, and an abandoned attempt is `permanent`
+        failure_kind::none; ///< as a gate hears it; none is a success, and an abandoned attempt is `permanent`,
+                            ///< but `transient` if a gate further in has refused it
     duration took{};        ///< duration of the attempt, or of the operation; of attempt_began, of the
                             ///< operation until then
     duration delay{};       ///< of retry_decided: the wait; of held: until the time that the gate reserved; of

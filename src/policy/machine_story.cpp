@@ -368,13 +368,14 @@ pushback retry_machine::said_with(verdict const& failure) const noexcept {
     return failure.said() ? failure.said() : story_->heeded;
 }
 
-/// A failure without a kind says nothing of the server.
+/// A failure without a kind says nothing of the server. Nor does a refusal, which has one for the observer.
 void retry_machine::tell_failure(verdict const& failure, std::optional<failure_kind> kind,
                                  time_point now) noexcept {
     if (!kind)
         return tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, &failure, pushback(),
                                 interrupted_by_, now);
-    tell_attempt_end(attempt_end::how::failed, *kind, &failure, said_with(failure), interrupted_by_, now);
+    auto const outcome = detail::is_refusal(failure) ? attempt_end::how::abandoned : attempt_end::how::failed;
+    tell_attempt_end(outcome, *kind, &failure, said_with(failure), interrupted_by_, now);
     kind_ = *kind;
 }
 
@@ -405,8 +406,10 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
     if (has_gate()) {
         bool const is_reserved = is_unbegun && story_ && story_->is_reserved;
-        time_point const heard = outcome == attempt_end::how::abandoned ? began_ : now;
-        attempt_end end{outcome, kind, after, number, heard, took, said, false, is_unbegun};
+        bool const is_told = outcome != attempt_end::how::abandoned;
+        attempt_end end{outcome, is_told ? kind : failure_kind::none, after, number,    is_told ? now : began_,
+                        took,    is_told ? said : pushback(),         false, is_unbegun};
+        time_point const heard = end.now;
         if (is_reserved)
             end.now = story_->held_until;
         if (story_)
@@ -423,7 +426,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         return;
     story_->is_announced = false;
     story_->attempted += took;
-    bool const is_abandoned = outcome == attempt_end::how::abandoned;
+    bool const is_abandoned = outcome == attempt_end::how::abandoned && kind == failure_kind::none;
     observation event;
     event.what = observation::kind::attempt_ended;
     event.attempt = number;

@@ -151,6 +151,12 @@ std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out, r
     return kind_by(known_class, failure, timed_out, wish);
 }
 
+bool is_refusal(verdict const& failure) noexcept {
+    error_code const& code = failure.error();
+    return failure.own_kind() == failure_kind::none && code.category() == error_category() &&
+           code == condition::refused;
+}
+
 bool matches(retry_settings const& settings, retry_settings::predicate const& predicate, verdict const& failure,
              attempt_facts const& facts) {
     if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))

@@ -480,8 +480,10 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     auto wish = detail::retry_wish::unasked;
     if (wanted)
         wish = *wanted ? detail::retry_wish::wanted : detail::retry_wish::refused;
+    bool const is_refusal = !timed_out && detail::is_refusal(failure);
     if (auto const kind = detail::heard_kind(failure, timed_out, wish))
-        end_attempt(number, attempt_end::how::failed, *kind, said, now, &failure);
+        end_attempt(number, is_refusal ? attempt_end::how::abandoned : attempt_end::how::failed, *kind, said,
+                    now, &failure);
     else
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now, &failure);
     return said;
@@ -495,11 +497,21 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
     bool const is_abandoned = outcome == attempt_end::how::abandoned; // the time of its end may be unknown
     bool const is_beaten = is_abandoned && phase_ != phase::open && reason_ == stop_reason::succeeded &&
                            began < attempts_[result_ - 1].began;
-    tell_gates({outcome, kind, after, number, is_abandoned ? began : now,
-                is_abandoned ? duration::zero() : elapsed_between(began, now), said, is_beaten, false,
-                attempts_[number - 1].ticket});
+    attempt_end end{outcome, kind,
+                    after,   number,
+                    now,     elapsed_between(began, now),
+                    said,    is_beaten,
+                    false,   attempts_[number - 1].ticket};
+    if (is_abandoned) {
+        end.kind = failure_kind::none;
+        end.now = began;
+        end.took = duration::zero();
+        end.said = pushback();
+    }
+    tell_gates(end);
+    bool const says_nothing = is_abandoned && kind == failure_kind::none; // a refusal further in has a kind
     if (is_observed() && story_->announces(number))
-        observe_attempt_end(number, kind, failure, is_abandoned, said, now);
+        observe_attempt_end(number, kind, failure, says_nothing, said, now);
 }
 
 /// The verdict's own pushback takes precedence over the one that the attempt reported.

@@ -50,9 +50,6 @@ fault(throttle_does_not_count_what_it_refuses src/traffic/adaptive_throttle.cpp
 fault(throttle_takes_answers_for_failures src/traffic/adaptive_throttle.cpp
     [[end.outcome == attempt_end::how::succeeded || end.kind == failure_kind::permanent]] [[end.outcome == attempt_end::how::succeeded]])
 
-fault(slots_are_forgotten_one_too_late include/asio_retry/detail/traffic/slot_window.hpp
-    [[slot - static_cast<std::int64_t>(SlotCount) + 1)]] [[slot - static_cast<std::int64_t>(SlotCount) + 2)]])
-
 # --- circuit_breaker
 
 fault(breaker_opens_too_soon src/traffic/circuit_breaker.cpp
@@ -188,3 +185,8 @@ noticed_by(tests_of_hedge)
 
 fault(quantile_forgets_what_is_rare src/traffic/latency_quantile.cpp
     [[left_over = (before + left_over) % 2;]] [[left_over = 0;]])
+
+# --- one operation inside an attempt of another
+
+fault(machine_blames_a_server_for_a_refusal_further_in src/policy/machine_story.cpp
+    [[detail::is_refusal(failure) ? attempt_end::how::abandoned]] [[failure.said() ? attempt_end::how::abandoned]])

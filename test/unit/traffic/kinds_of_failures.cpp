@@ -174,6 +174,58 @@ TEST(kinds_of_failures, decision_47_a_gate_hears_the_same_whatever_keeps_it_from
     });
 }
 
+// A limit of the caller's own, inside the attempt.
+TEST(kinds_of_failures, decision_76_a_refusal_by_a_gate_further_in_is_abandoned_and_retried) {
+    std::vector<verdict> const refusals = {
+        verdict::failure(error::circuit_open),
+        verdict::failure(error::rate_limited),
+        verdict::failure(error::too_many_in_flight),
+        verdict::failure(error::attempt_refused),
+        failed_with(boost::system::system_error(error::client_throttled)),
+        verdict::failure(error_code(asio_retry::permanent(make_error_code(error::cooling_down))))};
+    for (verdict const& refusal : refusals) {
+        SCOPED_TRACE(refusal.error().message());
+        auto const gate = std::make_shared<recording_gate>();
+        auto const observer = std::make_shared<recording_observer>();
+        machine_script script(endless_every_100ms().gate(gate).observe(observer));
+        script.start();
+        retry_action const next = script.fail(1s, refusal);
+        EXPECT_EQ(next.what == retry_action::kind::wait, !refusal.is_permanent());
+        EXPECT_EQ(gate->ends.at(0).outcome, attempt_end::how::abandoned);
+        EXPECT_EQ(gate->ends[0].kind, failure_kind::none);
+        EXPECT_EQ(gate->ends[0].now, script.begin);
+        failure_kind const told = refusal.is_permanent() ? failure_kind::permanent : failure_kind::transient;
+        EXPECT_EQ((refusal.is_permanent() ? script.give_ups : script.retries).at(0).kind, told);
+        EXPECT_EQ(observer->events.at(2).failure, told);
+        EXPECT_EQ(observer->events[2].error, refusal.error()) << "it is a failure of the operation";
+
+        auto const around = std::make_shared<recording_gate>();
+        hedge_script hedge(hedge_policy(20ms).max_attempts(2).gate(around));
+        hedge.start();
+        EXPECT_EQ(hedge.fail(1, 5, refusal).substr(0, 7), refusal.is_permanent() ? "deliver" : "begin 2");
+        EXPECT_EQ(around->ends.at(0).outcome, attempt_end::how::abandoned);
+        EXPECT_EQ(around->ends[0].kind, failure_kind::none);
+    }
+}
+
+TEST(kinds_of_failures, decision_76_a_refusal_that_a_limit_or_a_judgement_has_made_of_it_is_none) {
+    auto const gate = std::make_shared<recording_gate>();
+    machine_script script(endless_every_100ms().attempt_timeout(1s).gate(gate));
+    script.start();
+    script.expire(0s, 1s, error::circuit_open);
+    script.wake(1100ms);
+    script.fail(1200ms, judged_as_of(failure_kind::overloaded));
+    ASSERT_EQ(gate->ends.size(), 2u);
+    EXPECT_EQ(gate->ends[0].kind, failure_kind::timeout);
+    EXPECT_EQ(gate->ends[1].kind, failure_kind::overloaded);
+}
+
+TEST(kinds_of_failures, decision_76_retry_if_of_kinds_retries_it) {
+    machine_script script(endless_every_100ms().retry_if(failure_kind::transient));
+    script.start();
+    EXPECT_THAT(script.fail(1s, error::circuit_open), is_wait(100ms));
+}
+
 // --- what everybody else is told
 
 /// Plays with a machine of a policy what one attempt comes to, and compares what is told of it.
