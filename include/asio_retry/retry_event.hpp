@@ -22,7 +22,8 @@ enum class time_limit : unsigned char {
     set_up_within,   ///< the attempt had not called `attempt::mark_healthy`
     idle_timeout,    ///< the attempt had been silent
     total_timeout,   ///< of the operation
-    deadline,        ///< the policy's, or that of a scope or of an operation around it
+    deadline,        ///< the policy's
+    inherited,       ///< the deadline of a scope, or of the attempt that the operation is nested in
 };
 
 /// The facts for hooks of a policy or an operation, and for predicates that take an event.

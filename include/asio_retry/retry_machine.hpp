@@ -190,8 +190,13 @@ public:
 
     /// Cancels for good: no further attempt begins, and the running attempt is cancelled too.
     ///
-    /// It does not change events that have happened already.
-    void cancel() noexcept { stopping_ = stopping::cancelled; }
+    /// It does not change events that have happened already. At or after the deadline of the operation it *is*
+    /// the deadline: a limit around the operation ends at the same time, and may be faster.
+    void cancel(time_point now = (time_point::min)()) noexcept {
+        if (stopping_ != stopping::cancelled)
+            is_late_ = now >= deadline_;
+        stopping_ = stopping::cancelled;
+    }
 
     /// Whether the running attempt is being cancelled already.
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
@@ -203,7 +208,7 @@ public:
     ///
     /// Before the first attempt has failed, or if the policy allows it, this cancels for good and returns true.
     /// Otherwise it ignores the cancellation and returns false.
-    ASIO_RETRY_DECL bool cancel_total() noexcept;
+    ASIO_RETRY_DECL bool cancel_total(time_point now = (time_point::min)()) noexcept;
 
     /// Whether no further attempt begins, because of `cancel`, `drain` or the probe.
     bool cancelled() noexcept {
@@ -286,6 +291,7 @@ private:
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          time_point now, std::exception_ptr thrown = {});
     retry_action end_without_attempt(stop_reason reason, error_code const& code, time_point now);
+    retry_action end_cancelled(time_point now);
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
     // The facts for hooks and predicates.
     detail::attempt_facts facts(time_point now) const noexcept;
@@ -369,6 +375,7 @@ private:
     bool limited_by_deadline_ : 1 = false;
     bool at_edge_ : 1 = false; // the last wait was cut short to end at a limit
     bool attempt_expired_ : 1 = false;
+    bool is_late_ : 1 = false;   // it was cancelled at its deadline, or later
     bool has_lease_ : 1 = false; // what a retry costs is held from its decision until its attempt begins
     unsigned char longest_attempt_ : 6 = 0; // how many bits its nanoseconds have; with clamp and a deadline
     // Apart from those: an attempt that runs may heed while another thread cancels.

@@ -223,7 +223,8 @@ public:
 
     /// The policy for a nested retry inside the attempt `outer`.
     ///
-    /// The nested retry has no more time than that attempt, as `attempt::deadline` says. It passes on a
+    /// The nested retry has no more time than that attempt, as `attempt::deadline` says. If the attempt reaches
+    /// that time, the nested retry has timed out: its limit is `time_limit::inherited`. It passes on a
     /// permanent error with its mark, and a server's wish for no retry, so that the outer retry ends too.
     ///
     /// Precondition: the attempt is running.

@@ -94,6 +94,7 @@ struct retry_settings {
     bool allow_total_cancellation = false;                ///< after a failure too
     bool retry_when_nested = false;                       ///< more than one attempt
     bool is_nested = false;                               ///< by `nested_in`
+    bool inherits_deadline = false;                       ///< `deadline` is that of the attempt around it
     predicate retry_if;                                   ///< nothing: as by default
     std::vector<rule> rules;                              ///< in the order in which they were given
     bool retry_sent = true;                               ///< also after a request that may have been sent

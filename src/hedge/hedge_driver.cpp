@@ -116,8 +116,8 @@ interruption_wish hedge_driver::cancel(asio::cancellation_type_t type) {
     cancellation_wish const wish = wish_of(type);
     bool const leaves = machine_.policy().settings().deliver_at_once;
     if (wish >= cancellation_wish::partial)
-        machine_.cancel(leaves || wish == cancellation_wish::terminal);
-    else if (wish == cancellation_wish::nothing || !machine_.cancel_total())
+        machine_.cancel(leaves || wish == cancellation_wish::terminal, time_of_cancellation());
+    else if (wish == cancellation_wish::nothing || !machine_.cancel_total(time_of_cancellation()))
         return {};
     return {.tells = true, .leaves = leaves, .asks = true};
 }
@@ -138,7 +138,7 @@ interruption_wish hedge_driver::obey(timed_request const& request) {
     case scope_request::cancel:
         if (life_.running() != 0 && !machine_.is_cancelled())
             membership()->count_stopped_attempt();
-        machine_.cancel_by_scope();
+        machine_.cancel_by_scope(now());
         break;
     }
     return {};

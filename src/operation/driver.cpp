@@ -196,9 +196,10 @@ interruption_wish retry_driver::interrupt() const noexcept {
 
 interruption_wish retry_driver::cancel(asio::cancellation_type_t type) {
     cancellation_wish const wish = wish_of(type);
+    time_point const now = machine_.limits_attempts() ? time_of_cancellation() : time_point::min();
     if (wish >= cancellation_wish::partial)
-        machine_.cancel();
-    else if (wish == cancellation_wish::nothing || !machine_.cancel_total())
+        machine_.cancel(now);
+    else if (wish == cancellation_wish::nothing || !machine_.cancel_total(now))
         return {};
     return interrupt();
 }
@@ -220,7 +221,7 @@ interruption_wish retry_driver::obey(timed_request const& request) {
     case scope_request::cancel:
         if (life_.running() != 0 && !machine_.tells_attempt())
             membership()->count_stopped_attempt();
-        machine_.cancel();
+        machine_.cancel(machine_.limits_attempts() ? now() : time_point::min());
         return interrupt();
     }
     return {};

@@ -30,6 +30,8 @@ std::string limit_message(retry_event const& event) {
         return after("operation timed out", event.allowed);
     case time_limit::deadline:
         return after("deadline reached", event.elapsed);
+    case time_limit::inherited:
+        return after("inherited deadline reached", event.elapsed);
     case time_limit::none:
         break;
     }

@@ -46,7 +46,7 @@ retry_action retry_machine::begin(time_point now, random* source) {
     if (may_start(now) && (!is_told_ || announce_attempt(now)))
         return answer_attempt(now);
     if (cancelled())
-        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+        return end_cancelled(now);
     if (is_refused_)
         return on_refused(now, source);
     return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
@@ -60,6 +60,11 @@ retry_action retry_machine::end_without_attempt(stop_reason reason, error_code c
     interrupted_by_ = reason == stop_reason::deadline ? interruption::deadline : interruption::none;
     wish_ = detail::retry_wish::unasked;
     return give_up(reason, verdict::failure(code), code, now);
+}
+
+retry_action retry_machine::end_cancelled(time_point now) {
+    return is_late_ ? end_without_attempt(stop_reason::deadline, timed_out_error(), now)
+                    : end_without_attempt(stop_reason::cancelled, aborted_error(), now);
 }
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
@@ -76,6 +81,10 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
 /// Handles the failure of an attempt that its limit stopped, or after which the operation is cancelled.
 retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
                                                    random& source) {
+    if (is_late_) {
+        attempt_expired_ = limited_by_deadline_ = true;
+        is_cancelled = false;
+    }
     bool const expired = attempt_expired_;
     attempt_expired_ = false;
     auto interrupted_by = interruption::none;
@@ -252,7 +261,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
         story_->waited = sum(story_->waited, elapsed_between(began_, now));
     began_ = now;
     if (cancelled())
-        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+        return end_cancelled(now);
     if (now > deadline_ && !at_edge_)
         return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
     at_edge_ = at_edge_ && now >= healthy_since_; // the wait may have been cut short
@@ -271,8 +280,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
 retry_action retry_machine::on_refused(time_point now, random* source) {
     verdict const last = last_failure();
     auto const end_for = [&](stop_reason reason) {
-        return cancelled() ? end_without_attempt(stop_reason::cancelled, aborted_error(), now)
-                           : give_up(reason, last, last.error(), now, last.exception());
+        return cancelled() ? end_cancelled(now) : give_up(reason, last, last.error(), now, last.exception());
     };
     if (cancelled()) // the gate or the observer may have cancelled
         return end_for(stop_reason::cancelled);
@@ -335,10 +343,10 @@ void retry_machine::drain() noexcept {
         stopping_ = stopping::drained;
 }
 
-bool retry_machine::cancel_total() noexcept {
+bool retry_machine::cancel_total(time_point now) noexcept {
     bool const counts = total_counts();
     if (counts)
-        cancel();
+        cancel(now);
     return counts;
 }
 
@@ -424,8 +432,10 @@ std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
         time_point const initiated = story_ ? std::min(story_->initiated, started_) : started_;
         bool const is_total =
             settings.total_timeout && deadline_ == saturating_add(initiated, *settings.total_timeout);
-        return is_total ? std::pair(time_limit::total_timeout, *settings.total_timeout)
-                        : std::pair(time_limit::deadline, duration::zero());
+        if (is_total)
+            return {time_limit::total_timeout, *settings.total_timeout};
+        bool const is_own = deadline_ == settings.deadline && !settings.inherits_deadline;
+        return {is_own ? time_limit::deadline : time_limit::inherited, duration::zero()};
     }
     if (interrupted_by_ != interruption::attempt_timeout)
         return {time_limit::none, duration::zero()};

@@ -102,7 +102,10 @@ retry_policy retry_policy::total_timeout(saturating_duration greatest) const {
 }
 
 retry_policy retry_policy::deadline(saturating_time_point when) const {
-    return changed([&](retry_settings& s) { s.deadline = when; });
+    return changed([&](retry_settings& s) {
+        s.deadline = when;
+        s.inherits_deadline = false;
+    });
 }
 
 retry_policy retry_policy::clamp() const {
@@ -123,8 +126,10 @@ retry_policy retry_policy::retry_when_nested() const {
 
 retry_policy retry_policy::nested_in(attempt const& outer) const {
     return changed([&](retry_settings& s) {
-        if (outer.deadline != time_point::max())
-            s.deadline = s.deadline ? std::min(*s.deadline, outer.deadline) : outer.deadline;
+        if (outer.deadline < s.deadline.value_or(time_point::max())) {
+            s.deadline = outer.deadline;
+            s.inherits_deadline = true;
+        }
         if (!s.retry_when_nested)
             s.max_attempts = 1;
         s.is_nested = true;

@@ -145,7 +145,7 @@ void hedge_machine::go_on(time_point now) {
     if (phase_ != phase::open)
         return;
     if (stopping_ == stopping::cancelled)
-        return end(phase::ending, stop_reason::cancelled, 0, aborted_error());
+        return end_cancelled();
     if (is_stopping()) {
         drop_ready();
         give_lease_back();
@@ -346,6 +346,8 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     assert(!failure.succeeded());
     take(number);
     has_marked_ = has_marked_ || failure.is_permanent();
+    if (phase_ == phase::open && is_late_)
+        end_cancelled();
     if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
         end_failed(number, failure, true, std::nullopt, now);
         thrown_ = verdict::timed_out(failure).exception();
@@ -550,20 +552,34 @@ bool hedge_machine::is_stopping() noexcept {
     return stopping_ != stopping::no;
 }
 
-void hedge_machine::cancel(bool told) noexcept {
+void hedge_machine::note_cancelled(time_point now) noexcept {
+    if (stopping_ != stopping::cancelled)
+        is_late_ = now >= deadline_;
     stopping_ = stopping::cancelled;
+}
+
+/// Attempts may still succeed.
+void hedge_machine::end_cancelled() noexcept {
+    if (is_late_)
+        end(phase::ending, stop_reason::deadline, 0, timed_out_error());
+    else
+        end(phase::ending, stop_reason::cancelled, 0, aborted_error());
+}
+
+void hedge_machine::cancel(bool told, time_point now) noexcept {
+    note_cancelled(now);
     was_told_ = was_told_ || told;
 }
 
-bool hedge_machine::cancel_total() noexcept {
+bool hedge_machine::cancel_total(time_point now) noexcept {
     bool const counts = begun_ <= 1 && failures_ == 0;
     if (counts)
-        cancel(false);
+        cancel(false, now);
     return counts;
 }
 
-void hedge_machine::cancel_by_scope() noexcept {
-    stopping_ = stopping::cancelled;
+void hedge_machine::cancel_by_scope(time_point now) noexcept {
+    note_cancelled(now);
     has_to_stop_ = true;
 }
 

@@ -86,8 +86,9 @@ interruption hedge_machine::stopped_by() const noexcept {
 void hedge_machine::describe_deadline(observation& event) const noexcept {
     auto const& total = common().total_timeout;
     bool const is_total = total && deadline_ == saturating_add(started_, *total);
+    bool const is_own = deadline_ == common().deadline && !common().inherits_deadline;
     event.stopped = interruption::deadline;
-    event.limit = is_total ? time_limit::total_timeout : time_limit::deadline;
+    event.limit = is_total ? time_limit::total_timeout : is_own ? time_limit::deadline : time_limit::inherited;
     event.allowed = is_total ? *total : duration::zero();
 }
 

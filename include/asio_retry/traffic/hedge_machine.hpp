@@ -142,16 +142,17 @@ public:
     /// @name Cancellation
     /// @{
     /// The caller cancels: no further attempt begins. `told`: the running attempts have been told with
-    /// `terminal`. Without `told`, `next` asks to stop them only if the operation ends in another way.
-    void cancel(bool told) noexcept;
+    /// `terminal`. Without `told`, `next` asks to stop them only if the operation ends in another way. At or
+    /// after the deadline of the operation it *is* the deadline, as for a retry_machine.
+    void cancel(bool told, time_point now = (time_point::min)()) noexcept;
 
     /// The caller cancels with `total`, which only an operation without side effects may obey.
     ///
     /// Returns false, and does nothing, if a second attempt has begun or the first one has failed.
-    bool cancel_total() noexcept;
+    bool cancel_total(time_point now = (time_point::min)()) noexcept;
 
     /// The scope cancels: `next` asks to stop running attempts, also if they have been told before.
-    void cancel_by_scope() noexcept;
+    void cancel_by_scope(time_point now = (time_point::min)()) noexcept;
 
     /// No further attempt begins; running attempts go on.
     void drain() noexcept;
@@ -216,6 +217,8 @@ private:
     }
     retry_settings const& common() const noexcept { return policy_.settings().common.settings(); }
     bool is_stopping() noexcept;
+    void note_cancelled(time_point now) noexcept;
+    void end_cancelled() noexcept;
     bool may_begin(time_point when) const noexcept;
     time_point deadline_after(time_point reached) noexcept;
     void go_on(time_point now);
@@ -283,6 +286,7 @@ private:
     bool has_lease_ = false; // a retry is granted for the next attempt
     bool has_to_stop_ = false;
     bool was_told_ = false; // to stop, with `terminal`
+    bool is_late_ = false;  // it was cancelled at its deadline, or later
     bool is_lost_ = false;
     bool has_marked_ = false; // an attempt has failed with a permanent error
     bool measures_successes_ = false;

@@ -81,8 +81,8 @@ fault(hedge_obeys_total_later src/traffic/hedge_machine.cpp
     [[    bool const counts = begun_ <= 1 && failures_ == 0;]] [[    bool const counts = failures_ == 0;]])
 
 fault(hedge_that_was_told_does_not_hear_of_its_scope src/traffic/hedge_machine.cpp
-    [[    stopping_ = stopping::cancelled;
-    has_to_stop_ = true;]] [[    stopping_ = stopping::cancelled;
+    [[    note_cancelled(now);
+    has_to_stop_ = true;]] [[    note_cancelled(now);
     has_to_stop_ = has_to_stop_ || !was_told_;]])
 
 fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp

@@ -34,7 +34,7 @@ fault(machine_decides_on_a_cancelled_attempt src/policy/retry_machine.cpp
 fault(machine_makes_an_attempt_after_a_cancelled_wait src/policy/retry_machine.cpp
     [[    began_ = now;
     if (cancelled())
-        return end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+        return end_cancelled(now);
     if (now > deadline_]] [[    began_ = now;
     if (now > deadline_]])
 

@@ -256,6 +256,13 @@ fault(connection_wins_after_its_socket_was_closed include/asio_retry/detail/oper
 fault(connection_does_not_see_the_socket_closed include/asio_retry/detail/operation/connection_race.hpp
     [[race->target_is_open_ && !race->target_.is_open()]] [[!race->target_is_open_ && race->target_.is_open()]])
 
+# --- one operation inside an attempt of another
+
+fault(machine_hears_an_outer_limit_as_a_cancellation src/operation/driver.cpp
+    [[        machine_.cancel(now);
+    else]] [[        machine_.cancel();
+    else]])
+
 noticed_by(tests_of_hedge)
 
 fault(driver_does_not_ask_after_a_start_on_its_executor src/operation/driver.hpp

@@ -49,7 +49,7 @@ fault(random_is_biased src/policy/random.cpp
 # --- policies and profiles
 
 fault(policy_has_the_later_deadline_when_nested src/policy/retry_policy.cpp
-    [[s.deadline ? std::min(*s.deadline, outer.deadline) : outer.deadline;]] [[outer.deadline;]])
+    [[if (outer.deadline < s.deadline.value_or(time_point::max())) {]] [[if (outer.deadline != time_point::max()) {]])
 
 fault(policy_retries_when_nested src/policy/retry_policy.cpp
     [[        if (!s.retry_when_nested)

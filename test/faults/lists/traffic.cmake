@@ -171,6 +171,11 @@ fault(queue_grants_a_place_to_nobody include/asio_retry/traffic/concurrency_limi
 fault(machine_gives_a_late_time_back src/policy/machine_story.cpp
     [[is_admitted_ ? kept()]] [[is_admitted_ ? admission(now)]])
 
+# --- one operation inside an attempt of another
+
+fault(machine_blames_a_server_for_a_refusal_further_in src/policy/machine_story.cpp
+    [[detail::is_refusal(failure) ? attempt_end::how::abandoned]] [[failure.said() ? attempt_end::how::abandoned]])
+
 # --- for servers
 
 fault(advisor_divides_before_it_compares src/traffic/overload_advisor.cpp
@@ -185,8 +190,3 @@ noticed_by(tests_of_hedge)
 
 fault(quantile_forgets_what_is_rare src/traffic/latency_quantile.cpp
     [[left_over = (before + left_over) % 2;]] [[left_over = 0;]])
-
-# --- one operation inside an attempt of another
-
-fault(machine_blames_a_server_for_a_refusal_further_in src/policy/machine_story.cpp
-    [[detail::is_refusal(failure) ? attempt_end::how::abandoned]] [[failure.said() ? attempt_end::how::abandoned]])

@@ -126,7 +126,8 @@ TEST(event_message, decision_49_of_a_limit_says_which_and_how_long_it_is) {
     inherited.machine.inherit_deadline(inherited.begin + 1s);
     inherited.start();
     inherited.expire(0s, 1s);
-    EXPECT_EQ(inherited.give_ups.at(0).message(), "deadline reached after 1 s") << "somebody else's";
+    EXPECT_EQ(inherited.give_ups.at(0).message(), "inherited deadline reached after 1 s");
+    EXPECT_EQ(inherited.give_ups[0].limit, time_limit::inherited);
 }
 
 TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent) {

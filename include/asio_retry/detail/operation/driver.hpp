@@ -236,6 +236,9 @@ protected:
     /// Precondition: it was not looked up before.
     void take_scheduler(retry_scheduler& found, asio::io_context* own) { scheduler_.take(found, own); }
 
+    /// The time of a cancellation. Before the start it is not known, and nothing depends on it.
+    time_point time_of_cancellation() { return scheduler_.is_found() ? now() : (time_point::min)(); }
+
     /// Whether this thread is starting an attempt or emitting to attempts.
     bool is_marked_here() const noexcept { return stack_mark::find(this) != nullptr; }
 

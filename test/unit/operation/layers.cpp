@@ -1,0 +1,272 @@
+// One operation inside an attempt of another: whose limit it was, and what gates in both layers are told.
+#include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_retry.hpp>
+#include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/retry.hpp>
+#include <asio_retry/retry_scope.hpp>
+
+#include "support/hedge_script.hpp"
+#include "support/in_virtual_time.hpp"
+#include "support/machine_script.hpp"
+#include "support/manual_waits.hpp"
+#include "support/recording_gate.hpp"
+#include "support/recording_observer.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace asio_retry::test::layers {
+namespace {
+
+enum class form { given, nested_in, hedge, endpoint, blocking };
+constexpr std::array all_forms = {form::given, form::nested_in, form::hedge, form::endpoint, form::blocking};
+constexpr std::string_view names_of_forms[] = {"async_retry(attempt, ...)", "nested_in", "async_hedge",
+                                               "on_endpoint", "blocking"};
+
+enum class ending { success, failure, outer_limit, inner_limit, cancelled };
+[[maybe_unused]] constexpr std::array all_endings = {ending::success, ending::failure, ending::outer_limit,
+                                                     ending::inner_limit, ending::cancelled};
+constexpr std::string_view names_of_endings[] = {"success", "failure", "outer limit", "inner limit",
+                                                 "cancelled"};
+
+std::string name_of(form f, ending e) {
+    return std::string(names_of_forms[static_cast<std::size_t>(f)]) + ", " +
+           std::string(names_of_endings[static_cast<std::size_t>(e)]);
+}
+
+using servers = endpoint_set<std::string>;
+
+/// A request inside an operation inside an attempt of another operation. It takes 10 ms, or for ever.
+struct two_layers : in_virtual_time {
+    retry_policy outer = endless_every_100ms().max_attempts(1);
+    retry_policy inner = endless_every_100ms().max_attempts(1);
+    std::shared_ptr<servers> set = std::make_shared<servers>(std::vector<std::string>{"a"},
+                                                             endpoint_options{.breaker = {.consecutive = 1}});
+    std::optional<retry_scope> scope; ///< of the outer operation
+    error_code result;
+    manual_waits waits; ///< of the blocking form
+
+    void play(form f, ending e) {
+        if (e == ending::inner_limit)
+            inner = inner.total_timeout(50ms);
+        if (f == form::blocking)
+            return block(e);
+        asio::cancellation_signal signal;
+        auto done = asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr thrown) {
+            result = thrown ? code_of(thrown) : error_code();
+        });
+        auto const around = [this, f, e](attempt a) { return nest(a, f, e); };
+        if (scope)
+            async_retry(*scope, around, outer, std::move(done));
+        else
+            async_retry(io, around, outer, std::move(done));
+        time.advance(30ms);
+        if (e == ending::cancelled)
+            signal.emit(asio::cancellation_type::terminal);
+        time.run();
+    }
+
+    bool is_ejected() const {
+        bool ejected = false;
+        set->for_each([&](std::string const&, endpoint_status const& of) {
+            ejected = of.state != breaker_state::closed;
+            EXPECT_EQ(of.in_flight, 0u);
+        });
+        return ejected;
+    }
+
+private:
+    static asio::awaitable<void> wait(duration length) {
+        auto fails_once = [has_failed = false]() mutable {
+            return std::exchange(has_failed, true) ? error_code() : asio::error::try_again;
+        };
+        auto const once = retry_policy().backoff(constant(length)).jitter(no_jitter());
+        co_await async_retry(co_await asio::this_coro::executor, fails_once, once, asio::use_awaitable);
+    }
+
+    static asio::awaitable<void> request(ending e) {
+        co_await wait(e <= ending::failure ? duration(10ms) : duration(1h));
+        if (e == ending::failure)
+            throw boost::system::system_error(asio::error::connection_reset);
+    }
+
+    asio::awaitable<void> nest(attempt a, form f, ending e) {
+        auto const innermost = [e] { return request(e); };
+        auto const at_server = [e](std::string const&) { return request(e); };
+        retry_settings const& s = inner.settings();
+        switch (f) {
+        case form::nested_in:
+            co_return co_await async_retry(innermost, inner.nested_in(a), asio::use_awaitable);
+        case form::hedge: {
+            auto hedging = hedge_policy(1h).max_attempts(2).gate(s.gate).observe(s.observer);
+            if (s.total_timeout)
+                hedging = hedging.total_timeout(*s.total_timeout);
+            co_return co_await async_hedge(a, innermost, hedging, asio::use_awaitable);
+        }
+        case form::endpoint:
+            co_return co_await async_retry(a, on_endpoint(set, at_server), inner, asio::use_awaitable);
+        default:
+            co_return co_await async_retry(a, innermost, inner, asio::use_awaitable);
+        }
+    }
+
+    void block(ending e) {
+        auto const innermost = [this, e]() -> error_code {
+            if (e == ending::success)
+                return {};
+            waits.time += e == ending::failure       ? duration(10ms)
+                          : e == ending::outer_limit ? duration(100ms)
+                                                     : duration(50ms);
+            waits.stop = e == ending::cancelled;
+            return e == ending::failure ? asio::error::connection_reset : asio::error::operation_aborted;
+        };
+        auto const around = [&](attempt a) { return retry(innermost, inner.nested_in(a), waits); };
+        result = retry(around, outer, waits);
+    }
+};
+
+// --- whose limit it was
+
+struct outer_limit_case {
+    char const* name;
+    std::function<void(two_layers&, form)> set;
+};
+
+std::vector<outer_limit_case> outer_limit_cases() {
+    return {
+        {"attempt_timeout", [](two_layers& l, form) { l.outer = l.outer.attempt_timeout(100ms); }},
+        {"total_timeout", [](two_layers& l, form) { l.outer = l.outer.total_timeout(100ms); }},
+        {"deadline",
+         [](two_layers& l, form f) {
+             l.outer = l.outer.deadline((f == form::blocking ? l.waits.time : l.begin) + 100ms);
+         }},
+        {"deadline of a scope",
+         [](two_layers& l, form f) {
+             if (f == form::blocking)
+                 l.outer = l.outer.attempt_timeout(100ms); // it has no scope
+             else
+                 l.scope.emplace(l.io, l.begin + 100ms);
+         }},
+    };
+}
+
+TEST(layers, decision_74_an_outer_limit_is_the_inherited_deadline_of_the_inner_operation) {
+    for (form const f : all_forms)
+        for (outer_limit_case const& limit : outer_limit_cases()) {
+            SCOPED_TRACE(name_of(f, ending::outer_limit) + ", " + limit.name);
+            two_layers layers;
+            limit.set(layers, f);
+            auto const gate = std::make_shared<recording_gate>();
+            auto const observer = std::make_shared<recording_observer>();
+            std::vector<retry_event> heard;
+            layers.inner = layers.inner.gate(gate).observe(observer).on_give_up(
+                [&](retry_event const& event) { heard.push_back(event); });
+            layers.play(f, ending::outer_limit);
+            EXPECT_EQ(layers.result, timed_out_error());
+            ASSERT_EQ(gate->ends.size(), 1u);
+            EXPECT_EQ(gate->ends[0].outcome, attempt_end::how::failed);
+            EXPECT_EQ(gate->ends[0].kind, failure_kind::timeout);
+            EXPECT_EQ(layers.is_ejected(), f == form::endpoint);
+            ASSERT_EQ(observer->events.size(), 4u);
+            for (observation const& each : {observer->events[2], observer->events[3]}) {
+                EXPECT_EQ(each.error, timed_out_error());
+                EXPECT_EQ(each.stopped, interruption::deadline);
+                EXPECT_EQ(each.limit, time_limit::inherited);
+            }
+            EXPECT_EQ(observer->events[3].reason, stop_reason::deadline);
+            if (f == form::hedge)
+                continue; // which has no such hook
+            EXPECT_EQ(heard.at(0).reason, stop_reason::deadline);
+            EXPECT_EQ(heard[0].limit, time_limit::inherited);
+            EXPECT_EQ(heard[0].message(), "inherited deadline reached after 100 ms");
+        }
+}
+
+// At 30 ms, though the inner operation would have had 50 ms.
+TEST(layers, decision_74_a_cancellation_before_the_deadline_remains_one) {
+    for (form const f : {form::given, form::nested_in, form::hedge, form::endpoint}) {
+        SCOPED_TRACE(name_of(f, ending::cancelled));
+        two_layers layers;
+        auto const gate = std::make_shared<recording_gate>();
+        layers.outer = layers.outer.attempt_timeout(100ms);
+        layers.inner = layers.inner.total_timeout(50ms).gate(gate);
+        layers.play(f, ending::cancelled);
+        EXPECT_EQ(layers.result, aborted_error());
+        EXPECT_EQ(gate->ends.at(0).outcome, attempt_end::how::abandoned);
+        EXPECT_FALSE(layers.is_ejected());
+    }
+}
+
+TEST(layers, decision_74_a_machine_knows_when_it_was_cancelled) {
+    auto const ends = [](retry_policy const& policy, duration cancelled, duration ended) {
+        machine_script script(policy.gate(std::make_shared<recording_gate>()));
+        script.start();
+        script.machine.cancel(script.begin + cancelled);
+        script.machine.cancel(script.begin + ended);
+        retry_action const end = script.fail(ended, aborted_error());
+        EXPECT_EQ(end.reason, script.give_ups.at(0).reason);
+        return script.give_ups[0];
+    };
+    auto const policy = endless_every_100ms().total_timeout(1s);
+    EXPECT_EQ(ends(policy, 999ms, 2s).reason, stop_reason::cancelled) << "its clean-up took a second";
+    EXPECT_EQ(ends(policy, 1s, 1s).reason, stop_reason::deadline);
+    EXPECT_EQ(ends(policy, 1s, 1s).limit, time_limit::total_timeout);
+    EXPECT_EQ(ends(policy, 1s, 1s).kind, failure_kind::timeout);
+    EXPECT_EQ(ends(endless_every_100ms().deadline(time_point(1h + 1s)), 2s, 2s).limit, time_limit::deadline);
+    attempt const around{1, time_point(1h + 1s), nullptr};
+    EXPECT_EQ(ends(endless_every_100ms().nested_in(around), 1s, 1s).limit, time_limit::inherited);
+    EXPECT_EQ(ends(policy.nested_in(around), 1s, 1s).limit, time_limit::total_timeout) << "as early";
+    EXPECT_EQ(ends(endless_every_100ms().deadline(around.deadline).nested_in(around), 1s, 1s).limit,
+              time_limit::deadline);
+    EXPECT_EQ(ends(endless_every_100ms().nested_in(around).deadline(time_point(1h)), 1s, 1s).limit,
+              time_limit::deadline)
+        << "given later";
+    EXPECT_EQ(ends(endless_every_100ms(), 1h, 1h).reason, stop_reason::cancelled) << "it has no deadline";
+}
+
+TEST(layers, decision_74_so_does_the_machine_of_a_hedge) {
+    auto const ends = [](int cancelled, void (*cancel)(hedge_machine&, time_point)) {
+        auto const gate = std::make_shared<recording_gate>();
+        hedge_script script(hedge_policy(1h).total_timeout(10ms).gate(gate));
+        script.start();
+        cancel(script.machine, hedge_script::at(cancelled));
+        script.fail(1, 20, verdict::failure(aborted_error()));
+        EXPECT_EQ(script.delivered.reason == stop_reason::deadline,
+                  gate->ends.at(0).kind == failure_kind::timeout);
+        return script.delivered.reason;
+    };
+    auto const by_caller = [](hedge_machine& m, time_point now) { m.cancel(true, now); };
+    auto const total = [](hedge_machine& m, time_point now) { m.cancel_total(now); };
+    auto const by_scope = [](hedge_machine& m, time_point now) { m.cancel_by_scope(now); };
+    EXPECT_EQ(ends(9, by_caller), stop_reason::cancelled);
+    EXPECT_EQ(ends(10, by_caller), stop_reason::deadline);
+    EXPECT_EQ(ends(10, total), stop_reason::deadline);
+    EXPECT_EQ(ends(9, by_scope), stop_reason::cancelled);
+    EXPECT_EQ(ends(10, by_scope), stop_reason::deadline);
+}
+
+TEST(layers, decision_74_a_wait_that_is_cancelled_at_the_deadline_ends_by_it) {
+    machine_script script(endless_every_100ms().total_timeout(100ms));
+    script.start();
+    EXPECT_THAT(script.fail(), is_wait(100ms));
+    script.machine.cancel(script.begin + 100ms);
+    EXPECT_THAT(script.wake(100ms), is_completion(stop_reason::deadline, timed_out_error()));
+}
+
+} // namespace
+} // namespace asio_retry::test::layers
