@@ -122,6 +122,11 @@ inline attempt_end unbegun(std::uint64_t number, admission const& given) noexcep
 /// - If an admitted attempt does not begin, the retry is given back, and the attempt ends abandoned, `after`
 ///   nothing.
 ///
+/// An operation inside an attempt (`nested_in`) may have the same gate, alone or in `all_gates`. The first
+/// attempt that asks there is the request that the gate has admitted already. It takes over the admission and
+/// the cost of the retry, and tells the end. The attempt around it then tells no end to this gate. The gate is
+/// asked about later attempts inside as about any other.
+///
 /// A `backoff_ticker` makes no attempts and asks for retries alone. A hedge and a blocking `retry` wait in no
 /// queue, and a hedge waits for no reserved time: both are refused.
 ///

@@ -333,6 +333,8 @@ private:
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     ASIO_RETRY_DECL void end_story() noexcept;
     void tell_start(time_point now) noexcept;
+    detail::shared_value<detail::nested_marks>
+    lend_admission(detail::shared_value<detail::nested_marks> marks) noexcept;
     void tell_failure(verdict const& failure, std::optional<failure_kind> kind, time_point now) noexcept;
     void tell_unjudged(verdict const& failure, time_point now) noexcept;
     void tell_abandoned(interruption stopped, time_point now) noexcept;

@@ -225,7 +225,9 @@ public:
     ///
     /// The nested retry has no more time than that attempt, as `attempt::deadline` says. If the attempt reaches
     /// that time, the nested retry has timed out: its limit is `time_limit::inherited`. It passes on a
-    /// permanent error with its mark, and a server's wish for no retry, so that the outer retry ends too.
+    /// permanent error with its mark, and a server's wish for no retry, so that the outer retry ends too. If
+    /// the attempt was admitted by the same gate, the first attempt inside takes that admission over: see
+    /// `retry_gate`.
     ///
     /// Precondition: the attempt is running.
     ASIO_RETRY_DECL retry_policy nested_in(attempt const& outer) const;

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/handed_gate.hpp"
 #include "policy/observed_operations.hpp"
 
 // How gates, observers, hooks and predicates take part.
@@ -332,10 +333,21 @@ void retry_machine::on_sent() noexcept {
         outer->sent = true;
 }
 
+/// An operation inside the attempt may take over how the gate has admitted it.
+detail::shared_value<detail::nested_marks>
+retry_machine::lend_admission(detail::shared_value<detail::nested_marks> marks) noexcept {
+    if (is_admitted_ && has_begun_) {
+        admission given = began_;
+        given.ticket = story_->ticket;
+        detail::lend(marks->lent, policy_.settings().gate, {given, attempts_, kind_});
+    }
+    return marks;
+}
+
 detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noexcept {
     try {
         if (story() && !story_->marks)
-            story_->marks = detail::shared_value<detail::nested_marks>::make();
+            story_->marks = lend_admission(detail::shared_value<detail::nested_marks>::make());
     } catch (...) { // without memory the nested retry has no marks
     }
     return story_ ? story_->marks : detail::shared_value<detail::nested_marks>();
@@ -414,8 +426,12 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
             end.now = story_->held_until;
         if (story_)
             end.ticket = std::exchange(story_->ticket, 0);
-        if (auto const& gate = policy_.settings().gate)
-            gate->on_end(end);
+        if (auto const& gate = policy_.settings().gate) {
+            if (story_ && story_->marks)
+                detail::end_lent(story_->marks->lent, *gate, end);
+            else
+                gate->on_end(end);
+        }
         if (chooses_) {
             end.now = heard;
             end.ticket = 0;

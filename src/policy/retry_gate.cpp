@@ -2,6 +2,7 @@
 
 #include "policy/enumerator_name.hpp"
 #include "policy/gate_ticket.hpp"
+#include "policy/handed_gate.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace {
 
 thread_local std::string_view last_refuser = "all_gates";
 
-class gate_chain final : public retry_gate {
+class gate_chain final : public detail::composite_gate {
 public:
     explicit gate_chain(std::vector<std::shared_ptr<retry_gate>> gates) noexcept
         : gates_(std::move(gates)) {}
@@ -79,13 +80,27 @@ public:
         return ask(asked);
     }
 
-    void on_end(attempt_end const& end) noexcept override {
+    void on_end(attempt_end const& end) noexcept override { end_except(end, 0); }
+
+    void end_except(attempt_end const& end, detail::gate_bits not_told) noexcept override {
         if (end.ticket != 0) {
             if (auto const ended = take(end.ticket))
-                return tell_end(ended.mapped(), end);
+                return tell_end(ended.mapped(), end, not_told);
         }
-        for (auto const& gate : gates_)
-            gate->on_end(end);
+        for (std::size_t i = 0; i < gates_.size(); ++i)
+            if (!detail::has_bit(not_told, i))
+                gates_[i]->on_end(end);
+    }
+
+    std::optional<detail::gate_admission> admission_of(std::size_t i,
+                                                       detail::gate_admission const& all) noexcept override {
+        if (all.given.ticket == 0)
+            return all;
+        std::lock_guard const lock(mutex_);
+        auto const found = records_.find(all.given.ticket);
+        if (found == records_.end())
+            return std::nullopt;
+        return detail::gate_admission{*found->second.parts[i].given, all.number, all.after};
     }
 
     bool measures_time() const noexcept override {
@@ -94,7 +109,7 @@ public:
 
     std::string_view name() const noexcept override { return last_refuser; }
 
-    std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept { return gates_; }
+    std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept override { return gates_; }
 
 private:
     /// How the gates have admitted one attempt. Most attempts have none: every gate has admitted them for the
@@ -207,8 +222,10 @@ private:
     }
 
     /// Each gate hears how it has admitted the attempt itself.
-    void tell_end(record const& of, attempt_end end) noexcept {
+    void tell_end(record const& of, attempt_end end, detail::gate_bits not_told) noexcept {
         for (std::size_t i = 0; i < gates_.size(); ++i) {
+            if (detail::has_bit(not_told, i))
+                continue;
             admission const& given = *of.parts[i].given;
             end.ticket = given.ticket;
             if (end.outcome == attempt_end::how::abandoned)
@@ -257,6 +274,10 @@ private:
 };
 
 } // namespace
+
+void detail::note_refuser(std::string_view name) noexcept {
+    last_refuser = name;
+}
 
 std::string_view to_string(request_priority rank) noexcept {
     static constexpr std::string_view names[] = {"low", "normal", "high"};

@@ -2,6 +2,8 @@
 
 #include <asio_retry/detail/policy/refuse.hpp>
 
+#include "policy/handed_gate.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -135,13 +137,14 @@ retry_policy retry_policy::nested_in(attempt const& outer) const {
         s.is_nested = true;
         if (outer.monitor)
             s.outer = outer.monitor->marks();
+        s.gate = detail::hand_over(s.gate, s.outer);
     });
 }
 
 retry_policy retry_policy::gate(std::shared_ptr<retry_gate> shared) const {
     return changed([&](retry_settings& s) {
         s.gate_measures_time = shared && shared->measures_time();
-        s.gate = std::move(shared);
+        s.gate = detail::hand_over(std::move(shared), s.outer);
     });
 }
 

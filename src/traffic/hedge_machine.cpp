@@ -5,6 +5,7 @@
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/permanent.hpp>
 
+#include "policy/handed_gate.hpp"
 #include "traffic/hedge_story.hpp"
 
 #include <algorithm>
@@ -258,9 +259,13 @@ admission hedge_machine::ask_chooser(time_point now, std::string_view& refuser) 
     return answer;
 }
 
-void hedge_machine::tell_gates(attempt_end const& end) noexcept {
-    if (auto const& gate = common().gate)
-        gate->on_end(end);
+void hedge_machine::tell_gates(attempt_end const& end, detail::nested_marks* marks) noexcept {
+    if (auto const& gate = common().gate) {
+        if (marks)
+            detail::end_lent(marks->lent, *gate, end);
+        else
+            gate->on_end(end);
+    }
     if (!chooser_)
         return;
     attempt_end its = end;
@@ -510,7 +515,7 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
         end.took = duration::zero();
         end.said = pushback();
     }
-    tell_gates(end);
+    tell_gates(end, attempts_[number - 1].marks.get());
     bool const says_nothing = is_abandoned && kind == failure_kind::none; // a refusal further in has a kind
     if (is_observed() && story_->announces(number))
         observe_attempt_end(number, kind, failure, says_nothing, said, now);
@@ -532,8 +537,13 @@ void hedge_machine::on_sent() noexcept {
 detail::shared_value<detail::nested_marks> hedge_machine::marks_of_nested(std::uint64_t number) noexcept {
     auto& shared = attempts_[number - 1].marks;
     try {
-        if (!shared)
+        if (!shared) {
             shared = detail::shared_value<detail::nested_marks>::make();
+            admission given = attempts_[number - 1].began;
+            given.ticket = attempts_[number - 1].ticket;
+            failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
+            detail::lend(shared->lent, common().gate, {given, number, after});
+        }
     } catch (...) { // without memory the nested retry has no marks
     }
     return shared;

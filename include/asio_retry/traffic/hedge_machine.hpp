@@ -227,7 +227,7 @@ private:
     void end_by_hook(verdict const* after) noexcept;
     admission ask_chooser(time_point now, std::string_view& refuser) noexcept;
     void drop_ready() noexcept;
-    void tell_gates(attempt_end const& end) noexcept;
+    void tell_gates(attempt_end const& end, detail::nested_marks* marks = nullptr) noexcept;
     void tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                   verdict const* failure, time_point now) noexcept;
     hedge_action launch(time_point now);

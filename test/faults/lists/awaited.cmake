@@ -36,9 +36,6 @@ fault(awaiting_stays_on_the_strand_of_its_attempts include/asio_retry/detail/han
 fault(awaiting_has_attempts_that_no_limit_interrupts include/asio_retry/detail/operation/await_driver.hpp
     [[caller_.is_connected() || machine().limits_attempts()) {]] [[caller_.is_connected()) {]])
 
-fault(awaiting_goes_on_elsewhere include/asio_retry/detail/operation/await_driver.hpp
-    [[        if (is_marked_here() || place_.is_here(executor()))]] [[        if (true)]])
-
 fault(awaiting_piles_one_retry_on_the_other include/asio_retry/detail/operation/await_driver.hpp
     [[        if (entry_.has_moved() && stack_mark::find(&entry_)) {]] [[        if (false) {]])
 

@@ -56,6 +56,9 @@ fault(policy_retries_when_nested src/policy/retry_policy.cpp
             s.max_attempts = 1;]] [[        if (!s.retry_when_nested && !s.max_attempts)
             s.max_attempts = 1;]])
 
+fault(gate_does_not_go_back_to_the_attempt_around_it src/policy/handed_gate.cpp
+    [[left, left | bits_))]] [[left, left))]])
+
 fault(gates_keep_what_a_later_one_refuses src/policy/retry_gate.cpp
     [[                while (i > 0)
                     gates_[--i]->give_back(kind);

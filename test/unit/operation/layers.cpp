@@ -4,6 +4,13 @@
 #include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/retry.hpp>
 #include <asio_retry/retry_scope.hpp>
+#include <asio_retry/traffic/adaptive_throttle.hpp>
+#include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
+#include <asio_retry/traffic/keyed_gates.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
+#include <asio_retry/traffic/retry_budget.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
 
 #include "support/hedge_script.hpp"
 #include "support/in_virtual_time.hpp"
@@ -39,8 +46,8 @@ constexpr std::string_view names_of_forms[] = {"async_retry(attempt, ...)", "nes
                                                "on_endpoint", "blocking"};
 
 enum class ending { success, failure, outer_limit, inner_limit, cancelled };
-[[maybe_unused]] constexpr std::array all_endings = {ending::success, ending::failure, ending::outer_limit,
-                                                     ending::inner_limit, ending::cancelled};
+constexpr std::array all_endings = {ending::success, ending::failure, ending::outer_limit, ending::inner_limit,
+                                    ending::cancelled};
 constexpr std::string_view names_of_endings[] = {"success", "failure", "outer limit", "inner limit",
                                                  "cancelled"};
 
@@ -81,6 +88,23 @@ struct two_layers : in_virtual_time {
         time.run();
     }
 
+    /// Many at once. Returns how many succeed.
+    int play_at_once(form f, int count) {
+        int good = 0;
+        for (int i = 0; i != count; ++i)
+            async_retry(
+                io, [this, f](attempt a) { return nest(a, f, ending::success); }, outer,
+                [&](std::exception_ptr e) { good += !e; });
+        time.run();
+        return good;
+    }
+
+    /// A set of servers around the inner operation.
+    auto at_each_server() {
+        return on_endpoint(
+            set, [this](attempt a, std::string const&) { return nest(a, form::given, ending::success); });
+    }
+
     bool is_ejected() const {
         bool ejected = false;
         set->for_each([&](std::string const&, endpoint_status const& of) {
@@ -113,7 +137,7 @@ private:
         case form::nested_in:
             co_return co_await async_retry(innermost, inner.nested_in(a), asio::use_awaitable);
         case form::hedge: {
-            auto hedging = hedge_policy(1h).max_attempts(2).gate(s.gate).observe(s.observer);
+            auto hedging = hedge_policy(1h).max_attempts(1).gate(s.gate).observe(s.observer);
             if (s.total_timeout)
                 hedging = hedging.total_timeout(*s.total_timeout);
             co_return co_await async_hedge(a, innermost, hedging, asio::use_awaitable);
@@ -266,6 +290,169 @@ TEST(layers, decision_74_a_wait_that_is_cancelled_at_the_deadline_ends_by_it) {
     EXPECT_THAT(script.fail(), is_wait(100ms));
     script.machine.cancel(script.begin + 100ms);
     EXPECT_THAT(script.wake(100ms), is_completion(stop_reason::deadline, timed_out_error()));
+}
+
+// --- gates in both layers
+
+/// A gate of the library, and what it is told.
+class told_gate final : public retry_gate {
+public:
+    explicit told_gate(std::shared_ptr<retry_gate> real)
+        : real_(std::move(real)) {}
+
+    bool acquire(failure_kind kind, time_point now) noexcept override { return real_->acquire(kind, now); }
+    void give_back(failure_kind kind) noexcept override { real_->give_back(kind); }
+    admission admit(std::uint64_t number, time_point now) noexcept override {
+        return note(real_->admit(number, now), now);
+    }
+    admission enqueue(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
+        return note(real_->enqueue(waiter, number, now), now);
+    }
+    admission leave(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
+        return note(real_->leave(waiter, number, now), now);
+    }
+    admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override {
+        return real_->admit_again(before, number, now);
+    }
+    void on_end(attempt_end const& end) noexcept override {
+        constexpr std::string_view words[] = {"succeeded", "failed", "abandoned"};
+        told += std::string(", ").append(words[static_cast<std::size_t>(end.outcome)]);
+        if (end.kind != failure_kind::none)
+            told += ' ' + std::string(to_string(end.kind));
+        --held;
+        real_->on_end(end);
+    }
+    bool measures_time() const noexcept override { return real_->measures_time(); }
+    std::string_view name() const noexcept override { return real_->name(); }
+
+    std::string told;
+    int held = 0;
+
+private:
+    admission note(admission const& answer, time_point now) noexcept {
+        if (answer.until <= now || answer.reserved) {
+            told += told.empty() ? "admitted" : ", admitted";
+            ++held;
+        }
+        return answer;
+    }
+
+    std::shared_ptr<retry_gate> real_;
+};
+
+/// Gates for both layers; those in `seen` are told what is compared.
+struct layered_gates {
+    std::string name;
+    std::shared_ptr<retry_gate> outer, inner;
+    std::vector<std::shared_ptr<told_gate>> seen;
+    std::function<std::size_t()> in_flight = [] { return std::size_t(0); };
+};
+
+std::shared_ptr<told_gate> told(std::shared_ptr<retry_gate> real) {
+    return std::make_shared<told_gate>(std::move(real));
+}
+
+layered_gates shared(std::string name, std::shared_ptr<retry_gate> real) {
+    auto const gate = told(std::move(real));
+    return {std::move(name), gate, gate, {gate}};
+}
+
+layered_gates limited(std::string name, std::optional<queue_options> queue) {
+    aimd const one({.initial = 1, .least = 1, .greatest = 1});
+    auto const limit = queue ? std::make_shared<concurrency_limit<aimd>>(one, *queue)
+                             : std::make_shared<concurrency_limit<aimd>>(one);
+    layered_gates result = shared(std::move(name), limit);
+    result.in_flight = [limit] { return std::size_t(limit->in_flight()); };
+    return result;
+}
+
+std::vector<layered_gates> layered_gate_cases() {
+    auto const budget = told(std::make_shared<retry_budget>());
+    auto const breaker = told(std::make_shared<circuit_breaker>());
+    auto const throttle = told(std::make_shared<adaptive_throttle>());
+    keyed_gates<told_gate> keyed([] { return told(std::make_shared<circuit_breaker>()); });
+    return {
+        shared("token_budget", std::make_shared<token_budget>()),
+        shared("retry_budget", std::make_shared<retry_budget>()),
+        shared("breaker", std::make_shared<circuit_breaker>()),
+        shared("adaptive_throttle", std::make_shared<adaptive_throttle>()),
+        shared("rate_limit", std::make_shared<rate_limit>(1, 1h)),
+        limited("concurrency_limit", std::nullopt),
+        limited("queue", queue_options{.greatest = 10, .longest_wait = 1s}),
+        {"all_gates",
+         all_gates({budget, breaker}),
+         all_gates({breaker, throttle}),
+         {budget, breaker, throttle}},
+        {"keyed_gates", keyed.at("a"), keyed.at("a"), {keyed.at("a")}},
+    };
+}
+
+std::string_view expected_end(ending e) {
+    switch (e) {
+    case ending::success:
+        return "admitted, succeeded";
+    case ending::failure:
+        return "admitted, failed transient";
+    case ending::outer_limit:
+    case ending::inner_limit:
+        return "admitted, failed timeout";
+    case ending::cancelled:
+        break;
+    }
+    return "admitted, abandoned";
+}
+
+TEST(layers, decision_75_each_gate_is_told_of_one_request_once) {
+    for (form const f : all_forms)
+        for (ending const e : all_endings)
+            for (layered_gates const& gates : layered_gate_cases()) {
+                SCOPED_TRACE(name_of(f, e) + ", " + gates.name);
+                two_layers layers;
+                layers.outer = layers.outer.gate(gates.outer).attempt_timeout(100ms);
+                layers.inner = layers.inner.gate(gates.inner);
+                layers.play(f, e);
+                for (auto const& each : gates.seen) {
+                    EXPECT_EQ(each->told, expected_end(e));
+                    EXPECT_EQ(each->held, 0);
+                }
+                EXPECT_EQ(gates.in_flight(), 0u);
+            }
+}
+
+// Each would wait for its own place in the inner layer.
+TEST(layers, decision_75_operations_do_not_wait_for_their_own_places) {
+    for (form const f : {form::given, form::nested_in, form::hedge, form::endpoint}) {
+        SCOPED_TRACE(name_of(f, ending::success));
+        two_layers layers;
+        auto const limit =
+            std::make_shared<concurrency_limit<aimd>>(aimd({.initial = 4, .least = 4, .greatest = 4}),
+                                                      queue_options{.greatest = 100, .longest_wait = 1s});
+        layers.outer = layers.outer.gate(limit);
+        layers.inner = layers.inner.gate(limit);
+        EXPECT_EQ(layers.play_at_once(f, 8), 8);
+        EXPECT_EQ(layers.time.now() - layers.begin, 20ms);
+        EXPECT_EQ(limit->in_flight(), 0u);
+    }
+}
+
+// --- a limit of the caller's own, further in
+
+TEST(layers, decision_76_a_limit_inside_does_not_eject_servers) {
+    two_layers layers;
+    auto const own = std::make_shared<concurrency_limit<aimd>>(aimd({.initial = 4, .least = 4, .greatest = 4}));
+    auto const breaker = std::make_shared<circuit_breaker>(circuit_breaker_options{.consecutive = 1});
+    layers.outer = layers.outer.gate(breaker);
+    layers.inner = layers.inner.gate(own);
+    EXPECT_EQ(layers.play_at_once(form::given, 40), 4);
+    EXPECT_EQ(breaker->state(layers.time.now()), breaker_state::closed);
+
+    int good = 0;
+    for (int i = 0; i != 40; ++i)
+        async_retry(layers.io, layers.at_each_server(), layers.outer.gate(nullptr),
+                    [&](std::exception_ptr e) { good += !e; });
+    layers.time.run();
+    EXPECT_EQ(good, 4);
+    EXPECT_FALSE(layers.is_ejected());
 }
 
 } // namespace

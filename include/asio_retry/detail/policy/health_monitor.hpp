@@ -1,18 +1,12 @@
 #pragma once
 
+#include <asio_retry/detail/policy/nested_marks.hpp>
 #include <asio_retry/detail/policy/shared_value.hpp>
 #include <asio_retry/pushback.hpp>
 
-#include <atomic>
 #include <cstdint>
 
 namespace asio_retry::detail {
-
-/// Marks that a nested retry leaves for the attempt that it runs in.
-struct nested_marks {
-    std::atomic<bool> forbidden = false; ///< the server wants no retry
-    std::atomic<bool> sent = false;      ///< the nested retry may have sent something
-};
 
 /// Receives the marks of an attempt: that it works, that it has sent something, and the server's wishes.
 ///

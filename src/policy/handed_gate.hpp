@@ -1,0 +1,61 @@
+#pragma once
+
+#include <asio_retry/detail/policy/nested_marks.hpp>
+#include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/retry_gate.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+// An attempt hands its admission over to the first attempt of the first operation inside it that has the same
+// gate.
+
+namespace asio_retry::detail {
+
+/// A set of the first 63 gates that a gate consists of.
+using gate_bits = std::uint64_t;
+inline constexpr std::size_t most_gate_bits = 63;
+
+constexpr bool has_bit(gate_bits bits, std::size_t i) noexcept {
+    return i < most_gate_bits && (bits >> i & 1u) != 0;
+}
+
+/// How one gate has admitted an attempt.
+struct gate_admission {
+    admission given;
+    std::uint64_t number;
+    failure_kind after;
+};
+
+/// A gate that consists of several gates.
+class composite_gate : public retry_gate {
+public:
+    virtual std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept = 0;
+
+    /// How gate `i` has admitted an attempt that all together have so admitted. Nothing if that is over.
+    virtual std::optional<gate_admission> admission_of(std::size_t i, gate_admission const& all) noexcept = 0;
+
+    /// The end of an attempt, except for the gates in `not_told`.
+    virtual void end_except(attempt_end const& end, gate_bits not_told) noexcept = 0;
+};
+
+/// The name of the gate of an `all_gates` that has refused last on this thread.
+void note_refuser(std::string_view name) noexcept;
+
+/// Offers the admission of a running attempt to the operations inside it.
+void lend(lent_admission& lent, std::shared_ptr<retry_gate> const& gate, gate_admission const& how) noexcept;
+
+/// Tells the end of an attempt to its gate, except for what an operation inside has taken over.
+void end_lent(lent_admission& lent, retry_gate& gate, attempt_end const& end) noexcept;
+
+/// The gate of an operation nested in the attempt of these marks: it takes over what the attempt has been
+/// admitted by, once. The same gate if both have none in common.
+std::shared_ptr<retry_gate> hand_over(std::shared_ptr<retry_gate> gate,
+                                      shared_value<nested_marks> const& outer);
+
+} // namespace asio_retry::detail
