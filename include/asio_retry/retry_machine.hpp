@@ -194,7 +194,7 @@ public:
     /// the deadline: a limit around the operation ends at the same time, and may be faster.
     void cancel(time_point now = (time_point::min)()) noexcept {
         if (stopping_ != stopping::cancelled)
-            is_late_ = now >= deadline_;
+            is_late_ = now >= deadline_ && deadline_ != (time_point::max)();
         stopping_ = stopping::cancelled;
     }
 

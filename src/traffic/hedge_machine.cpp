@@ -564,7 +564,7 @@ bool hedge_machine::is_stopping() noexcept {
 
 void hedge_machine::note_cancelled(time_point now) noexcept {
     if (stopping_ != stopping::cancelled)
-        is_late_ = now >= deadline_;
+        is_late_ = now >= deadline_ && deadline_ != time_point::max();
     stopping_ = stopping::cancelled;
 }
 

@@ -206,7 +206,8 @@ expectation timed_out_attempt(matrix_case const& c, pending_attempt const& attem
 }
 
 /// Decision 8 and 10, with a cancellation between the limit and its notice. A scope's own notice is behind the
-/// one of the limit, which makes no difference here: both are terminal.
+/// one of the limit, which makes no difference here: both are terminal. At the deadline it is no cancellation
+/// any more (decision 74).
 expectation at_limit_queued(matrix_case const& c) {
     pending_attempt attempt{c, {}, {}};
     bool const counts = stops(c, c.at.attempt - 1);
@@ -214,7 +215,7 @@ expectation at_limit_queued(matrix_case const& c) {
         attempt.tell(heard(c));
     attempt.tell(type::terminal);
     attempt.wait_for();
-    return counts ? cancelled_in_attempt(c, attempt) : timed_out_attempt(c, attempt);
+    return counts && !c.at_deadline() ? cancelled_in_attempt(c, attempt) : timed_out_attempt(c, attempt);
 }
 
 /// The same with a cancellation after whatever the attempt did when it was told of its limit.
@@ -233,7 +234,7 @@ expectation at_limit_passed(matrix_case const& c) {
     if (counts)
         attempt.tell(heard(c));
     attempt.wait_for();
-    return counts ? cancelled_in_attempt(c, attempt) : timed_out_attempt(c, attempt);
+    return counts && !c.at_deadline() ? cancelled_in_attempt(c, attempt) : timed_out_attempt(c, attempt);
 }
 
 } // namespace

@@ -144,7 +144,8 @@ public:
         demand(phase_ != phase::running, "on_give_up while an attempt runs");
         demand(phase_ != phase::ended || how_ != attempt_end::success, "on_give_up after a success");
         // An attempt told to stop before its coroutine began was none.
-        unborn_ = plan_.form >= form_kind::awaitable && e.reason == stop_reason::cancelled &&
+        bool const is_late = is_late_cancellation() && e.reason == stop_reason::deadline;
+        unborn_ = plan_.form >= form_kind::awaitable && (e.reason == stop_reason::cancelled || is_late) &&
                   phase_ != phase::ended && e.attempt == attempts_ + 1;
         demand(e.attempt == attempts_ || unborn_, "on_give_up tells of another attempt");
         given_up_ = e.reason;
@@ -154,6 +155,10 @@ public:
             demand(cancelled_ == answer::yes, "it gives up as cancelled and was not");
             demand(now == std::max(cancelled_at_, phase_ == phase::started ? started_ : ended_at_),
                    "the end of a cancelled operation is late");
+        } else if (is_late) {
+            demand(now == std::max(cancelled_at_, phase_ == phase::started ? started_ : ended_at_),
+                   "the end of an operation that was cancelled at its deadline is late");
+            lenient_ = true;
         } else {
             demand(cancelled_ == answer::no || thrown_, "a cancelled operation gives up for another reason");
             demand(now == (phase_ == phase::started ? started_ : ended_at_), "it gives up late");
@@ -246,6 +251,11 @@ private:
     void demand(bool holds, std::string const& otherwise) const {
         if (!holds)
             complain_(otherwise);
+    }
+
+    /// It is the deadline, and no cancellation.
+    bool is_late_cancellation() const {
+        return cancelled_ == answer::yes && plan_.limits_attempts() && cancelled_at_ >= deadline_;
     }
 
     /// A total cancellation between the end of an attempt and its judgement: the judgement shows whether it

@@ -272,10 +272,12 @@ bool cancels(interrupter const& one) {
     return !is_limit(one);
 }
 
-/// A cancellation wins over a limit, but not over one that has ended a hedge.
+/// A cancellation wins over a limit, but not over one that has ended a hedge, nor over the deadline of the
+/// operation (decision 74).
 void expect_end_by_the_second(interrupted_twice const& one, interrupter const& first,
                               interrupter const& second) {
-    bool const is_cancelled = cancels(first) || (cancels(second) && !one.is_hedged());
+    bool const is_cancelled =
+        cancels(first) || (first.what == interrupter::limit_of_attempts && cancels(second) && !one.is_hedged());
     EXPECT_EQ(one.ended(), second_at);
     EXPECT_EQ(one.error(), is_cancelled ? aborted() : timed_out());
 }
