@@ -90,13 +90,6 @@ ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept
 /// The same, with `own` nested in it. Precondition: own is not null.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code, std::exception_ptr const& own) noexcept;
 
-/// The exception for a hook that threw: a boost::system::system_error of `error::hook_threw`.
-///
-/// It has the message of `hook`, the exception that the hook threw. `own`, the failure of the attempt, is
-/// nested in it. Precondition: neither is null.
-ASIO_RETRY_DECL std::exception_ptr hook_exception(std::exception_ptr hook,
-                                                  std::exception_ptr const& own) noexcept;
-
 } // namespace detail
 
 } // namespace asio_retry

@@ -340,9 +340,9 @@ public:
     /// Calls `hook(retry_event const&)` after the decision to retry and before the wait, only if a retry
     /// follows.
     ///
-    /// A second hook replaces the first. If it throws, the operation ends with a `system_error` of
-    /// `error::hook_threw`, which has the message of the hook's exception. The failure of the attempt is nested
-    /// in it. The hook's exception is in the report (`retry_report::hook_exception`).
+    /// A second hook replaces the first. If it throws, the operation ends with the hook's own exception. An
+    /// operation with error codes ends with `error::hook_threw`. The report has the exception
+    /// (`retry_report::hook_exception`) and the failure of the attempt (`last_error`, `last_exception`).
     template <typename Hook>
     retry_policy on_retry(Hook&& hook) const {
         constexpr bool takes_event = std::invocable<std::decay_t<Hook>&, retry_event const&>;

@@ -94,22 +94,6 @@ public:
     }
 };
 
-/// A hook's exception before a retry. The exception being handled is nested in it.
-class hook_failure final : public boost::system::system_error, public std::nested_exception {
-public:
-    explicit hook_failure(std::exception_ptr thrown)
-        : boost::system::system_error(error::hook_threw)
-        , thrown_(std::move(thrown)) {}
-
-    char const* what() const noexcept override {
-        auto const* const own = detail::thrown_as<std::exception>(thrown_);
-        return own ? own->what() : boost::system::system_error::what();
-    }
-
-private:
-    std::exception_ptr thrown_;
-};
-
 } // namespace
 
 boost::system::error_category const& error_category() noexcept {
@@ -185,18 +169,6 @@ std::exception_ptr detail::exception_of(error_code const& code, std::exception_p
             std::rethrow_exception(own);
         } catch (...) {
             std::throw_with_nested(boost::system::system_error(code));
-        }
-    } catch (...) {
-        return std::current_exception();
-    }
-}
-
-std::exception_ptr detail::hook_exception(std::exception_ptr hook, std::exception_ptr const& own) noexcept {
-    try {
-        try {
-            std::rethrow_exception(own);
-        } catch (...) {
-            throw hook_failure(std::move(hook));
         }
     } catch (...) {
         return std::current_exception();

@@ -646,17 +646,10 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
 void retry_machine::call_on_retry(verdict const& failure, duration delay, time_point now) const {
     retry_event event = detail::event_of(policy_.settings(), failure, facts(now));
     event.delay = delay;
-    try {
-        if (policy_.settings().on_retry)
-            policy_.settings().on_retry(event);
-        for (auto* one = observer_; one; one = one->next)
-            one->call_on_retry(event);
-    } catch (...) {
-        report_exception(observer_);
-        std::rethrow_exception(detail::hook_exception(
-            std::current_exception(),
-            failure.exception() ? failure.exception() : detail::exception_of(failure.error())));
-    }
+    if (policy_.settings().on_retry)
+        policy_.settings().on_retry(event);
+    for (auto* one = observer_; one; one = one->next)
+        one->call_on_retry(event);
 }
 
 void retry_machine::call_on_give_up(verdict const& failure, time_point now, stop_reason reason) const noexcept {

@@ -159,11 +159,10 @@ retry_action retry_machine::retry_or_end(verdict const& failure, time_point now,
 }
 
 /// A callable of the policy has thrown the exception that is being handled. An error code cannot say what it
-/// says, so the report has it. A hook's exception is there already.
+/// says, so the report has it.
 retry_action retry_machine::end_thrown(error stage, verdict const& failure, time_point now) {
     std::exception_ptr thrown = std::current_exception();
-    if (stage != error::hook_threw)
-        detail::tell_all(observer_, &detail::machine_observer::on_hook_exception, thrown);
+    detail::tell_all(observer_, &detail::machine_observer::on_hook_exception, thrown);
     return give_up(stop_reason::not_retryable, failure, stage, now, std::move(thrown));
 }
 

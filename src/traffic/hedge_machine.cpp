@@ -238,7 +238,7 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
         policy_.settings().on_hedge(number);
     } catch (...) {
         drop_ready();
-        end_by_hook(after);
+        end_by_hook();
     }
 }
 
@@ -273,14 +273,9 @@ void hedge_machine::tell_gates(attempt_end const& end, detail::nested_marks* mar
     chooser_->on_attempt_end(its);
 }
 
-/// The hook threw after that failure; otherwise after the last failure, if there was one.
-void hedge_machine::end_by_hook(verdict const* after) noexcept {
-    error_code const code = after ? after->error() : failures_ > 0 ? error_ : error_code();
-    std::exception_ptr own = after ? after->exception() : thrown_;
-    if (code && !own)
-        own = detail::exception_of(code);
-    end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw,
-        own ? detail::hook_exception(std::current_exception(), own) : std::current_exception());
+/// The hook has thrown the exception that is being handled.
+void hedge_machine::end_by_hook() noexcept {
+    end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw, std::current_exception());
 }
 
 hedge_action hedge_machine::launch(time_point now) {

@@ -367,8 +367,7 @@ private:
 
     error_code expected_error() const {
         if (thrown_)
-            return plan_.completes_with_code() || *thrown_ == error::hook_threw ? make_error_code(*thrown_)
-                                                                                : asio::error::already_open;
+            return plan_.completes_with_code() ? make_error_code(*thrown_) : asio::error::already_open;
         if (given_up_ == stop_reason::cancelled)
             return asio::error::operation_aborted;
         if (phase_ == phase::started)

@@ -224,7 +224,7 @@ private:
     void go_on(time_point now);
     void begin_another(time_point now);
     void make_ready(time_point now, verdict const* after = nullptr);
-    void end_by_hook(verdict const* after) noexcept;
+    void end_by_hook() noexcept;
     admission ask_chooser(time_point now, std::string_view& refuser) noexcept;
     void drop_ready() noexcept;
     void tell_gates(attempt_end const& end, detail::nested_marks* marks = nullptr) noexcept;

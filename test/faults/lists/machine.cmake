@@ -83,7 +83,8 @@ fault(machine_leaves_a_last_attempt_no_time src/policy/retry_machine.cpp
     [[std::min({delay, allowed, wait_leaving_time(now)});]] [[std::min({delay, allowed});]])
 
 fault(machine_does_not_report_what_a_callable_threw src/policy/retry_machine.cpp
-    [[    if (stage != error::hook_threw)]] [[    if (false)]])
+    [[    detail::tell_all(observer_, &detail::machine_observer::on_hook_exception, thrown);
+]] [[]])
 
 fault(machine_adds_its_own_delay_to_the_wish src/policy/retry_machine.cpp
     [[    duration wish = least;]] [[    duration wish = sum(least, delay);]])

@@ -332,13 +332,19 @@ TEST_F(hooks_of_one, decision_4_are_refused_if_empty) {
 
 // --- what they throw
 
-TEST_F(hooks_of_one, decision_53_what_on_retry_throws_completes_the_operation_and_what_on_end_throws_does_not) {
+TEST_F(hooks_of_one, decision_88_what_on_retry_throws_completes_the_operation_and_what_on_end_throws_does_not) {
     auto const throws = [](retry_event const&) { throw std::runtime_error("mine"); };
     async_retry(io, with_hooks(token_operation(), throws, notes("end")), every_100ms(), record.handler());
     time.run();
     EXPECT_EQ(record.error, error::hook_threw);
     EXPECT_EQ(played.attempts, 1u);
     EXPECT_THAT(told, elements("end 1 not_retryable"));
+
+    played = script::failures(3);
+    run([&]() -> asio::awaitable<void> {
+        auto operation = with_hooks([&] { return fetch(); }, [](retry_event const&) { throw 7; });
+        EXPECT_THROW(co_await async_retry(operation, every_100ms()), int);
+    });
 
     played = {};
     run([&]() -> asio::awaitable<void> {

@@ -294,16 +294,14 @@ TEST_F(blocking_retry, a_permanent_error_ends_it_at_once_and_comes_out_bare) {
     EXPECT_TRUE(waits.delays.empty());
 }
 
-TEST_F(blocking_retry, what_a_callable_of_the_policy_throws_comes_out) {
+TEST_F(blocking_retry, decision_88_what_a_callable_of_the_policy_throws_comes_out) {
     auto const policy =
         four_every_100ms().on_retry([](retry_event const&) { throw std::domain_error("hook"); });
     try {
         retry([this] { get(); }, policy, waits);
         ADD_FAILURE();
-    } catch (boost::system::system_error const& e) {
-        EXPECT_EQ(e.code(), error::hook_threw);
+    } catch (std::domain_error const& e) {
         EXPECT_STREQ(e.what(), "hook");
-        EXPECT_THROW(std::rethrow_if_nested(e), boost::system::system_error) << "what the attempt threw";
     }
     EXPECT_EQ(retry([this] { return played.next(); }, policy, waits), error::hook_threw);
     EXPECT_EQ(played.attempts, 2u);
