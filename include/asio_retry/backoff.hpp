@@ -81,7 +81,7 @@ private:
     duration cap_ = (duration::max)();
 };
 
-/// Always `value`; a jitter may draw less, and `full_jitter` draws from [0, value].
+/// Always `value`, without a jitter unless the policy has one: see `retry_policy::jitter`.
 ///
 /// Throws std::invalid_argument if `value` is negative.
 ASIO_RETRY_DECL backoff constant(saturating_duration value);
@@ -134,6 +134,8 @@ ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, saturati
 ASIO_RETRY_DECL backoff slotted_binary(saturating_duration slot, std::int64_t greatest_exponent = 10);
 
 /// These delays in their order, and the last one from then on.
+///
+/// They have no jitter unless the policy has one: see `retry_policy::jitter`.
 ///
 /// Throws std::invalid_argument if there is no delay or one is negative.
 ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);

@@ -52,6 +52,9 @@ public:
     /// How the delay grows with the number of failures, before the jitter.
     ASIO_RETRY_DECL retry_policy backoff(asio_retry::backoff shape) const;
     /// How the delay is drawn at random, given the delay of the backoff.
+    ///
+    /// Without this call `constant` and `schedule` mean their delays and have no jitter. All other backoffs
+    /// have `full_jitter()`. A backoff of `when` follows the same rule.
     ASIO_RETRY_DECL retry_policy jitter(asio_retry::jitter kind) const;
 
     /// Explains in a compiler error that the argument is not a backoff.

@@ -79,7 +79,8 @@ struct retry_settings {
     retry_settings& operator=(retry_settings const&) = delete;
 
     asio_retry::backoff backoff;                          ///< `exponential(100ms).cap(20s)`
-    asio_retry::jitter jitter;                            ///< `full_jitter()`
+    asio_retry::jitter jitter;                            ///< `full_jitter()`; see `has_jitter`
+    bool has_jitter = false;                              ///< by `jitter`; otherwise each backoff has its own
     std::optional<std::uint64_t> max_attempts = 3;        ///< none: unlimited
     std::optional<duration> max_elapsed;                  ///< none: no limit, as for the next fields
     std::optional<duration> max_waited;                   ///< of all waits
@@ -111,6 +112,11 @@ struct retry_settings {
     std::shared_ptr<retry_gate> gate;                     ///< null: no gate
     std::shared_ptr<retry_observer> observer;             ///< null: no observer
     detail::shared_value<detail::nested_marks> outer;     ///< of a nested retry: for the attempt around it
+
+    /// The jitter of the delays of that backoff, which is the policy's own or a rule's.
+    ///
+    /// Without `has_jitter` it is `no_jitter()` for `constant` and `schedule`, and `full_jitter()` otherwise.
+    ASIO_RETRY_DECL asio_retry::jitter const& jitter_of(asio_retry::backoff const& shape) const noexcept;
 
     /// Whether a time limit may cancel a running attempt.
     bool limits_attempts() const noexcept {

@@ -15,6 +15,7 @@ namespace asio_retry::detail {
 /// The source of the next delay.
 struct delay_source {
     backoff const* shape;
+    jitter const* kind;
     std::uint64_t counted;
     jitter_course* course;
 };
@@ -35,7 +36,8 @@ bool follow_rules(delay_source& from, retry_settings const& settings, verdict co
         std::uint64_t const counted = own ? ++own->failures : failures;
         if (rule.backoff) {
             is_found = true;
-            from = {&*rule.backoff, counted, own ? &own->course : from.course};
+            from = {&*rule.backoff, &settings.jitter_of(*rule.backoff), counted,
+                    own ? &own->course : from.course};
         } else if (counted >= rule.max_attempts) {
             may_go_on = false;
         }

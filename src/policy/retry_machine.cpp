@@ -198,14 +198,15 @@ std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_poi
 std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, duration& delay, error& stage,
                                                      time_point now, random& source) {
     detail::kept_settings const& settings = policy_.kept();
-    detail::delay_source from{&settings.backoff, story_ ? counted_for_backoff() : failures_, &course_};
+    detail::delay_source from{&settings.backoff, &settings.jitter, story_ ? counted_for_backoff() : failures_,
+                              &course_};
     if (!settings.rules.empty() && makes_attempts_ &&
         !follow_rules(from, settings, failure, facts(now), failures_, [this] { return story(); }))
         return stop_reason::attempts;
     stage = error::backoff_threw;
     duration const ceiling = from.shape->ceiling(from.counted);
     stage = error::jitter_threw;
-    delay = settings.jitter.draw(from.course->step(*from.shape, from.counted, ceiling), source);
+    delay = from.kind->draw(from.course->step(*from.shape, from.counted, ceiling), source);
     from.course->drew(delay);
 
     duration least{};

@@ -19,6 +19,16 @@ retry_settings::retry_settings()
 retry_settings::retry_settings(retry_settings const&) = default;
 retry_settings::~retry_settings() = default;
 
+asio_retry::jitter const& retry_settings::jitter_of(asio_retry::backoff const& shape) const noexcept {
+    static asio_retry::jitter const none = no_jitter();
+    static asio_retry::jitter const full = full_jitter();
+    if (has_jitter)
+        return jitter;
+    bool const says_delays = std::holds_alternative<detail::constant_shape>(shape.shape()) ||
+                             std::holds_alternative<detail::schedule_shape>(shape.shape());
+    return says_delays ? none : full;
+}
+
 bool retry_settings::tells_events() const noexcept {
     auto const takes_event = [](predicate const& p) { return std::holds_alternative<event_predicate>(p); };
     return on_retry || on_give_up || on_success || takes_event(retry_if) ||
@@ -48,11 +58,17 @@ retry_policy retry_policy::changed(Change change) const {
 }
 
 retry_policy retry_policy::backoff(asio_retry::backoff shape) const {
-    return changed([&](retry_settings& s) { s.backoff = shape; });
+    return changed([&](retry_settings& s) {
+        s.backoff = shape;
+        s.jitter = s.jitter_of(shape);
+    });
 }
 
 retry_policy retry_policy::jitter(asio_retry::jitter kind) const {
-    return changed([&](retry_settings& s) { s.jitter = kind; });
+    return changed([&](retry_settings& s) {
+        s.jitter = kind;
+        s.has_jitter = true;
+    });
 }
 
 retry_policy retry_policy::reset_after(saturating_duration stable_for) const {

@@ -2,6 +2,7 @@
 #include "text/item_parameters.hpp"
 #include "text/number.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -126,6 +127,13 @@ term term_of(retry_settings::rule const& rule) {
     return written;
 }
 
+/// Whether one jitter is that of all backoffs. Otherwise a text without any says the same.
+bool has_one_jitter(retry_settings const& s) {
+    return std::ranges::all_of(s.rules, [&](retry_settings::rule const& rule) {
+        return !rule.backoff || s.jitter_of(*rule.backoff).kind().index() == s.jitter.kind().index();
+    });
+}
+
 } // namespace
 
 term term_of(backoff const& shape) {
@@ -157,7 +165,8 @@ std::vector<term> terms_of(retry_policy const& policy) {
     retry_settings const& defaults = untouched.settings();
     term_list list;
     list.add(term_of(s.backoff));
-    list.add(term_of(s.jitter));
+    if (has_one_jitter(s))
+        list.add(term_of(s.jitter));
     if (s.max_attempts)
         list.add("max_attempts", number_word{std::to_string(*s.max_attempts)});
     else

@@ -65,6 +65,22 @@ TEST(machine_rules, each_failure_has_the_delay_of_its_rule_and_is_counted_apart)
                 elements(1s, 1ms, 2s, 1min, 2ms, 4s, 1min, 4ms));
 }
 
+// By default the delays of a rule have the jitter of its own backoff.
+TEST(machine_rules, decision_89_the_delays_of_a_rule_are_exact_where_its_backoff_says_so) {
+    auto const spread = retry_policy().backoff(exponential(1h)).when(is(code_a()), schedule({2s, 3s}));
+    auto const drawn = delays_after(spread.unlimited_attempts(), {code_a(), unreachable(), code_a()});
+    ASSERT_EQ(drawn.size(), 3u);
+    EXPECT_EQ(drawn[0], 2s);
+    EXPECT_NE(drawn[1], 1h);
+    EXPECT_EQ(drawn[2], 3s);
+    auto const exact = retry_policy().backoff(constant(1h)).when(is(code_a()), exponential(1h));
+    auto const others = delays_after(exact.unlimited_attempts(), {unreachable(), code_a()});
+    ASSERT_EQ(others.size(), 2u);
+    EXPECT_EQ(others[0], 1h);
+    EXPECT_NE(others[1], 1h);
+    EXPECT_NE(delays_after(spread.jitter(full_jitter()), {code_a()})[0], 2s);
+}
+
 TEST(machine_rules, of_several_that_match_the_first_counts) {
     std::vector<std::string> asked;
     auto const noting = [&](char const* name, bool answer) {

@@ -1,5 +1,7 @@
 #include <asio_retry/retry_policy.hpp>
 
+#include <asio_retry/profiles.hpp>
+
 #include "support/elements.hpp"
 #include "support/refuses.hpp"
 
@@ -48,6 +50,28 @@ TEST(retry_policy, setters_change_their_field) {
     auto const gate = std::make_shared<open_gate>();
     EXPECT_EQ(retry_policy().gate(gate).settings().gate, gate);
     EXPECT_EQ(retry_policy().gate(gate).gate(nullptr).settings().gate, nullptr);
+}
+
+// The jitter that a policy has by default belongs to its backoff, in whatever order the setters come.
+TEST(decision_89, constant_and_schedule_have_no_jitter_and_other_backoffs_have_full_jitter) {
+    auto const name_of = [](retry_policy const& policy) {
+        return std::visit([](auto const& kind) { return kind.name; }, policy.settings().jitter.kind());
+    };
+    retry_policy const exact = retry_policy().backoff(constant(1s));
+    EXPECT_EQ(name_of(exact), "no_jitter");
+    EXPECT_EQ(name_of(exact.max_attempts(9).clamp()), "no_jitter");
+    EXPECT_EQ(name_of(retry_policy().backoff(schedule({1s, 5s}))), "no_jitter");
+    EXPECT_EQ(name_of(retry_policy().backoff(constant(1s).cap(2s))), "no_jitter");
+    EXPECT_EQ(name_of(exact.backoff(exponential(1s))), "full_jitter");
+    EXPECT_EQ(name_of(exact.jitter(equal_jitter())), "equal_jitter");
+    EXPECT_EQ(name_of(exact.jitter(full_jitter()).backoff(schedule({1s}))), "full_jitter");
+    EXPECT_EQ(name_of(exact.jitter(no_jitter()).backoff(exponential(1s))), "no_jitter");
+    EXPECT_EQ(name_of(profiles::celery().backoff(constant(1s))), "full_jitter");
+    for (backoff const& shape :
+         {linear(1s, 1s), exponential(1s), fibonacci(1s), polynomial(1s, 2), truncated_binary(3, 1s),
+          slotted_binary(1s), stepwise_exponential(1s, 2, 9s), first_at_once(constant(1s)),
+          chained(constant(1s), 1, schedule({2s})), backoff([](std::uint64_t) { return 1s; })})
+        EXPECT_EQ(name_of(retry_policy().backoff(shape)), "full_jitter");
 }
 
 // A reference to the settings of a temporary policy does not dangle.

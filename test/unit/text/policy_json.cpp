@@ -84,7 +84,7 @@ TEST(policy_json, arguments_are_named_or_in_their_order_or_alone) {
     EXPECT_EQ(text_of(R"({"clamp": true})"), text_of(R"({"clamp": {}})"));
     EXPECT_EQ(text_of(R"({"clamp": []})"), text_of(R"({"clamp": {}})"));
     EXPECT_EQ(text_of(R"({"schedule": {"cap": "3s", "delays": ["1s", "5s"]}})"),
-              "schedule(1s, 5s, cap=3s) full_jitter() max_attempts(3)");
+              "schedule(1s, 5s, cap=3s) no_jitter() max_attempts(3)");
     EXPECT_EQ(text_of(R"({"chained": [{"linear": ["1s", "2s"]}, 5, {"constant": "1min"}]})"),
               text_of(R"({"chained": {"first": {"linear": {"initial": "1s", "step": "2s"}}, "failures": 5,
                                       "then": {"constant": {"value": "1min"}}}})"));
@@ -178,6 +178,14 @@ TEST(policy_json, any_failure_is_a_key) {
     EXPECT_EQ(policy_to_json(policy).at("any_failure"), json::value(true));
 }
 
+TEST(policy_json, decision_89_without_a_jitter_each_backoff_has_its_own) {
+    EXPECT_EQ(text_of(R"({"constant": "1s"})"), "constant(value=1s) no_jitter() max_attempts(3)");
+    json::value const mixed =
+        policy_to_json(retry_policy().backoff(schedule({1s})).when(failure_kind::timeout, exponential(1s)));
+    EXPECT_FALSE(mixed.as_object().contains("no_jitter"));
+    EXPECT_EQ(policy_to_json(policy_from_json(mixed)), mixed);
+}
+
 TEST(policy_json, decision_50_rules_of_kinds_are_lists) {
     retry_policy const policy = retry_policy()
                                     .retry_if(failure_kind::timeout, failure_kind::overloaded)
@@ -187,7 +195,7 @@ TEST(policy_json, decision_50_rules_of_kinds_are_lists) {
     json::value const written = policy_to_json(policy);
     EXPECT_EQ(
         json::serialize(written),
-        R"({"exponential":{"base":"100ms","factor":2,"cap":"20s"},"full_jitter":true,"max_attempts":3,)"
+        R"({"exponential":{"base":"100ms","factor":2,"cap":"20s"},"max_attempts":3,)"
         R"("retry_if":["timeout","overloaded"],)"
         R"("when":[{"kind":"timeout","backoff":{"constant":{"value":"1s"}}},{"kind":"throttled","backoff":{"constant":{"value":"2s"}}}],)"
         R"("max_attempts_when":[{"kind":"overloaded","count":2}]})");
@@ -210,7 +218,7 @@ TEST(policy_json, rules_of_failures_are_lists_and_cannot_be_read) {
         retry_policy().when(refused, constant(1s)).max_attempts_when(refused, 2).when(refused, constant(2s));
     EXPECT_EQ(
         boost::json::serialize(policy_to_json(policy)),
-        R"({"exponential":{"base":"100ms","factor":2,"cap":"20s"},"full_jitter":true,"max_attempts":3,)"
+        R"({"exponential":{"base":"100ms","factor":2,"cap":"20s"},"max_attempts":3,)"
         R"("when":[{"predicate":"<callable>","backoff":{"constant":{"value":"1s"}}},{"predicate":"<callable>","backoff":{"constant":{"value":"2s"}}}],)"
         R"("max_attempts_when":[{"predicate":"<callable>","count":2}]})");
     EXPECT_EQ(json_fault_in(R"({"when": [{"predicate": "<callable>", "backoff": {"constant": "1s"}}]})"),

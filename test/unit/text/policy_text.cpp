@@ -25,6 +25,8 @@ using testing::StartsWith;
 
 constexpr std::string_view default_policy =
     "exponential(base=100ms, factor=2, cap=20s) full_jitter() max_attempts(3)";
+constexpr std::string_view default_without_jitter =
+    "exponential(base=100ms, factor=2, cap=20s) max_attempts(3)";
 
 /// The text of the policy that a text gives.
 std::string again(std::string_view text) {
@@ -140,10 +142,27 @@ TEST(policy_text, rules_of_failures_are_written_and_cannot_be_read) {
     retry_policy const policy = retry_policy().when(refused, constant(1s)).max_attempts_when(refused, 2);
     std::string const rules =
         "when(<callable>, backoff=constant(value=1s)) max_attempts_when(<callable>, count=2)";
-    EXPECT_EQ(to_string(policy), std::string(default_policy) + " " + rules);
+    EXPECT_EQ(to_string(policy), std::string(default_without_jitter) + " " + rules);
     EXPECT_EQ(fault_in(rules), "0: when stands for a callable, and a callable cannot be read from text");
     EXPECT_EQ(fault_in("max_attempts_when(<callable>, count=2)"),
               "0: max_attempts_when stands for a callable, and a callable cannot be read from text");
+}
+
+// The jitter that counts is written; it is left out where the backoffs have different ones by default.
+TEST(policy_text, decision_89_a_text_without_a_jitter_has_that_of_its_backoffs) {
+    EXPECT_EQ(again("constant(1s)"), "constant(value=1s) no_jitter() max_attempts(3)");
+    EXPECT_EQ(again("schedule(1s, 2s)"), "schedule(1s, 2s) no_jitter() max_attempts(3)");
+    EXPECT_EQ(again("constant(1s) full_jitter()"), "constant(value=1s) full_jitter() max_attempts(3)");
+    EXPECT_EQ(again("constant(1s) when(timeout, schedule(2s))"),
+              "constant(value=1s) no_jitter() max_attempts(3) when(timeout, backoff=schedule(2s))");
+    std::string const mixed =
+        "constant(value=1s) max_attempts(3) when(timeout, backoff=linear(initial=1s, step=1s))";
+    EXPECT_EQ(again(mixed), mixed);
+    EXPECT_EQ(again("equal_jitter() " + mixed).find("equal_jitter() "),
+              std::string("constant(value=1s) ").size());
+    retry_settings const& read = parse_policy(mixed).settings();
+    EXPECT_EQ(to_string(read.jitter_of(read.backoff)), "no_jitter()");
+    EXPECT_EQ(to_string(read.jitter_of(*read.rules[0].backoff)), "full_jitter()");
 }
 
 TEST(policy_text, decision_50_rules_of_kinds_are_written_and_read) {
@@ -155,10 +174,10 @@ TEST(policy_text, decision_50_rules_of_kinds_are_written_and_read) {
     std::string const rules = " retry_if(timeout, overloaded) when(timeout, backoff=constant(value=1s)) "
                               "max_attempts_when(overloaded, count=2) when(throttled, "
                               "backoff=exponential(base=1s, factor=2, cap=20s))";
-    EXPECT_EQ(to_string(policy), std::string(default_policy) + rules);
+    EXPECT_EQ(to_string(policy), std::string(default_without_jitter) + rules);
     EXPECT_EQ(to_string(parse_policy(to_string(policy))), to_string(policy));
     EXPECT_EQ(to_string(parse_policy("when( timeout , backoff = constant(1s) )")),
-              std::string(default_policy) + " when(timeout, backoff=constant(value=1s))");
+              std::string(default_without_jitter) + " when(timeout, backoff=constant(value=1s))");
     EXPECT_EQ(fault_in("retry_if(timout)"), "9: expected a value, found 'timout'; did you mean timeout?");
     EXPECT_EQ(fault_in("retry_if(5s)"),
               "9: expected a kind of failure such as timeout for each kind of retry_if, found '5s'");
