@@ -47,6 +47,8 @@ struct observation {
                             ///< `ended`: how long no attempt ran
     stop_reason reason = stop_reason::succeeded; ///< of ended
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
+    bool is_abandoned = false; ///< of an attempt that ended: nobody waited for its answer, as for the loser of
+                               ///< a hedge, or the program closed its socket
     interruption stopped{}; ///< of an attempt that ended: the time limit, caller, scope or other attempt that
                             ///< cancelled it
     std::string_view gate; ///< of refused and held: `retry_gate::name()`, or "endpoint_set"; of ended: the gate

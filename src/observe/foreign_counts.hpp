@@ -50,13 +50,14 @@ struct grpc_counts {
     }
 };
 
-/// Requests that ended, which are attempts, by failure_kind.
+/// Requests that ended, which are attempts, by failure_kind. An abandoned one has no kind, as a success.
 struct open_telemetry_counts {
     std::array<bucket_counts<14>, 6> requests;
 
     void on_event(observation const& event) noexcept {
         if (event.what == observation::kind::attempt_ended)
-            http_bounds.add(requests[static_cast<std::size_t>(event.failure)], event.took.count());
+            http_bounds.add(requests[event.is_abandoned ? 0 : static_cast<std::size_t>(event.failure)],
+                            event.took.count());
     }
 };
 

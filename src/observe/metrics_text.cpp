@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view outcomes[] = {"success", "permanent", "transient",
                                          "timeout", "throttled", "overloaded"};
 
-/// The label that tells failures from each other, which a success does not have.
+/// The label that tells failures from each other, which successes and abandoned attempts do not have.
 std::string error_type(std::size_t kind) {
     return kind == 0 ? std::string() : "error_type=\"" + std::string(outcomes[kind]) + '"';
 }
@@ -47,8 +47,12 @@ public:
                              labels.append(retried ? "\"true\"" : "\"false\""));
             }
         text_.begin_family(attempts_name, "counter", "Attempts that ended, by what they came to.");
+        auto const ended = [&](std::string_view outcome, std::uint64_t count) {
+            text_.sample(attempts_name, count, "outcome=\"" + std::string(outcome) + '"');
+        };
         for (std::size_t kind = 0; kind != seen_.failures.size(); ++kind)
-            text_.sample(attempts_name, seen_.failures[kind], "outcome=\"" + std::string(outcomes[kind]) + '"');
+            ended(outcomes[kind], seen_.failures[kind]);
+        ended("abandoned", seen_.abandoned);
         text_.begin_family(retries_name, "counter", "Attempts after the first of an operation, except hedges.");
         text_.sample(retries_name, seen_.retries);
         text_.begin_family(hedges_name, "counter", "Attempts after the first of a hedged operation.");
@@ -81,9 +85,8 @@ public:
         for (std::size_t kind = 0; kind != counts.requests.size(); ++kind)
             http_bounds.write(text_, http_durations_name, counts.requests[kind], error_type(kind));
         text_.begin_family(http_active_name, "gauge", "Active HTTP client requests, which are attempts.");
-        text_.sample(http_active_name,
-                     seen_.attempts -
-                         std::accumulate(seen_.failures.begin(), seen_.failures.end(), std::uint64_t(0)));
+        text_.sample(http_active_name, seen_.attempts - std::accumulate(seen_.failures.begin(),
+                                                                        seen_.failures.end(), seen_.abandoned));
     }
 
     void gauges(std::vector<std::shared_ptr<gauge const>> const& all) {

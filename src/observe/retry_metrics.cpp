@@ -16,6 +16,11 @@
 #include <utility>
 
 namespace asio_retry {
+namespace {
+
+constexpr std::size_t abandoned_outcome = 6; // behind those by failure_kind
+
+} // namespace
 
 retry_metrics::retry_metrics()
     : retry_metrics(metrics_options()) {}
@@ -44,7 +49,7 @@ void retry_metrics::on_event(observation const& event) noexcept {
         return;
     case observation::kind::attempt_ended:
         detail::own_bounds.add(lengths_, event.took.count());
-        ++failures_[static_cast<std::size_t>(event.failure)];
+        ++outcomes_[event.is_abandoned ? abandoned_outcome : static_cast<std::size_t>(event.failure)];
         return;
     case observation::kind::retry_decided:
         return detail::own_bounds.add(delays_, event.delay.count());
@@ -72,7 +77,8 @@ retry_counts retry_metrics::counts() const noexcept {
                 result.succeeded_after_retry = after_retry;
             }
         }
-        std::ranges::copy(failures_, result.failures.begin());
+        std::copy_n(outcomes_.begin(), result.failures.size(), result.failures.begin());
+        result.abandoned = outcomes_[abandoned_outcome];
         result.retries = retries_;
         result.hedges = hedges_;
         result.attempts = attempts_;

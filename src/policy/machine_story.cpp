@@ -450,6 +450,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         describe(event, *failure);
     if (is_abandoned)
         event.error = aborted_error();
+    event.is_abandoned = is_abandoned;
     event.failure = is_abandoned ? failure_kind::permanent : kind;
     event.took = took;
     event.stopped = stopped;

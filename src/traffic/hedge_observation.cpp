@@ -108,6 +108,7 @@ void hedge_machine::observe_attempt_end(std::uint64_t number, failure_kind kind,
     observation event;
     event.what = observation::kind::attempt_ended;
     event.attempt = number;
+    event.is_abandoned = is_abandoned;
     event.failure = is_abandoned ? failure_kind::permanent : kind;
     if (failure) {
         event.error = failure->error();

@@ -55,6 +55,8 @@ struct retry_counts {
     std::uint64_t pending = 0;               ///< operations that have not ended
     std::array<std::uint64_t, 9> ended{};    ///< operations, by stop_reason
     std::array<std::uint64_t, 6> failures{}; ///< attempts that ended, by failure_kind; the first are successes
+    std::uint64_t abandoned = 0; ///< attempts that ended and are in no element of `failures`: the loser of a
+                                 ///< hedge, or one whose caller has left
 
     /// All fields are equal.
     bool operator==(retry_counts const&) const = default;
@@ -63,8 +65,9 @@ struct retry_counts {
 /// Counts what happens to operations, and writes it as text for Prometheus.
 ///
 /// Use one object for all policies whose numbers belong together: `policy.observe(metrics)`. An attempt that
-/// was abandoned counts as `permanent`, as retry_observer says. `add_gauge` and `add_gauges` put numbers of the
-/// program into the same text; `observe/gauges.hpp` has gauges for sets of servers and gates.
+/// was abandoned has the outcome `abandoned`: nobody knows what the server would have answered. `add_gauge` and
+/// `add_gauges` put numbers of the program into the same text. `observe/gauges.hpp` has gauges for sets of
+/// servers and gates.
 ///
 /// Lifetime: keeps each function of a gauge as long as it lives itself.
 /// Thread safety: any function may be called from any thread. What is observed is counted without a lock.
@@ -134,7 +137,7 @@ private:
 
     std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, hedges_ = 0, refused_ = 0;
     std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // with one attempt, or with more
-    std::array<std::atomic<std::uint64_t>, 6> failures_{};
+    std::array<std::atomic<std::uint64_t>, 7> outcomes_{};             // by failure_kind, and abandoned
     detail::bucket_counts<9> delays_, lengths_;
     std::unique_ptr<detail::grpc_counts> const grpc_; // null without these names
     std::unique_ptr<detail::open_telemetry_counts> const open_telemetry_;

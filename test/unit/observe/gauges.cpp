@@ -241,7 +241,7 @@ TEST_F(set_gauges, refuse_what_is_empty_or_taken) {
                 refuses("add_gauges.now", "", "must"));
     EXPECT_THAT(calling([&] { add_gauges(observed, "x", gates, nullptr); }),
                 refuses("add_gauges.now", "", "must"));
-    EXPECT_EQ(parse().samples.size(), 52u + 2u);
+    EXPECT_EQ(parse().samples.size(), 53u + 2u);
 }
 
 // --- a plan of faults

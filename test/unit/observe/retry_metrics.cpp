@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/exposition_parser.hpp"
+#include "support/hedge_script.hpp"
 #include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 
@@ -55,7 +56,7 @@ TEST_F(metrics, of_nothing_are_zero) {
     auto const parsed = parse();
     for (auto const& [series, value] : parsed.samples)
         EXPECT_EQ(value, 0) << series.first;
-    EXPECT_EQ(parsed.samples.size(), 18u + 6u + 4u + 2u * 12u) << "every series is there from the beginning";
+    EXPECT_EQ(parsed.samples.size(), 18u + 7u + 4u + 2u * 12u) << "every series is there from the beginning";
 }
 
 TEST_F(metrics, count_operations_and_attempts) {
@@ -113,13 +114,48 @@ TEST_F(metrics, count_hedges_and_retries_apart) {
     EXPECT_EQ(parsed.value("asio_retry_hedges_total"), 4);
 }
 
-TEST_F(metrics, count_an_attempt_that_is_abandoned_as_permanent) {
+/// The operation is cancelled in its first attempt.
+void leave(std::shared_ptr<retry_metrics> const& observed) {
     machine_script cancelled(endless_every_100ms().observe(observed));
     cancelled.start();
     cancelled.machine.cancel();
     cancelled.fail(1ms);
-    EXPECT_EQ(observed->counts().attempts, 1u);
-    EXPECT_EQ(observed->counts().failures[std::size_t(failure_kind::permanent)], 1u);
+}
+
+/// The second attempt of a hedge wins, and the first is cancelled.
+void beat(std::shared_ptr<retry_metrics> const& observed) {
+    hedge_script hedged(hedge_policy(10ms).observe(observed));
+    hedged.start();
+    hedged.go_on(10);
+    hedged.succeed(2, 11);
+    hedged.fail(1, 12, verdict::failure(aborted_error()));
+}
+
+// Nobody has heard what the server would have answered. So they are no failures.
+TEST_F(metrics, decision_82_attempts_that_are_abandoned_have_an_outcome_of_their_own) {
+    leave(observed);
+    beat(observed);
+    machine_script answered(endless_every_100ms().observe(observed));
+    answered.start();
+    answered.fail(1ms, verdict::failure(permanent(unreachable())));
+    retry_counts const seen = observed->counts();
+    EXPECT_EQ(seen.attempts, 4u);
+    EXPECT_EQ(seen.abandoned, 2u);
+    EXPECT_EQ(seen.failures, (std::array<std::uint64_t, 6>{1, 1}));
+    auto const parsed = parse();
+    EXPECT_EQ(parsed.value("asio_retry_attempts_total", {{"outcome", "abandoned"}}), 2);
+    EXPECT_EQ(parsed.value("asio_retry_attempts_total", {{"outcome", "permanent"}}), 1);
+    EXPECT_EQ(parsed.value("asio_retry_attempts_total", {{"outcome", "success"}}), 1);
+}
+
+TEST_F(metrics, decision_82_attempts_that_are_abandoned_have_no_error_type) {
+    observed = std::make_shared<retry_metrics>(metrics_options{.grpc = false, .open_telemetry = true});
+    leave(observed);
+    beat(observed);
+    auto const parsed = parse();
+    EXPECT_EQ(parsed.value("http_client_request_duration_seconds_count"), 3);
+    EXPECT_EQ(parsed.value("http_client_request_duration_seconds_count", {{"error_type", "permanent"}}), 0);
+    EXPECT_EQ(parsed.value("http_client_active_requests"), 0);
 }
 
 TEST_F(metrics, count_what_gates_refuse) {
@@ -303,7 +339,7 @@ TEST_F(metrics, refuse_gauges_without_a_name_or_a_function) {
         }
     EXPECT_THROW(observed->add_gauge("empty", nullptr), std::invalid_argument);
     EXPECT_THROW(observed->add_gauge("empty", std::function<double()>()), std::invalid_argument);
-    EXPECT_EQ(parse().samples.size(), 52u + 1u);
+    EXPECT_EQ(parse().samples.size(), 53u + 1u);
 }
 
 TEST_F(metrics, refuse_help_that_is_not_utf_8) {
