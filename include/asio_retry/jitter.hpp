@@ -152,12 +152,15 @@ ASIO_RETRY_DECL jitter decorrelated_jitter();
 /// Throws std::invalid_argument if the fraction is not in [0, 1].
 ASIO_RETRY_DECL jitter proportional_jitter(double fraction);
 
-/// Uniform in `[ceiling, ceiling + greatest]`.
+/// Uniform in `[ceiling, ceiling + greatest]`. Where the cap is lower than that, in `[cap - greatest, cap]`.
 ///
 /// Throws std::invalid_argument if negative.
 ASIO_RETRY_DECL jitter additive_jitter(saturating_duration greatest);
 
 /// Uniform in `[ceiling * least, ceiling * greatest]`.
+///
+/// With a `least` of at least 1 it only adds. Then the range keeps its width where it would pass the cap: it
+/// ends at the cap. With a lower `least` the cap cuts the range off.
 ///
 /// Throws std::invalid_argument unless 0 <= least <= greatest and both are finite.
 ASIO_RETRY_DECL jitter multiplicative_jitter(double least, double greatest);

@@ -12,6 +12,18 @@ namespace {
 template <typename Kind>
 concept has_range = requires(Kind const& kind, backoff_step const& step) { kind.range(step); };
 
+/// The range of the kind, whose end is at most the bound. A range that begins at the ceiling is moved, or all
+/// of its draws would meet at the cap.
+template <typename Kind>
+delay_range bounded_range(Kind const& kind, backoff_step const& step, duration bound) {
+    auto const [least, greatest] = kind.range(step);
+    if constexpr (requires { kind.added_width(step); }) {
+        if (greatest > bound)
+            return {std::min(least, bound - std::min(bound, kind.added_width(step))), bound};
+    }
+    return {least, std::min(greatest, bound)};
+}
+
 } // namespace
 
 jitter::jitter(detail::jitter_kind kind)
@@ -81,8 +93,7 @@ std::optional<delay_range> jitter::range(backoff_step const& step) const {
     return std::visit(
         [&]<typename Kind>(Kind const& kind) -> std::optional<delay_range> {
             if constexpr (has_range<Kind>) {
-                auto const [least, greatest] = kind.range(step);
-                delay_range const range = within_unit({least, std::min(greatest, bound(step))});
+                delay_range const range = within_unit(bounded_range(kind, step, bound(step)));
                 duration const lowest = least_draw(step);
                 return delay_range{std::max(range.least, lowest), std::max(range.greatest, lowest)};
             } else {

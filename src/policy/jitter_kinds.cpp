@@ -77,6 +77,10 @@ delay_range multiplicative_jitter_kind::range(backoff_step const& step) const no
     return {scaled(step.ceiling, least), scaled(step.ceiling, greatest)};
 }
 
+duration multiplicative_jitter_kind::added_width(backoff_step const& step) const noexcept {
+    return least < 1 ? duration::zero() : scaled(step.ceiling, greatest - least);
+}
+
 delay_range windowed_jitter_kind::range(backoff_step const& step) const noexcept {
     return {step.ceiling - window, step.ceiling};
 }

@@ -48,10 +48,30 @@ void expect_range(jitter const& kind, backoff_step const& step, duration least, 
 
 TEST(additive_jitter, is_added_to_the_ceiling_and_stays_under_the_cap) {
     expect_range(additive_jitter(1s), step_of(2s), 2s, 3s);
-    expect_range(additive_jitter(1s), step_of(2s, 2500ms), 2s, 2500ms);
+    expect_range(additive_jitter(1s), step_of(2s, 3s), 2s, 3s);
     expect_range(additive_jitter(0s), step_of(2s), 2s, 2s);
     expect_range(additive_jitter(duration::max()), step_of(2s), 2s, duration::max());
     EXPECT_THAT(calling([] { return additive_jitter(-1ns); }), refuses("additive_jitter.greatest"));
+}
+
+// What only adds is drawn below the cap, or clients that have reached the cap would meet there.
+TEST(additive_jitter, decision_83_keeps_its_width_at_the_cap) {
+    expect_range(additive_jitter(1s), step_of(2s, 2500ms), 1500ms, 2500ms);
+    expect_range(additive_jitter(1s), step_of(2500ms, 2500ms), 1500ms, 2500ms);
+    expect_range(additive_jitter(4s), step_of(2s, 2500ms), 0s, 2500ms);
+    expect_range(additive_jitter(0s), step_of(2s, 2s), 2s, 2s);
+    expect_range(additive_jitter(1s), step_of(0s, 0s), 0s, 0s);
+    expect_range(additive_jitter(1s).beyond_cap(), step_of(2s, 2s), 2s, 3s);
+    expect_range(additive_jitter(1s).unit(400ms), step_of(2s, 2500ms), 1600ms, 2400ms);
+    expect_range(additive_jitter(1s).at_least(2s), step_of(2s, 2500ms), 2s, 2500ms);
+}
+
+TEST(multiplicative_jitter, decision_83_keeps_its_width_at_the_cap_if_it_only_adds) {
+    expect_range(multiplicative_jitter(1, 1.5), step_of(4s, 5s), 3s, 5s);
+    expect_range(multiplicative_jitter(1.25, 1.5), step_of(4s, 4s), 3s, 4s);
+    expect_range(multiplicative_jitter(1, 9), step_of(4s, 4s), 0s, 4s);
+    expect_range(multiplicative_jitter(2, 2), step_of(4s, 5s), 5s, 5s);
+    expect_range(multiplicative_jitter(0.5, 1.5), step_of(4s, 4s), 2s, 4s);
 }
 
 TEST(multiplicative_jitter, multiplies_the_ceiling) {

@@ -15,7 +15,8 @@ struct delay_range;
 
 namespace asio_retry::detail {
 
-// Each kind gives the range of its delays, whose negative part is cut off, or draws one itself.
+// Each kind gives the range of its delays, whose negative part is cut off, or draws one itself. A kind that
+// only adds to the ceiling also gives the width of its range, which it keeps at the cap.
 
 struct no_jitter_kind {
     static constexpr std::string_view name = "no_jitter";
@@ -49,6 +50,7 @@ struct additive_jitter_kind {
     duration greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    duration added_width(backoff_step const&) const noexcept { return greatest; }
 };
 
 struct multiplicative_jitter_kind {
@@ -56,6 +58,7 @@ struct multiplicative_jitter_kind {
     double least, greatest;
 
     ASIO_RETRY_DECL delay_range range(backoff_step const& step) const noexcept;
+    ASIO_RETRY_DECL duration added_width(backoff_step const& step) const noexcept; ///< zero below a least of 1
 };
 
 struct windowed_jitter_kind {
