@@ -41,7 +41,7 @@ private:
 /// How to answer a server that asks for a longer delay than the policy's limit.
 enum class over_limit : unsigned char {
     stop,   ///< give up: a caller who would wait so long is better told now
-    clamp,  ///< wait as long as the limit
+    clamp,  ///< wait as long as the limit, less a random share (`pushback_spread`)
     ignore, ///< wait as if the server had said nothing
 };
 
@@ -71,7 +71,8 @@ ASIO_RETRY_DECL pushback parse_retry_after_ms(std::string_view text) noexcept;
 ///
 /// For example `1.5`. Servers do not agree about these fields. A number below 1 000 000 000 is the time from
 /// now on. Any other number is the time since 1970 in UTC, of a year from 2001 on, and is compared with `now`.
-/// A time in the past is `after(0)`. A part of a nanosecond is rounded up. Any other text says nothing.
+/// It is in seconds below 100 000 000 000, and in milliseconds from there on. A time in the past is `after(0)`.
+/// A part of a nanosecond is rounded up. Any other text says nothing.
 ///
 /// Use it after a 429 or 503 only: other answers have the field too, and ask for no delay.
 ASIO_RETRY_DECL pushback parse_rate_limit_reset(std::string_view text,

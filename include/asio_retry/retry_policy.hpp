@@ -325,8 +325,9 @@ public:
     /// fits. A wish of no time never replaces a delay.
     ///
     /// If the server asks for more than `greatest`, `then` says how to answer. `over_limit::stop` ends the
-    /// operation with its last error, reason `pushback`. So does a server that wants no retry at all. The
-    /// default is one minute, and to stop.
+    /// operation with its last error, reason `pushback`. So does a server that wants no retry at all. With
+    /// `over_limit::clamp` no wish makes a wait longer than `greatest`, its share included. The default is one
+    /// minute, and to stop.
     ///
     /// Throws std::invalid_argument if negative.
     ASIO_RETRY_DECL retry_policy pushback_limit(saturating_duration greatest,

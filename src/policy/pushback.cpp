@@ -204,18 +204,17 @@ duration until_date(whole_seconds then, std::chrono::system_clock::time_point no
     return sum_held(before, after);
 }
 
-/// From `now` to that many seconds after 1970.
-duration until_second(decimal_number const& then, std::chrono::system_clock::time_point now) noexcept {
+/// From `now` to that many seconds after 1970, and `more`, which is at most a second.
+duration until_second(std::int64_t then, duration more, std::chrono::system_clock::time_point now) noexcept {
     using clock = std::chrono::system_clock;
     now = std::clamp(now, clock::time_point::min() + std::chrono::seconds(1),
                      clock::time_point::max() - std::chrono::seconds(1));
     whole_seconds const second = std::chrono::floor<std::chrono::seconds>(now);
-    std::int64_t const whole = std::min(then.whole, std::numeric_limits<std::int64_t>::max() / 2);
+    std::int64_t const whole = std::min(then, std::numeric_limits<std::int64_t>::max() / 2);
     std::int64_t const left = whole - second.time_since_epoch().count();
     if (left < 0)
         return duration::zero();
     duration const passed = std::chrono::duration_cast<duration>(now - second);
-    duration const more = fraction_of(std::chrono::seconds(1), then.fraction);
     duration const from_second = held_duration<std::chrono::seconds>(left);
     if (from_second == duration::max())
         return from_second;
@@ -249,9 +248,16 @@ pushback parse_rate_limit_reset(std::string_view text, std::chrono::system_clock
     auto const number = read_decimal(without_blanks(text));
     if (!number)
         return pushback();
-    constexpr std::int64_t first_date = 1'000'000'000; // in 2001; as seconds from now, 31 years
-    return pushback::after(number->whole < first_date ? held_duration<std::chrono::seconds>(*number)
-                                                      : until_second(*number, now));
+    constexpr std::int64_t first_date = 1'000'000'000;              // in 2001; as seconds from now, 31 years
+    constexpr std::int64_t first_in_milliseconds = 100'000'000'000; // in 1973; in seconds, the year 5138
+    if (number->whole < first_date)
+        return pushback::after(held_duration<std::chrono::seconds>(*number));
+    if (number->whole < first_in_milliseconds)
+        return pushback::after(
+            until_second(number->whole, fraction_of(std::chrono::seconds(1), number->fraction), now));
+    using std::chrono::milliseconds;
+    duration const more = milliseconds(number->whole % 1000) + fraction_of(milliseconds(1), number->fraction);
+    return pushback::after(until_second(number->whole / 1000, more, now));
 }
 
 pushback parse_grpc_pushback(std::string_view text) noexcept {

@@ -489,20 +489,22 @@ bool retry_machine::hears_attempt() const noexcept {
 std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least, time_point now,
                                                random& source) const {
     retry_settings const& settings = policy_.settings();
+    bool const clamps = settings.over_pushback_limit == over_limit::clamp;
     least = said.delay();
-    if (least > settings.pushback_limit)
-        switch (settings.over_pushback_limit) {
-        case over_limit::stop:
+    if (least > settings.pushback_limit && !clamps) {
+        if (settings.over_pushback_limit == over_limit::stop)
             return stop_reason::pushback;
-        case over_limit::clamp:
-            least = settings.pushback_limit;
-            break;
-        case over_limit::ignore:
-            least = duration::zero();
-            return std::nullopt;
-        }
-    double const share = settings.pushback_spread * static_cast<double>(least.count());
+        least = duration::zero();
+        return std::nullopt;
+    }
+    duration const wanted = std::min(least, settings.pushback_limit);
+    double const share = settings.pushback_spread * static_cast<double>(wanted.count());
     duration spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
+    if (clamps) { // below the limit, or all would come together at it
+        if (least > wanted)
+            least = wanted - std::min(wanted, spread);
+        spread = std::min(spread, settings.pushback_limit - least);
+    }
     duration const allowed = longest_wait(now).first;
     if (allowed >= least)
         spread = std::min(spread, allowed - least);

@@ -3,12 +3,14 @@
 #include "traffic/option_rules.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace asio_retry {
 namespace {
 
-constexpr std::int64_t scale = 1000;
+constexpr std::int64_t scale = 1000;           // Finagle's, which counts in whole numbers
+constexpr std::int64_t fine_scale = 1'000'000; // above one retry per request, where Finagle is inexact
 constexpr duration::rep never_begun = std::numeric_limits<duration::rep>::min();
 
 window_budget_options const& checked(window_budget_options const& o) {
@@ -20,7 +22,15 @@ window_budget_options const& checked(window_budget_options const& o) {
     return o;
 }
 
+std::int64_t deposit_of(double ratio) noexcept {
+    if (ratio > 1)
+        return std::llround(fine_scale * ratio);
+    return ratio == 0 ? 0 : scale;
+}
+
 std::int64_t withdrawal_of(double ratio) noexcept {
+    if (ratio > 1)
+        return fine_scale;
     constexpr double greatest = std::numeric_limits<std::int32_t>::max(); // Finagle uses an int
     return ratio == 0 ? 1 : static_cast<std::int64_t>(std::min(scale / ratio, greatest));
 }
@@ -28,7 +38,7 @@ std::int64_t withdrawal_of(double ratio) noexcept {
 } // namespace
 
 window_budget::window_budget(window_budget_options const& options)
-    : deposit_(checked(options).ratio == 0 ? 0 : scale)
+    : deposit_(deposit_of(checked(options).ratio))
     , withdrawal_(withdrawal_of(options.ratio))
     , reserve_(static_cast<std::int64_t>(
           std::min(static_cast<double>(options.min_per_second) * static_cast<double>(options.ttl.count()) *

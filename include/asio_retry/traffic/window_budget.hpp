@@ -27,6 +27,9 @@ struct window_budget_options {
 /// A request counts when its first attempt asks to begin. In `all_gates` put gates that refuse attempts before
 /// it: otherwise a request that waits for such a gate counts each time that it asks.
 ///
+/// As in Finagle, a ratio of at most 1 is rounded up a little: a retry costs trunc(1000 / ratio). A greater
+/// ratio is exact to a millionth.
+///
 /// Time is counted in ten slots that include the present one. As in Finagle, a slot begins when something
 /// happens in it. So if less than one event falls in a slot, events count for up to twice the `ttl`. Giving
 /// back a retry removes the oldest one that counts; a retry that counts no more is not given back.

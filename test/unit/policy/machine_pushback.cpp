@@ -100,6 +100,29 @@ TEST(retry_machine, decision_29_spreads_what_was_told_to_many_and_never_comes_ea
     EXPECT_GT(greatest, 10950ms);
 }
 
+TEST(retry_machine, decision_84_clamp_never_waits_longer_than_the_limit) {
+    auto const drawn = [](duration limit, double spread) {
+        return drawn_after_ten_seconds(
+            endless_every_100ms().pushback_limit(limit, over_limit::clamp).pushback_spread(spread));
+    };
+    auto const expect = [](std::pair<duration, duration> const& range, duration least, duration greatest) {
+        EXPECT_GE(range.first, least);
+        EXPECT_LE(range.first, least + (greatest - least) / 10);
+        EXPECT_LE(range.second, greatest);
+        EXPECT_GE(range.second, greatest - (greatest - least) / 10);
+    };
+    expect(drawn(5s, 0.1), 4500ms, 5s); // the wish is 10 s
+    expect(drawn(5s, 1), 100ms, 5s);    // but not earlier than the policy's own delay
+    expect(drawn(5s, 0), 5s, 5s);
+    expect(drawn(10s, 0.1), 10s, 10s);
+    expect(drawn(10500ms, 0.1), 10s, 10500ms);
+    expect(drawn(1min, 0.1), 10s, 11s);
+
+    machine_script limited(endless_every_100ms().pushback_limit(5s, over_limit::clamp).max_elapsed(4500ms));
+    limited.start();
+    EXPECT_THAT(limited.fail({}, told(pushback::after(10s))), is_wait(4500ms));
+}
+
 TEST(retry_machine, decision_29_a_peer_that_wants_no_retry_gets_none) {
     machine_script script(exact());
     script.start();

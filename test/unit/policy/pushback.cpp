@@ -233,6 +233,19 @@ TEST(decision_52, a_rate_limits_reset_is_a_delay_or_a_date_by_its_size) {
         EXPECT_EQ(parse_rate_limit_reset(text, now), nothing) << text;
 }
 
+// hapi-rate-limit and others send milliseconds.
+TEST(decision_84, a_reset_from_100_000_000_000_on_is_in_milliseconds) {
+    auto const at = [](char const* text) { return parse_rate_limit_reset(text, this_noon); };
+    EXPECT_EQ(at("1795348805000"), pushback::after(5s));
+    EXPECT_EQ(at("1795348805001"), pushback::after(5001ms));
+    EXPECT_EQ(at("1795348805000.5"), pushback::after(5s + 500us));
+    EXPECT_EQ(at("1795348799999"), pushback::after(0s));
+    EXPECT_EQ(at("100000000000"), pushback::after(0s)) << "in 1973";
+    EXPECT_EQ(at("99999999999"), pushback::after(duration::max())) << "in seconds, the year 5138";
+    EXPECT_EQ(parse_rate_limit_reset("1795348800999.9999999", this_noon + 400ms), pushback::after(600ms));
+    EXPECT_EQ(at("9223372036854775807"), pushback::after(duration::max()));
+}
+
 TEST(decision_52, a_reset_too_far_away_to_be_counted_is_held) {
     for (char const* text : {"99999999999999", "9223372036854775807", "9223372036854775808.5",
                              "99999999999999999999999999999999"}) {

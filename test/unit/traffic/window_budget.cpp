@@ -50,6 +50,24 @@ TEST(window_budget, has_a_floor_and_a_fifth_of_the_requests) {
     EXPECT_FALSE(grants_retry(budget, noon));
 }
 
+// Finagle's whole numbers would grant 4504 for a ratio of 1.5, and 1000 a request above a ratio of 500.
+TEST(window_budget, decision_84_is_exact_above_one_retry_per_request) {
+    for (auto const& [ratio, expected] : std::vector<std::pair<double, std::int64_t>>{
+             {1.5, 4500}, {3, 9000}, {1.001, 3003}, {7.25, 21'750}, {600, 1'800'000}, {1000, 3'000'000}}) {
+        window_budget budget({.ratio = ratio, .ttl = 10s, .min_per_second = 0});
+        for (int i = 0; i < 3000; ++i)
+            (void)budget.admit(1, noon);
+        EXPECT_EQ(budget.balance(noon), expected) << ratio;
+        EXPECT_TRUE(grants_retry(budget, noon));
+        EXPECT_EQ(budget.balance(noon), expected - 1) << ratio;
+        budget.give_back(failure_kind::transient);
+        EXPECT_EQ(budget.balance(noon), expected) << ratio;
+        EXPECT_EQ(budget.balance(noon + 20s), 0) << ratio;
+    }
+    window_budget floor({.ratio = 2.5, .ttl = 10s, .min_per_second = 10});
+    EXPECT_EQ(floor.balance(noon), 100);
+}
+
 // A retry costs trunc(1000 / 0.3) = 3333, and a request earns 1000.
 TEST(window_budget, rounds_what_a_retry_costs_down) {
     window_budget budget({.ratio = 0.3, .ttl = 10s, .min_per_second = 0});
