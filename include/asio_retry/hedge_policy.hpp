@@ -27,6 +27,7 @@ struct hedge_settings {
     asio_retry::duration delay{};               ///< without `observed`
     std::shared_ptr<latency_quantile> observed; ///< null: `delay` is fixed
     bool deliver_at_once = false;               ///< see the setter
+    bool hedge_sent = true;                     ///< also beside an attempt that has marked itself as sent
     hook on_hedge;                              ///< none: no hook
 
     /// The greatest number of attempts, from `common`.
@@ -117,6 +118,13 @@ public:
     /// later. So it is for operations that own everything that they use, buffers included.
     /// The callable that starts attempts lives until the last attempt has ended. The executors live as long.
     ASIO_RETRY_DECL hedge_policy deliver_at_once() const;
+
+    /// Whether a hedge may begin beside an attempt that has called `attempt::mark_sent`. True by default.
+    ///
+    /// With false, no attempt begins while such an attempt runs. If it fails and may be retried, the next
+    /// attempt begins as usual. An operation that takes no `attempt` counts as having sent from its beginning,
+    /// and so is never hedged.
+    ASIO_RETRY_DECL hedge_policy hedge_sent(bool allowed) const;
 
     /// Calls `hook(std::uint64_t number)` before each attempt but the first.
     ///

@@ -26,7 +26,7 @@ hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attemp
 inline void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
                                        pushback said, time_point now, verdict const* failure) noexcept {
     if (auto const& marks = attempts_[number - 1].marks; marks && marks->sent)
-        on_sent();
+        pass_on_sent();
     if (is_told_)
         tell_end(number, outcome, kind, said, failure, now);
 }
@@ -114,7 +114,7 @@ hedge_action hedge_machine::next(time_point now) {
         return just(kind::done);
     phase_ = phase::over;
     if (running_ > 0)
-        on_sent(); // those that are left behind still may
+        pass_on_sent(); // those that are left behind still may
     if (story_)
         observe_end(reason_, error_, thrown_, now);
     return delivery();
@@ -136,7 +136,8 @@ hedge_action hedge_machine::delivery() const {
 time_point hedge_machine::expiry() const noexcept {
     if (phase_ != phase::open) // attempts may have ignored an earlier emission
         return watches_deadline() ? tells_at_ : time_point::max();
-    return stopping_ == stopping::no && may_begin(next_at_) ? std::min(deadline_, next_at_) : deadline_;
+    bool const begins = stopping_ == stopping::no && may_begin(next_at_) && !is_held_back();
+    return begins ? std::min(deadline_, next_at_) : deadline_;
 }
 
 /// Without a result: ends the operation if there is a reason to, or begins another attempt.
@@ -205,8 +206,19 @@ bool hedge_machine::may_begin(time_point when) const noexcept {
     return !no_more_ && begun_ < policy_.settings().max_attempts() && when < deadline_;
 }
 
+/// Whether no other attempt may begin while the present ones run, because one of them has sent something.
+bool hedge_machine::is_held_back() const noexcept {
+    if (policy_.settings().hedge_sent)
+        return false;
+    if (sent_.load(std::memory_order_relaxed) != 0)
+        return true;
+    return std::any_of(attempts_, attempts_ + begun_, [](hedged_attempt const& one) {
+        return one.is_running && one.marks && one.marks->sent.load();
+    });
+}
+
 void hedge_machine::begin_another(time_point now) {
-    if (may_begin(now) && take_lease(now))
+    if (may_begin(now) && !is_held_back() && take_lease(now))
         make_ready(now);
 }
 
@@ -414,7 +426,7 @@ void hedge_machine::plan_after_failure(verdict const& failure, pushback said, ti
             reason_ = next_at_ >= deadline_ ? stop_reason::deadline : stop_reason::attempts;
         return;
     }
-    if (take_lease(now) && next_at_ <= now)
+    if (!is_held_back() && take_lease(now) && next_at_ <= now)
         make_ready(now, &failure);
 }
 
@@ -471,6 +483,8 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
     hedged_attempt& one = at(number);
     assert(one.is_running);
     one.is_running = false;
+    if (!policy_.settings().hedge_sent)
+        sent_.fetch_and(static_cast<std::uint16_t>(~(1u << (number - 1))), std::memory_order_relaxed);
     --running_;
     return one;
 }
@@ -524,7 +538,13 @@ pushback hedge_machine::said_with(std::uint64_t number, verdict const& failure) 
     return failure.said() ? failure.said() : one.heeded;
 }
 
-void hedge_machine::on_sent() noexcept {
+void hedge_machine::on_sent(std::uint64_t number) noexcept {
+    if (!policy_.settings().hedge_sent)
+        sent_.fetch_or(static_cast<std::uint16_t>(1u << (number - 1)), std::memory_order_relaxed);
+    pass_on_sent();
+}
+
+void hedge_machine::pass_on_sent() noexcept {
     if (auto const& outer = common().outer)
         outer->sent = true;
 }

@@ -69,6 +69,10 @@ hedge_policy hedge_policy::deliver_at_once() const {
     return changed([](hedge_settings& s) { s.deliver_at_once = true; });
 }
 
+hedge_policy hedge_policy::hedge_sent(bool allowed) const {
+    return changed([&](hedge_settings& s) { s.hedge_sent = allowed; });
+}
+
 hedge_policy hedge_policy::pushback_limit(saturating_duration greatest) const {
     return with_common(settings().common.pushback_limit(greatest));
 }

@@ -175,8 +175,8 @@ public:
     attempt attempt_at(std::uint64_t number) const noexcept { return {number, deadline_, nullptr}; }
     /// The server said this to that attempt.
     void heed(std::uint64_t number, pushback said) noexcept { attempts_[number - 1].heeded = said; }
-    /// An attempt may have sent something; the attempt that this hedge is nested in is told.
-    void on_sent() noexcept;
+    /// That attempt may have sent something; the attempt that this hedge is nested in is told.
+    void on_sent(std::uint64_t number) noexcept;
     detail::shared_value<detail::nested_marks>
     marks_of_nested(std::uint64_t number) noexcept; ///< null without memory
     /// How many attempts have begun.
@@ -220,6 +220,8 @@ private:
     void note_cancelled(time_point now) noexcept;
     void end_cancelled() noexcept;
     bool may_begin(time_point when) const noexcept;
+    bool is_held_back() const noexcept;
+    void pass_on_sent() noexcept;
     time_point deadline_after(time_point reached) noexcept;
     void go_on(time_point now);
     void begin_another(time_point now);
@@ -274,6 +276,7 @@ private:
     time_point admitted_at_{}; // of the attempt that is ready or began last
     error_code error_;         // to deliver; before that the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
+    std::atomic<std::uint16_t> sent_ = 0; // running attempts that have, a bit for each; only if that matters
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;
     std::uint8_t failures_ = 0;

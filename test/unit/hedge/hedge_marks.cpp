@@ -120,6 +120,37 @@ TEST_F(nested_hedge, passes_on_what_a_retry_in_its_attempt_has_sent) {
               1);
 }
 
+// --- a request that may be made once
+
+/// How many attempts a hedge makes of an operation that hangs.
+template <typename Operation>
+int hedged_attempts(asio::io_context& io, virtual_time& time, Operation operation, duration delay,
+                    int& attempts) {
+    attempts = 0;
+    async_hedge(io, operation, hedge_policy(delay).max_attempts(3).hedge_sent(false).total_timeout(1s),
+                [](std::exception_ptr) {});
+    time.run();
+    return attempts;
+}
+
+TEST_F(nested_hedge, decision_87_what_was_sent_is_not_sent_again_beside_it) {
+    auto const waits = [this](attempt a, bool marks) -> asio::awaitable<void> {
+        ++attempts;
+        if (marks)
+            a.mark_sent();
+        asio::steady_timer never(co_await asio::this_coro::executor, time_point::max());
+        co_await never.async_wait(asio::use_awaitable);
+    };
+    auto const sends = [&](attempt a) { return waits(a, true); };
+    auto const connects = [&](attempt a) { return waits(a, false); };
+    auto const silent = [&] { return waits({}, false); };
+    EXPECT_EQ(hedged_attempts(io, time, sends, 10ms, attempts), 1);
+    for (duration const delay : {duration(0), duration(10ms)}) {
+        EXPECT_EQ(hedged_attempts(io, time, connects, delay, attempts), 3);
+        EXPECT_EQ(hedged_attempts(io, time, silent, delay, attempts), 1);
+    }
+}
+
 // --- a deadline
 
 class hedge_of_a_hung_peer : public testing::TestWithParam<bool>, protected in_virtual_time {

@@ -3,6 +3,7 @@
 #include "support/elements.hpp"
 #include "support/hedge_script.hpp"
 #include "support/message_of.hpp"
+#include "support/recording_gate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -315,6 +316,72 @@ TEST(hedge_machine, a_drain_does_not_outlast_the_deadline) {
         EXPECT_EQ(succeeds ? script.succeed(2, 52) : script.fail(2, 52),
                   succeeds ? "deliver 2 succeeded, done" : "deliver 0 cancelled, done");
     }
+}
+
+// --- what has been sent
+
+hedge_policy unsent(duration delay) {
+    return hedge_policy(delay).max_attempts(3).hedge_sent(false);
+}
+
+TEST(decision_87, no_hedge_begins_beside_an_attempt_that_has_sent) {
+    hedge_script script(unsent(10ms).total_timeout(50ms));
+    EXPECT_EQ(script.start(), "begin 1, wait until 10");
+    script.machine.on_sent(1);
+    EXPECT_EQ(script.go_on(10), "wait until 50") << "and nobody asks again and again";
+    EXPECT_EQ(script.succeed(1, 11), "deliver 1 succeeded, done");
+
+    hedge_script allowed(hedge_policy(10ms));
+    allowed.start();
+    allowed.machine.on_sent(1);
+    EXPECT_EQ(allowed.go_on(10), "begin 2, wait");
+}
+
+TEST(decision_87, a_hedge_begins_before_the_attempt_has_sent) {
+    hedge_script script(unsent(10ms));
+    script.start();
+    EXPECT_EQ(script.go_on(10), "begin 2, wait until 20");
+    script.machine.on_sent(2);
+    EXPECT_EQ(script.go_on(20), "wait");
+    EXPECT_EQ(script.fail(1, 21), "wait") << "the second one still runs";
+    EXPECT_EQ(script.fail(2, 22), "begin 3, wait");
+}
+
+// A failure begins the next attempt as ever, for this is a retry.
+TEST(decision_87, the_next_attempt_begins_when_the_one_that_has_sent_has_failed) {
+    hedge_script script(unsent(10ms));
+    script.start();
+    script.machine.on_sent(1);
+    script.go_on(10);
+    EXPECT_EQ(script.fail(1, 15), "begin 2, wait until 25");
+    EXPECT_EQ(script.go_on(25), "begin 3, wait") << "the second has sent nothing";
+
+    hedge_script dropped(unsent(10ms));
+    dropped.start();
+    dropped.go_on(10);
+    dropped.machine.on_sent(1);
+    dropped.go_on(20);
+    EXPECT_EQ(dropped.drop(1, 30), "begin 3, wait");
+}
+
+// A gate is neither asked nor charged for a hedge that may not begin.
+TEST(decision_87, a_hedge_that_may_not_begin_costs_nothing) {
+    auto const gate = std::make_shared<recording_gate>();
+    hedge_script script(unsent(10ms).gate(gate));
+    script.start();
+    auto const before = gate->told;
+    script.machine.on_sent(1);
+    script.go_on(10);
+    EXPECT_EQ(gate->told, before);
+}
+
+TEST(decision_87, a_retry_inside_the_attempt_may_have_sent) {
+    hedge_script script(unsent(10ms));
+    script.start();
+    auto const marks = script.machine.marks_of_nested(1);
+    EXPECT_EQ(script.go_on(10), "begin 2, wait until 20");
+    marks->sent = true;
+    EXPECT_EQ(script.go_on(20), "wait");
 }
 
 // --- callables

@@ -23,6 +23,7 @@ TEST(hedge_policy, what_is_not_said_is_the_default) {
     EXPECT_FALSE(policy.settings().observed);
     EXPECT_FALSE(policy.settings().deliver_at_once);
     EXPECT_FALSE(policy.settings().on_hedge);
+    EXPECT_TRUE(policy.settings().hedge_sent);
     EXPECT_EQ(policy.settings().common.settings().pushback_limit, 1min);
     EXPECT_FALSE(policy.settings().common.settings().total_timeout);
     EXPECT_TRUE(hedge_policy(std::make_shared<latency_quantile>()).settings().observed);
@@ -36,7 +37,8 @@ TEST(hedge_policy, setters_return_a_changed_copy) {
                                      .deliver_at_once()
                                      .on_hedge([](std::uint64_t) {})
                                      .retry_if(any_failure)
-                                     .pushback_limit(2s);
+                                     .pushback_limit(2s)
+                                     .hedge_sent(false);
     EXPECT_EQ(policy.settings().max_attempts(), 2u);
     EXPECT_FALSE(policy.settings().deliver_at_once);
     EXPECT_EQ(changed.settings().delay, 10ms);
@@ -46,6 +48,8 @@ TEST(hedge_policy, setters_return_a_changed_copy) {
     EXPECT_EQ(changed.settings().common.settings().pushback_limit, 2s);
     EXPECT_TRUE(changed.settings().deliver_at_once);
     EXPECT_TRUE(changed.settings().on_hedge);
+    EXPECT_FALSE(changed.settings().hedge_sent);
+    EXPECT_TRUE(policy.settings().hedge_sent);
 }
 
 TEST(hedge_policy, one_that_was_moved_from_is_as_it_was) {

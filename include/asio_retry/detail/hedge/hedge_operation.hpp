@@ -45,7 +45,7 @@ public:
 
 private:
     void on_healthy() noexcept override {}
-    void on_sent() noexcept override { machine_->on_sent(); }
+    void on_sent() noexcept override { machine_->on_sent(current_.number); }
     void on_pushback(pushback said) noexcept override { machine_->heed(current_.number, said); }
     std::uint64_t operation_number() const noexcept override { return machine_->operation_number(); }
     shared_value<nested_marks> marks() override { return machine_->marks_of_nested(current_.number); }
@@ -57,7 +57,7 @@ private:
 /// An operation that takes no attempt reports nothing, and counts as having sent from its beginning.
 struct no_hedge_monitor {
     static attempt monitored(hedge_machine& machine, unsigned number) noexcept {
-        machine.on_sent();
+        machine.on_sent(number);
         return machine.attempt_at(number);
     }
 };
@@ -274,7 +274,13 @@ private:
     static attempt_type& typed(attempt_state& one) noexcept { return static_cast<attempt_type&>(one); }
 
     attempt_state& attempt(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
-    void start_attempt(attempt_state& one) override { typed(one).start(*this); }
+    void start_attempt(attempt_state& one) override {
+        if constexpr (!form::takes_attempt)
+            if (!this->machine().policy().settings().hedge_sent) // its coroutine may begin after the next
+                                                                 // attempt
+                this->machine().on_sent(one.number());
+        typed(one).start(*this);
+    }
     void signal_attempt(attempt_state& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
     void on_attempt_over(attempt_state& one) noexcept override { typed(one).be_over(); }
 
