@@ -185,6 +185,14 @@ public:
     /// admission: no `on_end` follows. Unless a gate overrides this, a time that the gate has reserved stays
     /// reserved. Any other admission ends (`on_end`), and the attempt is asked for anew (`admit`).
     virtual admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept;
+
+    /// An operation waits for the time that it was `given`: it is woken by `waiter.grant()` if that time moves,
+    /// and then asks again (`admit_again`). Returns whether the gate has linked the waiter. The others never
+    /// move a time, and need not override this.
+    virtual bool watch(gate_waiter& waiter, admission const& given) noexcept;
+
+    /// The operation has been woken, or no longer waits. Called once after each `watch` that has answered true.
+    virtual void unwatch(gate_waiter& waiter, admission const& given) noexcept;
 };
 
 /// A gate that asks several gates, in this order.

@@ -313,6 +313,7 @@ private:
     void keep_nothing(time_point now) noexcept;
     bool take_held(time_point now) noexcept;
     bool ask_later_gates(time_point now) noexcept;
+    void stop_watching() noexcept;
     void leave_queue(time_point now) noexcept;
     void refuse(std::string_view refuser, admission const& answer, time_point asked, time_point now) noexcept;
     verdict last_failure() const;

@@ -22,9 +22,10 @@
 namespace asio_retry {
 /// Null without memory.
 detail::operation_story* retry_machine::story() noexcept {
+    retry_settings const& settings = policy_.settings();
     if (!story_)
-        story_ =
-            detail::operation_story::make(policy_.settings().rules.size(), policy_.settings().wants_a_sign());
+        story_ = detail::operation_story::make(settings.rules.size(), settings.wants_a_sign(),
+                                               settings.gate && settings.wait_when_refused);
     is_told_ = is_told_ || story_;
     return story_;
 }
@@ -137,6 +138,8 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
     if (answer.reserved && policy_.settings().wait_when_refused && keep(answer, asked)) {
         is_admitted_ = true;
         keep_held(answer, asked);
+        if (is_admitted_ && is_wakeable_ && story_->renew_waiter(policy_.settings().priority))
+            story_->is_watching = gate->watch(*story_->waiter, answer);
         return true;
     }
     if (!answer.can_queue || !is_wakeable_ || !story())
@@ -145,11 +148,7 @@ bool retry_machine::hold(admission& answer, time_point asked) noexcept {
         keep_held(answer, asked);
         return true;
     }
-    if (story_->waiter)
-        story_->waiter->renew();
-    else
-        story_->waiter.reset(new (std::nothrow) gate_waiter(policy_.settings().priority));
-    if (!story_->waiter)
+    if (!story_->renew_waiter(policy_.settings().priority))
         return false;
     answer = gate->enqueue(*story_->waiter, attempts_ + 1, asked);
     if (!answer.can_queue) {
@@ -192,7 +191,7 @@ void retry_machine::keep_nothing(time_point now) noexcept {
 }
 
 bool retry_machine::listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept {
-    return !story_ || !story_->is_queued || story_->waiter->listen(wake, who);
+    return !story_ || !(story_->is_queued || story_->is_watching) || story_->waiter->listen(wake, who);
 }
 
 /// The wait of an attempt that is held, as far as the limits of the operation allow. Nothing if it has to end.
@@ -213,12 +212,14 @@ std::optional<retry_action> retry_machine::wait_held(time_point now) noexcept {
 /// or held on.
 bool retry_machine::take_held(time_point now) noexcept {
     bool const is_early = now < story_->held_until;
-    if (story_->is_queued)
+    bool const is_listening = story_->is_queued || story_->is_watching;
+    if (is_listening)
         story_->waiter->ignore(); // a new wait must not begin while another thread ends the old one
-    if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {
+    if (is_early && !(is_listening && story_->waiter->is_decided())) {
         is_refused_ = true; // cut short, or at a limit of the operation
         return false;
     }
+    stop_watching();
     is_held_ = false;
     auto const& gate = policy_.settings().gate;
     bool const was_queued = story_->is_queued;
@@ -249,9 +250,20 @@ bool retry_machine::ask_later_gates(time_point now) noexcept {
     return false;
 }
 
+/// Nobody moves the reserved time any more.
+void retry_machine::stop_watching() noexcept {
+    if (!story_->is_watching)
+        return;
+    story_->is_watching = false;
+    policy_.settings().gate->unwatch(*story_->waiter, kept());
+}
+
 /// The operation ends: what a gate has granted meanwhile is given back.
 void retry_machine::leave_queue(time_point now) noexcept {
-    if (!is_held_ || !story_ || !story_->is_queued)
+    if (!is_held_ || !story_)
+        return;
+    stop_watching();
+    if (!story_->is_queued)
         return;
     story_->is_queued = false;
     story_->waiter->is_leaving = true;

@@ -80,6 +80,24 @@ public:
         return ask(asked);
     }
 
+    /// Only the gate with the latest time may move the wait.
+    bool watch(gate_waiter& waiter, admission const& given) noexcept override {
+        record* const kept = find(given.ticket);
+        if (!kept)
+            return false;
+        for (std::size_t i = 0; i < gates_.size(); ++i)
+            if (auto const& its = kept->parts[i].given; its && its->reserved && its->until == given.until) {
+                kept->waits_at = i;
+                return gates_[i]->watch(waiter, *its);
+            }
+        return false;
+    }
+
+    void unwatch(gate_waiter& waiter, admission const& given) noexcept override {
+        if (record* const kept = find(given.ticket))
+            gates_[kept->waits_at]->unwatch(waiter, *kept->parts[kept->waits_at].given);
+    }
+
     void on_end(attempt_end const& end) noexcept override { end_except(end, 0); }
 
     void end_except(attempt_end const& end, detail::gate_bits not_told) noexcept override {
@@ -314,6 +332,12 @@ admission retry_gate::enqueue(gate_waiter&, std::uint64_t, time_point) noexcept 
 admission retry_gate::leave(gate_waiter&, std::uint64_t, time_point) noexcept {
     return (time_point::max)();
 }
+
+bool retry_gate::watch(gate_waiter&, admission const&) noexcept {
+    return false;
+}
+
+void retry_gate::unwatch(gate_waiter&, admission const&) noexcept {}
 
 void retry_gate::on_end(attempt_end const&) noexcept {}
 

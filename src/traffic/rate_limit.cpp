@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -17,7 +18,10 @@ constexpr std::size_t most_beginnings = 16; // that can be taken back
 // The tickets of attempts that do not begin at once.
 constexpr std::uint64_t began_late = 1;   // out of its slot
 constexpr std::uint64_t late_promise = 2; // for a time out of its slot
-constexpr std::uint64_t in_slot = 3;      // and the shift when its time was promised
+constexpr std::uint64_t in_slot = 3; // and, when its time was promised, the shift and the number of the rate
+constexpr int bits_of_rate = 8;
+constexpr std::uint64_t rate_mask = (1u << bits_of_rate) - 1;
+constexpr duration longest_shift(duration::max().count() >> bits_of_rate);
 
 constexpr duration always_late =
     std::chrono::milliseconds(10); // timers and handlers are; by less costs nothing
@@ -37,6 +41,11 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
     return burst - 1 > most ? duration::max() : (burst - 1) * interval;
 }
 
+/// From a slot on; saturates.
+time_point slots_after(time_point slot, duration::rep count, duration interval) noexcept {
+    return count > duration::max() / interval ? time_point::max() : saturating_add(slot, count * interval);
+}
+
 } // namespace
 
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
@@ -47,6 +56,8 @@ rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t b
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
+    if (next_rate_)
+        take_rate(now);
     arrival_ = std::max(arrival_, saturating_add(late_arrival_, -shift_));
     time_point const asked = saturating_add(now, -shift_);
     std::optional<time_point> const free = take_free(asked);
@@ -63,16 +74,20 @@ admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
 
 admission rate_limit::admit_again(admission const& before, std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
-    bool const has_slot = before.ticket >= in_slot || (before.ticket == 0 && before.reserved);
-    time_point const slot = slot_of(before.until, before.ticket);
+    if (next_rate_)
+        take_rate(now);
+    wake_next();
+    std::optional<time_point> const its_slot = slot_of(before.until, before.ticket);
+    bool const has_slot = its_slot && (before.ticket >= in_slot || (before.ticket == 0 && before.reserved));
+    time_point const slot = its_slot.value_or(time_point());
     time_point const promised = has_slot ? saturating_add(slot, shift_) : before.until;
     if (promised > now)
-        return answer(promised, has_slot ? ticket_of_slot() : before.ticket, now);
+        return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
     if (is_free && elapsed_between(promised, now) < std::max(interval_, always_late)) {
         if (has_slot)
             last_begun_ = std::max(last_begun_, slot);
-        return answer(promised, has_slot ? ticket_of_slot() : before.ticket, now);
+        return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     }
     time_point const next = next_late();
     if (next > now && has_slot && slot > last_begun_) { // all that follow have to wait as long
@@ -97,14 +112,136 @@ admission rate_limit::answer(time_point when, std::uint64_t ticket, time_point n
     return result;
 }
 
+/// A shift that is too long to be written down makes a promise out of its slot.
 std::uint64_t rate_limit::ticket_of_slot() const noexcept {
-    return in_slot + static_cast<std::uint64_t>(shift_.count());
+    if (shift_ > longest_shift)
+        return late_promise;
+    return in_slot + (static_cast<std::uint64_t>(shift_.count()) << bits_of_rate | (changes_made_ & rate_mask));
 }
 
-/// Of an attempt that was promised that time. Without a ticket it is promised by the present shift.
-time_point rate_limit::slot_of(time_point promised, std::uint64_t ticket) const noexcept {
-    duration const shift = ticket < in_slot ? shift_ : duration(static_cast<duration::rep>(ticket - in_slot));
-    return saturating_add(promised, -shift);
+/// Of an attempt that was promised that time. Without a ticket it is promised by the present shift. Nothing if
+/// the rate has changed too often since.
+std::optional<time_point> rate_limit::slot_of(time_point promised, std::uint64_t ticket) const noexcept {
+    if (ticket < in_slot)
+        return saturating_add(promised, -shift_);
+    std::uint64_t const code = ticket - in_slot;
+    std::uint64_t const missed = (changes_made_ - code) & rate_mask;
+    if (missed > kept_changes)
+        return std::nullopt;
+    time_point slot = saturating_add(promised, -duration(static_cast<duration::rep>(code >> bits_of_rate)));
+    for (std::uint64_t i = changes_made_ - missed; i != changes_made_; ++i) {
+        change const& to = changes_[i % kept_changes];
+        duration const after_base = saturating_add(slot, to.shift) - to.base;
+        slot = slots_after(to.new_base, after_base / to.interval, to.new_interval);
+    }
+    return slot;
+}
+
+// --- another rate
+
+void rate_limit::update(std::uint32_t n, saturating_duration per, std::uint32_t burst) {
+    duration const interval = interval_of(n, per);
+    rate const next{interval, tolerance_of(burst, interval)};
+    std::map<time_point, time_point> old; // destroyed without the lock
+    std::lock_guard const lock(mutex_);
+    old.swap(old_free_);
+    next_rate_ = next;
+    to_wake_ = waiting_count_;
+    wake_next();
+}
+
+/// From now on, all slots are times, without a shift.
+void rate_limit::take_rate(time_point now) noexcept {
+    rate const next = *std::exchange(next_rate_, std::nullopt);
+    time_point const arrival = std::max(saturating_add(arrival_, shift_), late_arrival_);
+    time_point const last = saturating_add(saturating_add(arrival, -interval_), -tolerance_);
+    duration const left = elapsed_between(now, last);
+    duration::rep const waiting = left / interval_ + (left % interval_ != duration::zero());
+    change to;
+    to.shift = shift_;
+    to.base = saturating_add(last, -waiting * interval_);
+    to.new_base = std::max(to.base, saturating_add(now, -next.interval));
+    to.interval = interval_;
+    to.new_interval = next.interval;
+    move_free(to);
+    if (waiting > 0)
+        arrival_ = saturating_add(
+            saturating_add(slots_after(to.new_base, waiting, next.interval), next.interval), next.tolerance);
+    else
+        arrival_ = arrival_at(next, arrival, now);
+    changes_[changes_made_++ % kept_changes] = to;
+    interval_ = next.interval;
+    tolerance_ = next.tolerance;
+    shift_ = duration::zero();
+    last_begun_ = to.new_base;
+    late_arrival_ = late_at_ = time_point::min();
+    begun_.clear();
+    changed_at_ = now;
+}
+
+/// The theoretical arrival time that leaves as much of the burst. Nobody waits.
+time_point rate_limit::arrival_at(rate const& next, time_point arrival, time_point now) const noexcept {
+    duration const owed = elapsed_between(now, arrival);
+    if (owed == duration::zero())
+        return now;
+    auto const count = [](duration d) { return static_cast<double>(d.count()); };
+    double const unused = (count(tolerance_) + count(interval_) - count(owed)) / count(interval_);
+    double const most = count(next.tolerance) + count(next.interval);
+    double const owed_next = most - std::min(unused * count(next.interval), most);
+    return saturating_add(now, owed_next < 0x1p63 ? duration(std::llround(owed_next)) : duration::max());
+}
+
+/// The first free slots that have not passed.
+void rate_limit::move_free(change const& to) noexcept {
+    std::map<time_point, time_point> moved;
+    auto const at = [&](time_point slot) {
+        return slots_after(to.new_base, (saturating_add(slot, to.shift) - to.base) / to.interval,
+                           to.new_interval);
+    };
+    time_point const first = saturating_add(to.base, -to.shift);
+    auto run = free_.upper_bound(first);
+    try {
+        for (int i = 0; i != most_forgotten && run != free_.end(); ++i, ++run)
+            moved.emplace_hint(moved.end(), at(run->first), at(run->second));
+    } catch (...) { // without memory they are lost
+    }
+    old_free_.swap(free_);
+    free_.swap(moved);
+}
+
+bool rate_limit::watch(gate_waiter& waiter, admission const& given) noexcept {
+    std::lock_guard const lock(mutex_);
+    bool const is_of_old_rate =
+        given.ticket >= in_slot && ((given.ticket - in_slot - changes_made_) & rate_mask) != 0;
+    if (next_rate_ || is_of_old_rate) { // another thread was faster
+        waiter.grant();
+        return true;
+    }
+    waiting_.push_back(waiter);
+    ++waiting_count_;
+    return true;
+}
+
+void rate_limit::unwatch(gate_waiter& waiter, admission const&) noexcept {
+    std::lock_guard const lock(mutex_);
+    if (waiter.is_linked()) {
+        waiting_.erase(waiter);
+        --waiting_count_;
+        to_wake_ = std::min(to_wake_, waiting_count_);
+    } else {
+        wake_next(); // it may end without asking again
+    }
+}
+
+/// Those who are woken ask again, and each of them wakes the next one.
+void rate_limit::wake_next() noexcept {
+    if (to_wake_ == 0)
+        return;
+    --to_wake_;
+    --waiting_count_;
+    gate_waiter& first = waiting_.front();
+    waiting_.pop_front();
+    first.grant();
 }
 
 /// The slot of the last attempt, if it did not follow an idle time.
@@ -195,12 +332,15 @@ void rate_limit::on_end(attempt_end const& end) noexcept {
     std::lock_guard const lock(mutex_);
     if (end.ticket == began_late || end.ticket == late_promise)
         return give_back_late(end);
-    time_point const slot = slot_of(end.now, end.ticket);
+    std::optional<time_point> const its_slot = slot_of(end.now, end.ticket);
+    if (!its_slot)
+        return;
+    time_point const slot = *its_slot;
     if (end.ticket >= in_slot)
         give_time_back(slot);
     else if (auto const begun = take_beginning(end.now))
         give_time_back(*begun);
-    else if (begun_.empty() || end.now > begun_.back().at) // it was reserved
+    else if (end.now > changed_at_ && (begun_.empty() || end.now > begun_.back().at)) // it was reserved
         if (elapsed_between(slot, last_slot()) % interval_ == duration::zero())
             give_time_back(slot);
 }

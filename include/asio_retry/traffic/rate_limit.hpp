@@ -1,7 +1,11 @@
 #pragma once
 
+#include <asio_retry/detail/policy/linked_list.hpp>
+#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/retry_gate.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -36,13 +40,37 @@ public:
     /// than a nanosecond.
     rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst = 1);
 
+    /// Changes the rate. Operations that wait keep their order, and get times of the new rate.
+    ///
+    /// - The first of them begins one new T after the latest time that has passed, and not before now.
+    /// - Operations that wait are woken one after the other, so that they may begin earlier.
+    /// - What is left of the burst stays, up to the new one. A limit that is idle has the whole new burst.
+    /// - At most 64 runs of times that were given back are kept.
+    ///
+    /// Throws as the constructor does, and then changes nothing.
+    void update(std::uint32_t n, saturating_duration per, std::uint32_t burst = 1);
+
     std::string_view name() const noexcept override { return "rate_limit"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
     admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
+    bool watch(gate_waiter& waiter, admission const& given) noexcept override;
+    void unwatch(gate_waiter& waiter, admission const& given) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
 private:
+    struct rate {
+        duration interval;  // T, rounded up
+        duration tolerance; // (burst - 1) T
+    };
+
+    // From one rate to the next: a promise at `base` plus k old intervals is now at `new_base` plus k new ones.
+    struct change {
+        duration shift; // of the promises before
+        time_point base, new_base;
+        duration interval, new_interval;
+    };
+
     struct beginning { // of attempts that began at once, at one time
         time_point at;
         time_point first; // of their slots, which follow each other
@@ -51,7 +79,11 @@ private:
 
     static admission answer(time_point when, std::uint64_t ticket, time_point now) noexcept;
     std::uint64_t ticket_of_slot() const noexcept;
-    time_point slot_of(time_point promised, std::uint64_t ticket) const noexcept;
+    std::optional<time_point> slot_of(time_point promised, std::uint64_t ticket) const noexcept;
+    void take_rate(time_point now) noexcept;
+    time_point arrival_at(rate const& next, time_point arrival, time_point now) const noexcept;
+    void move_free(change const& to) noexcept;
+    void wake_next() noexcept;
     time_point next_late() const noexcept;
     time_point last_slot() const noexcept;
     void note_beginning(time_point now, time_point slot) noexcept;
@@ -63,13 +95,17 @@ private:
     void add_run(time_point first, time_point last) noexcept;
     void free_last() noexcept;
 
-    duration const interval_;  // T, rounded up
-    duration const tolerance_; // (burst - 1) T
+    static constexpr std::size_t kept_changes = 16;
 
     // Each attempt has a slot: a slot is T after the one before, and an attempt begins in its slot or up to the
     // tolerance later. The next slot is that of TAT less the tolerance. When attempts were late, all times that
     // are still promised are later than their slots by the shift.
     std::mutex mutex_;
+    duration interval_, tolerance_;  // the present rate
+    std::optional<rate> next_rate_;  // from the next time on that the gate gets
+    std::uint64_t changes_made_ = 0; // of the rate
+    std::array<change, kept_changes> changes_{};
+    time_point changed_at_ = (time_point::min)();
     time_point arrival_ = (time_point::min)(); // TAT
     std::vector<beginning> begun_;             // the latest ones, in the order of their times
     duration shift_{};
@@ -77,6 +113,10 @@ private:
     time_point late_arrival_ = (time_point::min)(); // TAT after those that began out of their slots, or will
     time_point late_at_ = (time_point::min)();      // when the last of them began, unless another will
     std::map<time_point, time_point> free_;         // runs of slots that were given back
+    std::map<time_point, time_point> old_free_;     // before the last change; destroyed by the next one
+    detail::linked_list<gate_waiter> waiting_;
+    std::size_t waiting_count_ = 0;
+    std::size_t to_wake_ = 0; // of them, because their times have moved
 };
 
 } // namespace asio_retry

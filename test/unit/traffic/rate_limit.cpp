@@ -356,5 +356,45 @@ TEST(rate_limit, decision_69_keeps_no_time_that_it_has_not_reserved) {
     EXPECT_EQ(wait_at(limit, noon), 500ms);
 }
 
+// --- another rate
+
+TEST(rate_limit, decision_86_keeps_what_is_left_of_the_burst) {
+    rate_limit limit(10, 1s, 4);
+    EXPECT_EQ(limit.admit(1, noon).until, noon);
+    EXPECT_EQ(limit.admit(1, noon).until, noon);
+    limit.update(1, 1s, 3); // two are left
+    EXPECT_EQ(limit.admit(1, noon).until, noon);
+    EXPECT_EQ(limit.admit(1, noon).until, noon);
+    EXPECT_EQ(limit.admit(1, noon).until, noon + 1s);
+
+    rate_limit idle(10, 1s);
+    EXPECT_EQ(idle.admit(1, noon).until, noon);
+    idle.update(10, 1s, 3);
+    for (int i = 0; i != 3; ++i)
+        EXPECT_EQ(idle.admit(1, noon + 1h).until, noon + 1h);
+    EXPECT_GT(idle.admit(1, noon + 1h).until, noon + 1h);
+}
+
+// An operation that ends gives its time back in the new rate.
+TEST(rate_limit, decision_86_a_time_of_the_old_rate_can_be_given_back) {
+    rate_limit limit(1, 1s);
+    EXPECT_EQ(limit.admit(1, noon).until, noon);
+    admission const second = limit.admit(1, noon), third = limit.admit(1, noon);
+    limit.update(10, 1s);
+    EXPECT_EQ(limit.admit_again(third, 1, noon + 500ms).until, noon + 600ms);
+    limit.on_end(detail::unbegun(1, second));
+    EXPECT_EQ(limit.admit(1, noon + 500ms).until, noon + 500ms);
+    EXPECT_EQ(limit.admit(1, noon + 500ms).until, noon + 700ms);
+}
+
+TEST(rate_limit, decision_86_nonsense_changes_nothing) {
+    rate_limit limit(1, 1s);
+    EXPECT_THROW(limit.update(0, 1s), std::invalid_argument);
+    EXPECT_THROW(limit.update(1, 0s), std::invalid_argument);
+    EXPECT_THROW(limit.update(1, 1s, 0), std::invalid_argument);
+    EXPECT_EQ(limit.admit(1, noon).until, noon);
+    EXPECT_EQ(limit.admit(1, noon).until, noon + 1s);
+}
+
 } // namespace
 } // namespace asio_retry::test
