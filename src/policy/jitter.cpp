@@ -12,7 +12,7 @@ namespace {
 template <typename Kind>
 concept has_range = requires(Kind const& kind, backoff_step const& step) { kind.range(step); };
 
-/// The range of the kind, whose end is at most the bound. A range that begins at the ceiling is moved, or all
+/// The range of the kind, whose end is at most the bound. A range that only adds is moved, or all
 /// of its draws would meet at the cap.
 template <typename Kind>
 delay_range bounded_range(Kind const& kind, backoff_step const& step, duration bound) {

@@ -75,7 +75,6 @@ ASIO_RETRY_DECL std::shared_ptr<retry_observer> make_log_observer(shared_functio
 ///
 /// It leaves out lines below the level `least`. At `debug` it also tells of hedges, refusals, waits for gates
 /// and successes.
-///
 /// A line is lost if the sink throws, or if there is no memory for it. Throws std::invalid_argument if the sink
 /// is empty.
 ///

@@ -74,7 +74,7 @@ fault(machine_makes_one_attempt_more src/policy/retry_machine.cpp
     [[failures_ >= *settings.max_attempts)]] [[failures_ > *settings.max_attempts)]])
 
 fault(machine_backs_off_by_all_attempts src/policy/retry_machine.cpp
-    [[story_ ? counted_for_backoff() : failures_, &course_};]] [[attempts_, &course_};]])
+    [[&settings.jitter, story_ ? counted_for_backoff() : failures_,]] [[&settings.jitter, attempts_,]])
 
 fault(machine_does_not_wait_up_to_its_limit src/policy/retry_machine.cpp
     [[    bool const is_last = delay > allowed;]] [[    bool const is_last = delay >= allowed;]])
@@ -202,4 +202,4 @@ fault(machine_ends_with_a_place src/policy/machine_story.cpp
 ]])
 
 fault(machine_begins_before_its_reserved_time src/policy/machine_story.cpp
-    [[if (story_->is_reserved ? is_early : is_early && !story_->waiter->is_decided()) {]] [[if (!story_->is_reserved && is_early && !story_->waiter->is_decided()) {]])
+    [[    if (is_early && !(is_listening]] [[    if (!story_->is_reserved && is_early && !(is_listening]])

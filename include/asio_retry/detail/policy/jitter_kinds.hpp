@@ -16,7 +16,7 @@ struct delay_range;
 namespace asio_retry::detail {
 
 // Each kind gives the range of its delays, whose negative part is cut off, or draws one itself. A kind that
-// only adds to the ceiling also gives the width of its range, which it keeps at the cap.
+// only adds gives the width of its range, which it keeps at the cap.
 
 struct no_jitter_kind {
     static constexpr std::string_view name = "no_jitter";
