@@ -26,7 +26,7 @@ enum class error {
     circuit_open,     ///< a `circuit_breaker` refused the attempt: too many have failed lately
     client_throttled, ///< an `adaptive_throttle` refused the attempt: the server accepts too few
     too_many_in_flight, ///< a `concurrency_limit` refused the attempt
-    cooling_down,       ///< a `cooldown` refused the attempt: the server has asked for a delay
+    cooling_down,       ///< a `cooldown` refused the attempt, or all endpoints rest: a server wants a delay
     rate_limited,       ///< a `rate_limit` refused the attempt: its time has not come
 };
 

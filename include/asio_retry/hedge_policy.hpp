@@ -142,8 +142,8 @@ public:
     /// `fail_if`.
     ///
     /// Up to this limit, no attempt begins earlier than the server said. If the server asks for more, or for no
-    /// retry at all, no further attempt begins. The default is one minute. Throws std::invalid_argument if
-    /// negative.
+    /// retry at all, no further attempt begins. The default is one minute. With `on_endpoint` a wish binds the
+    /// server that said it: see `endpoint_set`. Throws std::invalid_argument if negative.
     ASIO_RETRY_DECL hedge_policy pushback_limit(saturating_duration greatest) const;
 
     /// The policy for a hedge inside the attempt `outer` of a retry.

@@ -35,6 +35,9 @@ namespace asio_retry {
 /// - If no endpoint may be asked, the attempt is refused as by a gate, after the policy's own: with
 ///   `error::circuit_open`, or with the failure before it. No budget is spent. `wait_when_refused` waits until
 ///   the first endpoint may be asked, or while its probes run by the backoff.
+/// - If an attempt fails with a server's wish, that endpoint rests, and the operation goes on at another one,
+///   after its own backoff. If all rest, the attempt waits until the first one may be asked: see
+///   `endpoint_set`.
 ///
 /// The numbers are drawn from the operation's own source: a seed repeats the choices.
 ///

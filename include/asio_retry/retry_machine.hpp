@@ -119,7 +119,9 @@ public:
     bool hears_success() const noexcept { return is_told_ && (has_hooks_ || policy_.settings().on_success); }
 
     /// Whether it answers a refusal with a wait, whose delay needs randomness.
-    bool waits_when_refused() const noexcept { return is_told_ && policy_.settings().wait_when_refused; }
+    bool waits_when_refused() const noexcept {
+        return is_told_ && (chooses_ || policy_.settings().wait_when_refused);
+    }
 
     /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
     /// time.
@@ -301,7 +303,9 @@ private:
     // Wishes of servers, and refusals of gates.
     pushback said_with(verdict const& failure) const noexcept;
     std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
-                                    random& source) const;
+                                    random* source) const;
+    std::optional<stop_reason> put_off(duration& delay, duration& least, time_point now, random* source) const;
+    pushback wish_of_choosers(pushback said, time_point now) const noexcept;
     retry_action on_refused(time_point now, random* source);
     admission ask_policys_gate(time_point asked) noexcept;
     bool keep(admission const& given, time_point asked) noexcept;

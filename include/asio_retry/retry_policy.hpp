@@ -327,7 +327,7 @@ public:
     /// If the server asks for more than `greatest`, `then` says how to answer. `over_limit::stop` ends the
     /// operation with its last error, reason `pushback`. So does a server that wants no retry at all. With
     /// `over_limit::clamp` no wish makes a wait longer than `greatest`, its share included. The default is one
-    /// minute, and to stop.
+    /// minute, and to stop. With `on_endpoint` a wish binds the server that said it: see `endpoint_set`.
     ///
     /// Throws std::invalid_argument if negative.
     ASIO_RETRY_DECL retry_policy pushback_limit(saturating_duration greatest,

@@ -121,6 +121,7 @@ void retry_machine::refuse(std::string_view refuser, admission const& answer, ti
         ++story_->refusals;
         if (!story_->has_failure)
             story_->last = why;
+        story_->is_put_off = !refuser.empty() && why == error::cooling_down; // by a gate that chooses
         story_->held_until =
             answer.until == time_point::max() ? now : saturating_add(now, elapsed_between(asked, answer.until));
     }
@@ -390,6 +391,13 @@ pushback retry_machine::said_with(verdict const& failure) const noexcept {
     if (story_->marks && story_->marks->forbidden)
         return pushback::never();
     return failure.said() ? failure.said() : story_->heeded;
+}
+
+/// What the server's wish means to the operation. With several servers it binds the one that said it alone.
+pushback retry_machine::wish_of_choosers(pushback said, time_point now) const noexcept {
+    for (auto* one = observer_; one; one = one->next)
+        said = one->wish(said, now);
+    return said;
 }
 
 /// A failure without a kind says nothing of the server. Nor does a refusal, which has one for the observer.

@@ -210,8 +210,11 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
     from.course->drew(delay);
 
     duration least{};
-    if (pushback const said = story_ ? said_with(failure) : failure.said())
-        if (auto const reason = obey(said, delay, least, now, source))
+    pushback said = story_ ? said_with(failure) : failure.said();
+    if (said && chooses_)
+        said = wish_of_choosers(said, now);
+    if (said)
+        if (auto const reason = obey(said, delay, least, now, &source))
             return reason;
     if (settings.clamp)
         count_length(now);
@@ -294,12 +297,17 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
         return limit == stop_reason::deadline ? end_without_attempt(limit, timed_out_error(), now)
                                               : end_for(limit);
     }
-    if (!policy_.settings().wait_when_refused)
+    bool const is_put_off = story_ && story_->is_put_off;
+    if (!is_put_off && !policy_.settings().wait_when_refused)
         return end_for(stop_reason::refused);
     error stage = error::backoff_threw;
     try {
-        duration delay = delay_after_refusal(source, stage, now);
-        if (auto const reason = limit_wait(delay, duration::zero(), now))
+        duration delay{}, least{};
+        if (!is_put_off)
+            delay = delay_after_refusal(source, stage, now);
+        else if (auto const reason = put_off(delay, least, now, source))
+            return end_for(*reason);
+        if (auto const reason = limit_wait(delay, least, now))
             return end_for(*reason);
         if (cancelled())
             return end_for(stop_reason::cancelled);
@@ -487,7 +495,7 @@ bool retry_machine::hears_attempt() const noexcept {
 /// only the wish fits into the limits, it gets the wish, with as much of its spread as fits. Or returns why to
 /// stop.
 std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least, time_point now,
-                                               random& source) const {
+                                               random* source) const {
     retry_settings const& settings = policy_.settings();
     bool const clamps = settings.over_pushback_limit == over_limit::clamp;
     least = said.delay();
@@ -509,11 +517,27 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, d
     if (allowed >= least)
         spread = std::min(spread, allowed - least);
     duration wish = least;
-    if (spread != duration::zero())
-        wish = sum(wish, source.uniform(duration::zero(), spread));
+    if (spread != duration::zero() && source)
+        wish = sum(wish, source->uniform(duration::zero(), spread));
     bool const only_wish_fits = delay > allowed && wish <= allowed && wish > duration::zero();
     if (wish > delay || only_wish_fits)
         delay = wish;
+    return std::nullopt;
+}
+
+/// The wait of an attempt that finds no server but those that rest. The limit of a wish counts for all such
+/// waits of one attempt together, or others could make it wait for ever.
+std::optional<stop_reason> retry_machine::put_off(duration& delay, duration& least, time_point now,
+                                                  random* source) const {
+    time_point since = now;
+    for (auto* one = observer_; one; one = one->next)
+        since = std::min(since, one->put_off_since(now));
+    duration const waited = elapsed_between(since, now);
+    duration const whole = sum(waited, elapsed_between(now, story_->held_until));
+    if (auto const reason = obey(pushback::after(whole), delay, least, now, source))
+        return reason;
+    delay -= std::min(delay, waited);
+    least -= std::min(least, waited);
     return std::nullopt;
 }
 

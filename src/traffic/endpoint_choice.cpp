@@ -27,9 +27,14 @@ endpoint_choice::~endpoint_choice() {
 
 admission endpoint_choice::choose(std::uint64_t number, time_point now) noexcept {
     std::shared_ptr<endpoint_record> chosen;
-    admission const answer = table_->choose(tried(), now, *dice_, chosen);
-    if (answer.until > now)
+    admission const answer = table_->choose(tried(), now < put_off_until_, now, *dice_, chosen);
+    if (answer.until > now) {
+        if (answer.refusal == error::cooling_down)
+            put_off(answer.until, now);
         return answer;
+    }
+    put_off_until_ = (time_point::min)();
+    put_off_since_ = (time_point::max)();
     endpoint_attempt* const room = room_for(*chosen);
     if (!room) {
         attempt_end end;
@@ -44,6 +49,21 @@ admission endpoint_choice::choose(std::uint64_t number, time_point now) noexcept
             each->last = number;
     *room = {std::move(chosen), number, number, now, true};
     return answer;
+}
+
+pushback endpoint_choice::wish(pushback said, time_point now) noexcept {
+    if (said.delay() == duration::zero())
+        return said;
+    time_point const first = table_->first_available(now);
+    if (first <= now)
+        return {};
+    put_off(first, now);
+    return pushback::after(elapsed_between(now, first));
+}
+
+void endpoint_choice::put_off(time_point until, time_point now) noexcept {
+    put_off_until_ = until;
+    put_off_since_ = std::min(put_off_since_, now);
 }
 
 void endpoint_choice::on_end(attempt_end const& end) noexcept {

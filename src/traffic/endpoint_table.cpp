@@ -50,7 +50,8 @@ struct endpoint_table::members {
         , number(list_number)
         , slots(endpoints->size())
         , refused(endpoints->size())
-        , slow(endpoints->size()) {
+        , slow(endpoints->size())
+        , resting(endpoints->size()) {
         available.reserve(endpoints->size());
     }
 
@@ -66,10 +67,10 @@ struct endpoint_table::members {
 
     bool is_available(std::uint32_t id) const noexcept { return slots[id].position != nobody; }
 
-    /// Its breaker refuses attempts at `now`, and will until then at most.
+    /// Its breaker refuses attempts at `now`, and will until then at most. It may rest for longer.
     void refuse(std::uint32_t id, time_point until, time_point now) noexcept {
         note_probes(id, at(id).breaker_.state(now) == breaker_state::half_open);
-        refused.set(id, until);
+        refused.set(id, std::max(until, at(id).rests_until_.load()));
     }
     void let_in(std::uint32_t id) noexcept {
         note_probes(id, false);
@@ -80,12 +81,20 @@ struct endpoint_table::members {
             probed_count += is_probed ? std::size_t(1) : ~std::size_t(0);
     }
 
+    /// The first time at which one of those may be asked that are not available. Precondition: there is one,
+    /// and none is slow.
+    time_point first_return() const noexcept {
+        time_point const first = refused.empty() ? (time_point::max)() : refused.first_time();
+        return resting.empty() ? first : std::min(first, resting.first_time());
+    }
+
     std::shared_ptr<list const> const endpoints;
     std::size_t const number;
     std::vector<slot> slots;
     std::vector<std::uint32_t> available;
     due_heap refused;             // by their breakers, until then
     due_heap slow;                // those who are ejected as slow
+    due_heap resting;             // those whose servers want it, until then
     std::size_t probed_count = 0; // of those whom their breakers refuse
     step_counts latencies;        // of the available ones
 };
@@ -105,6 +114,8 @@ endpoint_status endpoint_record::status(time_point now) const noexcept {
     known.latency = greatest_in(median_);
     time_point const until = std::max(slow_until_.load(), breaker_.open_until(now));
     known.ejected_until = until > now ? until : (time_point::min)();
+    time_point const rests_until = rests_until_;
+    known.resting_until = rests_until > now ? rests_until : (time_point::min)();
     return known;
 }
 
@@ -140,6 +151,8 @@ std::shared_ptr<endpoint_table::members> endpoint_table::made_of(list endpoints,
         if (time_point const until = one.breaker_.open_until(now); until > now) {
             one.is_refused_ = true;
             made->refuse(id, until, now);
+        } else if (time_point const rested = one.rests_until_; rested > now) {
+            made->resting.set(id, rested);
         } else if (time_point const back = one.slow_until_; back != (time_point::min)()) {
             made->slow.set(id, back);
         } else {
@@ -170,7 +183,7 @@ void endpoint_table::reconcile(endpoint_record& at) noexcept {
     std::uint32_t const id = all.id_of(at);
     if (all.slow.contains(id) && at.slow_until_.load() == (time_point::min)()) {
         leave(id);
-        enter(id);
+        make_available(id);
     }
     if (!all.slow.contains(id))
         at.slow_until_ = (time_point::min)(); // its next success says whether it is still slow
@@ -188,15 +201,18 @@ std::shared_ptr<endpoint_table::list const> endpoint_table::endpoints() const no
 
 // --- choice
 
-admission endpoint_table::choose(std::span<endpoint_attempt const> tried, time_point now, random& dice,
-                                 std::shared_ptr<endpoint_record>& chosen) noexcept {
+admission endpoint_table::choose(std::span<endpoint_attempt const> tried, bool insists, time_point now,
+                                 random& dice, std::shared_ptr<endpoint_record>& chosen) noexcept {
     circuit_breaker::change made;
     std::unique_lock lock(mutex_);
     if (now > latest_.load(std::memory_order_relaxed))
         latest_.store(now, std::memory_order_relaxed);
     bring_back_due(now);
-    while (!members_->available.empty()) { // each turn but the last one moves one out, whose breaker has opened
-        std::uint32_t const id = find(tried, dice);
+    for (;;) { // each turn but the last one moves one out, whose breaker has opened
+        bool const is_there = !members_->available.empty();
+        if (!is_there && (!insists || members_->resting.empty()))
+            return refusal(now);
+        std::uint32_t const id = is_there ? find(tried, dice) : members_->resting.first();
         endpoint_record& one = members_->at(id);
         if (one.breaker_.admit_untold(now, made).until > now) {
             place(id, now, true);
@@ -212,7 +228,6 @@ admission endpoint_table::choose(std::span<endpoint_attempt const> tried, time_p
         }
         return now;
     }
-    return {std::max(first_return(), saturating_add(now, duration(1))), error::circuit_open};
 }
 
 /// The endpoint to be asked, whose breaker may refuse. Precondition: one is available.
@@ -271,10 +286,19 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
     return found;
 }
 
-/// When the first one may be asked again: nobody knows while a probe may end at any time. Precondition: none is
-/// available, so none is ejected as slow.
-time_point endpoint_table::first_return() const noexcept {
-    return members_->probed_count > 0 ? (time_point::max)() : members_->refused.first_time();
+/// Until the first one may be asked again: nobody knows while a probe may end at any time. Precondition: none
+/// is available, so none is ejected as slow.
+admission endpoint_table::refusal(time_point now) const noexcept {
+    time_point const first = std::max(members_->first_return(), saturating_add(now, duration(1)));
+    if (!members_->resting.empty())
+        return {first, error::cooling_down};
+    return {members_->probed_count > 0 ? (time_point::max)() : first, error::circuit_open};
+}
+
+time_point endpoint_table::first_available(time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    bring_back_due(now);
+    return members_->available.empty() ? members_->first_return() : now;
 }
 
 // --- ends
@@ -287,8 +311,18 @@ void endpoint_table::on_end(endpoint_record& at, attempt_end const& end) noexcep
         hear(at, end.took, now);
     else if (end.is_beaten)
         hear_of_defeat(at, now);
-    if (at.is_refused_ || at.breaker_.open_until(now) > now)
+    if (end.outcome == attempt_end::how::failed && end.said.delay() > duration::zero())
+        rest(at, saturating_add(end.now, end.said.delay()), now);
+    else if (at.is_refused_ || at.breaker_.open_until(now) > now)
         look(at, now);
+}
+
+/// Its server wants to be left alone until then.
+void endpoint_table::rest(endpoint_record& at, time_point until, time_point now) noexcept {
+    std::lock_guard const lock(mutex_);
+    at.rests_until_ = std::max(at.rests_until_.load(), until);
+    if (std::uint32_t const id = members_->id_of(at); id != nobody)
+        place(id, now, false);
 }
 
 void endpoint_table::look(endpoint_record& at, time_point now) noexcept {
@@ -297,7 +331,7 @@ void endpoint_table::look(endpoint_record& at, time_point now) noexcept {
         place(id, now, false);
 }
 
-/// Puts one where its breaker wants it, which has just refused it or not.
+/// Puts one where its breaker, which has just refused it or not, and its server want it.
 void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) noexcept {
     members& all = *members_;
     endpoint_record& one = all.at(id);
@@ -307,15 +341,18 @@ void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) n
         if (!all.refused.contains(id))
             leave(id);
         all.refuse(id, until, now);
-        if (all.slow.size() > allowed_slow())
-            bring_back_slow();
-        return;
+    } else {
+        one.is_refused_ = false;
+        if (all.refused.contains(id)) {
+            all.let_in(id);
+            enter(id, now);
+        } else if (time_point const rested = one.rests_until_; rested > now) {
+            leave(id);
+            all.resting.set(id, rested);
+        }
     }
-    one.is_refused_ = false;
-    if (!all.refused.contains(id))
-        return;
-    all.let_in(id);
-    enter(id);
+    if (all.slow.size() > allowed_slow())
+        bring_back_slow();
 }
 
 void endpoint_table::bring_back_due(time_point now) noexcept {
@@ -325,7 +362,11 @@ void endpoint_table::bring_back_due(time_point now) noexcept {
             std::uint32_t const id = all.refused.first();
             all.let_in(id);
             all.at(id).is_refused_ = false;
-            enter(id);
+            enter(id, now);
+        } else if (!all.resting.empty() && all.resting.first_time() <= now) {
+            std::uint32_t const id = all.resting.first();
+            leave(id);
+            enter(id, now);
         } else if (!all.slow.empty() && all.slow.first_time() <= now) {
             bring_back_slow();
         } else {
@@ -339,18 +380,26 @@ void endpoint_table::bring_back_due(time_point now) noexcept {
 void endpoint_table::bring_back_slow() noexcept {
     std::uint32_t const id = members_->slow.first();
     leave(id);
-    enter(id);
+    make_available(id);
 }
 
-void endpoint_table::enter(std::uint32_t id) noexcept {
+/// Its breaker refuses it no more: it is available, unless it rests.
+void endpoint_table::enter(std::uint32_t id, time_point now) noexcept {
+    if (time_point const rested = members_->at(id).rests_until_; rested > now)
+        members_->resting.set(id, rested);
+    else
+        make_available(id);
+}
+
+void endpoint_table::make_available(std::uint32_t id) noexcept {
     members& all = *members_;
     all.slots[id].position = static_cast<std::uint32_t>(all.available.size());
     all.available.push_back(id); // the memory is reserved
     count(id, all.at(id).median_);
 }
 
-/// Leaves the available ones or the slow ones. A slow one is asked again as if nothing were known of its
-/// latency.
+/// Leaves the available, the resting or the slow ones. A slow one is asked again as if nothing were known of
+/// its latency.
 void endpoint_table::leave(std::uint32_t id) noexcept {
     members& all = *members_;
     if (all.slow.contains(id)) {
@@ -361,6 +410,8 @@ void endpoint_table::leave(std::uint32_t id) noexcept {
         ++one.forgotten_;
         return;
     }
+    if (all.resting.contains(id))
+        return all.resting.erase(id);
     std::uint32_t const last = all.available.back();
     all.available[all.slots[last].position = all.slots[id].position] = last;
     all.available.pop_back();
@@ -374,7 +425,7 @@ std::size_t endpoint_table::allowed_slow() const noexcept {
     double const share =
         std::floor(greatest_ejected_ * static_cast<double>(all) + 1e-9); // 0.29 * 100 is below 29
     std::size_t const most = std::min(static_cast<std::size_t>(share), all - 1);
-    return most - std::min(most, members_->refused.size());
+    return most - std::min(most, members_->refused.size() + members_->resting.size());
 }
 
 // --- latency

@@ -59,8 +59,8 @@ void hedge_machine::start(time_point now) {
     if (now >= deadline_)
         return end(phase::closed, stop_reason::deadline, 0, timed_out_error());
     make_ready(now);
-    if (phase_ == phase::open && !is_ready_)
-        end(phase::closed, stop_reason::refused, 0, error_);
+    if (phase_ == phase::open && !is_ready_ && !may_begin(next_at_))
+        end(phase::closed, reason_, 0, error_);
 }
 
 void hedge_machine::refuse(error_code const& code, time_point now) noexcept {
@@ -142,7 +142,7 @@ time_point hedge_machine::expiry() const noexcept {
 
 /// Without a result: ends the operation if there is a reason to, or begins another attempt.
 void hedge_machine::go_on(time_point now) {
-    if (!is_stopping() && now < deadline_ && !is_ready_ && begun_ > 0 && now >= next_at_)
+    if (!is_stopping() && now < deadline_ && !is_ready_ && now >= next_at_)
         begin_another(now); // its callables may cancel
     if (phase_ != phase::open)
         return;
@@ -168,7 +168,7 @@ void hedge_machine::go_on(time_point now) {
 
 /// No attempt runs, none may begin, and none has left a result.
 void hedge_machine::conclude_unanswered() noexcept {
-    if (failures_ == 0)
+    if (failures_ == 0 && begun_ > 0)
         is_lost_ = true;
     else
         end(phase::closed, reason_, 0, error_ ? error_ : detail::attempt_refused_error(), std::move(thrown_));
@@ -218,7 +218,7 @@ bool hedge_machine::is_held_back() const noexcept {
 }
 
 void hedge_machine::begin_another(time_point now) {
-    if (may_begin(now) && !is_held_back() && take_lease(now))
+    if (may_begin(now) && !is_held_back() && (begun_ == 0 || take_lease(now)))
         make_ready(now);
 }
 
@@ -232,10 +232,11 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
         if (answer.until > asked) {
             if (answer.reserved) // nobody waits for that time
                 common().gate->on_end(detail::unbegun(number, answer));
+            reason_ = stop_reason::refused;
             observe_refusal(refuser, answer.refusal ? answer.refusal : detail::attempt_refused_error(), now);
             give_lease_back();
-            no_more_ = true;
-            reason_ = stop_reason::refused;
+            if (refuser.empty() || answer.refusal != error::cooling_down || !put_off(answer.until, now))
+                no_more_ = true;
             if (!error_) // no failure could be delivered
                 error_ = answer.refusal ? answer.refusal : detail::attempt_refused_error();
             return;
@@ -252,6 +253,17 @@ void hedge_machine::make_ready(time_point now, verdict const* after) {
         drop_ready();
         end_by_hook();
     }
+}
+
+/// The attempt finds no server but those that rest, and waits. Returns false if the limit of a server's wish
+/// ends before: it counts for all such waits of one attempt together.
+bool hedge_machine::put_off(time_point until, time_point now) noexcept {
+    if (elapsed_between(chooser_->put_off_since(now), until) > common().pushback_limit) {
+        reason_ = stop_reason::pushback;
+        return false;
+    }
+    next_at_ = not_before_ = std::max(not_before_, until);
+    return true;
 }
 
 /// The policy's gate, then that of the operation. If the later one refuses, `refuser` gets its name, and the
@@ -408,6 +420,8 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
 
 /// Plans the next attempt: at once, or when the server allows it.
 void hedge_machine::plan_after_failure(verdict const& failure, pushback said, time_point now) {
+    if (said && chooser_ && !said.forbids())
+        said = chooser_->wish(said, now);
     if (said.forbids() || said.delay() > common().pushback_limit) {
         no_more_ = true;
         reason_ = stop_reason::pushback;
@@ -614,7 +628,7 @@ void hedge_machine::drain() noexcept {
 }
 
 void hedge_machine::begin_by(time_point latest) noexcept {
-    if (phase_ == phase::open && running_ == 0 && begun_ > 0)
+    if (phase_ == phase::open && running_ == 0)
         next_at_ = std::min(next_at_, latest);
 }
 

@@ -38,6 +38,8 @@ struct endpoint_status {
     time_point ejected_until =
         (time_point::min)(); ///< when it is asked again at the latest; min() if it is not ejected.
                              ///< `elapsed_between(now, ejected_until)` is how long
+    time_point resting_until =
+        (time_point::min)(); ///< until when its server wants to be left alone; min() if it does not
 };
 
 namespace detail {
@@ -90,6 +92,19 @@ struct endpoint_access;
 ///   how many breakers are open.
 /// - If the breakers refuse all endpoints, an attempt is refused with error::circuit_open, until the first may
 ///   be asked. While probes run nobody knows when, and a caller who waits goes by its backoff.
+///
+/// Rest: an endpoint rests if an attempt there fails with a server's wish, such as a Retry-After
+/// (`pushback::after`). No operation asks it before that time. The operation goes on at another endpoint, after
+/// its own backoff. Rest is no ejection, and `greatest_ejected` does not limit it.
+///
+/// - If no endpoint may be asked and one of them rests, an attempt waits until the first one may be asked. A
+///   first attempt waits too, also without `wait_when_refused`.
+/// - `pushback_limit` limits these waits of one attempt together. If the limit ends the operation, the reason
+/// is
+///   `pushback`. The error is the failure before, or error::cooling_down.
+/// - If `over_limit::clamp`, `over_limit::ignore` or `retry_now` cuts the wait short, the attempt asks the
+///   endpoint whose rest ends first.
+/// - `pushback::never` ends the operation, as without a set. The endpoint does not rest.
 ///
 /// If all endpoints become slow, none is ejected, because each is compared with the others.
 ///

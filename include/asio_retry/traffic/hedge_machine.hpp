@@ -193,7 +193,7 @@ public:
     bool was_too_late() const noexcept { return !wants_results() && reason_ == stop_reason::deadline; }
 
     /// Whether there is something to deliver though no attempt will answer.
-    bool has_end() const noexcept { return phase_ != phase::open || failures_ > 0; }
+    bool has_end() const noexcept { return phase_ != phase::open || failures_ > 0 || begun_ == 0; }
     /// @}
 
     /// Whether `on_success` needs the time.
@@ -226,6 +226,7 @@ private:
     void go_on(time_point now);
     void begin_another(time_point now);
     void make_ready(time_point now, verdict const* after = nullptr);
+    bool put_off(time_point until, time_point now) noexcept;
     void end_by_hook() noexcept;
     admission ask_chooser(time_point now, std::string_view& refuser) noexcept;
     void drop_ready() noexcept;

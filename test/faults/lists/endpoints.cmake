@@ -49,9 +49,6 @@ fault(endpoints_tell_nothing_of_a_first_probe src/traffic/endpoint_table.cpp
 fault(endpoints_do_not_see_a_breaker_open src/traffic/endpoint_table.cpp
     [[if (at.is_refused_ || at.breaker_.open_until(now) > now)]] [[if (at.is_refused_)]])
 
-fault(endpoints_bring_a_probe_back_late src/traffic/endpoint_table.cpp
-    [[if (at.is_refused_ || at.breaker_.open_until(now) > now)]] [[if (at.breaker_.open_until(now) > now)]])
-
 fault(endpoints_are_refused_until_the_last_returns src/traffic/due_heap.hpp
     [[heap_[below + 1].is_before(heap_[below])]] [[heap_[below].is_before(heap_[below + 1])]])
 
@@ -59,7 +56,7 @@ fault(endpoints_all_return_at_once src/traffic/endpoint_table.cpp
     [[all.refused.first_time() <= now) {]] [[all.refused.first_time() < now) {]])
 
 fault(endpoints_name_a_time_while_probes_run src/traffic/endpoint_table.cpp
-    [[members_->probed_count > 0 ? (time_point::max)() : members_->refused.first_time()]] [[members_->refused.first_time()]])
+    [[return {members_->probed_count > 0 ? (time_point::max)() : first, error::circuit_open};]] [[return {first, error::circuit_open};]])
 
 # --- slow ones
 
@@ -96,13 +93,18 @@ fault(endpoints_count_medians_of_those_that_are_out src/traffic/endpoint_table.c
     count(id, 0);]] [[    all.slots[id].position = nobody;]])
 
 fault(endpoints_eject_more_than_their_share src/traffic/endpoint_table.cpp
-    [[return most - std::min(most, members_->refused.size());]] [[return most;]])
+    [[return most - std::min(most, members_->refused.size() + members_->resting.size());]] [[return most;]])
 
 fault(endpoints_eject_the_last_one src/traffic/endpoint_table.cpp
     [[std::min(static_cast<std::size_t>(share), all - 1)]] [[static_cast<std::size_t>(share)]])
 
 fault(endpoints_bring_back_no_slow_one_in_time src/traffic/endpoint_table.cpp
     [[!all.slow.empty() && all.slow.first_time() <= now]] [[false]])
+
+# --- rest
+
+fault(endpoints_rest_as_the_last_wish_says src/traffic/endpoint_table.cpp
+    [[at.rests_until_ = std::max(at.rests_until_.load(), until);]] [[at.rests_until_ = until;]])
 
 # --- lists
 

@@ -6,6 +6,7 @@
 #include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/detail/traffic/endpoint_choice.hpp>
 #include <asio_retry/detail/traffic/endpoint_table.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
@@ -29,6 +30,8 @@ private:
     admission admit(std::uint64_t number, time_point now) noexcept override {
         return choice_.choose(number, now);
     }
+    pushback wish(pushback said, time_point now) noexcept override { return choice_.wish(said, now); }
+    time_point put_off_since(time_point now) const noexcept override { return choice_.put_off_since(now); }
     void on_attempt_end(attempt_end const& end) noexcept override { choice_.on_end(end); }
     std::string_view gate_name() const noexcept override { return "endpoint_set"; }
     std::shared_ptr<void const> owner_of(std::uint64_t number) const noexcept override {

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/interruption.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
@@ -54,6 +55,15 @@ public:
         static_cast<void>(number);
         return now;
     }
+    /// What `said`, the wish of one server, means to the operation if the gate chooses servers. Asked after the
+    /// attempt's end. A refusal with error::cooling_down is such a wish, too.
+    virtual pushback wish(pushback said, time_point now) noexcept {
+        static_cast<void>(now);
+        return said;
+    }
+
+    /// Since when the next attempt waits because servers rest; `now` if it does not.
+    virtual time_point put_off_since(time_point now) const noexcept { return now; }
     virtual void on_attempt_end(attempt_end const&) noexcept {}
     virtual std::string_view gate_name() const noexcept { return "gate"; }
 

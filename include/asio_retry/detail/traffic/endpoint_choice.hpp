@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/traffic/endpoint_table.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_gate.hpp>
 
@@ -35,11 +36,21 @@ public:
 
     /// Whether attempt `number` may begin at `now`, at the endpoint `at(number)`.
     ///
-    /// Refuses it with error::circuit_open if no endpoint is available. Refuses it with no_memory_error() if
-    /// more than 4 attempts run and there is no memory for another.
+    /// Refuses it with error::circuit_open if no endpoint is available, and with error::cooling_down if one
+    /// rests. If it asks again before that time is over, it gets the one that rests the shortest. Refuses it
+    /// with no_memory_error() if more than 4 attempts run and there is no memory for another.
     ///
     /// Precondition: `draw_from` was called, and the attempt does not run.
     ASIO_RETRY_DECL admission choose(std::uint64_t number, time_point now) noexcept;
+
+    /// What `said`, the wish of one endpoint, means to the operation: nothing while another endpoint is
+    /// available, and otherwise the time until the first one is.
+    ASIO_RETRY_DECL pushback wish(pushback said, time_point now) noexcept;
+
+    /// Since when the next attempt waits because endpoints rest; `now` if it does not.
+    time_point put_off_since(time_point now) const noexcept {
+        return put_off_since_ < now ? put_off_since_ : now;
+    }
 
     /// Ends a running attempt; does nothing if it does not run.
     ASIO_RETRY_DECL void on_end(attempt_end const& end) noexcept;
@@ -56,9 +67,12 @@ private:
     endpoint_attempt* running(std::uint64_t number) noexcept;
     endpoint_attempt* room_for(endpoint_record const& at) noexcept;
     bool grow() noexcept;
+    void put_off(time_point until, time_point now) noexcept;
 
     std::shared_ptr<endpoint_table> table_;
     random* dice_ = nullptr;
+    time_point put_off_until_ = (time_point::min)(); // while the next attempt waits because endpoints rest
+    time_point put_off_since_ = (time_point::max)();
     std::size_t count_ = 0;
     std::array<endpoint_attempt, few> few_;
     std::unique_ptr<endpoint_attempt[]> many_; // instead, if it is not null

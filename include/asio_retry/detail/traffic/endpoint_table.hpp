@@ -45,6 +45,7 @@ private:
     std::atomic<bool> is_refused_ = false;     // then each end of an attempt looks whether it still is
     std::atomic<std::uint32_t> forgotten_ = 0; // how often its latency had to be forgotten
     std::atomic<time_point> slow_until_ = (time_point::min)();
+    std::atomic<time_point> rests_until_ = (time_point::min)(); // by the wish of its server
     std::uint32_t times_slow_ = 0; // how often it was ejected since its latency was that of the others
 
     // Changed by the thread that has set `is_recording_`.
@@ -67,7 +68,8 @@ struct endpoint_attempt {
 
 /// Chooses an endpoint for each attempt, and ejects the endpoints that fail or are slow.
 ///
-/// An endpoint is available, refused by its circuit breaker, or ejected because it is slow. A choice draws
+/// An endpoint is available, refused by its circuit breaker, ejected because it is slow, or resting because its
+/// server wants to be left alone. A slow one does not rest: a wish makes it a resting one. A choice draws
 /// among the available ones and finds out what has changed by itself: no function takes longer because there
 /// are more endpoints, but for the logarithm of their number. Only the constructor and `assign` allocate.
 ///
@@ -95,8 +97,13 @@ public:
     ASIO_RETRY_DECL std::shared_ptr<list const> endpoints() const noexcept;
 
     /// Chooses for an attempt of an operation that has made `tried`. If it may begin, sets `chosen`.
-    ASIO_RETRY_DECL admission choose(std::span<endpoint_attempt const> tried, time_point now, random& dice,
-                                     std::shared_ptr<endpoint_record>& chosen) noexcept;
+    ///
+    /// If none is available and one rests, the answer is error::cooling_down, unless the operation `insists`.
+    ASIO_RETRY_DECL admission choose(std::span<endpoint_attempt const> tried, bool insists, time_point now,
+                                     random& dice, std::shared_ptr<endpoint_record>& chosen) noexcept;
+
+    /// When the first endpoint may be asked, as far as is known: up to `now` if one is available.
+    ASIO_RETRY_DECL time_point first_available(time_point now) noexcept;
 
     /// Ends an attempt that was chosen.
     ASIO_RETRY_DECL void on_end(endpoint_record& at, attempt_end const& end) noexcept;
@@ -110,14 +117,16 @@ private:
     std::uint32_t tried_longest_ago(std::span<endpoint_attempt const> tried) const noexcept;
     std::uint32_t better(std::uint32_t a, std::uint32_t b, random& dice) const noexcept;
     std::uint32_t find(std::span<endpoint_attempt const> tried, random& dice) const noexcept;
-    time_point first_return() const noexcept;
+    admission refusal(time_point now) const noexcept;
 
     void look(endpoint_record& at, time_point now) noexcept;
+    void rest(endpoint_record& at, time_point until, time_point now) noexcept;
     void reconcile(endpoint_record& at) noexcept;
     void place(std::uint32_t id, time_point now, bool was_refused) noexcept;
     void bring_back_due(time_point now) noexcept;
     void bring_back_slow() noexcept;
-    void enter(std::uint32_t id) noexcept;
+    void enter(std::uint32_t id, time_point now) noexcept;
+    void make_available(std::uint32_t id) noexcept;
     void leave(std::uint32_t id) noexcept;
     std::size_t allowed_slow() const noexcept;
 
