@@ -28,7 +28,8 @@ namespace asio_retry {
 /// initiating function, which has no place for an endpoint: use it inside the operation.
 ///
 /// - Of two endpoints drawn at random, the attempt gets the one with fewer attempts in flight. An operation
-///   prefers endpoints that it has not asked; after all of them, the one that it asked longest ago.
+///   prefers endpoints that it has not asked; after all of them, the one that it asked longest ago. An endpoint
+///   that fails more often than the others gets less than its share.
 /// - An ejected endpoint gets no attempt. The rules are those of `endpoint_set`.
 /// - The endpoint's breaker hears how the attempt ended, as a gate of the policy would: by the same `classify`.
 ///   The attempt of a hedge that was beaten is abandoned.

@@ -8,6 +8,7 @@
 #include <asio_retry/traffic/endpoint_set.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -28,6 +29,19 @@ bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) no
 /// At most two thirds of the other, if both are known.
 bool is_clearly_faster(latency_step one, latency_step other) noexcept {
     return one != 0 && other != 0 && 3 * greatest_in(one) <= 2 * greatest_in(other);
+}
+
+constexpr int answers = 64; // of an endpoint, as many as are remembered
+
+/// By more than chance alone would make of two that are alike.
+bool fails_more(int failures, int others) noexcept {
+    int const more = failures - others;
+    return more > 0 && more * more > failures + others;
+}
+
+/// One of 16 at least, or nobody would hear that the endpoint is well again.
+std::size_t weight(int failures) noexcept {
+    return static_cast<std::size_t>(std::max(answers - failures, answers / 16));
 }
 
 std::size_t below(std::size_t count, random& dice) noexcept {
@@ -267,6 +281,19 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     endpoint_record const& second = members_->at(b);
     std::uint32_t const of_first = first.in_flight_.load(std::memory_order_relaxed);
     std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
+    std::uint64_t const failed_first = first.failures_.load(std::memory_order_relaxed);
+    std::uint64_t const failed_second = second.failures_.load(std::memory_order_relaxed);
+    if (failed_first != failed_second) {
+        int const failures = std::popcount(failed_first), others = std::popcount(failed_second);
+        bool const is_second = fails_more(others, failures);
+        if (is_second || fails_more(failures, others)) { // then being fast is no merit
+            bool const is_busier = is_second ? of_second > of_first : of_first > of_second;
+            std::size_t const worse = weight(std::max(failures, others)),
+                              better = weight(std::min(failures, others));
+            bool const is_asked = !is_busier && below(2 * better, dice) < worse;
+            return is_asked == is_second ? b : a;
+        }
+    }
     if (of_first != of_second)
         return of_first < of_second ? a : b;
     return is_clearly_faster(second.median_, first.median_) && below(slower_once, dice) != 0 ? b : a;
@@ -306,6 +333,8 @@ time_point endpoint_table::first_available(time_point now) noexcept {
 void endpoint_table::on_end(endpoint_record& at, attempt_end const& end) noexcept {
     at.in_flight_.fetch_sub(1, std::memory_order_relaxed);
     at.breaker_.on_end(end);
+    if (end.outcome != attempt_end::how::abandoned)
+        note(at, end.outcome == attempt_end::how::failed);
     time_point const now = std::max(latest_.load(std::memory_order_relaxed), end.now);
     if (end.outcome == attempt_end::how::succeeded)
         hear(at, end.took, now);
@@ -315,6 +344,14 @@ void endpoint_table::on_end(endpoint_record& at, attempt_end const& end) noexcep
         rest(at, saturating_add(end.now, end.said.delay()), now);
     else if (at.is_refused_ || at.breaker_.open_until(now) > now)
         look(at, now);
+}
+
+/// Remembers whether an answer was a failure.
+void endpoint_table::note(endpoint_record& at, bool failed) noexcept {
+    std::uint64_t known = at.failures_.load(std::memory_order_relaxed);
+    while ((failed || known != 0) && !at.failures_.compare_exchange_weak(known, known << 1 | (failed ? 1u : 0u),
+                                                                         std::memory_order_relaxed)) {
+    }
 }
 
 /// Its server wants to be left alone until then.

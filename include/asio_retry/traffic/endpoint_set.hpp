@@ -82,6 +82,9 @@ struct endpoint_access;
 /// - Chosen: of two endpoints drawn at random the one with fewer attempts in flight. If both have as many, the
 ///   one that is clearly faster, or now and then the other. Endpoints that the operation has not tried come
 ///   first. If it has tried all, it asks the one that it tried longest ago.
+/// - Weighed: if one of the two has failed clearly more often in its last 64 answers, being free or fast is no
+///   merit. It gets at most its share of the attempts (1/n), and less as its share of successes falls, down to
+///   a sixteenth of it. Failures of any kind count, also those that a breaker takes for an answer.
 /// - Each endpoint has a `circuit_breaker`, and is ejected while that refuses attempts.
 /// - An endpoint is ejected too if its latency is `slow_factor` times the median of the others for `slow_least`
 ///   successes in a row. Its latency is the median of its last 15 successes. An attempt of a hedge that a later

@@ -13,6 +13,9 @@ fault(endpoints_draw_one_and_the_same src/traffic/endpoint_table.cpp
 fault(endpoints_prefer_the_busy_one src/traffic/endpoint_table.cpp
     [[return of_first < of_second ? a : b;]] [[return of_first > of_second ? a : b;]])
 
+fault(endpoints_take_fast_failures_for_merit src/traffic/endpoint_table.cpp
+    [[    if (failed_first != failed_second) {]] [[    if (false) {]])
+
 fault(endpoints_ignore_latency src/traffic/endpoint_table.cpp
     [[is_clearly_faster(second.median_, first.median_) && below]] [[false && below]])
 
@@ -21,9 +24,6 @@ fault(endpoints_of_attempts_left_behind_are_forgotten include/asio_retry/detail/
 
 fault(endpoints_ask_again_the_one_tried_last src/traffic/endpoint_table.cpp
     [[each.last >= earliest))]] [[each.last <= earliest))]])
-
-fault(endpoints_look_at_the_first_attempt_there src/traffic/endpoint_choice.cpp
-    [[            each->last = number;]] [[            each->last += 0;]])
 
 fault(endpoints_forget_nothing_that_they_tried src/traffic/endpoint_choice.cpp
     [[if (!longest_ago || each->last < longest_ago->last)]] [[if (!longest_ago || each->last > longest_ago->last)]])

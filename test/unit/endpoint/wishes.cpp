@@ -288,6 +288,20 @@ TEST_F(servers_with_wishes, decision_79_are_heard_by_a_blocking_retry) {
     EXPECT_GE(std::chrono::steady_clock::now() - began, 40ms);
 }
 
+TEST_F(servers_with_wishes, decision_80_ask_one_that_refuses_at_once_less_often) {
+    all.wishes = {{"a", pushback()}};
+    for (form const& one : forms()) {
+        begin_anew();
+        for (int i = 0; i < 1000; ++i) {
+            one.start(*this, three_attempts().max_attempts(1), [](error_code) {});
+            io.restart();
+            time.run();
+        }
+        EXPECT_THAT(all.order, SizeIs(1000)) << one.name;
+        EXPECT_LT(std::ranges::count(all.order, "a"), 150) << one.name << ": 64 until all is known";
+    }
+}
+
 TEST_F(servers_with_wishes, leave_nothing_in_a_context_that_is_destroyed_meanwhile) {
     all.wishes = {{"a", pushback::after(3s)}, {"b", pushback::after(2s)}, {"c", pushback::after(3s)}};
     run(forms().front(), three_attempts());

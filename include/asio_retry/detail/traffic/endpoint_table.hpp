@@ -37,6 +37,7 @@ private:
     friend class endpoint_table;
 
     std::atomic<std::uint32_t> in_flight_ = 0;
+    std::atomic<std::uint64_t> failures_ = 0; // among the last 64 answers; the latest one is the lowest bit
     std::array<std::uint32_t, 2>
         ids_{}; // in a table whose number is even, and odd; see endpoint_table::members
 
@@ -119,6 +120,7 @@ private:
     std::uint32_t find(std::span<endpoint_attempt const> tried, random& dice) const noexcept;
     admission refusal(time_point now) const noexcept;
 
+    static void note(endpoint_record& at, bool failed) noexcept;
     void look(endpoint_record& at, time_point now) noexcept;
     void rest(endpoint_record& at, time_point until, time_point now) noexcept;
     void reconcile(endpoint_record& at) noexcept;
