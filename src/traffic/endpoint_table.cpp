@@ -142,6 +142,8 @@ endpoint_options const& endpoint_table::checked(endpoint_options const& o) {
     demand(std::isfinite(o.slow_factor) && o.slow_factor > 1, "endpoint_set.slow_factor", o.slow_factor,
            "must be finite and more than 1");
     demand(o.slow_least > 0, "endpoint_set.slow_least", o.slow_least, "must be positive");
+    duration const remembered = o.remembered;
+    demand(remembered >= duration::zero(), "endpoint_set.remembered", remembered, "must not be negative");
     return o;
 }
 
@@ -152,6 +154,7 @@ endpoint_table::endpoint_table(endpoint_options const& options, list endpoints)
     , greatest_ejected_(options.greatest_ejected)
     , slow_factor_(options.slow_factor)
     , slow_least_(options.slow_least)
+    , remembered_(options.remembered)
     , members_(made_of(std::move(endpoints), 0)) {}
 
 endpoint_table::~endpoint_table() = default;
@@ -178,7 +181,38 @@ std::shared_ptr<endpoint_table::members> endpoint_table::made_of(list endpoints,
     return made;
 }
 
-std::shared_ptr<void const> endpoint_table::assign(list endpoints) {
+bool endpoint_table::is_remembered(departed const& one, time_point now) const noexcept {
+    return elapsed_between(one.left, now) < remembered_;
+}
+
+endpoint_table::list endpoint_table::known(time_point now) const {
+    now = std::max(now, latest_.load());
+    list all = *endpoints();
+    for (departed const& each : departed_)
+        if (is_remembered(each, now))
+            all.push_back(each.one);
+    return all;
+}
+
+/// Those that will be remembered when the list is `next`.
+std::vector<endpoint_table::departed> endpoint_table::departures(list const& next, time_point now) const {
+    list staying = next;
+    std::ranges::sort(staying);
+    std::vector<departed> all;
+    auto const add = [&](departed const& one) {
+        if (is_remembered(one, now) && !std::ranges::binary_search(staying, one.one))
+            all.push_back(one);
+    };
+    for (departed const& each : departed_)
+        add(each);
+    for (auto const& each : *endpoints())
+        add({each, now});
+    return all;
+}
+
+endpoint_table::remains endpoint_table::assign(list endpoints, time_point now) {
+    remains left;
+    left.forgotten = departures(endpoints, std::max(now, latest_.load()));
     std::shared_ptr<members> other = made_of(std::move(endpoints), members_->number + 1);
     {
         std::lock_guard const lock(mutex_);
@@ -187,7 +221,9 @@ std::shared_ptr<void const> endpoint_table::assign(list endpoints) {
     }
     for (auto const& each : *members_->endpoints)
         reconcile(*each);
-    return other;
+    departed_.swap(left.forgotten);
+    left.members = std::move(other);
+    return left;
 }
 
 /// Finds what has changed while the list was made.

@@ -27,6 +27,8 @@ struct endpoint_options {
     double greatest_ejected = 0.5; ///< slowness ejects at most this share of the endpoints, in [0, 1]
     double slow_factor = 4;        ///< slow: this many times the median latency of the others; more than 1
     std::uint32_t slow_least = 20; ///< ejected after this many slow successes in a row, at least 1
+    saturating_duration remembered =
+        std::chrono::minutes(1); ///< for so long the set knows an endpoint that has left it; 0: not at all
 };
 
 /// What an `endpoint_set` knows of one endpoint.
@@ -139,15 +141,19 @@ public:
 
     /// Has these endpoints from now on. Keeps its knowledge of the endpoints that stay.
     ///
+    /// An endpoint that comes back within `endpoint_options::remembered` is known too: its breaker, its rest,
+    /// its latency and its answers are as if it had stayed. Pass the time of a `virtual_time` as `now`.
+    /// Endpoints that are forgotten are destroyed by the next call.
+    ///
     /// An endpoint stays if a new one is equal to it, by `<` if there is one. The set goes on with the value
     /// that it had, so everything that tells where to connect belongs into the comparison.
     ///
     /// Attempts that run at an endpoint that does not stay go on. Throws as the constructor does; then the set
     /// is unchanged.
-    void assign(std::vector<Endpoint> endpoints) {
-        std::shared_ptr<void const> earlier; // destroyed without the lock
+    void assign(std::vector<Endpoint> endpoints, time_point now = std::chrono::steady_clock::now()) {
+        detail::endpoint_table::remains earlier; // destroyed without the lock
         std::lock_guard const lock(assigning_);
-        earlier = table_->assign(made_of(std::move(endpoints), *table_->endpoints()));
+        earlier = table_->assign(made_of(std::move(endpoints), table_->known(now)), now);
     }
 
     /// Calls `f(Endpoint const&, endpoint_status const&)` for each endpoint, in the order in which they were

@@ -76,9 +76,6 @@ fault(endpoints_hear_nothing_of_defeats src/traffic/endpoint_table.cpp
 fault(endpoints_eject_slow_ones_for_as_long_each_time src/traffic/endpoint_table.cpp
     [[at.times_slow_++]] [[at.times_slow_]])
 
-fault(endpoints_compare_with_the_fastest src/traffic/endpoint_table.cpp
-    [[all.latencies.median_without(all.slots[id].counted)]] [[all.latencies.lowest()]])
-
 fault(endpoints_compare_with_themselves src/traffic/step_counts.hpp
     [[        remove(own);
         latency_step const median = at(all_ / 2);]] [[        remove(0);
@@ -107,6 +104,10 @@ fault(endpoints_rest_as_the_last_wish_says src/traffic/endpoint_table.cpp
     [[at.rests_until_ = std::max(at.rests_until_.load(), until);]] [[at.rests_until_ = until;]])
 
 # --- lists
+
+fault(endpoints_forget_who_has_left src/traffic/endpoint_table.cpp
+    [[    departed_.swap(left.forgotten);
+]] [[]])
 
 fault(endpoints_forget_who_is_slow src/traffic/endpoint_table.cpp
     [[            made->slow.set(id, back);]] [[            made->available.push_back(id);]])

@@ -264,7 +264,8 @@ TEST_F(on_endpoint_forms, wait_no_longer_than_the_probes_run) {
 
 // As of a gate: what the server said is worth more than that the set refused.
 TEST_F(on_endpoint_forms, end_with_the_last_failure_when_the_set_refuses_a_retry) {
-    auto const dead = std::make_shared<servers>(asked{"a"}, endpoint_options{.breaker = {.consecutive = 1}});
+    auto const dead = std::make_shared<servers>(
+        asked{"a"}, endpoint_options{.breaker = {.consecutive = 1}, .remembered = 0s});
     for (bool waits : {false, true}) {
         auto policy = retry_policy().max_attempts(3).backoff(constant(10ms));
         if (waits)
@@ -394,7 +395,8 @@ protected:
     virtual_time time{io};
     deaf_at_endpoints deaf;
     std::shared_ptr<set_type> const set = std::make_shared<set_type>(
-        made(attempts), endpoint_options{.breaker = {.min_attempts = 1000, .consecutive = 1000}});
+        made(attempts),
+        endpoint_options{.breaker = {.min_attempts = 1000, .consecutive = 1000}, .remembered = 0s});
     retry_policy const policy = retry_policy()
                                     .max_attempts(attempts)
                                     .backoff(constant(1ms))

@@ -48,7 +48,9 @@ protected:
     }
 
     endpoint_set<int> set{{1, 2, 3},
-                          {.breaker = {.consecutive = 2, .open_spread = 0}, .greatest_ejected = 0.5}};
+                          {.breaker = {.consecutive = 2, .open_spread = 0},
+                           .greatest_ejected = 0.5,
+                           .remembered = duration::zero()}};
     random dice{1};
 };
 

@@ -26,6 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 
 endpoint_options const eager{.breaker = {.consecutive = 3, .open_spread = 0, .probes = 2}};
+endpoint_options const forgetful{.breaker = eager.breaker, .remembered = 0s};
 
 /// One attempt of an operation of its own at this endpoint, or none if it is drawn never.
 bool ask(endpoint_set<int>& set, random& dice, int endpoint,
@@ -532,8 +533,73 @@ TEST(endpoint_set, assigning_fewer_brings_back_slow_ones_beyond_the_share) {
     EXPECT_EQ(succeed_at(set, dice, 6, 10, 100ms), 10);
 }
 
+TEST(endpoint_set, decision_81_an_endpoint_that_comes_back_within_a_minute_is_known) {
+    for (duration const away : {duration(0s), duration(1min) - 1ns, duration(1min)}) {
+        endpoint_set<int> set(first_endpoints(8), eager);
+        random dice(1);
+        time_point const back = noon + away;
+        bool const is_known = away < 1min;
+        for (int i : {0, 1, 2, 3, 5, 6, 7})
+            succeed_at(set, dice, i, 15, 10ms);
+        EXPECT_EQ(fail_at(set, dice, 6, 10), 3);
+        endpoint_operation running(set, dice);
+        int const busy = running.begin(noon).value();
+        set.assign({20, 21}, noon);
+        set.assign({20, 22}, noon);
+        set.assign(first_endpoints(8), back);
+        EXPECT_EQ(statuses(set, back)[busy].in_flight, is_known ? 1u : 0u);
+        EXPECT_EQ(statuses(set, back)[3].latency != 0s, is_known);
+        EXPECT_EQ(statuses(set, back)[6].state == breaker_state::closed, !is_known);
+        EXPECT_EQ(statuses(set, noon)[6].ejected_until, is_known ? noon + 5s : time_point::min());
+    }
+}
+
+TEST(endpoint_set, decision_81_what_runs_at_an_endpoint_that_is_away_counts) {
+    endpoint_set<int> set({1}, eager);
+    random dice(1);
+    endpoint_operation all[] = {{set, dice}, {set, dice}, {set, dice}};
+    for (endpoint_operation& each : all)
+        ASSERT_EQ(each.begin(noon), 1);
+    set.assign({2}, noon);
+    attempt_end wished = failure(failure_kind::transient, noon);
+    wished.said = pushback::after(30s);
+    for (endpoint_operation& each : all)
+        each.end(wished, 0);
+    set.assign({1, 2}, noon + 1s);
+    EXPECT_EQ(statuses(set, noon + 1s)[1].ejected_until, noon + 5s);
+    EXPECT_EQ(statuses(set, noon + 1s)[1].resting_until, noon + 30s);
+    EXPECT_EQ(succeed_at(set, dice, 1, 1, 0s, noon + 30s - 1ns), 0);
+    EXPECT_EQ(succeed_at(set, dice, 1, 1, 0s, noon + 30s), 1);
+}
+
+TEST(endpoint_set, decision_81_the_latest_choice_is_a_time_too) {
+    endpoint_set<int> set({1, 2}, eager);
+    random dice(1);
+    EXPECT_EQ(fail_at(set, dice, 1, 3), 3);
+    auto const leave_and_return_at = [&](time_point when) {
+        set.assign({2}, (time_point::min)());
+        endpoint_operation(set, dice).begin(when);
+        set.assign({1, 2}, (time_point::min)());
+        return statuses(set, noon)[1].state;
+    };
+    EXPECT_EQ(leave_and_return_at(noon + 1s), breaker_state::open);
+    EXPECT_EQ(leave_and_return_at(noon + 61s), breaker_state::closed);
+}
+
+TEST(endpoint_set, decision_81_a_forgotten_endpoint_dies_with_the_next_list) {
+    endpoint_set<std::shared_ptr<int>> set({std::make_shared<int>(1)}, {.remembered = 10s});
+    std::weak_ptr<int> endpoint;
+    set.for_each([&](std::shared_ptr<int> const& each, endpoint_status const&) { endpoint = each; });
+    auto const other = std::make_shared<int>(2);
+    set.assign({other}, noon);
+    set.assign({other}, noon + 10s - 1ns);
+    EXPECT_FALSE(endpoint.expired());
+    set.assign({other}, noon + 10s);
+    EXPECT_TRUE(endpoint.expired());
+}
+
 TEST(endpoint_set, attempts_outlive_their_endpoint_in_the_set) {
-    endpoint_set<std::shared_ptr<int>> set({std::make_shared<int>(1)}, eager);
+    endpoint_set<std::shared_ptr<int>> set({std::make_shared<int>(1)}, forgetful);
     std::weak_ptr<int> endpoint;
     set.for_each([&](std::shared_ptr<int> const& each, endpoint_status const&) { endpoint = each; });
     random dice(1);
@@ -570,12 +636,17 @@ TEST(endpoint_set, an_endpoint_that_goes_may_use_the_set) {
     };
     int seen = 0;
     std::unique_ptr<endpoint_set<last_words>> set;
-    set = std::make_unique<endpoint_set<last_words>>(std::vector<last_words>{
-        {1, std::shared_ptr<std::function<void()>>(new std::function<void()>([] {}), [&](auto* call) {
-             delete call;
-             set->for_each([&](last_words const& each, endpoint_status const&) { seen = each.name; });
-             set->assign({{3, nullptr}});
-         })}});
+    set = std::make_unique<endpoint_set<last_words>>(
+        std::vector<last_words>{{1, std::shared_ptr<std::function<void()>>(
+                                        new std::function<void()>([] {}),
+                                        [&](auto* call) {
+                                            delete call;
+                                            set->for_each([&](last_words const& each, endpoint_status const&) {
+                                                seen = each.name;
+                                            });
+                                            set->assign({{3, nullptr}});
+                                        })}},
+        forgetful);
     set->assign({{2, nullptr}});
     EXPECT_EQ(seen, 2);
 }
@@ -641,6 +712,8 @@ TEST(endpoint_set, decision_04_refuses_nonsense) {
                 refuses_option("endpoint_set.slow_factor", "1", "must be finite and more than 1"));
     EXPECT_THAT(calling(with({.slow_least = 0})),
                 refuses_option("endpoint_set.slow_least", "0", "must be positive"));
+    EXPECT_THAT(calling(with({.remembered = -1ns})),
+                refuses_option("endpoint_set.remembered", "-1ns", "must not be negative"));
     EXPECT_THAT(calling(with({.breaker = {.probes = 0}})), refuses("circuit_breaker.probes"));
     endpoint_set<int> const allowed({1, 2},
                                     {.greatest_ejected = 1, .slow_factor = 1e300, .slow_least = 0xffffffff});

@@ -253,6 +253,7 @@ private:
         o.breaker.probes = 1 + static_cast<std::uint32_t>(below(3));
         o.greatest_ejected = static_cast<double>(below(11)) / 10;
         o.slow_factor = one_in(2) ? 4 : 1.5;
+        o.remembered = duration::zero();
         o.slow_least = 1 + static_cast<std::uint32_t>(below(4));
         return o;
     }

@@ -81,6 +81,18 @@ class endpoint_table {
 public:
     using list = std::vector<std::shared_ptr<endpoint_record>>;
 
+    /// An endpoint that has left the list, and when.
+    struct departed {
+        std::shared_ptr<endpoint_record> one;
+        time_point left;
+    };
+
+    /// What `assign` has done without, which had better die without a lock.
+    struct remains {
+        std::shared_ptr<void const> members;
+        std::vector<departed> forgotten;
+    };
+
     /// Throws std::invalid_argument for an option outside its range.
     ASIO_RETRY_DECL static endpoint_options const& checked(endpoint_options const& options);
 
@@ -90,9 +102,12 @@ public:
     endpoint_table(endpoint_table const&) = delete;
     endpoint_table& operator=(endpoint_table const&) = delete;
 
-    /// Has these endpoints from now on. Some may be in the present list too. Returns the owner of the earlier
-    /// list, which had better die without a lock.
-    [[nodiscard]] ASIO_RETRY_DECL std::shared_ptr<void const> assign(list endpoints);
+    /// The endpoints of the list, and those that have left it and are remembered at `now`. The time of the
+    /// latest choice counts if it is later. To be called by whoever calls `assign`.
+    ASIO_RETRY_DECL list known(time_point now) const;
+
+    /// Has these endpoints from now on. Some may be in the present list too, or have left it before.
+    [[nodiscard]] ASIO_RETRY_DECL remains assign(list endpoints, time_point now);
 
     /// The endpoints, in the order in which they were given.
     ASIO_RETRY_DECL std::shared_ptr<list const> endpoints() const noexcept;
@@ -112,6 +127,8 @@ public:
 private:
     struct members;
 
+    bool is_remembered(departed const& one, time_point now) const noexcept;
+    std::vector<departed> departures(list const& next, time_point now) const;
     std::shared_ptr<members> made_of(list endpoints, std::size_t number) const;
     std::uint32_t drawn(std::span<endpoint_attempt const> tried, std::uint32_t besides,
                         random& dice) const noexcept;
@@ -146,10 +163,12 @@ private:
     double const greatest_ejected_;
     double const slow_factor_;
     std::uint32_t const slow_least_;
+    duration const remembered_;
     std::atomic<time_point> latest_ = (time_point::min)(); // that a choice was made at
     std::atomic<latency_step> lowest_ = 0;                 // latency of the available endpoints
     std::mutex mutable mutex_;
     std::shared_ptr<members> members_;
+    std::vector<departed> departed_; // changed by `assign` alone
 };
 
 } // namespace detail
