@@ -223,7 +223,7 @@ void hedge_machine::begin_another(time_point now) {
 }
 
 /// Asks the gate whether the next attempt may begin. For any but the first a retry has been granted.
-void hedge_machine::make_ready(time_point now, verdict const* after) {
+void hedge_machine::make_ready(time_point now) {
     std::uint64_t const number = begun_ + 1u;
     if (is_told_ && (common().gate || chooser_)) {
         time_point const asked = chooser_ || common().gate_measures_time ? now : time_point();
@@ -441,7 +441,7 @@ void hedge_machine::plan_after_failure(verdict const& failure, pushback said, ti
         return;
     }
     if (!is_held_back() && take_lease(now) && next_at_ <= now)
-        make_ready(now, &failure);
+        make_ready(now);
 }
 
 /// Returns whether the operation ends with this failure. Otherwise its result is destroyed. Its error and

@@ -225,7 +225,7 @@ private:
     time_point deadline_after(time_point reached) noexcept;
     void go_on(time_point now);
     void begin_another(time_point now);
-    void make_ready(time_point now, verdict const* after = nullptr);
+    void make_ready(time_point now);
     bool put_off(time_point until, time_point now) noexcept;
     void end_by_hook() noexcept;
     admission ask_chooser(time_point now, std::string_view& refuser) noexcept;

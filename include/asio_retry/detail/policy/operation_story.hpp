@@ -46,7 +46,7 @@ struct alignas(rule_state) operation_story {
         false; // admitted for `held_until`, and not for the time when it was asked for
     std::uint64_t is_watching : 1 = false;         // for a reserved time that the gate may move
     std::uint64_t has_room_for_waiter : 1 = false; // behind this object
-    std::uint64_t is_put_off : 1 = false;  // refused, because a server rests and no other may be asked
+    std::uint64_t is_put_off : 1 = false;          // refused, because a server rests and no other may be asked
     std::uint64_t refuser_length : 16 = 0;         // see below
     std::uint64_t reached : 3 = 0;                 // the time_limit that stopped the attempt that failed last
     std::uint64_t refusals : 37 = 0;               // since the last reset of the failures
