@@ -413,20 +413,20 @@ TEST(decision_21, what_the_hook_or_the_predicate_throws_ends_the_hedge) {
 }
 
 TEST(decision_88, what_the_hook_throws_comes_out_unchanged_after_a_failure) {
-    struct mine {};
-    auto const throws = [](std::uint64_t) { throw mine(); };
+    struct of_the_hook {};
+    auto const throws = [](std::uint64_t) { throw of_the_hook(); };
     hedge_script at_once(hedge_policy(10ms).on_hedge(throws));
     at_once.start();
     EXPECT_EQ(at_once.fail(1, 1), "deliver 0 not_retryable, done");
     EXPECT_EQ(at_once.delivered.error, error::hook_threw);
-    EXPECT_THROW(std::rethrow_exception(at_once.delivered.thrown), mine);
+    EXPECT_THROW(std::rethrow_exception(at_once.delivered.thrown), of_the_hook);
 
     hedge_script later(hedge_policy(10ms).on_hedge(throws));
     later.start();
     later.machine.heed(1, pushback::after(5ms));
     later.fail(1, 1, verdict::failure(std::make_exception_ptr(std::runtime_error("attempt"))));
     EXPECT_EQ(later.go_on(6), "deliver 0 not_retryable, done");
-    EXPECT_THROW(std::rethrow_exception(later.delivered.thrown), mine);
+    EXPECT_THROW(std::rethrow_exception(later.delivered.thrown), of_the_hook);
 }
 
 // A limit of the attempt that the hedge is nested in may have told all of them to stop.
