@@ -414,12 +414,12 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
             is_marked ? failure.exception() : nullptr);
         return true;
     }
-    plan_after_failure(failure, said, now);
+    plan_after_failure(said, now);
     return phase_ == phase::open && conclude_failure(number, failure);
 }
 
 /// Plans the next attempt: at once, or when the server allows it.
-void hedge_machine::plan_after_failure(verdict const& failure, pushback said, time_point now) {
+void hedge_machine::plan_after_failure(pushback said, time_point now) {
     if (said && chooser_ && !said.forbids())
         said = chooser_->wish(said, now);
     if (said.forbids() || said.delay() > common().pushback_limit) {

@@ -236,7 +236,7 @@ private:
     hedge_action launch(time_point now);
     bool take_lease(time_point now) noexcept;
     void give_lease_back() noexcept;
-    void plan_after_failure(verdict const& failure, pushback said, time_point now);
+    void plan_after_failure(pushback said, time_point now);
     bool conclude_failure(std::uint64_t number, verdict const& failure);
     void conclude_unanswered() noexcept;
     void end(phase to, stop_reason reason, std::uint64_t result, error_code const& error,
