@@ -28,7 +28,7 @@ struct endpoint_options {
     double slow_factor = 4;        ///< slow: this many times the median latency of the others; more than 1
     std::uint32_t slow_least = 20; ///< ejected after this many slow successes in a row, at least 1
     saturating_duration remembered =
-        std::chrono::minutes(1); ///< for so long the set knows an endpoint that has left it; 0: not at all
+        std::chrono::seconds(60); ///< for so long the set knows an endpoint that has left it; 0: not at all
 };
 
 /// What an `endpoint_set` knows of one endpoint.
