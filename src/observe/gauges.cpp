@@ -59,6 +59,9 @@ void add_endpoint_gauges(retry_metrics& metrics, std::string const& prefix, gaug
     add_number(
         "_ejected", "Whether the endpoint is asked no more for a while.",
         [](endpoint_status const& status) { return status.ejected_until == (time_point::min)() ? 0.0 : 1.0; });
+    add_number(
+        "_resting", "Whether the server wants to be left alone for a while.",
+        [](endpoint_status const& status) { return status.resting_until == (time_point::min)() ? 0.0 : 1.0; });
     gauge_access::add(metrics, std::move(families));
 }
 

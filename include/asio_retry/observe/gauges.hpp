@@ -62,7 +62,8 @@ ASIO_RETRY_DECL void add_breaker_gauges(retry_metrics& metrics, std::string cons
 /// - `<prefix>_state`: 1 for the state of its circuit breaker, 0 for the others, which are labels `state`
 /// - `<prefix>_failure_share`: share of failures among its recent attempts, in [0, 1]
 /// - `<prefix>_latency_seconds`: median of its last successes, while it is known
-/// - `<prefix>_ejected`: 1 while the set does not ask it, or 0
+/// - `<prefix>_ejected`: 1 while the set does not ask it because it fails or is slow, or 0
+/// - `<prefix>_resting`: 1 while its server wants to be left alone, or 0
 ///
 /// Endpoints that `assign` adds or removes come and go in the text. If two endpoints have the same text, the
 /// first one counts: let `text` tell apart what the comparison tells apart. `now` returns the time for the

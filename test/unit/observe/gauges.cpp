@@ -93,6 +93,12 @@ TEST_F(set_gauges, of_endpoints_say_what_the_set_knows) {
                  "# TYPE orders_ejected gauge\n"
                  "orders_ejected{endpoint=\"a:1\"} 0\n"
                  "orders_ejected{endpoint=\"" +
+                 b +
+                 "\"} 0\n"
+                 "# HELP orders_resting Whether the server wants to be left alone for a while.\n"
+                 "# TYPE orders_resting gauge\n"
+                 "orders_resting{endpoint=\"a:1\"} 0\n"
+                 "orders_resting{endpoint=\"" +
                  b + "\"} 0\n"));
 }
 
@@ -130,6 +136,23 @@ TEST_F(set_gauges, of_endpoints_follow_attempts_and_time) {
     EXPECT_EQ(value("state", "open"), 0);
     EXPECT_EQ(value("state", "half_open"), 1);
     EXPECT_EQ(value("ejected"), 0);
+}
+
+TEST_F(set_gauges, of_endpoints_say_who_rests) {
+    auto const set = std::make_shared<endpoint_set<int>>(first_endpoints(1));
+    add_gauges(observed, "orders", set, {}, clock);
+    auto const value = [&](std::string const& name) { return parse().value(name, {{"endpoint", "0"}}); };
+    random dice(1);
+    endpoint_operation operation(*set, dice);
+    ASSERT_EQ(operation.begin(now), 0);
+    EXPECT_EQ(value("orders_resting"), 0);
+    attempt_end end = failure(failure_kind::throttled, now);
+    end.said = pushback::after(30s);
+    operation.end(end, 0);
+    EXPECT_EQ(value("orders_resting"), 1);
+    EXPECT_EQ(value("orders_ejected"), 0) << "rest is no ejection";
+    now += 30s;
+    EXPECT_EQ(value("orders_resting"), 0);
 }
 
 TEST_F(set_gauges, of_endpoints_come_and_go_with_them) {
