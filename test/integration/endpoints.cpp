@@ -2,7 +2,7 @@
 // on_endpoint alone, through the gateway of example/gateway, and through haproxy as the control, all at the
 // same time.
 #include "child_process.hpp"
-#include "nginx_configuration.hpp"
+#include "nginx_fleet.hpp"
 #include "own_folder.hpp"
 #include "ports.hpp"
 #include "run_with_programs.hpp"
@@ -19,15 +19,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <exception>
 #include <filesystem>
@@ -37,133 +34,17 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace asio_retry::test {
 namespace {
 
-namespace http = boost::beast::http;
 using namespace std::chrono_literals;
-using request = http::request<http::string_body>;
-using response = http::response<http::string_body>;
 using steady = std::chrono::steady_clock;
 
-std::string gateway, haproxy, nginx; // the programs
-
-constexpr auto usual = 4ms;
-constexpr auto slow = 50 * usual;
-
-/// How often each id was seen.
-using seen_ids = std::map<std::string, std::size_t>;
-
-/// The program behind one nginx. It answers each request after `delay`.
-class application {
-public:
-    explicit application(asio::io_context& io)
-        : acceptor_(io, on_loopback(0)) {
-        asio::co_spawn(io, accept(), asio::detached);
-    }
-
-    unsigned short port() const { return acceptor_.local_endpoint().port(); }
-
-    std::atomic<std::chrono::milliseconds> delay = usual;
-
-    /// Read it when the thread of the applications has ended.
-    seen_ids seen;
-
-private:
-    asio::awaitable<void> accept() {
-        for (;;)
-            asio::co_spawn(acceptor_.get_executor(),
-                           serve(co_await acceptor_.async_accept(asio::use_awaitable)), asio::detached);
-    }
-
-    asio::awaitable<void> serve(tcp::socket connection) {
-        boost::beast::flat_buffer buffer;
-        request question;
-        co_await http::async_read(connection, buffer, question, asio::use_awaitable);
-        ++seen[std::string(question["X-Id"])];
-        asio::steady_timer timer(connection.get_executor(), delay.load());
-        co_await timer.async_wait(asio::use_awaitable);
-        response answer(http::status::ok, question.version());
-        answer.keep_alive(false);
-        answer.body() = "done\n";
-        answer.prepare_payload();
-        co_await http::async_write(connection, answer, asio::use_awaitable);
-    }
-
-    tcp::acceptor acceptor_;
-};
-
-/// An nginx with its application, always on the same port.
-class server {
-public:
-    server(std::filesystem::path const& folder, asio::io_context& io)
-        : behind(io)
-        , folder_(folder)
-        , port_(free_port()) {
-        std::filesystem::create_directory(folder_);
-        std::ofstream(folder_ / "nginx.conf") << nginx_in_its_folder << R"(
-    log_format seen '$http_x_id';
-    access_log seen.log seen;
-    server {
-        listen 127.0.0.1:)" << port_ << R"(;
-        location / { proxy_pass http://127.0.0.1:)"
-                                              << behind.port() << R"(; }
-    }
-}
-)";
-        start();
-    }
-
-    unsigned short port() const noexcept { return port_; }
-
-    /// Does not wait until it answers: the clients' thread calls it.
-    void start() {
-        process_.emplace(
-            std::vector<std::string>{nginx, "-p", folder_.string() + '/', "-c", "nginx.conf", "-e", "stderr"},
-            folder_ / "log");
-    }
-
-    void kill() { process_.reset(); } // SIGKILL
-    void stop() { process_->send(SIGSTOP); }
-    void go_on() { process_->send(SIGCONT); }
-
-    /// By nginx, or by the application. An nginx that is killed logs nothing of what it has begun.
-    seen_ids seen() const {
-        seen_ids result;
-        std::ifstream file(folder_ / "seen.log");
-        for (std::string id; file >> id;)
-            ++result[id];
-        for (auto const& [id, count] : behind.seen)
-            result[id] = std::max(result[id], count);
-        return result;
-    }
-
-    application behind;
-
-private:
-    std::filesystem::path folder_;
-    unsigned short port_;
-    std::optional<child_process> process_;
-};
-
-asio::awaitable<response> ask(tcp::endpoint where, request const& question, std::function<void()> sends = {}) {
-    tcp::socket socket(co_await asio::this_coro::executor);
-    co_await socket.async_connect(where, asio::use_awaitable);
-    socket.set_option(tcp::no_delay(true));
-    if (sends)
-        sends();
-    co_await http::async_write(socket, question, asio::use_awaitable);
-    boost::beast::flat_buffer buffer;
-    response answer;
-    co_await http::async_read(socket, buffer, answer, asio::use_awaitable);
-    co_return answer;
-}
+constexpr auto slow = 50 * usual_delay;
 
 /// What clients saw on one road.
 struct outcome {
@@ -224,61 +105,25 @@ private:
     retry_policy repeats_, repeats_unsent_;
 };
 
-/// The rules of the others, as far as haproxy has them: as many attempts, as long, the better of two servers
-/// drawn at random, another one at each retry, half a second without a failed server, no second POST.
-/// Its probes are requests of its own.
-constexpr char const* haproxy_configuration = R"(
-defaults
-    mode http
-    timeout connect 2s
-    timeout client 20s
-    timeout server 2s
-    timeout queue 10s
-    timeout check 2s
-    retries 3
-    option redispatch 1
-    retry-on all-retryable-errors
-listen servers
-    bind 127.0.0.1:)";
-constexpr char const* haproxy_servers = R"(
-    balance random(2)
-    http-request disable-l7-retry unless METH_GET
-    option httpchk GET /check
-    default-server check inter 500ms fall 2 rise 1 observe layer7 error-limit 3 on-error mark-down
-)";
-
 class endpoints_test : public test_in_folder {
 protected:
     endpoints_test()
         : test_in_folder("endpoints") {
         for (char const* const name : {"a", "b", "c"})
-            servers.push_back(std::make_unique<server>(folder / name, behind_io));
-        behind = std::jthread([this](std::stop_token const& token) {
-            std::stop_callback const stop(token, [this] { behind_io.stop(); });
-            behind_io.run();
-        });
-        std::vector<tcp::endpoint> all;
-        for (auto const& each : servers) {
-            wait_until_it_answers(each->port());
-            all.push_back(on_loopback(each->port()));
-        }
-        direct.emplace(all);
+            fleet.add(nginx, folder / name);
+        direct.emplace(fleet.run());
         roads.push_back({"on_endpoint", [this](request const& r) { return direct->answer(r); }});
         roads.push_back({"gateway", [to = start_gateway()](request const& r) { return ask(to, r); }});
         roads.push_back({"haproxy", [to = start_haproxy()](request const& r) { return ask(to, r); }});
     }
 
-    ~endpoints_test() override {
-        processes.clear();
-        end_servers();
-        servers.clear();
-    }
+    ~endpoints_test() override { processes.clear(); }
 
     tcp::endpoint start_gateway() {
         unsigned short const port = free_port();
         std::ofstream file(folder / "gateway.conf");
         file << "policy = " << retries << "\ntimeout = 10\nquiet = true\nlisten = 127.0.0.1:" << port << '\n';
-        for (auto const& each : servers)
+        for (auto const& each : fleet.servers)
             file << "upstream = 127.0.0.1:" << each->port() << '\n';
         file.close();
         return start(port, {gateway, "--config", (folder / "gateway.conf").string()});
@@ -286,11 +131,7 @@ protected:
 
     tcp::endpoint start_haproxy() {
         unsigned short const port = free_port();
-        std::ofstream file(folder / "haproxy.conf");
-        file << haproxy_configuration << port << haproxy_servers;
-        for (std::size_t i = 0; i != servers.size(); ++i)
-            file << "    server s" << i << " 127.0.0.1:" << servers[i]->port() << '\n';
-        file.close();
+        std::ofstream(folder / "haproxy.conf") << haproxy_before(port, fleet.endpoints(), "2s");
         return start(port, {haproxy, "-db", "-f", (folder / "haproxy.conf").string()});
     }
 
@@ -301,16 +142,7 @@ protected:
         return on_loopback(port);
     }
 
-    /// Until then their logs grow.
-    void end_servers() {
-        for (auto const& each : servers)
-            each->kill();
-        behind = {};
-    }
-
-    asio::io_context behind_io{1};
-    std::vector<std::unique_ptr<server>> servers;
-    std::jthread behind;
+    nginx_fleet fleet;
     std::vector<std::unique_ptr<child_process>> processes;
     std::optional<direct_client> direct;
     std::vector<road> roads;
@@ -415,29 +247,29 @@ void report(road const& one, trace const& seen) {
 /// All roads lead over the same machine at the same time, so what that does to one it does to all. A quarter is
 /// for what differs even so.
 TEST_F(endpoints_test, decision_64_is_no_worse_than_haproxy_and_sees_no_post_twice) {
-    server& a = *servers[0];
-    server& b = *servers[1];
-    server& c = *servers[2];
+    server& a = *fleet.servers[0];
+    server& b = *fleet.servers[1];
+    server& c = *fleet.servers[2];
     load(roads).run({
         {2s, [&] { c.behind.delay = slow; }},
         {4s, [&] { b.stop(); }},
         {8s, [&] { a.kill(); }},
         {11s, [&] { a.start(); }},
         {14s, [&] { b.go_on(); }},
-        {all_are_well, [&] { c.behind.delay = usual; }},
+        {all_are_well, [&] { c.behind.delay = usual_delay; }},
     });
-    end_servers();
+    fleet.end();
 
     outcome const& control = roads.back().outcomes[http::verb::get];
     for (road const& each : roads) {
-        trace const seen = trace_of(each.name, servers);
+        trace const seen = trace_of(each.name, fleet.servers);
         report(each, seen);
         EXPECT_EQ(seen.posts_twice, 0u) << each.name;
         outcome const& gets = each.outcomes.at(http::verb::get);
         EXPECT_LE(gets.failed, control.failed) << each.name;
         EXPECT_LE(gets.quantile(0.99), 1.25 * control.quantile(0.99)) << each.name;
         EXPECT_GT(seen.gets, gets.asked) << each.name << ": nothing was tried again";
-        EXPECT_EQ(seen.late_at, servers.size()) << each.name << ": a server that is back is not asked";
+        EXPECT_EQ(seen.late_at, fleet.servers.size()) << each.name << ": a server that is back is not asked";
     }
 }
 
