@@ -4,9 +4,10 @@
 #include "slot_counts.hpp"
 #include "tool/sample.hpp"
 
-#include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/on_endpoint.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
+#include <asio_retry/verdict.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -53,14 +54,22 @@ public:
 
     /// A server that hangs never answers.
     void ask(std::size_t server, running_attempt const& attempt) {
-        bool const hangs = what_ == trouble::one_hangs || what_ == trouble::half_hang;
-        duration took = length_.uniform(1ms, 8ms);
-        if (has_trouble(server)) {
-            if (hangs)
-                return;
-            took *= 10;
+        duration const took = length_.uniform(1ms, 8ms);
+        if (!has_trouble(server))
+            return events_.after(took, [attempt] { attempt.succeed(); });
+        switch (what_) {
+        case trouble::one_is_slow:
+        case trouble::all_are_slow:
+            return events_.after(10 * took, [attempt] { attempt.succeed(); });
+        case trouble::one_wants_rest:
+            return events_.after(took, [attempt] { attempt.fail(verdict::rejected(judge_http(503, "5"))); });
+        case trouble::one_refuses:
+            return events_.after(1ms, [attempt] { attempt.fail(verdict::rejected(judge_http(429))); });
+        case trouble::one_hangs:
+        case trouble::half_hang:
+        case trouble::one_flaps:
+            break;
         }
-        events_.after(took, [attempt] { attempt.succeed(); });
     }
 
 private:
@@ -75,21 +84,35 @@ struct request {
     std::optional<simulated_caller> caller;
 };
 
-std::shared_ptr<server_set> all_servers() {
-    std::vector<std::size_t> numbers(servers);
-    std::iota(numbers.begin(), numbers.end(), 0u);
+std::vector<std::size_t> numbers_from(std::size_t first) {
+    std::vector<std::size_t> numbers(servers - first);
+    std::iota(numbers.begin(), numbers.end(), first);
+    return numbers;
+}
+
+std::shared_ptr<server_set> all_servers(duration remembered) {
     endpoint_options options;
+    options.remembered = remembered;
     options.breaker.consecutive = 5;
     options.breaker.open_spread = 0; // the seed alone decides
-    return std::make_shared<server_set>(std::move(numbers), options);
+    return std::make_shared<server_set>(numbers_from(0), options);
+}
+
+/// In the trouble the first server leaves the list in every other second.
+void let_it_flap(event_queue& events, std::shared_ptr<server_set> const& set) {
+    for (unsigned second = endpoints_result::begins; second != endpoints_result::ends; ++second)
+        events.at(at_second(second),
+                  [&events, set, second] { set->assign(numbers_from(second % 2), events.now()); });
 }
 
 } // namespace
 
-endpoints_result study_endpoints(trouble what, bool chooses, std::uint64_t seed) {
+endpoints_result study_endpoints(trouble what, bool chooses, std::uint64_t seed, duration remembered) {
     event_queue events;
     troubled_servers asked(events, what, seed);
-    auto const set = all_servers();
+    auto const set = all_servers(remembered);
+    if (what == trouble::one_flaps)
+        let_it_flap(events, set);
     std::size_t turn = 0;
     double requests = 0, failed = 0, attempts = 0, late = 0, late_in_trouble = 0;
     sample took;
@@ -139,6 +162,7 @@ study_report report_endpoints(std::uint64_t seed, study_progress const& progress
         std::string name;
         trouble what;
         bool chooses;
+        duration remembered = 1min;
     };
     std::vector<setting> const settings{{"one hangs: in turn", trouble::one_hangs, false},
                                         {"one hangs: endpoint_set", trouble::one_hangs, true},
@@ -147,7 +171,13 @@ study_report report_endpoints(std::uint64_t seed, study_progress const& progress
                                         {"half hang: in turn", trouble::half_hang, false},
                                         {"half hang: endpoint_set", trouble::half_hang, true},
                                         {"all are slow: in turn", trouble::all_are_slow, false},
-                                        {"all are slow: endpoint_set", trouble::all_are_slow, true}};
+                                        {"all are slow: endpoint_set", trouble::all_are_slow, true},
+                                        {"one wants rest: in turn", trouble::one_wants_rest, false},
+                                        {"one wants rest: endpoint_set", trouble::one_wants_rest, true},
+                                        {"one refuses: in turn", trouble::one_refuses, false},
+                                        {"one refuses: endpoint_set", trouble::one_refuses, true},
+                                        {"one flaps: forgotten", trouble::one_flaps, true, 0s},
+                                        {"one flaps: endpoint_set", trouble::one_flaps, true}};
     study_report report;
     report.title = "Eight servers of which some are in trouble for 20 s";
     report.figures.columns = {"p50_ms", "p99_ms", "failed_of_1000", "attempts_per_request", "to_the_troubled"};
@@ -155,7 +185,7 @@ study_report report_endpoints(std::uint64_t seed, study_progress const& progress
     plot times("half of the servers hang", "s", "ms");
     double done = 0;
     for (setting const& each : settings) {
-        endpoints_result const found = study_endpoints(each.what, each.chooses, seed);
+        endpoints_result const found = study_endpoints(each.what, each.chooses, seed, each.remembered);
         report.figures.rows.push_back(
             {each.name,
              {quantile(found.ms, 0.5), quantile(found.ms, 0.99), found.failed, found.load, found.in_trouble}});

@@ -2,6 +2,9 @@
 
 #include "studies.hpp"
 
+#include <asio_retry/duration.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +16,9 @@ enum class trouble {
     one_is_slow, ///< ten times slower
     half_hang,
     all_are_slow,
+    one_wants_rest, ///< it answers 503 and "Retry-After: 5"
+    one_refuses,    ///< it answers 429 within 1 ms
+    one_flaps,      ///< it hangs, and each second it leaves the list or comes back
 };
 
 /// Eight servers answer 1000 requests in a second, each after 1 to 8 ms. Clients make three attempts of 100 ms.
@@ -26,8 +32,10 @@ struct endpoints_result {
     std::vector<double> course; ///< the mean time of requests in each second, in ms
 };
 
-/// `chooses`: attempts choose a server of an `endpoint_set`. Otherwise they ask the servers in turn.
-endpoints_result study_endpoints(trouble what, bool chooses, std::uint64_t seed);
+/// `chooses`: attempts choose a server of an `endpoint_set`. Otherwise they ask the servers in turn. For so
+/// long the set knows a server that has left it.
+endpoints_result study_endpoints(trouble what, bool chooses, std::uint64_t seed,
+                                 duration remembered = std::chrono::minutes(1));
 
 study_report report_endpoints(std::uint64_t seed, study_progress const& progress);
 
