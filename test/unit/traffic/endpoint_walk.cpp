@@ -37,6 +37,9 @@ struct plain_endpoint {
     int times_slow = 0;
     time_point slow_until = time_point::min(); // unless it is out because it is slow
     time_point refused_until = time_point::min();
+    bool is_probed = false; // refused, because probes run
+    time_point resting_until = time_point::min();
+    time_point wished_until = time_point::min(); // also while its breaker refuses it
 
     int median() const {
         if (last.size() < 8)
@@ -45,7 +48,15 @@ struct plain_endpoint {
         std::ranges::sort(sorted);
         return sorted[sorted.size() / 2];
     }
-    bool may_be_asked() const { return slow_until == time_point::min() && refused_until == time_point::min(); }
+    bool may_be_asked() const {
+        return slow_until == time_point::min() && refused_until == time_point::min() &&
+               resting_until == time_point::min();
+    }
+    /// When it may be asked, if it is out and not slow.
+    time_point back() const {
+        time_point const found = std::max(refused_until, resting_until);
+        return found == time_point::min() ? time_point::max() : found;
+    }
     void come_back() {
         last.clear();
         shown = 0;
@@ -72,20 +83,25 @@ public:
                               ? known[name]
                               : std::make_shared<plain_endpoint>(
                                     plain_endpoint{name, std::make_shared<circuit_breaker>(options.breaker)}));
-        for (auto const& each : all)
+        for (auto const& each : all) {
+            each->resting_until = time_point::min();
             place(*each, latest);
+        }
         limit();
     }
 
-    /// At the beginning of a choice: the four that are due first return, and those whom breakers refused before
-    /// those who were slow.
+    /// At the beginning of a choice: four that are due return. Those whom breakers refused come first, then
+    /// those that rested, then those who were slow.
     void look(time_point now) {
         latest = now;
         for (int i = 0; i < 4; ++i) {
             auto const refused = first([](plain_endpoint const& one) { return one.refused_until; });
+            auto const resting = first([](plain_endpoint const& one) { return one.resting_until; });
             auto const slow = first([](plain_endpoint const& one) { return one.slow_until; });
             if (refused && refused->refused_until <= now)
-                refused->refused_until = time_point::min();
+                let_in(*refused, now);
+            else if (resting && resting->resting_until <= now)
+                resting->resting_until = time_point::min();
             else if (slow && slow->slow_until <= now)
                 slow->come_back();
         }
@@ -107,6 +123,8 @@ public:
         time_point const now = std::max(latest, end.now);
         if (end.outcome == attempt_end::how::succeeded)
             hear(one, end.took, now);
+        if (end.outcome == attempt_end::how::failed && end.said.delay() > duration::zero())
+            one.wished_until = std::max(one.wished_until, end.now + end.said.delay());
         place(one, now);
     }
 
@@ -131,10 +149,24 @@ private:
 
     void place(plain_endpoint& one, time_point now) {
         time_point const until = one.breaker->open_until(now);
-        one.refused_until = until > now ? until : time_point::min();
-        if (until > now && one.slow_until != time_point::min())
+        if (until > now) {
+            one.refused_until = std::max(until, one.wished_until);
+            one.is_probed = one.breaker->state(now) == breaker_state::half_open;
+            one.resting_until = time_point::min();
+        } else {
+            let_in(one, now);
+        }
+        if (one.slow_until != time_point::min() && one.back() != time_point::max())
             one.come_back();
         limit();
+    }
+
+    /// Its breaker does not refuse it. It may rest.
+    static void let_in(plain_endpoint& one, time_point now) {
+        one.refused_until = time_point::min();
+        one.is_probed = false;
+        if (one.wished_until > now)
+            one.resting_until = one.wished_until;
     }
 
     std::size_t count(bool (*is)(plain_endpoint const&)) const {
@@ -147,10 +179,9 @@ private:
     std::size_t allowed() const {
         auto const share =
             static_cast<std::size_t>(options.greatest_ejected * static_cast<double>(all.size()) + 1e-9);
-        auto const refused =
-            count([](plain_endpoint const& one) { return one.refused_until != time_point::min(); });
+        auto const others = count([](plain_endpoint const& one) { return one.back() != time_point::max(); });
         auto const greatest = std::min(share, all.size() - 1);
-        return greatest - std::min(greatest, refused);
+        return greatest - std::min(greatest, others);
     }
 
     /// Beyond the share the earliest slow one returns.
@@ -232,6 +263,8 @@ public:
     std::size_t refused = 0;
     std::size_t slow = 0;
     std::size_t half_open = 0;
+    std::size_t resting = 0;
+    std::size_t held = 0;
 
 private:
     struct attempt {
@@ -286,12 +319,19 @@ private:
             running.push_back({std::move(one), model.find(*at), now});
             return;
         }
-        ++refused;
         time_point first = time_point::max();
         for (auto const& each : model.all)
-            first = std::min(first, each->refused_until);
-        bool const are_probed = std::ranges::any_of(
-            model.all, [&](auto const& each) { return each->breaker->state(now) == breaker_state::half_open; });
+            first = std::min(first, each->back());
+        if (std::ranges::any_of(model.all,
+                                [](auto const& each) { return each->resting_until != time_point::min(); })) {
+            ++held;
+            ASSERT_EQ(one->answer.until, first);
+            ASSERT_EQ(one->answer.refusal, error::cooling_down);
+            return;
+        }
+        ++refused;
+        bool const are_probed =
+            std::ranges::any_of(model.all, [](auto const& each) { return each->is_probed; });
         ASSERT_EQ(one->answer.until, are_probed ? time_point::max() : first) << "a probe may end at any time";
         ASSERT_EQ(one->answer.refusal, error::circuit_open);
     }
@@ -308,6 +348,10 @@ private:
             how = failure(failure_kind::timeout, now, now - ended.began);
         else if (ended.at->breaker->state(now) == breaker_state::closed)
             how.took = (is_slow[name] ? 100ms : 10ms) + duration(below(5'000'000));
+        if (how.outcome == attempt_end::how::succeeded && one_in(20))
+            how = failure(failure_kind::throttled, now, how.took);
+        if (one_in(3))
+            how.said = pushback::after(duration(below(3'000'000'000)));
         model.end(*ended.at, how);
         if (one_in(4) && how.outcome == attempt_end::how::abandoned)
             ended.one.reset(); // which says so too
@@ -326,8 +370,11 @@ private:
                 << name;
             time_point const until = std::max(one->slow_until, one->breaker->open_until(now));
             ASSERT_EQ(status.ejected_until, until > now ? until : time_point::min()) << name;
+            ASSERT_EQ(status.resting_until, one->wished_until > now ? one->wished_until : time_point::min())
+                << name;
             slow += one->slow_until > now;
             half_open += status.state == breaker_state::half_open;
+            resting += status.resting_until > now;
         }
     }
 
@@ -344,7 +391,7 @@ private:
 };
 
 TEST(endpoint_set, decision_64_is_what_a_plain_one_is_over_random_scripts) {
-    std::size_t refused = 0, slow = 0, half_open = 0;
+    std::size_t refused = 0, slow = 0, half_open = 0, resting = 0, held = 0;
     for (std::uint64_t seed = 1; seed <= 1500 && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         endpoint_script script(seed);
@@ -352,10 +399,14 @@ TEST(endpoint_set, decision_64_is_what_a_plain_one_is_over_random_scripts) {
         refused += script.refused;
         slow += script.slow;
         half_open += script.half_open;
+        resting += script.resting;
+        held += script.held;
     }
     EXPECT_GT(refused, 1000u);
     EXPECT_GT(slow, 1000u);
     EXPECT_GT(half_open, 1000u);
+    EXPECT_GT(resting, 1000u);
+    EXPECT_GT(held, 1000u);
 }
 
 } // namespace
