@@ -84,7 +84,7 @@ struct endpoint_table::members {
     /// Its breaker refuses attempts at `now`, and will until then at most. It may rest for longer.
     void refuse(std::uint32_t id, time_point until, time_point now) noexcept {
         note_probes(id, at(id).breaker_.state(now) == breaker_state::half_open);
-        refused.set(id, std::max(until, at(id).rests_until_.load()));
+        refused.set(id, until);
     }
     void let_in(std::uint32_t id) noexcept {
         note_probes(id, false);

@@ -203,6 +203,27 @@ TEST_F(servers_with_wishes, decision_79_hold_a_first_attempt_back_too) {
     }
 }
 
+TEST_F(servers_with_wishes, decision_79_hold_attempts_back_when_the_breaker_refuses_no_more) {
+    set = std::make_shared<fleet>(
+        std::vector<std::string>{"a"},
+        endpoint_options{.breaker = {.consecutive = 1, .open_for = 5s, .open_spread = 0}});
+    all.wishes = {{"a", pushback::after(30s)}};
+    auto const ask = [&] {
+        async_retry(io, asking(), three_attempts().max_attempts(1), [&](error_code ec) { ends.push_back(ec); });
+        io.restart();
+    };
+    ask();
+    time.advance(1s);
+    all.wishes.clear();
+    ask();
+    time.advance(5s);
+    EXPECT_THAT(ends, ElementsAre(refused(), error::circuit_open));
+    ask();
+    time.run();
+    EXPECT_EQ(all.times.back(), 30s);
+    EXPECT_EQ(ends.back(), error_code());
+}
+
 TEST_F(servers_with_wishes, decision_79_are_cut_short_as_the_policy_says) {
     all.wishes = {{"a", pushback::after(30s)}, {"b", pushback::after(20s)}, {"c", pushback::after(25s)}};
     for (auto const& [over, delay] : {std::pair(over_limit::clamp, duration(5s)), {over_limit::ignore, 0s}}) {

@@ -150,7 +150,7 @@ private:
     void place(plain_endpoint& one, time_point now) {
         time_point const until = one.breaker->open_until(now);
         if (until > now) {
-            one.refused_until = std::max(until, one.wished_until);
+            one.refused_until = until;
             one.is_probed = one.breaker->state(now) == breaker_state::half_open;
             one.resting_until = time_point::min();
         } else {
