@@ -193,6 +193,16 @@ public:
 
     /// The operation has been woken, or no longer waits. Called once after each `watch` that has answered true.
     virtual void unwatch(gate_waiter& waiter, admission const& given) noexcept;
+
+    /// Whether a new gate with the same options would answer alike from `now` on, so that `keyed_gates` may
+    /// forget this gate and nobody notices.
+    ///
+    /// True unless a gate says otherwise: override it in a gate that remembers something. Random draws do not
+    /// count. The function changes nothing, and `now` may be any time.
+    ///
+    /// Any thread may call it. `keyed_gates` calls it while it holds its mutex, so an override calls no
+    /// `keyed_gates`, and does not block.
+    virtual bool is_idle(time_point now) const noexcept;
 };
 
 /// A gate that asks several gates, in this order.
@@ -201,7 +211,8 @@ public:
 /// the attempt ends in the earlier ones, abandoned. While an operation waits in the queue of one gate, the
 /// earlier ones have admitted its attempt, and the later ones have not been asked. An operation that has waited
 /// in one queue may wait in a later one, too. When a wait is over, all gates that had admitted the attempt
-/// before are asked again. Null pointers are left out; without any other gate the result is null too.
+/// before are asked again. Null pointers are left out; without any other gate the result is null too. It is
+/// idle if all of them are: a gate that several of such gates share makes all of them busy.
 ASIO_RETRY_DECL std::shared_ptr<retry_gate> all_gates(std::vector<std::shared_ptr<retry_gate>> gates);
 
 } // namespace asio_retry

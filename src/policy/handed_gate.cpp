@@ -77,6 +77,7 @@ public:
     void give_back(failure_kind kind) noexcept override { whole_->give_back(kind); }
     bool measures_time() const noexcept override { return whole_->measures_time(); }
     std::string_view name() const noexcept override { return whole_->name(); }
+    bool is_idle(time_point now) const noexcept override { return whole_->is_idle(now); }
 
     admission admit(std::uint64_t number, time_point now) noexcept override {
         if (number != 1 || !take())

@@ -125,6 +125,13 @@ public:
         return std::ranges::any_of(gates_, [](auto const& gate) { return gate->measures_time(); });
     }
 
+    bool is_idle(time_point now) const noexcept override {
+        if (!std::ranges::all_of(gates_, [&](auto const& gate) { return gate->is_idle(now); }))
+            return false;
+        std::lock_guard const lock(mutex_);
+        return records_.empty();
+    }
+
     std::string_view name() const noexcept override { return last_refuser; }
 
     std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept override { return gates_; }
@@ -287,7 +294,7 @@ private:
     }
 
     std::vector<std::shared_ptr<retry_gate>> const gates_;
-    std::mutex mutex_;
+    std::mutex mutable mutex_;
     records records_;
 };
 
@@ -338,6 +345,10 @@ bool retry_gate::watch(gate_waiter&, admission const&) noexcept {
 }
 
 void retry_gate::unwatch(gate_waiter&, admission const&) noexcept {}
+
+bool retry_gate::is_idle(time_point) const noexcept {
+    return true;
+}
 
 void retry_gate::on_end(attempt_end const&) noexcept {}
 

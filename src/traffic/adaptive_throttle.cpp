@@ -41,6 +41,11 @@ double adaptive_throttle::rejection(time_point now) const noexcept {
     return rejection_now();
 }
 
+bool adaptive_throttle::is_idle(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    return window_.is_new_at(now);
+}
+
 admission adaptive_throttle::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
     window_.advance(now);

@@ -18,6 +18,11 @@ attempt_histogram attempt_counter::recent(time_point now) const noexcept {
     return counted;
 }
 
+bool attempt_counter::is_idle(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    return window_.is_new_at(now);
+}
+
 admission attempt_counter::admit(std::uint64_t number, time_point now) noexcept {
     counts one;
     one.of[static_cast<std::size_t>(std::clamp<std::uint64_t>(number, 1, one.of.size()) - 1)] = 1;

@@ -108,6 +108,12 @@ time_point circuit_breaker::open_until(time_point now) const noexcept {
     return next_begin(now);
 }
 
+bool circuit_breaker::is_idle(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    bool const counts_row = options_.consecutive != 0 && failures_in_row_ != 0;
+    return is_closed() && !counts_row && heard_from_ <= now && window_.is_new_at(now);
+}
+
 /// Up to `now`: an attempt may begin now.
 time_point circuit_breaker::next_begin(time_point now) const noexcept {
     switch (state_) {

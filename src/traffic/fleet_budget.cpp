@@ -178,28 +178,44 @@ void fleet_budget::look(time_point now) noexcept {
     std::uint64_t const successes = successes_.exchange(0, std::memory_order_relaxed);
     if (looked_) {
         now = std::max(now, *looked_);
-        earn(successes, elapsed_between(*looked_, now));
-        return_unreserved(now);
+        std::int64_t const returned = returned_at(now);
+        earned_ = std::min(earned_after(successes, elapsed_between(*looked_, now)) + returned, most_earned);
+        if (has_to_return(now))
+            held_ = reserved_;
     }
     looked_ = now;
 }
 
 /// The successes count as spread over the time that has passed.
-void fleet_budget::earn(std::uint64_t successes, duration passed) noexcept {
+std::int64_t fleet_budget::earned_after(std::uint64_t successes, duration passed) const noexcept {
     double const x = in_windows(passed);
     double const all = options_.ratio * static_cast<double>(successes);
     auto const left = static_cast<std::int64_t>(static_cast<double>(earned_) * std::exp(-x));
-    earned_ = std::min(left + counted_of(x > 0 ? all * -std::expm1(-x) / x : all), most_earned);
+    return std::min(left + counted_of(x > 0 ? all * -std::expm1(-x) / x : all), most_earned);
+}
+
+bool fleet_budget::has_to_return(time_point now) const noexcept {
+    return now >= saturating_add(answered_, options_.lease) && held_ > reserved_;
 }
 
 /// Unreserved tokens fade from the end of the lease on, or from the last look on if they were reserved then.
-void fleet_budget::return_unreserved(time_point now) noexcept {
+std::int64_t fleet_budget::returned_at(time_point now) const noexcept {
+    if (!has_to_return(now))
+        return 0;
     time_point const free_from = saturating_add(answered_, options_.lease);
-    if (now < free_from || held_ <= reserved_)
-        return;
     double const faded = std::exp(-in_windows(elapsed_between(std::max(free_from, *looked_), now)));
-    earned_ = std::min(earned_ + counted_of(static_cast<double>(held_ - reserved_) * faded), most_earned);
-    held_ = reserved_;
+    return counted_of(static_cast<double>(held_ - reserved_) * faded);
+}
+
+bool fleet_budget::is_idle(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    if (reserved_ != 0 || under_way_ || missed_ || interval_ != options_.interval || now < ask_again_)
+        return false;
+    if (!looked_)
+        return held_ == 0 && earned_ == 0;
+    if (now < *looked_ || (held_ != 0 && !has_to_return(now)))
+        return false;
+    return earned_after(successes_.load(), elapsed_between(*looked_, now)) + returned_at(now) == 0;
 }
 
 double fleet_budget::in_windows(duration time) const noexcept {

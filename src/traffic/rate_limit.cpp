@@ -99,6 +99,11 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
     return next > now ? answer(next, late_promise, now) : answer(now, began_late, now);
 }
 
+bool rate_limit::is_idle(time_point now) const noexcept {
+    std::lock_guard const lock(mutex_);
+    return waiting_count_ == 0 && std::max(saturating_add(arrival_, shift_), late_arrival_) <= now;
+}
+
 /// When the next attempt may begin that begins late.
 time_point rate_limit::next_late() const noexcept {
     time_point const after_last = saturating_add(saturating_add(last_begun_, shift_), interval_);

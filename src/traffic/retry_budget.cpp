@@ -73,23 +73,36 @@ std::int64_t retry_budget::fold(time_point now) const noexcept {
     std::optional<duration> const earned_over = time_since_fold(now);
     std::uint64_t const earnings = earnings_.load(std::memory_order_relaxed) == 0 ? 0 : earnings_.exchange(0);
     duration const passed = claim_time(now);
-    std::int64_t before = balance_.load();
+    std::int64_t before = balance_.load(), after;
+    do {
+        after = folded(before, earnings, passed, earned_over);
+        if (after == before)
+            return before;
+    } while (!balance_.compare_exchange_weak(before, after));
+    return after;
+}
+
+/// The balance after that time, with the successes since the last fold.
+std::int64_t retry_budget::folded(std::int64_t before, std::uint64_t earnings, duration passed,
+                                  std::optional<duration> earned_over) const noexcept {
     if (earnings == 0 && (passed == duration::zero() || before <= keep_))
         return before;
-
     double const faded = std::exp(-in_windows(passed));
     double const all = options_.ratio * static_cast<double>(earnings);
     double const x = earned_over ? in_windows(*earned_over) : std::numeric_limits<double>::infinity();
     std::int64_t const gain = billionths(x > 0 ? all * -std::expm1(-x) / x : all);
     std::int64_t const whole_gain = billionths(all);
-    std::int64_t after;
-    do {
-        auto const left = static_cast<std::int64_t>(static_cast<double>(before - keep_) * faded);
-        after = (before > keep_ ? keep_ + left : before) + gain;
-        after = std::max(after, std::min(keep_, before + whole_gain));
-        after = std::min(after, static_cast<std::int64_t>(greatest_balance));
-    } while (!balance_.compare_exchange_weak(before, after));
-    return after;
+    auto const left = static_cast<std::int64_t>(static_cast<double>(before - keep_) * faded);
+    std::int64_t const after =
+        std::max((before > keep_ ? keep_ + left : before) + gain, std::min(keep_, before + whole_gain));
+    return std::min(after, static_cast<std::int64_t>(greatest_balance));
+}
+
+bool retry_budget::is_idle(time_point now) const noexcept {
+    std::optional<duration> const since = time_since_fold(now);
+    std::int64_t const then =
+        folded(balance_.load(), earnings_.load(), since.value_or(duration::zero()), since);
+    return then == billionths(options_.initial) && next_extra_.load() <= now.time_since_epoch().count();
 }
 
 bool retry_budget::take_extra(time_point now) noexcept {

@@ -42,7 +42,8 @@ token_budget::token_budget(token_budget_options const& options)
     , timeout_cost_(millionths(options.timeout_cost.value_or(options.cost)))
     , throttled_cost_(millionths(options.throttled_cost.value_or(options.cost)))
     , refund_(options.refund)
-    , balance_(millionths(options.initial.value_or(options.capacity))) {}
+    , initial_(millionths(options.initial.value_or(options.capacity)))
+    , balance_(initial_) {}
 
 double token_budget::balance() const noexcept {
     return static_cast<double>(balance_.load()) / one_token;

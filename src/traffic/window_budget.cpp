@@ -76,6 +76,23 @@ std::int64_t window_budget::balance(time_point now) const noexcept {
     return (sum_.load() + reserve_) / withdrawal_;
 }
 
+bool window_budget::is_idle(time_point now) const noexcept {
+    duration::rep const began = slot_began_.load();
+    if (began == never_begun)
+        return true;
+    auto const passed = elapsed_between(time_point(duration(began)), now) / slot_length_;
+    if (passed == 0)
+        return false; // the present slot began earlier than that of a new budget would
+    std::size_t const last = present_.load();
+    for (std::size_t i = 1; i <= slot_count; ++i) {
+        slot const& counted = slots_[(last + i) % slot_count];
+        bool const is_forgotten = static_cast<duration::rep>(i) <= passed;
+        if (!is_forgotten && (counted.deposits.load() != 0 || counted.retries.load() != 0))
+            return false;
+    }
+    return true;
+}
+
 bool window_budget::acquire(failure_kind, time_point now) noexcept {
     advance(now);
     std::int64_t sum = sum_.load();

@@ -53,6 +53,9 @@ public:
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether the window has no attempt.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     struct counts {
         std::uint64_t requests = 0;
@@ -68,6 +71,7 @@ private:
             accepts -= c.accepts;
             return *this;
         }
+        bool operator==(counts const&) const = default;
     };
 
     double rejection_now() const noexcept;

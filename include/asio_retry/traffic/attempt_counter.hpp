@@ -32,6 +32,9 @@ public:
     admission admit(std::uint64_t number, time_point now) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether no attempt began within the window.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     struct counts {
         counts& operator+=(counts const& other) noexcept {
@@ -44,6 +47,7 @@ private:
                 of[i] -= other.of[i];
             return *this;
         }
+        bool operator==(counts const&) const = default;
 
         std::array<std::uint64_t, attempt_histogram::buckets> of{};
     };

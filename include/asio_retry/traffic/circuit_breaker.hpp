@@ -127,6 +127,9 @@ public:
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether it is closed and remembers no attempt. The state does not change, and `on_change` is not called.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     friend detail::endpoint_table; // which tells of changes after it has released its own mutex
 

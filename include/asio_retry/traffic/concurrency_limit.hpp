@@ -156,7 +156,8 @@ public:
     /// Begins with the limit of `algorithm`. Throws std::invalid_argument if `longest_wait` is not positive.
     explicit concurrency_limit(Algorithm algorithm = Algorithm(), queue_options const& queue = {})
         : algorithm_(std::move(algorithm))
-        , limit_(algorithm_.limit())
+        , first_limit_(algorithm_.limit())
+        , limit_(first_limit_)
         , queue_(queue) {}
 
     /// How many attempts may run now.
@@ -219,6 +220,12 @@ public:
 
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether no attempt runs or waits, and the limit is the first one. Anything else that the algorithm knows
+    /// does not count, such as the usual time of a `gradient`.
+    bool is_idle(time_point) const noexcept override {
+        return in_flight() == 0 && queued() == 0 && limit() == first_limit_;
+    }
+
 private:
     static constexpr int most_grants = 16; // at a time: each of them grants as many when it ends
 
@@ -243,6 +250,7 @@ private:
 
     std::mutex mutex_;
     Algorithm algorithm_;
+    std::uint32_t const first_limit_;
     std::atomic<std::uint32_t> limit_;
     std::atomic<std::uint32_t> in_flight_ = 0;
     detail::attempt_queue queue_;

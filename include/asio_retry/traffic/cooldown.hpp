@@ -42,6 +42,9 @@ public:
     void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether no cooldown lasts at `now`.
+    bool is_idle(time_point now) const noexcept override { return until() <= now; }
+
 private:
     duration const greatest_;
     double const spread_;

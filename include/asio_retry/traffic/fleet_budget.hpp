@@ -93,6 +93,9 @@ public:
     admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override { return now; }
     void on_end(attempt_end const& end) noexcept override;
 
+    /// Whether it has earned and holds nothing, no retry is reserved, and it may ask the store at once.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     struct question {
         std::int64_t earned;
@@ -102,8 +105,9 @@ private:
     std::uint64_t missing() const noexcept;
     void end_question(time_point now) noexcept;
     void look(time_point now) noexcept;
-    void earn(std::uint64_t successes, duration passed) noexcept;
-    void return_unreserved(time_point now) noexcept;
+    std::int64_t earned_after(std::uint64_t successes, duration passed) const noexcept;
+    bool has_to_return(time_point now) const noexcept;
+    std::int64_t returned_at(time_point now) const noexcept;
     double in_windows(duration time) const noexcept;
 
     fleet_budget_options const options_;

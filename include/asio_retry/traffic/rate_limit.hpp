@@ -58,6 +58,9 @@ public:
     void unwatch(gate_waiter& waiter, admission const& given) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether the whole burst may begin at `now`, and nobody waits.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     struct rate {
         duration interval;  // T, rounded up
@@ -100,7 +103,7 @@ private:
     // Each attempt has a slot: a slot is T after the one before, and an attempt begins in its slot or up to the
     // tolerance later. The next slot is that of TAT less the tolerance. When attempts were late, all times that
     // are still promised are later than their slots by the shift.
-    std::mutex mutex_;
+    std::mutex mutable mutex_;
     duration interval_, tolerance_;  // the present rate
     std::optional<rate> next_rate_;  // from the next time on that the gate gets
     std::uint64_t changes_made_ = 0; // of the rate

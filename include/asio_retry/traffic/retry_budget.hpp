@@ -59,8 +59,13 @@ public:
     void give_back(failure_kind kind) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
 
+    /// Whether a look at `now` would find the balance of the beginning, and a retry of `per_second` is due.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     std::int64_t fold(time_point now) const noexcept;
+    std::int64_t folded(std::int64_t before, std::uint64_t earnings, duration passed,
+                        std::optional<duration> earned_over) const noexcept;
     std::optional<duration> time_since_fold(time_point now) const noexcept;
     duration claim_time(time_point now) const noexcept;
     double in_windows(duration time) const noexcept;

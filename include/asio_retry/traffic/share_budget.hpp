@@ -40,6 +40,9 @@ public:
     admission admit(std::uint64_t number, time_point now) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
 
+    /// Whether nothing is in flight.
+    bool is_idle(time_point) const noexcept override { return counts_.load() == 0; }
+
 private:
     share_budget_options const options_;
     std::atomic<std::uint64_t> counts_ = 0; // retries above, first attempts below

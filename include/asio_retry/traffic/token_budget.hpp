@@ -45,6 +45,9 @@ public:
     void give_back(failure_kind kind) noexcept override;
     void on_end(attempt_end const& end) noexcept override;
 
+    /// Whether it has as many tokens as at first.
+    bool is_idle(time_point) const noexcept override { return balance_.load() == initial_; }
+
 private:
     std::int64_t cost_after(failure_kind kind) const noexcept;
     void add(std::int64_t amount) noexcept;
@@ -58,6 +61,7 @@ private:
     std::int64_t const timeout_cost_;
     std::int64_t const throttled_cost_;
     bool const refund_;
+    std::int64_t const initial_;
     std::atomic<std::int64_t> balance_;
 };
 

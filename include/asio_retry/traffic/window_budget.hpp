@@ -51,6 +51,9 @@ public:
     admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override { return now; }
     bool measures_time() const noexcept override { return true; }
 
+    /// Whether no request and no retry counts at `now`.
+    bool is_idle(time_point now) const noexcept override;
+
 private:
     static constexpr std::size_t slot_count = 10;
 

@@ -15,9 +15,6 @@ fault(retry_budget_saves_up_its_floor src/traffic/retry_budget.cpp
 
 # --- the other budgets
 
-fault(token_budget_owes src/traffic/token_budget.cpp
-    [[std::max<std::int64_t>(0, before - amount)]] [[before - amount]])
-
 fault(window_budget_forgets_one_slot_at_a_time src/traffic/window_budget.cpp
     [[std::min<duration::rep>(passed, slot_count));]] [[std::min<duration::rep>(passed, 1));]])
 
@@ -118,9 +115,8 @@ fault(cooldown_heeds_what_was_abandoned src/traffic/cooldown.cpp
 fault(cooldown_is_over_for_all_at_once src/traffic/cooldown.cpp
     [[fetch_add(golden_ratio,]] [[fetch_add(1,]])
 
-fault(keyed_gates_forget_the_oldest include/asio_retry/traffic/keyed_gates.hpp
-    [[        by_age_.splice(by_age_.begin(), by_age_, found->second);
-]] [[]])
+fault(keyed_gates_forget_what_remembers_something include/asio_retry/traffic/keyed_gates.hpp
+    [[return std::as_const(*which.gate).is_idle(now);]] [[return true;]])
 
 fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed_gates.hpp
     [[        if (auto known = find_locked(key)) // another thread was faster

@@ -30,6 +30,7 @@ public:
             slow -= c.slow;
             return *this;
         }
+        bool operator==(counts const&) const = default;
     };
 
     /// If `last` is 0, it counts those within `length`.
@@ -50,6 +51,11 @@ public:
     /// The total of the attempts that are not forgotten at `now`.
     counts total_at(time_point now) const noexcept {
         return last_.empty() ? recent_.total_at(now) : total_of_last_;
+    }
+
+    /// Whether a new window would answer alike from `now` on.
+    bool is_new_at(time_point now) const noexcept {
+        return last_.empty() ? recent_.is_new_at(now) : total_of_last_ == counts();
     }
 
 private:

@@ -67,6 +67,11 @@ public:
         return later.total();
     }
 
+    /// Whether a new window would answer alike from `now` on. `Counts` has ==.
+    bool is_new_at(time_point now) const noexcept {
+        return newest_ <= slot_of(now) && total_at(now) == Counts();
+    }
+
     void clear() noexcept {
         slots_.fill(Counts());
         total_ = Counts();
