@@ -10,11 +10,11 @@
 
 namespace asio_retry::tool {
 
-/// Plays an operation whose attempts fail at once, one after the other.
+/// Plays an operation whose attempts fail at once, one after the other. It is alone: no gate is asked.
 class played_operation {
 public:
     played_operation(retry_policy const& policy, std::uint64_t seed, std::uint64_t stream)
-        : machine_(policy)
+        : machine_(policy.gate(nullptr))
         , source_(seed, stream)
         , begins_(machine_.start(now_).what == retry_action::kind::attempt) {}
 

@@ -31,7 +31,7 @@ route_policies::route_policies(settings const& s, std::shared_ptr<asio_retry::re
                                asio_retry::retry_metrics& metrics)
     : configured_(s)
     , gate_(std::move(gate))
-    , usual_(s.policy.gate(gate_)) {
+    , usual_(s.policy.gate(asio_retry::all_gates({gate_, s.policy.settings().gate}))) {
     if (s.policies.empty())
         return;
     try {
@@ -54,8 +54,15 @@ asio_retry::retry_policy route_policies::of(std::string_view target) const {
     if (!book_)
         return usual_;
     if (auto const own = book_->find(first_part(target)))
-        return *own;
-    return book_->find("/").value_or(usual_);
+        return with_gate(*own);
+    auto const other = book_->find("/");
+    return other ? with_gate(*other) : usual_;
+}
+
+/// A policy with a rate limit has no other gate in the book, which so keeps the limit over a reload.
+asio_retry::retry_policy route_policies::with_gate(asio_retry::retry_policy const& policy) const {
+    auto const& own = policy.settings().gate;
+    return own == gate_ ? policy : policy.gate(asio_retry::all_gates({gate_, own}));
 }
 
 void route_policies::reload() {
@@ -80,7 +87,8 @@ std::vector<asio_retry::named_policy> route_policies::read_file() const {
         if (!each.name.starts_with('/') || first_part(each.name) != each.name)
             throw std::runtime_error("the name " + each.name +
                                      " must be the first part of a path, such as /orders, or /");
-        each.policy = each.policy.gate(gate_);
+        if (!each.policy.settings().gate)
+            each.policy = each.policy.gate(gate_); // costs a request less than a setter
     }
     return all;
 }

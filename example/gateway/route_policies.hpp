@@ -36,6 +36,7 @@ private:
     };
 
     std::vector<asio_retry::named_policy> read_file() const;
+    asio_retry::retry_policy with_gate(asio_retry::retry_policy const& policy) const;
     void add_gauge(asio_retry::retry_metrics& metrics, char const* result,
                    std::atomic<std::uint64_t> reload_counts::* count) const;
 

@@ -144,6 +144,7 @@ using asio_retry::pushback;
 using asio_retry::queue_options;
 using asio_retry::random;
 using asio_retry::rate_limit;
+using asio_retry::rate_limit_numbers;
 using asio_retry::request_priority;
 using asio_retry::request_trace;
 using asio_retry::retry;

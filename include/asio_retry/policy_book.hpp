@@ -50,11 +50,15 @@ public:
 
     /// Replaces all policies at once, or none: lookups see either the old ones or the new ones.
     ///
+    /// If the old and the new policy of a name both have a `rate_limit` that a text or JSON has made, the new
+    /// policy keeps the old gate. When all policies are in force, the gates get the new numbers, one after the
+    /// other: operations that wait get new times. A lookup meanwhile may find a limit with its old rate.
+    ///
     /// The text must have each name that the book has; it may have more. So a file that is empty, or whose end
     /// is missing, removes no policy. A cut inside the last line is noticed unless what remains is a policy.
     ///
     /// Throws policy_syntax_error, with line and column, as the constructor does, and for a name that is
-    /// missing. If it throws, the book is as before.
+    /// missing. If it throws, the book is as before, and so are the rates.
     ASIO_RETRY_DECL void reload(std::string_view text);
 
     /// The same for a list of policies. The error has no line.

@@ -4,7 +4,9 @@
 #include "text/policy_lines.hpp"
 #include "text/published.hpp"
 #include "text/shown_text.hpp"
+#include "text/text_gates.hpp"
 
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <unordered_map>
@@ -66,17 +68,43 @@ public:
     /// `fail(problem)` throws if a policy is missing.
     template <typename Fail>
     void replace(std::vector<named_policy> policies, Fail fail) {
-        auto next = page_of(std::move(policies));
-        std::unique_ptr<detail::book_page const> old; // dies without the lock: its gates may be anything
+        // These die without the lock: their gates may be anything.
+        std::unique_ptr<detail::book_page const> next, old;
         std::lock_guard const lock(mutex_);
         auto const present = all();
+        std::vector<kept_limit> const kept = keep_limits(policies);
+        next = page_of(std::move(policies));
         for (named_policy const& each : *present)
             if (!next->find(each.name))
                 fail("expected a policy '" + detail::shown(each.name) + "', because a reload removes none");
         old = current_.replace(std::move(next));
+        for (auto const& [limit, numbers] : kept)
+            if (limit->numbers() != numbers)
+                limit->update(numbers.n, numbers.per, numbers.burst);
     }
 
 private:
+    /// A limit of the present policies that the next ones have too, with other numbers.
+    struct kept_limit {
+        std::shared_ptr<rate_limit> limit;
+        rate_limit_numbers next;
+    };
+
+    /// Gives the next policies the limits that texts have made for the present ones of the same names.
+    std::vector<kept_limit> keep_limits(std::vector<named_policy>& next) const {
+        std::vector<kept_limit> kept;
+        for (named_policy& each : next) {
+            auto const present = find(each.name);
+            auto const made = detail::rate_limit_of_text(each.policy.settings().gate);
+            auto limit = present && made ? detail::rate_limit_of_text(present->settings().gate) : nullptr;
+            if (!limit || limit == made)
+                continue;
+            each.policy = each.policy.gate(limit);
+            kept.push_back({std::move(limit), made->numbers()});
+        }
+        return kept;
+    }
+
     static std::unique_ptr<detail::book_page const> page_of(std::vector<named_policy> policies) {
         return std::make_unique<detail::book_page const>(std::move(policies));
     }

@@ -2,6 +2,7 @@
 
 #include "text/build.hpp"
 #include "text/item_form.hpp"
+#include "text/text_gates.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/retry_policy.hpp>
@@ -75,6 +76,13 @@ inline constexpr setting_form setting_forms[] = {
     {"wait_when_refused",
      {},
      [](retry_policy const& p, bound_arguments const&) { return p.wait_when_refused(); }},
+    {"rate_limit",
+     {{{"n", parameter_kind::a_whole_number},
+       {"per", parameter_kind::a_duration},
+       {"burst", parameter_kind::a_whole_number, true}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         return p.gate(make_rate_limit(a.whole("n"), a.time("per"), a.has("burst") ? a.whole("burst") : 1));
+     }},
     {"priority",
      {{{"rank", parameter_kind::a_priority}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.priority(a.priority("rank")); }},

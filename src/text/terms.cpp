@@ -1,6 +1,7 @@
 #include "text/build.hpp"
 #include "text/item_parameters.hpp"
 #include "text/number.hpp"
+#include "text/text_gates.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -94,6 +95,16 @@ term pushback_limit_of(retry_settings const& s) {
     return written;
 }
 
+term rate_limit_of(rate_limit_numbers const& numbers) {
+    term written{"rate_limit", {}};
+    argument_writer const write{written};
+    write("n", std::uint64_t(numbers.n));
+    write("per", numbers.per);
+    if (numbers.burst != 1)
+        write("burst", std::uint64_t(numbers.burst));
+    return written;
+}
+
 std::vector<failure_kind> kinds_of(retry_settings::kind_predicate const& chosen) {
     std::vector<failure_kind> kinds;
     for (failure_kind kind = failure_kind::none; kind <= failure_kind::overloaded;
@@ -184,6 +195,9 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(s.deliver_at_once, "deliver_at_once");
     list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
     list.add_if(s.retry_when_nested, "retry_when_nested");
+    auto const limit = numbers_of(s.gate.get());
+    if (limit)
+        list.add(rate_limit_of(*limit));
     list.add_if(s.wait_when_refused, "wait_when_refused");
     if (s.priority != request_priority::normal)
         list.add("priority", s.priority);
@@ -205,7 +219,7 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
     list.add_stand_in_if(static_cast<bool>(s.on_success), "on_success");
-    list.add_stand_in_if(s.gate != nullptr, "gate", "gate");
+    list.add_stand_in_if(s.gate != nullptr && !limit, "gate", "gate");
     list.add_stand_in_if(static_cast<bool>(s.classify), "classify");
     list.add_stand_in_if(s.observer != nullptr, "observe", "observer");
     return std::move(list).take();

@@ -49,7 +49,8 @@ time_point slots_after(time_point slot, duration::rep count, duration interval) 
 } // namespace
 
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
-    : interval_(interval_of(n, per))
+    : numbers_{n, per, burst}
+    , interval_(interval_of(n, per))
     , tolerance_(tolerance_of(burst, interval_)) {
     begun_.reserve(most_beginnings);
 }
@@ -150,9 +151,15 @@ void rate_limit::update(std::uint32_t n, saturating_duration per, std::uint32_t 
     std::map<time_point, time_point> old; // destroyed without the lock
     std::lock_guard const lock(mutex_);
     old.swap(old_free_);
+    numbers_ = {n, per, burst};
     next_rate_ = next;
     to_wake_ = waiting_count_;
     wake_next();
+}
+
+rate_limit_numbers rate_limit::numbers() const noexcept {
+    std::lock_guard const lock(mutex_);
+    return numbers_;
 }
 
 /// From now on, all slots are times, without a shift.

@@ -4,11 +4,15 @@
 #include "support/plain_jitters.hpp"
 
 #include <asio_retry/policy_book.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -137,6 +141,11 @@ retry_policy draw_policy() {
         policy = policy.pushback_limit(*any_delay(), over_limit(*between(0, 2)));
     if (is_set())
         policy = policy.pushback_spread(*between(0, 1000) / 1000.0);
+    if (is_set()) {
+        duration const per = std::max<duration>(*any_delay(), std::chrono::seconds(1));
+        policy = policy.gate(std::make_shared<rate_limit>(static_cast<std::uint32_t>(*between(1, 1'000'000)),
+                                                          per, static_cast<std::uint32_t>(*between(1, 1000))));
+    }
     return is_set() ? policy.retry_when_nested() : policy;
 }
 

@@ -2,10 +2,13 @@
 
 #include "sample.hpp"
 
+#include <asio_retry/policy_text.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 
 namespace asio_retry::tool {
 namespace {
@@ -66,6 +69,13 @@ TEST(explanation, shows_as_many_failures_as_asked_whatever_the_limits) {
     EXPECT_EQ(what.failures.size(), 40u);
     EXPECT_EQ(what.failures.back().ceiling, 20s);
     EXPECT_THAT(what.attempts, Each(2u));
+}
+
+TEST(explanation, decision_86_asks_no_rate_limit) {
+    char const* const policy = "constant(1s) max_attempts(4) max_elapsed(10s) ";
+    for (std::string const more : {"rate_limit(1, 1h)", "rate_limit(1, 1h) wait_when_refused()"})
+        EXPECT_EQ(explain(parse_policy(policy + more), {}).attempts,
+                  explain(parse_policy(policy), {}).attempts);
 }
 
 // The limits of time end an operation wherever its rows end.

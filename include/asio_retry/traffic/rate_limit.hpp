@@ -15,6 +15,16 @@
 
 namespace asio_retry {
 
+/// The numbers of a `rate_limit`.
+struct rate_limit_numbers {
+    std::uint32_t n = 1;       ///< how many attempts begin in each `per`
+    saturating_duration per{}; ///< the time for them
+    std::uint32_t burst = 1;   ///< how many of them may begin at once
+
+    /// All fields are equal.
+    bool operator==(rate_limit_numbers const&) const = default;
+};
+
 /// Lets attempts begin at a given rate: n in each `per`, and `burst` at once.
 ///
 /// Each refused attempt has a reserved time. With `wait_when_refused` it begins at that time, so that n
@@ -49,6 +59,9 @@ public:
     ///
     /// Throws as the constructor does, and then changes nothing.
     void update(std::uint32_t n, saturating_duration per, std::uint32_t burst = 1);
+
+    /// The numbers of the constructor, or of the latest `update`.
+    rate_limit_numbers numbers() const noexcept;
 
     std::string_view name() const noexcept override { return "rate_limit"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
@@ -104,6 +117,7 @@ private:
     // tolerance later. The next slot is that of TAT less the tolerance. When attempts were late, all times that
     // are still promised are later than their slots by the shift.
     std::mutex mutable mutex_;
+    rate_limit_numbers numbers_;     // the latest ones
     duration interval_, tolerance_;  // the present rate
     std::optional<rate> next_rate_;  // from the next time on that the gate gets
     std::uint64_t changes_made_ = 0; // of the rate

@@ -1,9 +1,11 @@
 #include <asio_retry/policy_book.hpp>
 
+#include "support/gate_values.hpp"
 #include "support/message_of.hpp"
 
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 
 #include <gmock/gmock.h>
@@ -21,6 +23,7 @@
 namespace asio_retry::test {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::EndsWith;
 
@@ -194,6 +197,110 @@ TEST(policy_book, decision_70_may_be_reloaded_by_a_gate_that_ends) {
     book.reload(std::move(with_gate));
     book.reload("orders = grpc");
     EXPECT_EQ(book["orders"].settings().max_attempts, 9u);
+}
+
+std::shared_ptr<rate_limit> limit_of(policy_book const& book, std::string_view name) {
+    return std::dynamic_pointer_cast<rate_limit>(book[name].settings().gate);
+}
+
+constexpr std::string_view slow =
+    "orders = rate_limit(1, 10s) wait_when_refused()\nsearch = rate_limit(1, 1h)\n";
+constexpr std::string_view fast =
+    "search = rate_limit(1, 1h)\norders = rate_limit(1, 1s) wait_when_refused()\n";
+
+/// An operation that waits for the second time of a limit.
+struct waiting_operation {
+    explicit waiting_operation(std::shared_ptr<rate_limit> of)
+        : limit(std::move(of)) {
+        EXPECT_EQ(limit->admit(1, noon).until, noon);
+        given = limit->admit(1, noon);
+        EXPECT_TRUE(limit->watch(waiter, given));
+    }
+    ~waiting_operation() { limit->unwatch(waiter, given); }
+
+    std::shared_ptr<rate_limit> limit;
+    gate_waiter waiter{request_priority::normal};
+    admission given = noon;
+};
+
+TEST(policy_book, decision_86_a_reload_keeps_a_rate_limit_and_gives_new_times) {
+    policy_book book(slow);
+    auto const orders = limit_of(book, "orders"), search = limit_of(book, "search");
+    ASSERT_TRUE(orders && search);
+    EXPECT_NE(orders, search);
+    waiting_operation other(search);
+    {
+        waiting_operation first(orders);
+        EXPECT_EQ(first.given.until, noon + 10s);
+        book.reload(fast);
+        EXPECT_TRUE(first.waiter.is_granted()) << "it asks again";
+        EXPECT_EQ(orders->admit_again(first.given, 1, noon).until, noon + 1s);
+    }
+    EXPECT_EQ(limit_of(book, "orders"), orders);
+    EXPECT_EQ(limit_of(book, "search"), search);
+    EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 1s}));
+    EXPECT_FALSE(other.waiter.is_granted()) << "its rate is as before";
+    EXPECT_EQ(to_string(book["orders"]), to_string(parse_policy("rate_limit(1, 1s) wait_when_refused()")));
+}
+
+TEST(policy_book, decision_86_a_reload_that_fails_changes_no_rate) {
+    policy_book book(slow);
+    auto const orders = limit_of(book, "orders");
+    waiting_operation const first(orders);
+    std::string const good(fast);
+    for (std::string const& bad : {good + "x = rate_limit(0, 1s)\n", good + "x = rate_limit(1, 1s", good + "x",
+                                   good + "orders = celery", std::string("orders = rate_limit(1, 1s)\n")})
+        EXPECT_NE(refusal(book, bad), "none");
+    std::vector<named_policy> twice = parse_policies(fast);
+    twice.push_back(twice.back());
+    EXPECT_THROW(book.reload(twice), policy_syntax_error);
+    EXPECT_EQ(limit_of(book, "orders"), orders);
+    EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 10s}));
+    EXPECT_FALSE(first.waiter.is_granted());
+    EXPECT_EQ(orders->admit_again(first.given, 1, noon).until, noon + 10s);
+}
+
+TEST(policy_book, decision_86_a_text_without_the_item_drops_the_gate) {
+    policy_book book(slow);
+    auto const orders = limit_of(book, "orders");
+    book.reload("orders = celery\nsearch = rate_limit(2, 1h)");
+    EXPECT_EQ(book["orders"].settings().gate, nullptr);
+    EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 10s})) << "as those have it that run";
+    book.reload(fast);
+    EXPECT_NE(limit_of(book, "orders"), nullptr);
+    EXPECT_NE(limit_of(book, "orders"), orders) << "and a new one comes";
+}
+
+TEST(policy_book, decision_86_a_reload_keeps_no_gate_of_the_program) {
+    auto const own = std::make_shared<rate_limit>(5, 1s);
+    policy_book book({{"a", retry_policy().gate(own)}});
+    book.reload("a = rate_limit(1, 1s)");
+    auto const of_text = limit_of(book, "a");
+    EXPECT_NE(of_text, own);
+    EXPECT_EQ(own->numbers(), (rate_limit_numbers{5, 1s}));
+    book.reload({{"a", retry_policy().gate(own)}});
+    EXPECT_EQ(limit_of(book, "a"), own) << "the program chose this one";
+    EXPECT_EQ(of_text->numbers(), (rate_limit_numbers{1, 1s}));
+}
+
+TEST(policy_book, decision_86_a_list_of_texts_keeps_its_rate_limits) {
+    policy_book book(parse_policies(slow));
+    auto const orders = limit_of(book, "orders");
+    book.reload(parse_policies(fast));
+    EXPECT_EQ(limit_of(book, "orders"), orders);
+    EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 1s}));
+    std::vector<named_policy> same;
+    book.for_each([&](std::string const& name, retry_policy const& policy) { same.push_back({name, policy}); });
+    book.reload(same);
+    EXPECT_EQ(limit_of(book, "orders"), orders);
+}
+
+TEST(policy_book, decision_86_a_reload_with_the_same_numbers_wakes_nobody) {
+    policy_book book(slow);
+    waiting_operation const first(limit_of(book, "orders"));
+    book.reload(slow);
+    EXPECT_EQ(limit_of(book, "orders"), first.limit);
+    EXPECT_FALSE(first.waiter.is_granted());
 }
 
 TEST(policy_book, may_be_reloaded_while_its_policies_are_listed) {

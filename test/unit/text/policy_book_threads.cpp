@@ -64,6 +64,29 @@ TEST(policy_book_threads, decision_70_readers_see_the_old_policies_or_the_new_on
     }
 }
 
+TEST(policy_book_threads, decision_86_readers_find_one_rate_limit) {
+    auto const text = [](int number) {
+        std::string const n = std::to_string(number);
+        return "a = rate_limit(" + n + ", 1s) max_attempts(" + n + ')';
+    };
+    policy_book book(text(1));
+    auto const limit = book["a"].settings().gate;
+    std::atomic<int> latest = 1; // of the policies in force
+    std::jthread const writer([&] {
+        for (int number = 2; number != 300; ++number) {
+            book.reload(text(number));
+            latest = number;
+        }
+    });
+    for (int seen = 0; seen != 299; seen = latest) {
+        retry_policy const policy = book["a"];
+        ASSERT_EQ(policy.settings().gate, limit);
+        (void)limit->admit(1, time_point());
+        ASSERT_NE(to_string(policy), "");
+    }
+    EXPECT_EQ(to_string(book["a"]), to_string(parse_policies(text(299)).front().policy));
+}
+
 TEST(policy_book_threads, may_reload_at_the_same_time) {
     policy_book book(version(1));
     std::vector<std::jthread> writers;

@@ -128,13 +128,34 @@ TEST(policy_json, every_item_is_written_and_read) {
           "retry_when_nested() wait_when_refused() priority(high) pushback_limit(30s, clamp=true) "
           "pushback_spread(0.2)",
           "constant(value=0s) full_jitter() max_attempts(3) pushback_limit(2s)",
-          "constant(value=0s) full_jitter() max_attempts(3) max_waited(1min) retry_sent(false)"}) {
+          "constant(value=0s) full_jitter() max_attempts(3) max_waited(1min) retry_sent(false)",
+          "constant(value=0s) full_jitter() max_attempts(3) rate_limit(n=100, per=1s, burst=20)",
+          "constant(value=0s) full_jitter() max_attempts(3) rate_limit(n=1, per=1min) wait_when_refused()"}) {
         retry_policy const policy = parse_policy(text);
         json::value const written = policy_to_json(policy);
         EXPECT_EQ(to_string(policy_from_json(written)), text) << json::serialize(written);
         EXPECT_EQ(text_of(json::serialize(written)), text);
         EXPECT_EQ(policy_to_json(policy_from_json(written)), written);
     }
+}
+
+TEST(policy_json, decision_86_a_rate_limit_has_its_arguments_by_name_or_in_their_order) {
+    EXPECT_EQ(text_of(R"({"rate_limit": [100, "1s", 20]})"),
+              text_of(R"({"rate_limit": {"n": 100, "per": "1s", "burst": 20}})"));
+    EXPECT_EQ(text_of(R"({"rate_limit": [100.0, "1s"]})"), to_string(parse_policy("rate_limit(100, 1s)")));
+    EXPECT_EQ(json::serialize(policy_to_json(parse_policy("rate_limit(100, 1s)")).at("rate_limit")),
+              R"({"n":100,"per":"1s"})");
+    EXPECT_EQ(json_fault_in(R"({"rate_limit": 100})"),
+              "/rate_limit: expected a duration such as 500ms for per of rate_limit, found none");
+    EXPECT_EQ(
+        json_fault_in(R"({"rate_limit": {"n": 1, "per": 1}})"),
+        "/rate_limit/per: expected a duration such as 500ms for per of rate_limit, found '1'; did you mean "
+        "\"1s\"?");
+    EXPECT_EQ(json_fault_in(R"({"rate_limit": [-1, "1s"]})"),
+              "/rate_limit: rate_limit.n = -1: must be positive");
+    EXPECT_EQ(json_fault_in(R"({"rate_limit": [{"n": 1, "per": "1s"}]})"),
+              "/rate_limit/0: expected an object with one key, the name of a backoff, found "
+              "'{\"n\":1,\"per\":\"1s\"}'");
 }
 
 TEST(policy_json, a_negative_zero_is_zero) {

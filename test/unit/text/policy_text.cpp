@@ -5,6 +5,7 @@
 
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/profiles.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include <limits>
 #include <locale>
@@ -259,6 +260,52 @@ TEST(policy_text, a_priority_has_three_names) {
               "9: expected a kind of failure such as timeout for each kind of retry_if, found 'high'");
     EXPECT_THROW((void)retry_policy().priority(request_priority(3)), std::invalid_argument);
     EXPECT_EQ(fault_in("priority(high) priority(low)"), "15: expected no second priority, found 'priority'");
+}
+
+TEST(policy_text, decision_86_a_rate_limit_is_written_and_read) {
+    for (char const* const items : {"rate_limit(n=100, per=1s, burst=20)", "rate_limit(n=1, per=1h)",
+                                    "rate_limit(n=4294967295, per=5s, burst=4294967295)",
+                                    "rate_limit(n=5, per=1500ms) wait_when_refused() priority(high)"}) {
+        std::string const text = std::string(default_policy) + ' ' + items;
+        EXPECT_EQ(again(text), text);
+    }
+    EXPECT_EQ(again("rate_limit(100, 1s, 20)"), again("rate_limit(burst=20, per=1000ms, n=100)"));
+    EXPECT_EQ(again("rate_limit(100, 1s)"), again("rate_limit(100, 1s, burst=1)"));
+    auto const gate = parse_policy("rate_limit(100, 1s, 20)").settings().gate;
+    auto const* const limit = dynamic_cast<rate_limit const*>(gate.get());
+    ASSERT_TRUE(limit);
+    EXPECT_EQ(limit->numbers(), (rate_limit_numbers{100, 1s, 20}));
+    EXPECT_NE(parse_policy("rate_limit(100, 1s, 20)").settings().gate, gate);
+}
+
+TEST(policy_text, decision_86_a_rate_limit_of_a_program_is_written) {
+    auto const limit = std::make_shared<rate_limit>(100, 1s, 20);
+    retry_policy const policy = retry_policy().gate(limit);
+    EXPECT_EQ(to_string(policy), std::string(default_policy) + " rate_limit(n=100, per=1s, burst=20)");
+    limit->update(7, 1min);
+    EXPECT_EQ(to_string(policy), std::string(default_policy) + " rate_limit(n=7, per=1min)");
+    EXPECT_EQ(again(to_string(policy)), to_string(policy));
+    auto const several = all_gates({limit, std::make_shared<closed_gate>()});
+    EXPECT_EQ(to_string(policy.gate(several)), std::string(default_policy) + " gate(<gate>)");
+}
+
+TEST(policy_text, decision_86_faults_of_a_rate_limit_are_named) {
+    EXPECT_EQ(fault_in("rate_limit()"), "11: expected a whole number for n of rate_limit, found none");
+    EXPECT_EQ(fault_in("rate_limit(100)"),
+              "14: expected a duration such as 500ms for per of rate_limit, found none");
+    EXPECT_EQ(fault_in("rate_limit(100, 1)"),
+              "16: expected a duration such as 500ms for per of rate_limit, found '1'; did you mean 1s?");
+    EXPECT_EQ(fault_in("rate_limit(1.5, 1s)"), "11: expected a whole number for n of rate_limit, found '1.5'");
+    EXPECT_EQ(fault_in("rate_limit(1, 1s, bust=2)"),
+              "18: expected a parameter of rate_limit (n, per, burst), found 'bust'; did you mean burst?");
+    EXPECT_EQ(fault_in("rate_limit(1, 1s, 2, 3)"), "21: expected no further argument of rate_limit, found '3'");
+    EXPECT_EQ(fault_in("clamp() rate_limit(1, 1s) rate_limit(2, 1s)"),
+              "26: expected no second rate_limit, found 'rate_limit'");
+    EXPECT_EQ(fault_in("rate_limit(-1, 1s)"), "0: rate_limit.n = -1: must be positive");
+    EXPECT_EQ(fault_in("rate_limit(4294967296, 1s)"), "0: rate_limit.n = 4294967296: must be less than 2^32");
+    EXPECT_EQ(fault_in("rate_limit(1, 1s, 4294967296)"),
+              "0: rate_limit.burst = 4294967296: must be less than 2^32");
+    EXPECT_EQ(fault_in("rate_limt(1, 1s)"), "0: unknown name 'rate_limt'; did you mean rate_limit?");
 }
 
 // Unlike a cap, which always is there, it was set.

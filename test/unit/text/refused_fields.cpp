@@ -1,6 +1,7 @@
 #include <asio_retry/policy_json.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -132,6 +133,14 @@ refused_field const refused_fields[] = {
     {[] { return full_jitter().at_least(2s).cap(1s); }, "full_jitter(at_least=2s, cap=1s)",
      R"({"full_jitter": {"at_least": "2s", "cap": "1s"}})",
      "jitter.cap = 1s: must not be below at_least, which is 2s"},
+    {[] { rate_limit(0, 1s); }, "rate_limit(0, 1s)", R"({"rate_limit": [0, "1s"]})",
+     "rate_limit.n = 0: must be positive"},
+    {[] { rate_limit(1, -1s); }, "rate_limit(1, -1s)", R"({"rate_limit": [1, "-1s"]})",
+     "rate_limit.per = -1s: must be positive"},
+    {[] { rate_limit(1, 1s, 0); }, "rate_limit(1, 1s, 0)", R"({"rate_limit": [1, "1s", 0]})",
+     "rate_limit.burst = 0: must be positive"},
+    {[] { rate_limit(11, 10ns); }, "rate_limit(11, 10ns)", R"({"rate_limit": [11, "10ns"]})",
+     "rate_limit.n = 11: must leave an attempt a nanosecond at least"},
 };
 
 /// The path to the item: that of its key.

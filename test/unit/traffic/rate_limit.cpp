@@ -387,11 +387,19 @@ TEST(rate_limit, decision_86_a_time_of_the_old_rate_can_be_given_back) {
     EXPECT_EQ(limit.admit(1, noon + 500ms).until, noon + 700ms);
 }
 
+TEST(rate_limit, decision_86_says_its_numbers) {
+    rate_limit limit(3, 10ms, 4);
+    EXPECT_EQ(limit.numbers(), (rate_limit_numbers{3, 10ms, 4}));
+    limit.update(7, 1min);
+    EXPECT_EQ(limit.numbers(), (rate_limit_numbers{7, 1min, 1}));
+}
+
 TEST(rate_limit, decision_86_nonsense_changes_nothing) {
     rate_limit limit(1, 1s);
     EXPECT_THROW(limit.update(0, 1s), std::invalid_argument);
     EXPECT_THROW(limit.update(1, 0s), std::invalid_argument);
     EXPECT_THROW(limit.update(1, 1s, 0), std::invalid_argument);
+    EXPECT_EQ(limit.numbers(), (rate_limit_numbers{1, 1s}));
     EXPECT_EQ(limit.admit(1, noon).until, noon);
     EXPECT_EQ(limit.admit(1, noon).until, noon + 1s);
 }
