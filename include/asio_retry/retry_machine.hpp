@@ -302,8 +302,8 @@ private:
     void call_on_success(time_point now) const noexcept;
     // Wishes of servers, and refusals of gates.
     pushback said_with(verdict const& failure) const noexcept;
-    std::optional<stop_reason> obey(pushback said, duration& delay, duration& least, time_point now,
-                                    random* source) const;
+    std::optional<stop_reason> obey(pushback said, duration waited, duration& delay, duration& least,
+                                    time_point now, random* source) const;
     std::optional<stop_reason> put_off(duration& delay, duration& least, time_point now, random* source) const;
     pushback wish_of_choosers(pushback said, time_point now) const noexcept;
     retry_action on_refused(time_point now, random* source);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -62,7 +63,7 @@ public:
         std::vector<std::shared_ptr<retry_gate>> rest;
         for (std::size_t i = 0; i != gates_.size(); ++i) {
             bool const is_common = std::ranges::find(common_, i, &common_gate::inside) != common_.end();
-            places_in_rest_.push_back(is_common ? gates_.size() : rest.size());
+            places_in_rest_.push_back(is_common ? nowhere : rest.size());
             if (!is_common)
                 rest.push_back(gates_[i]);
         }
@@ -103,6 +104,16 @@ public:
         if (before.ticket != ticket_)
             return whole_->admit_again(before, number, now);
         return keep(rest_ ? rest_->admit_again(given_by_rest_, number, now) : before, now);
+    }
+
+    bool watch(gate_waiter& waiter, admission const& given) noexcept override {
+        if (given.ticket != ticket_)
+            return whole_->watch(waiter, given);
+        return rest_ && rest_->watch(waiter, given_by_rest_);
+    }
+
+    void unwatch(gate_waiter& waiter, admission const& given) noexcept override {
+        given.ticket != ticket_ ? whole_->unwatch(waiter, given) : rest_->unwatch(waiter, given_by_rest_);
     }
 
     void on_end(attempt_end const& end) noexcept override { end_except(end, 0); }
@@ -183,7 +194,7 @@ private:
             end.now = given_by_rest_.until;
         gate_bits in_rest = 0;
         for (std::size_t i = 0; i != places_in_rest_.size(); ++i)
-            if (has_bit(not_told, i) && places_in_rest_[i] < most_gate_bits)
+            if (has_bit(not_told, i) && places_in_rest_[i] != nowhere)
                 in_rest |= gate_bits(1) << places_in_rest_[i];
         tell_except(*rest_, end, in_rest);
     }
@@ -207,7 +218,9 @@ private:
     std::vector<common_gate> const common_;
     std::vector<std::shared_ptr<retry_gate>> gates_; // of `whole_`
     std::shared_ptr<retry_gate> rest_;               // without those in common; null: none is left
-    std::vector<std::size_t> places_in_rest_;        // of `gates_`; for those in common as many as there are
+    static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+
+    std::vector<std::size_t> places_in_rest_;        // of `gates_`; nowhere, for those in common
     gate_bits bits_ = 0;                             // of those in common, in the attempt's gate
     std::uint64_t const ticket_ = new_gate_ticket(); // of the attempt that has taken the admissions over
 
@@ -215,6 +228,30 @@ private:
     admission given_by_rest_ = time_point();
     std::atomic<gate_waiter const*> waits_ = nullptr; // in a queue of the rest
 };
+
+/// Null if the attempt of these marks has no gate in common.
+std::shared_ptr<retry_gate> take_from(shared_value<nested_marks> const& outer,
+                                      std::shared_ptr<retry_gate> const& gate) {
+    lent_admission const& lent = outer->lent;
+    if (!lent.gate)
+        return nullptr;
+    admission given = lent.admitted;
+    given.ticket = lent.ticket;
+    auto const inside = gates_of(gate), outside = gates_of(lent.gate);
+    std::vector<handed_gate::common_gate> common;
+    for (std::size_t i = 0; i != inside.size(); ++i)
+        for (std::size_t o = 0; o != std::min(outside.size(), most_gate_bits); ++o) {
+            if (inside[i] != outside[o] ||
+                std::ranges::find(common, o, &handed_gate::common_gate::outside) != common.end())
+                continue;
+            if (auto const how = admission_at(*lent.gate, o, {given, lent.number, lent.after}))
+                common.push_back({i, o, *how});
+            break;
+        }
+    if (common.empty())
+        return nullptr;
+    return std::make_shared<handed_gate>(gate, outer, std::move(common));
+}
 
 } // namespace
 
@@ -240,25 +277,10 @@ std::shared_ptr<retry_gate> hand_over(std::shared_ptr<retry_gate> gate,
                                       shared_value<nested_marks> const& outer) {
     if (auto const* const handed = dynamic_cast<handed_gate const*>(gate.get()))
         gate = handed->whole(); // the policy was nested before
-    if (!gate || !outer || !outer->lent.gate)
-        return gate;
-    lent_admission const& lent = outer->lent;
-    admission given = lent.admitted;
-    given.ticket = lent.ticket;
-    auto const inside = gates_of(gate), outside = gates_of(lent.gate);
-    std::vector<handed_gate::common_gate> common;
-    for (std::size_t i = 0; i != inside.size(); ++i)
-        for (std::size_t o = 0; o != std::min(outside.size(), most_gate_bits); ++o) {
-            if (inside[i] != outside[o] ||
-                std::ranges::find(common, o, &handed_gate::common_gate::outside) != common.end())
-                continue;
-            if (auto const how = admission_at(*lent.gate, o, {given, lent.number, lent.after}))
-                common.push_back({i, o, *how});
-            break;
-        }
-    if (common.empty())
-        return gate;
-    return std::make_shared<handed_gate>(std::move(gate), outer, std::move(common));
+    for (auto const* marks = &outer; gate && *marks; marks = &(*marks)->around)
+        if (auto handed = take_from(*marks, gate))
+            return handed;
+    return gate;
 }
 
 } // namespace asio_retry::detail

@@ -54,7 +54,8 @@ void lend(lent_admission& lent, std::shared_ptr<retry_gate> const& gate, gate_ad
 void end_lent(lent_admission& lent, retry_gate& gate, attempt_end const& end) noexcept;
 
 /// The gate of an operation nested in the attempt of these marks: it takes over what the attempt has been
-/// admitted by, once. The same gate if both have none in common.
+/// admitted by, once. If both have no gate in common, it takes over from the attempt around that one, and so
+/// on. The same gate if none of them has one in common.
 std::shared_ptr<retry_gate> hand_over(std::shared_ptr<retry_gate> gate,
                                       shared_value<nested_marks> const& outer);
 

@@ -359,8 +359,10 @@ retry_machine::lend_admission(detail::shared_value<detail::nested_marks> marks) 
 
 detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noexcept {
     try {
-        if (story() && !story_->marks)
+        if (story() && !story_->marks) {
             story_->marks = lend_admission(detail::shared_value<detail::nested_marks>::make());
+            story_->marks->around = policy_.settings().outer;
+        }
     } catch (...) { // without memory the nested retry has no marks
     }
     return story_ ? story_->marks : detail::shared_value<detail::nested_marks>();
@@ -406,7 +408,9 @@ void retry_machine::tell_failure(verdict const& failure, std::optional<failure_k
     if (!kind)
         return tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, &failure, pushback(),
                                 interrupted_by_, now);
-    auto const outcome = detail::is_refusal(failure) ? attempt_end::how::abandoned : attempt_end::how::failed;
+    bool const is_refusal = story_ ? !is_out_of_time() && detail::is_refusal(failure, story_->marks)
+                                   : detail::is_refusal(failure, {});
+    auto const outcome = is_refusal ? attempt_end::how::abandoned : attempt_end::how::failed;
     tell_attempt_end(outcome, *kind, &failure, said_with(failure), interrupted_by_, now);
     kind_ = *kind;
 }

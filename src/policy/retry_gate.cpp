@@ -5,6 +5,7 @@
 #include "policy/handed_gate.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -54,7 +55,8 @@ public:
 
     admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override {
         if (record* const kept = find(before.ticket))
-            return ask({kept, before.ticket, nullptr, number, now});
+            return ask(
+                {kept, before.ticket, nullptr, number, now, elapsed_between(before.until, now) < on_time});
         return retry_gate::admit_again(before, number, now);
     }
 
@@ -74,7 +76,7 @@ public:
             return wait_at(at, answer, asked);
         if (!may_begin(answer, now))
             return refuse(at, answer, asked);
-        asked.of->parts[at] = {answer, true};
+        asked.of->parts[at] = {answer, true, 0};
         if (waiter.is_leaving)
             return refuse(at, (time_point::max)(), asked);
         return ask(asked);
@@ -143,6 +145,7 @@ private:
         struct part {
             std::optional<admission> given; // nothing by a gate that has not admitted it
             bool has_answered = false;      // since the last wait
+            int moves = 0;                  // of its reserved time, because the attempt came too late for it
         };
         std::vector<part> parts;        // of the gates
         std::size_t waits_at = 0;       // in whose queue
@@ -157,7 +160,11 @@ private:
         gate_waiter* waiter; // null if it may wait in no queue
         std::uint64_t number;
         time_point now;
+        bool is_on_time = false; // for the latest of the reserved times
     };
+
+    static constexpr duration on_time = std::chrono::milliseconds(10); // timers and handlers are so late
+    static constexpr int most_moves = 3;
 
     static bool may_begin(admission const& answer, time_point now) noexcept {
         return answer.until <= now || answer.reserved;
@@ -173,23 +180,21 @@ private:
             end_first(count, number, now);
             return {(time_point::max)(), no_memory_error()};
         }
-        std::fill_n(made->parts.begin(), count, record::part{now, true});
-        made->parts[count] = {answer, true};
+        std::fill_n(made->parts.begin(), count, record::part{now, true, 0});
+        made->parts[count] = {answer, true, 0};
         return ask({made, ticket, nullptr, number, now});
     }
 
     /// Asks the gates that have not admitted the attempt, and then again those that have, except any that has
     /// just answered. If one refuses, the attempt ends in all that have admitted it.
     admission ask(question const& asked) noexcept {
-        auto const& [of, ticket, waiter, number, now] = asked;
+        auto const& [of, ticket, waiter, number, now, is_on_time] = asked;
         for (bool const again : {false, true})
             for (std::size_t i = 0; i < gates_.size(); ++i) {
-                auto& [given, has_answered] = of->parts[i];
-                if (has_answered || given.has_value() != again)
+                record::part& its = of->parts[i];
+                if (its.has_answered || its.given.has_value() != again)
                     continue;
-                admission answer =
-                    given ? gates_[i]->admit_again(*std::exchange(given, std::nullopt), number, now)
-                          : gates_[i]->admit(number, now);
+                admission answer = again ? ask_again(i, asked) : gates_[i]->admit(number, now);
                 if (answer.can_queue && waiter) {
                     waiter->renew(); // a queue before this one may have granted it
                     answer = gates_[i]->enqueue(*waiter, number, now);
@@ -198,9 +203,23 @@ private:
                 }
                 if (!may_begin(answer, now))
                     return refuse(i, answer, asked);
-                of->parts[i] = {answer, true};
+                its.given = answer;
+                its.has_answered = true;
             }
         return admitted(asked);
+    }
+
+    /// A gate whose time is over, because the attempt has waited for the time of another one, may give it
+    /// another time. But a few times only: two gates that take turns at that would let nobody begin.
+    admission ask_again(std::size_t i, question const& asked) noexcept {
+        record::part& its = asked.of->parts[i];
+        admission const given = *std::exchange(its.given, std::nullopt);
+        bool const is_in_time =
+            its.moves >= most_moves && asked.is_on_time && given.reserved && given.until < asked.now;
+        admission const answer =
+            gates_[i]->admit_again(given, asked.number, is_in_time ? given.until : asked.now);
+        its.moves += given.reserved && answer.reserved && answer.until > given.until;
+        return answer;
     }
 
     /// All gates have admitted the attempt: for the latest of their times.
@@ -229,10 +248,10 @@ private:
         last_refuser = gates_[at]->name();
         asked.of->waits_at = at;
         asked.of->ticket_there = std::exchange(asked.waiter->ticket, asked.ticket);
-        for (auto& [its, has_answered] : asked.of->parts) {
-            has_answered = false;
-            if (its && its->reserved)
-                asked.waiter->reserved_for = std::max(asked.waiter->reserved_for, its->until);
+        for (record::part& its : asked.of->parts) {
+            its.has_answered = false;
+            if (its.given && its.given->reserved)
+                asked.waiter->reserved_for = std::max(asked.waiter->reserved_for, its.given->until);
         }
         return answer;
     }

@@ -57,7 +57,10 @@ retry_action retry_machine::refuse(error_code const& code, time_point now) {
 }
 
 retry_action retry_machine::end_without_attempt(stop_reason reason, error_code const& code, time_point now) {
-    interrupted_by_ = reason == stop_reason::deadline ? interruption::deadline : interruption::none;
+    bool const is_late = reason == stop_reason::deadline;
+    interrupted_by_ = is_late ? interruption::deadline : interruption::none;
+    if (auto const& outer = policy_.settings().outer; outer && is_late && is_held_ && attempts_ == 0)
+        outer->waited = true;
     wish_ = detail::retry_wish::unasked;
     return give_up(reason, verdict::failure(code), code, now);
 }
@@ -214,7 +217,7 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
     if (said && chooses_)
         said = wish_of_choosers(said, now);
     if (said)
-        if (auto const reason = obey(said, delay, least, now, &source))
+        if (auto const reason = obey(said, duration::zero(), delay, least, now, &source))
             return reason;
     if (settings.clamp)
         count_length(now);
@@ -493,9 +496,9 @@ bool retry_machine::hears_attempt() const noexcept {
 
 /// Sets the delay to the server's wish with its spread, or to the policy's own delay, whichever is later. If
 /// only the wish fits into the limits, it gets the wish, with as much of its spread as fits. Or returns why to
-/// stop.
-std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, duration& least, time_point now,
-                                               random* source) const {
+/// stop. Of the wait, `waited` is over at `now`.
+std::optional<stop_reason> retry_machine::obey(pushback said, duration waited, duration& delay, duration& least,
+                                               time_point now, random* source) const {
     retry_settings const& settings = policy_.settings();
     bool const clamps = settings.over_pushback_limit == over_limit::clamp;
     least = said.delay();
@@ -513,7 +516,7 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration& delay, d
             least = wanted - std::min(wanted, spread);
         spread = std::min(spread, settings.pushback_limit - least);
     }
-    duration const allowed = longest_wait(now).first;
+    duration const left = longest_wait(now).first, allowed = left > duration::zero() ? sum(left, waited) : left;
     if (allowed >= least)
         spread = std::min(spread, allowed - least);
     duration wish = least;
@@ -534,7 +537,7 @@ std::optional<stop_reason> retry_machine::put_off(duration& delay, duration& lea
         since = std::min(since, one->put_off_since(now));
     duration const waited = elapsed_between(since, now);
     duration const whole = sum(waited, elapsed_between(now, story_->held_until));
-    if (auto const reason = obey(pushback::after(whole), delay, least, now, source))
+    if (auto const reason = obey(pushback::after(whole), waited, delay, least, now, source))
         return reason;
     delay -= std::min(delay, waited);
     least -= std::min(least, waited);

@@ -151,10 +151,13 @@ std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out, r
     return kind_by(known_class, failure, timed_out, wish);
 }
 
-bool is_refusal(verdict const& failure) noexcept {
+bool is_refusal(verdict const& failure, shared_value<nested_marks> const& marks) noexcept {
     error_code const& code = failure.error();
-    return failure.own_kind() == failure_kind::none && code.category() == error_category() &&
-           code == condition::refused;
+    if (failure.own_kind() != failure_kind::none)
+        return false;
+    if (code.category() == error_category())
+        return code == condition::refused;
+    return marks && marks->waited && !marks->sent && code == timed_out_error();
 }
 
 bool matches(retry_settings const& settings, retry_settings::predicate const& predicate, verdict const& failure,

@@ -51,10 +51,12 @@ admission endpoint_choice::choose(std::uint64_t number, time_point now) noexcept
     return answer;
 }
 
+/// A wish, which its server has heard, makes the operation wait if no endpoint may be asked. It does not wait
+/// for longer than the server has said: a breaker is no server.
 pushback endpoint_choice::wish(pushback said, time_point now) noexcept {
     if (said.delay() == duration::zero())
         return said;
-    time_point const first = table_->first_available(now);
+    time_point const first = std::min(table_->first_available(now), saturating_add(now, said.delay()));
     if (first <= now)
         return {};
     put_off(first, now);

@@ -55,7 +55,6 @@ std::size_t below(std::size_t count, random& dice) noexcept {
 struct endpoint_table::members {
     struct slot {
         std::uint32_t position = nobody; // in `available`
-        bool is_probed = false;          // refused, because probes run
         latency_step counted = 0;        // in `latencies`
     };
 
@@ -64,6 +63,7 @@ struct endpoint_table::members {
         , number(list_number)
         , slots(endpoints->size())
         , refused(endpoints->size())
+        , probed(endpoints->size())
         , slow(endpoints->size())
         , resting(endpoints->size()) {
         available.reserve(endpoints->size());
@@ -81,36 +81,46 @@ struct endpoint_table::members {
 
     bool is_available(std::uint32_t id) const noexcept { return slots[id].position != nobody; }
 
-    /// Its breaker refuses attempts at `now`, and will until then at most. It may rest for longer.
+    /// Its breaker refuses attempts at `now`, and will until then at most.
     void refuse(std::uint32_t id, time_point until, time_point now) noexcept {
-        note_probes(id, at(id).breaker_.state(now) == breaker_state::half_open);
-        refused.set(id, until);
+        if (at(id).breaker_.state(now) == breaker_state::half_open) {
+            refused.erase(id);
+            return probed.set(id, until);
+        }
+        probed.erase(id);
+        refused.set(id, std::max(until, at(id).rests_until_.load()));
     }
+    due_heap const& first_refused() const noexcept {
+        bool const is_probed =
+            !probed.empty() && (refused.empty() || probed.first_time() < refused.first_time());
+        return is_probed ? probed : refused;
+    }
+    bool is_refused(std::uint32_t id) const noexcept { return refused.contains(id) || probed.contains(id); }
     void let_in(std::uint32_t id) noexcept {
-        note_probes(id, false);
         refused.erase(id);
-    }
-    void note_probes(std::uint32_t id, bool is_probed) noexcept {
-        if (std::exchange(slots[id].is_probed, is_probed) != is_probed)
-            probed_count += is_probed ? std::size_t(1) : ~std::size_t(0);
+        probed.erase(id);
     }
 
-    /// The first time at which one of those may be asked that are not available. Precondition: there is one,
-    /// and none is slow.
+    /// Until then an attempt waits if none is available, as far as is known: nobody knows when a probe ends.
+    /// Precondition: none is slow.
     time_point first_return() const noexcept {
         time_point const first = refused.empty() ? (time_point::max)() : refused.first_time();
         return resting.empty() ? first : std::min(first, resting.first_time());
     }
 
+    /// How many are out because of their breakers or their servers.
+    std::size_t count_out() const noexcept { return refused.size() + probed.size() + resting.size(); }
+
     std::shared_ptr<list const> const endpoints;
     std::size_t const number;
     std::vector<slot> slots;
     std::vector<std::uint32_t> available;
-    due_heap refused;             // by their breakers, until then
-    due_heap slow;                // those who are ejected as slow
-    due_heap resting;             // those whose servers want it, until then
-    std::size_t probed_count = 0; // of those whom their breakers refuse
-    step_counts latencies;        // of the available ones
+    due_heap refused;            // by their breakers, until then, or until they no longer rest
+    due_heap probed;             // refused because probes run, which have hung if they run until then
+    due_heap slow;               // those who are ejected as slow
+    due_heap resting;            // those whose servers want it, until then
+    step_counts latencies;       // of the available ones
+    std::uint32_t well = nobody; // one that has failed less than another when both were compared
 };
 
 // --- records
@@ -119,6 +129,10 @@ endpoint_record::endpoint_record(circuit_breaker_options const& options)
     : breaker_(options) {}
 
 endpoint_record::~endpoint_record() = default;
+
+int endpoint_record::failed_answers() const noexcept {
+    return std::popcount(failures_.load(std::memory_order_relaxed));
+}
 
 endpoint_status endpoint_record::status(time_point now) const noexcept {
     endpoint_status known;
@@ -317,18 +331,20 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     endpoint_record const& second = members_->at(b);
     std::uint32_t const of_first = first.in_flight_.load(std::memory_order_relaxed);
     std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
-    std::uint64_t const failed_first = first.failures_.load(std::memory_order_relaxed);
-    std::uint64_t const failed_second = second.failures_.load(std::memory_order_relaxed);
-    if (failed_first != failed_second) {
-        int const failures = std::popcount(failed_first), others = std::popcount(failed_second);
-        bool const is_second = fails_more(others, failures);
-        if (is_second || fails_more(failures, others)) { // then being fast is no merit
-            bool const is_busier = is_second ? of_second > of_first : of_first > of_second;
-            std::size_t const worse = weight(std::max(failures, others)),
-                              better = weight(std::min(failures, others));
-            bool const is_asked = !is_busier && below(2 * better, dice) < worse;
-            return is_asked == is_second ? b : a;
-        }
+    int const failed_first = first.failed_answers(), failed_second = second.failed_answers();
+    bool const is_second = fails_more(failed_second, failed_first);
+    if (is_second || fails_more(failed_first, failed_second)) { // then being fast is no merit
+        members_->well = is_second ? a : b;
+        bool const is_busier = is_second ? of_second > of_first : of_first > of_second;
+        std::size_t const worse = weight(std::max(failed_first, failed_second)),
+                          better = weight(std::min(failed_first, failed_second));
+        bool const is_asked = !is_busier && below(2 * better, dice) < worse;
+        return is_asked == is_second ? b : a;
+    }
+    if (std::uint32_t const well = members_->well; well != nobody && failed_first != 0 && failed_second != 0) {
+        int const others = members_->at(well).failed_answers();
+        if (fails_more(failed_first, others) && fails_more(failed_second, others)) // nor is it here
+            return below(2, dice) == 0 ? a : b;
     }
     if (of_first != of_second)
         return of_first < of_second ? a : b;
@@ -352,10 +368,11 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
 /// Until the first one may be asked again: nobody knows while a probe may end at any time. Precondition: none
 /// is available, so none is ejected as slow.
 admission endpoint_table::refusal(time_point now) const noexcept {
-    time_point const first = std::max(members_->first_return(), saturating_add(now, duration(1)));
-    if (!members_->resting.empty())
+    members const& all = *members_;
+    time_point const first = std::max(all.first_return(), saturating_add(now, duration(1)));
+    if (!all.resting.empty() || (!all.refused.empty() && all.at(all.refused.first()).rests_until_.load() > now))
         return {first, error::cooling_down};
-    return {members_->probed_count > 0 ? (time_point::max)() : first, error::circuit_open};
+    return {all.probed.empty() ? first : (time_point::max)(), error::circuit_open};
 }
 
 time_point endpoint_table::first_available(time_point now) noexcept {
@@ -411,12 +428,12 @@ void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) n
     one.is_refused_ = true; // set before the breaker is asked: who changes the answer afterwards looks again
     time_point const until = one.breaker_.open_until(now);
     if (was_refused || until > now) {
-        if (!all.refused.contains(id))
+        if (!all.is_refused(id))
             leave(id);
         all.refuse(id, until, now);
     } else {
         one.is_refused_ = false;
-        if (all.refused.contains(id)) {
+        if (all.is_refused(id)) {
             all.let_in(id);
             enter(id, now);
         } else if (time_point const rested = one.rests_until_; rested > now) {
@@ -431,8 +448,9 @@ void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) n
 void endpoint_table::bring_back_due(time_point now) noexcept {
     members& all = *members_;
     for (int i = 0; i < returns; ++i) {
-        if (!all.refused.empty() && all.refused.first_time() <= now) {
-            std::uint32_t const id = all.refused.first();
+        due_heap const& first = all.first_refused();
+        if (!first.empty() && first.first_time() <= now) {
+            std::uint32_t const id = first.first();
             all.let_in(id);
             all.at(id).is_refused_ = false;
             enter(id, now);
@@ -498,7 +516,7 @@ std::size_t endpoint_table::allowed_slow() const noexcept {
     double const share =
         std::floor(greatest_ejected_ * static_cast<double>(all) + 1e-9); // 0.29 * 100 is below 29
     std::size_t const most = std::min(static_cast<std::size_t>(share), all - 1);
-    return most - std::min(most, members_->refused.size() + members_->resting.size());
+    return most - std::min(most, members_->count_out());
 }
 
 // --- latency

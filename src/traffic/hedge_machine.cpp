@@ -510,7 +510,7 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     auto wish = detail::retry_wish::unasked;
     if (wanted)
         wish = *wanted ? detail::retry_wish::wanted : detail::retry_wish::refused;
-    bool const is_refusal = !timed_out && detail::is_refusal(failure);
+    bool const is_refusal = !timed_out && detail::is_refusal(failure, attempts_[number - 1].marks);
     if (auto const kind = detail::heard_kind(failure, timed_out, wish))
         end_attempt(number, is_refusal ? attempt_end::how::abandoned : attempt_end::how::failed, *kind, said,
                     now, &failure);
@@ -568,6 +568,7 @@ detail::shared_value<detail::nested_marks> hedge_machine::marks_of_nested(std::u
     try {
         if (!shared) {
             shared = detail::shared_value<detail::nested_marks>::make();
+            shared->around = common().outer;
             admission given = attempts_[number - 1].began;
             given.ticket = attempts_[number - 1].ticket;
             failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;

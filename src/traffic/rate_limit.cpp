@@ -41,6 +41,12 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
     return burst - 1 > most ? duration::max() : (burst - 1) * interval;
 }
 
+/// How many intervals a slot is after that time. Saturates.
+duration::rep count_of(time_point slot, time_point after, duration interval) noexcept {
+    duration const length = slot < after ? -elapsed_between(slot, after) : elapsed_between(after, slot);
+    return length / interval;
+}
+
 /// From a slot on; saturates.
 time_point slots_after(time_point slot, duration::rep count, duration interval) noexcept {
     return count > duration::max() / interval ? time_point::max() : saturating_add(slot, count * interval);
@@ -81,7 +87,11 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
     std::optional<time_point> const its_slot = slot_of(before.until, before.ticket);
     bool const has_slot = its_slot && (before.ticket >= in_slot || (before.ticket == 0 && before.reserved));
     time_point const slot = its_slot.value_or(time_point());
-    time_point const promised = has_slot ? saturating_add(slot, shift_) : before.until;
+    bool const is_never =
+        before.until == (time_point::max)() && !its_slot; // a time that cannot be said, until now
+    time_point const promised = has_slot   ? saturating_add(slot, shift_)
+                                : is_never ? (time_point::min)()
+                                           : before.until;
     if (promised > now)
         return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
@@ -128,6 +138,8 @@ std::uint64_t rate_limit::ticket_of_slot() const noexcept {
 /// Of an attempt that was promised that time. Without a ticket it is promised by the present shift. Nothing if
 /// the rate has changed too often since.
 std::optional<time_point> rate_limit::slot_of(time_point promised, std::uint64_t ticket) const noexcept {
+    if (ticket < in_slot && promised == (time_point::max)()) // perhaps at another rate
+        return std::nullopt;
     if (ticket < in_slot)
         return saturating_add(promised, -shift_);
     std::uint64_t const code = ticket - in_slot;
@@ -137,8 +149,10 @@ std::optional<time_point> rate_limit::slot_of(time_point promised, std::uint64_t
     time_point slot = saturating_add(promised, -duration(static_cast<duration::rep>(code >> bits_of_rate)));
     for (std::uint64_t i = changes_made_ - missed; i != changes_made_; ++i) {
         change const& to = changes_[i % kept_changes];
-        duration const after_base = saturating_add(slot, to.shift) - to.base;
-        slot = slots_after(to.new_base, after_base / to.interval, to.new_interval);
+        slot = saturating_add(slot, to.shift);
+        if (slot == (time_point::max)()) // as others may have been promised
+            return std::nullopt;
+        slot = slots_after(to.new_base, count_of(slot, to.base, to.interval), to.new_interval);
     }
     return slot;
 }
@@ -207,7 +221,7 @@ time_point rate_limit::arrival_at(rate const& next, time_point arrival, time_poi
 void rate_limit::move_free(change const& to) noexcept {
     std::map<time_point, time_point> moved;
     auto const at = [&](time_point slot) {
-        return slots_after(to.new_base, (saturating_add(slot, to.shift) - to.base) / to.interval,
+        return slots_after(to.new_base, count_of(saturating_add(slot, to.shift), to.base, to.interval),
                            to.new_interval);
     };
     time_point const first = saturating_add(to.base, -to.shift);

@@ -95,8 +95,9 @@ struct endpoint_access;
 /// - Slowness ejects an endpoint only while at most `greatest_ejected` of all are out, and never the last one.
 ///   If breakers open beyond that, the slow endpoint that is due first is asked again. No share limits
 ///   how many breakers are open.
-/// - If the breakers refuse all endpoints, an attempt is refused with error::circuit_open, until the first may
-///   be asked. While probes run nobody knows when, and a caller who waits goes by its backoff.
+/// - If the breakers refuse all endpoints and none of them rests, an attempt is refused with
+///   error::circuit_open, until the first may be asked. While probes run nobody knows when, and a caller who
+///   waits goes by its backoff.
 ///
 /// Rest: an endpoint rests if an attempt there fails with a server's wish, such as a Retry-After
 /// (`pushback::after`). No operation asks it before that time. The operation goes on at another endpoint, after
@@ -105,8 +106,7 @@ struct endpoint_access;
 /// - If no endpoint may be asked and one of them rests, an attempt waits until the first one may be asked. A
 ///   first attempt waits too, also without `wait_when_refused`.
 /// - `pushback_limit` limits these waits of one attempt together. If the limit ends the operation, the reason
-/// is
-///   `pushback`. The error is the failure before, or error::cooling_down.
+///   is `pushback`. The error is the failure before, or error::cooling_down.
 /// - If `over_limit::clamp`, `over_limit::ignore` or `retry_now` cuts the wait short, the attempt asks the
 ///   endpoint whose rest ends first.
 /// - `pushback::never` ends the operation, as without a set. The endpoint does not rest.

@@ -53,7 +53,8 @@ public:
     /// Changes the rate. Operations that wait keep their order, and get times of the new rate.
     ///
     /// - The first of them begins one new T after the latest time that has passed, and not before now.
-    /// - Operations that wait are woken one after the other, so that they may begin earlier.
+    /// - Operations that wait are woken one after the other, so that they may begin earlier. A blocking `retry`
+    ///   sleeps on, and asks again at its old time.
     /// - What is left of the burst stays, up to the new one. A limit that is idle has the whole new burst.
     /// - At most 64 runs of times that were given back are kept.
     ///

@@ -7,6 +7,8 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/attempt_ends.hpp"
+#include "support/endpoint_operation.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -203,25 +205,97 @@ TEST_F(servers_with_wishes, decision_79_hold_a_first_attempt_back_too) {
     }
 }
 
-TEST_F(servers_with_wishes, decision_79_hold_attempts_back_when_the_breaker_refuses_no_more) {
-    set = std::make_shared<fleet>(
-        std::vector<std::string>{"a"},
-        endpoint_options{.breaker = {.consecutive = 1, .open_for = 5s, .open_spread = 0}});
-    all.wishes = {{"a", pushback::after(30s)}};
-    auto const ask = [&] {
-        async_retry(io, asking(), three_attempts().max_attempts(1), [&](error_code ec) { ends.push_back(ec); });
+class servers_with_breakers : public servers_with_wishes {
+protected:
+    void have_one_server(circuit_breaker_options options) {
+        options.open_spread = 0;
+        set = std::make_shared<fleet>(std::vector<std::string>{"a"}, endpoint_options{.breaker = options});
+        all.begin = time.now();
+    }
+    void ask(retry_policy const& policy) {
+        async_retry(io, asking(), policy, [&](error_code ec) { ends.push_back(ec); });
         io.restart();
-    };
-    ask();
+    }
+};
+
+TEST_F(servers_with_breakers, decision_79_rest_also_while_a_breaker_refuses_them) {
+    have_one_server({.consecutive = 1, .open_for = 5s});
+    all.wishes = {{"a", pushback::after(30s)}};
+    ask(three_attempts().max_attempts(1));
     time.advance(1s);
     all.wishes.clear();
-    ask();
-    time.advance(5s);
-    EXPECT_THAT(ends, ElementsAre(refused(), error::circuit_open));
-    ask();
+    ask(three_attempts().max_attempts(1));
     time.run();
-    EXPECT_EQ(all.times.back(), 30s);
-    EXPECT_EQ(ends.back(), error_code());
+    EXPECT_THAT(all.times, ElementsAre(0s, 30s));
+    EXPECT_THAT(ends, ElementsAre(refused(), error_code()));
+}
+
+TEST_F(servers_with_breakers, decision_78_end_who_sees_that_the_rest_is_too_long) {
+    have_one_server({.consecutive = 1, .open_for = 5s});
+    all.wishes = {{"a", pushback::after(20s)}};
+    for (auto const& policy : {three_attempts().pushback_limit(10s), three_attempts().total_timeout(10s)}) {
+        have_one_server({.consecutive = 1, .open_for = 5s});
+        ask(policy.wait_when_refused());
+        time.run();
+        EXPECT_EQ(time.now(), all.begin);
+    }
+    EXPECT_THAT(ends, ElementsAre(refused(), refused()));
+}
+
+// The server asked for less than the limit. How long its breaker is open is no wish.
+TEST_F(servers_with_breakers, decision_79_are_no_reason_to_wait_for_longer_than_they_said) {
+    have_one_server({.consecutive = 1, .open_for = 5s});
+    all.wishes = {{"a", pushback::after(1s)}};
+    ask(three_attempts().max_attempts(2).pushback_limit(2s).wait_when_refused());
+    time.run();
+    EXPECT_THAT(all.times, ElementsAre(0s, 5s));
+}
+
+// A breaker knows when its probe has hung, and not when it ends.
+TEST_F(servers_with_breakers, decision_79_do_not_wait_for_probes_that_have_hung) {
+    endpoint_set<int> const one({1},
+                                {.breaker = {.consecutive = 1, .open_for = 5s, .open_cap = 1h, .probes = 2}});
+    random dice(std::uint64_t(1));
+    endpoint_operation first(one, dice), slow_probe(one, dice), busy_probe(one, dice);
+    ASSERT_TRUE(first.begin(time.now()));
+    first.fail(time.now());
+    time.advance(5s);
+    ASSERT_TRUE(slow_probe.begin(time.now()));
+    ASSERT_TRUE(busy_probe.begin(time.now()));
+    attempt_end busy = failure(failure_kind::permanent, time.now()); // an answer, for the breaker
+    busy.said = pushback::after(1s);
+    busy_probe.end(busy, 1);
+    EXPECT_EQ(busy_probe.choice.wish(busy.said, time.now()).delay(), 1s);
+}
+
+// Somebody else makes the server rest for longer. The spread is cut to what fits.
+TEST_F(servers_with_wishes, decision_79_are_kept_with_as_much_of_the_spread_as_fits) {
+    all.wishes = {{"a", pushback::after(1s)}, {"b", pushback::after(1s)}, {"c", pushback::after(1s)}};
+    auto const patient = three_attempts().max_attempts(1);
+    for (double const share : {0.0, 0.3, 1.0}) {
+        SCOPED_TRACE(share);
+        begin_anew();
+        for (int i = 0; i != 3; ++i)
+            async_retry(io, asking(), patient, [](error_code) {});
+        io.restart();
+        time.advance(0s);
+        all.wishes.clear();
+        async_retry(io, asking(), patient.total_timeout(3s).pushback_spread(share),
+                    [&](error_code ec) { ends.push_back(ec); });
+        io.restart();
+        time.advance(500ms);
+        all.wishes = {
+            {"a", pushback::after(2400ms)}, {"b", pushback::after(2400ms)}, {"c", pushback::after(2400ms)}};
+        time.advance(500ms);
+        for (int i = 0; i != 3; ++i)
+            async_retry(io, asking(), patient, [](error_code) {});
+        io.restart();
+        time.advance(0s);
+        all.wishes.clear();
+        time.run();
+        EXPECT_THAT(ends, ElementsAre(error_code()));
+        all.wishes = {{"a", pushback::after(1s)}, {"b", pushback::after(1s)}, {"c", pushback::after(1s)}};
+    }
 }
 
 TEST_F(servers_with_wishes, decision_79_are_cut_short_as_the_policy_says) {

@@ -72,6 +72,23 @@ TEST(moved_times, decision_86_those_who_wait_get_times_of_a_slower_rate) {
     EXPECT_THAT(all.ends(), elements(0s, 100ms, 1100ms, 2100ms, 3100ms));
 }
 
+// Their times lie beyond the end of the clock.
+TEST(moved_times, decision_86_a_rate_that_was_a_pause_is_kept_afterwards) {
+    for (duration const pause : {duration(24h * 365 * 100), duration::max()}) {
+        crowd all(std::make_shared<rate_limit>(1000, 1s));
+        all.ask(4);
+        all.limit->update(1, pause);
+        all.time.advance(1s);
+        all.ask(2);
+        all.time.advance(1s);
+        all.limit->update(1000, 1s);
+        all.time.advance(10s);
+        all.ask(1);
+        all.time.run(); // nobody knows who of them came first
+        EXPECT_THAT(all.begun, elements(0s, 2s, 2001ms, 2002ms, 2003ms, 2004ms, 12s));
+    }
+}
+
 TEST(moved_times, decision_86_many_changes_lose_nobody) {
     crowd all(std::make_shared<rate_limit>(10, 1s));
     all.ask(100);

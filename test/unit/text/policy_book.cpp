@@ -203,9 +203,9 @@ std::shared_ptr<rate_limit> limit_of(policy_book const& book, std::string_view n
     return std::dynamic_pointer_cast<rate_limit>(book[name].settings().gate);
 }
 
-constexpr std::string_view slow =
+constexpr std::string_view slow_orders =
     "orders = rate_limit(1, 10s) wait_when_refused()\nsearch = rate_limit(1, 1h)\n";
-constexpr std::string_view fast =
+constexpr std::string_view fast_orders =
     "search = rate_limit(1, 1h)\norders = rate_limit(1, 1s) wait_when_refused()\n";
 
 /// An operation that waits for the second time of a limit.
@@ -224,7 +224,7 @@ struct waiting_operation {
 };
 
 TEST(policy_book, decision_86_a_reload_keeps_a_rate_limit_and_gives_new_times) {
-    policy_book book(slow);
+    policy_book book(slow_orders);
     auto const orders = limit_of(book, "orders"), search = limit_of(book, "search");
     ASSERT_TRUE(orders && search);
     EXPECT_NE(orders, search);
@@ -232,7 +232,7 @@ TEST(policy_book, decision_86_a_reload_keeps_a_rate_limit_and_gives_new_times) {
     {
         waiting_operation first(orders);
         EXPECT_EQ(first.given.until, noon + 10s);
-        book.reload(fast);
+        book.reload(fast_orders);
         EXPECT_TRUE(first.waiter.is_granted()) << "it asks again";
         EXPECT_EQ(orders->admit_again(first.given, 1, noon).until, noon + 1s);
     }
@@ -244,14 +244,14 @@ TEST(policy_book, decision_86_a_reload_keeps_a_rate_limit_and_gives_new_times) {
 }
 
 TEST(policy_book, decision_86_a_reload_that_fails_changes_no_rate) {
-    policy_book book(slow);
+    policy_book book(slow_orders);
     auto const orders = limit_of(book, "orders");
     waiting_operation const first(orders);
-    std::string const good(fast);
+    std::string const good(fast_orders);
     for (std::string const& bad : {good + "x = rate_limit(0, 1s)\n", good + "x = rate_limit(1, 1s", good + "x",
                                    good + "orders = celery", std::string("orders = rate_limit(1, 1s)\n")})
         EXPECT_NE(refusal(book, bad), "none");
-    std::vector<named_policy> twice = parse_policies(fast);
+    std::vector<named_policy> twice = parse_policies(fast_orders);
     twice.push_back(twice.back());
     EXPECT_THROW(book.reload(twice), policy_syntax_error);
     EXPECT_EQ(limit_of(book, "orders"), orders);
@@ -261,12 +261,12 @@ TEST(policy_book, decision_86_a_reload_that_fails_changes_no_rate) {
 }
 
 TEST(policy_book, decision_86_a_text_without_the_item_drops_the_gate) {
-    policy_book book(slow);
+    policy_book book(slow_orders);
     auto const orders = limit_of(book, "orders");
     book.reload("orders = celery\nsearch = rate_limit(2, 1h)");
     EXPECT_EQ(book["orders"].settings().gate, nullptr);
     EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 10s})) << "as those have it that run";
-    book.reload(fast);
+    book.reload(fast_orders);
     EXPECT_NE(limit_of(book, "orders"), nullptr);
     EXPECT_NE(limit_of(book, "orders"), orders) << "and a new one comes";
 }
@@ -284,9 +284,9 @@ TEST(policy_book, decision_86_a_reload_keeps_no_gate_of_the_program) {
 }
 
 TEST(policy_book, decision_86_a_list_of_texts_keeps_its_rate_limits) {
-    policy_book book(parse_policies(slow));
+    policy_book book(parse_policies(slow_orders));
     auto const orders = limit_of(book, "orders");
-    book.reload(parse_policies(fast));
+    book.reload(parse_policies(fast_orders));
     EXPECT_EQ(limit_of(book, "orders"), orders);
     EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 1s}));
     std::vector<named_policy> same;
@@ -296,9 +296,9 @@ TEST(policy_book, decision_86_a_list_of_texts_keeps_its_rate_limits) {
 }
 
 TEST(policy_book, decision_86_a_reload_with_the_same_numbers_wakes_nobody) {
-    policy_book book(slow);
+    policy_book book(slow_orders);
     waiting_operation const first(limit_of(book, "orders"));
-    book.reload(slow);
+    book.reload(slow_orders);
     EXPECT_EQ(limit_of(book, "orders"), first.limit);
     EXPECT_FALSE(first.waiter.is_granted());
 }

@@ -150,8 +150,8 @@ private:
     void place(plain_endpoint& one, time_point now) {
         time_point const until = one.breaker->open_until(now);
         if (until > now) {
-            one.refused_until = until;
             one.is_probed = one.breaker->state(now) == breaker_state::half_open;
+            one.refused_until = one.is_probed ? until : std::max(until, one.wished_until);
             one.resting_until = time_point::min();
         } else {
             let_in(one, now);
@@ -319,21 +319,20 @@ private:
             running.push_back({std::move(one), model.find(*at), now});
             return;
         }
-        time_point first = time_point::max();
+        plain_endpoint const* first = nullptr; // of those of which is known when
         for (auto const& each : model.all)
-            first = std::min(first, each->back());
-        if (std::ranges::any_of(model.all,
-                                [](auto const& each) { return each->resting_until != time_point::min(); })) {
-            ++held;
-            ASSERT_EQ(one->answer.until, first);
-            ASSERT_EQ(one->answer.refusal, error::cooling_down);
-            return;
-        }
-        ++refused;
+            if (!each->is_probed && (!first || each->back() < first->back()))
+                first = each.get();
         bool const are_probed =
             std::ranges::any_of(model.all, [](auto const& each) { return each->is_probed; });
-        ASSERT_EQ(one->answer.until, are_probed ? time_point::max() : first) << "a probe may end at any time";
-        ASSERT_EQ(one->answer.refusal, error::circuit_open);
+        bool const is_held =
+            first && (first->wished_until > now || std::ranges::any_of(model.all, [](auto const& each) {
+                          return each->resting_until != time_point::min();
+                      }));
+        ++(is_held ? held : refused);
+        ASSERT_EQ(one->answer.refusal, is_held ? error::cooling_down : error::circuit_open);
+        ASSERT_EQ(one->answer.until, is_held || !are_probed ? first->back() : time_point::max())
+            << "a probe may end at any time";
     }
 
     void end() {

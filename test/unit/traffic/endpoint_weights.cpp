@@ -45,7 +45,8 @@ public:
             first += at == 0;
             bool const fails =
                 static_cast<double>(dice() >> 11) * 0x1p-53 >= shares[static_cast<std::size_t>(at)];
-            ends.push({now + (fails ? duration(1ms) : duration(50ms)), fails, std::move(one)});
+            duration const took = !fails ? duration(50ms) : at == 0 ? duration(1ms) : slow_failure;
+            ends.push({now + took, fails, std::move(one)});
         }
         for (; !ends.empty(); ends.pop())
             ends.top().one->abandon(now);
@@ -53,6 +54,7 @@ public:
     }
 
     std::vector<double> shares;
+    duration slow_failure = 1ms; // of all but the first
 
 private:
     struct request {
@@ -82,6 +84,17 @@ TEST(endpoint_weights, decision_80_a_fast_refusal_attracts_no_load) {
             double const least = 1.0 / 16 / static_cast<double>(count);
             EXPECT_NEAR(refusals(shares, kind).run(20'000, 30), least, least / 2) << count;
         }
+}
+
+// Most fail, and only the first one fails fast.
+TEST(endpoint_weights, decision_80_a_fast_refusal_attracts_no_load_from_others_that_fail) {
+    for (std::size_t const count : {3u, 4u, 10u}) {
+        std::vector<double> shares(count, 0.0);
+        shares.back() = 1;
+        refusals most(shares);
+        most.slow_failure = 50ms;
+        EXPECT_LT(most.run(20'000, 30), 1.0 / static_cast<double>(count)) << count;
+    }
 }
 
 TEST(endpoint_weights, decision_80_the_load_falls_with_the_share_of_successes) {

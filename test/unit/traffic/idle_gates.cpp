@@ -33,8 +33,6 @@ namespace {
 using namespace std::chrono_literals;
 using gate_pointer = std::shared_ptr<retry_gate>;
 
-constexpr auto transient = failure_kind::transient;
-
 template <typename Gate, typename... Options>
 std::function<gate_pointer()> makes(Options const&... options) {
     return [=] { return std::make_shared<Gate>(options...); };
@@ -56,7 +54,7 @@ void admit(retry_gate& gate) {
 
 void fail_once(retry_gate& gate) {
     (void)gate.admit(1, noon);
-    gate.on_end(failure(transient, noon));
+    gate.on_end(failure(failure_kind::transient, noon));
 }
 
 void succeed(retry_gate& gate, int count, time_point now) {
@@ -65,11 +63,11 @@ void succeed(retry_gate& gate, int count, time_point now) {
 }
 
 void take_retry(retry_gate& gate) {
-    (void)gate.acquire(transient, noon);
+    (void)gate.acquire(failure_kind::transient, noon);
 }
 
 void return_retry(retry_gate& gate, time_point) {
-    gate.give_back(transient);
+    gate.give_back(failure_kind::transient);
 }
 
 void abandon(retry_gate& gate, time_point) {
@@ -151,7 +149,7 @@ std::vector<use_of_gate> uses() {
         {"token_budget with more than at first",
          makes<token_budget>(token_budget_options{.initial = 1, .per_success = 1}),
          [](retry_gate& gate) { succeed(gate, 1, noon); }, 24h,
-         [](retry_gate& gate, time_point now) { (void)gate.acquire(transient, now); }},
+         [](retry_gate& gate, time_point now) { (void)gate.acquire(failure_kind::transient, now); }},
         {"retry_budget", makes<retry_budget>(), take_retry, 24h, return_retry},
         {"retry_budget that has to earn", makes<retry_budget>(), take_retry, 24h,
          [](retry_gate& gate, time_point now) { succeed(gate, 10, now); }},
@@ -174,7 +172,7 @@ std::vector<use_of_gate> uses() {
         {"window_budget whose retry is given back", makes<window_budget>(),
          [](retry_gate& gate) {
              take_retry(gate);
-             gate.give_back(transient);
+             gate.give_back(failure_kind::transient);
          },
          1s}, // a slot
         {"fleet_budget", makes<fleet_budget>(), take_retry, 24h, return_retry},
@@ -193,7 +191,7 @@ std::vector<use_of_gate> uses() {
          [](retry_gate& gate) {
              take_retry(gate);
              (void)dynamic_cast<fleet_budget&>(gate).poll(noon);
-             gate.give_back(transient);
+             gate.give_back(failure_kind::transient);
          },
          24h,
          [](retry_gate& gate, time_point now) {
@@ -201,7 +199,7 @@ std::vector<use_of_gate> uses() {
              time_point const answered = now - 1h, later = answered + 2s; // the store was empty: not after 1 s
              budget.on_granted(0, answered);
              EXPECT_FALSE(budget.is_idle(now)) << "it would ask again after 4 s";
-             EXPECT_TRUE(budget.acquire(transient, later));
+             EXPECT_TRUE(budget.acquire(failure_kind::transient, later));
              EXPECT_TRUE(budget.poll(later));
              budget.on_granted(1, later);
              EXPECT_EQ(budget.admit(2, later).until, later);
@@ -293,7 +291,7 @@ struct answers {
 answers try_once(retry_gate& gate, time_point now, split_mix_64 dice) {
     bool const is_retry = dice.up_to(2) == 0;
     answers given;
-    given.grants_retry = !is_retry || gate.acquire(transient, now);
+    given.grants_retry = !is_retry || gate.acquire(failure_kind::transient, now);
     if (!given.grants_retry)
         return given;
     admission const answer = gate.admit(is_retry ? 2 : 1, now);
@@ -302,16 +300,16 @@ answers try_once(retry_gate& gate, time_point now, split_mix_64 dice) {
     bool const begins = answer.until <= now;
     if (!begins) {
         if (is_retry)
-            gate.give_back(transient);
+            gate.give_back(failure_kind::transient);
         if (answer.reserved && dice.up_to(1) == 0)
             gate.on_end(detail::unbegun(is_retry ? 2 : 1, answer));
         return given;
     }
-    attempt_end end = dice.up_to(1) == 0 ? success(now) : failure(transient, now);
+    attempt_end end = dice.up_to(1) == 0 ? success(now) : failure(failure_kind::transient, now);
     if (end.outcome == attempt_end::how::failed && dice.up_to(3) == 0)
         end.said = pushback::after(50ms);
     end.number = is_retry ? 2 : 1;
-    end.after = is_retry ? transient : failure_kind::none;
+    end.after = is_retry ? failure_kind::transient : failure_kind::none;
     end.ticket = answer.ticket;
     gate.on_end(end);
     return given;

@@ -228,6 +228,25 @@ TEST(late_attempts, decision_77_one_that_is_late_because_of_another_gate_goes_be
     }
 }
 
+// Each of two limits gives late ones another time, and makes them late for that of the other.
+TEST(late_attempts, decision_77_two_limits_let_everyone_begin_in_the_end) {
+    for (bool const is_short_first : {false, true})
+        for (int const count : {20, 50}) {
+            auto const even = std::make_shared<rate_limit>(20, 1s),
+                       slow = std::make_shared<rate_limit>(10, 1s, 5);
+            retry_policy const policy =
+                waiting_policy(is_short_first ? all_gates({even, slow}) : all_gates({slow, even}));
+            late_crowd people;
+            for (int stop = 0; stop != 4; ++stop) {
+                people.start(policy, count);
+                people.run(130ms);
+                people.stand_still(3s);
+            }
+            people.run(1min);
+            EXPECT_EQ(people.begun.size(), people.all.size()) << count;
+        }
+}
+
 TEST(late_attempts, decision_77_late_ones_that_another_gate_refuses_leave_their_times) {
     for (std::uint32_t const burst : {1u, 3u}) {
         auto const limit = std::make_shared<rate_limit>(10, 1s, burst);

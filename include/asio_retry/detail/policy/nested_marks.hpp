@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/policy/shared_value.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <atomic>
@@ -30,7 +31,9 @@ struct lent_admission {
 struct nested_marks {
     std::atomic<bool> forbidden = false; ///< the server wants no retry
     std::atomic<bool> sent = false;      ///< the nested retry may have sent something
+    std::atomic<bool> waited = false;    ///< a nested retry has ended while it waited for a gate
     lent_admission lent;
+    shared_value<nested_marks> around{}; ///< of the attempt in which the operation of this one is nested
 };
 
 } // namespace asio_retry::detail

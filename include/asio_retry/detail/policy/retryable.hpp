@@ -67,9 +67,10 @@ ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(retry_settings const& set
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out,
                                                        retry_wish wish) noexcept;
 
-/// Whether a gate of another operation, further in, has refused the attempt. Then the attempt is abandoned for
-/// gates. Hooks and observers still hear of the failure.
-ASIO_RETRY_DECL bool is_refusal(verdict const& failure) noexcept;
+/// Whether a gate of another operation, further in, has refused the attempt, or made it wait until a limit
+/// before anything was sent. Then the attempt is abandoned for gates. Hooks and observers still hear of the
+/// failure. Precondition: no limit of the attempt itself has ended it.
+ASIO_RETRY_DECL bool is_refusal(verdict const& failure, shared_value<nested_marks> const& marks) noexcept;
 
 /// Whether a rule's predicate matches a failure that is not permanent. Throws what the predicate throws.
 ASIO_RETRY_DECL bool matches(retry_settings const& settings, retry_settings::predicate const& predicate,

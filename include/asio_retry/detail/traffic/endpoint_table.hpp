@@ -36,6 +36,8 @@ public:
 private:
     friend class endpoint_table;
 
+    int failed_answers() const noexcept;
+
     std::atomic<std::uint32_t> in_flight_ = 0;
     std::atomic<std::uint64_t> failures_ = 0; // among the last 64 answers; the latest one is the lowest bit
     std::array<std::uint32_t, 2>
