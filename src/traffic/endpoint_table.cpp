@@ -275,7 +275,7 @@ admission endpoint_table::choose(std::span<endpoint_attempt const> tried, bool i
     for (;;) { // each turn but the last one moves one out, whose breaker has opened
         bool const is_there = !members_->available.empty();
         if (!is_there && (!insists || members_->resting.empty()))
-            return refusal(now);
+            return refusal(insists, now);
         std::uint32_t const id = is_there ? find(tried, dice) : members_->resting.first();
         endpoint_record& one = members_->at(id);
         if (one.breaker_.admit_untold(now, made).until > now) {
@@ -365,12 +365,14 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
     return found;
 }
 
-/// Until the first one may be asked again: nobody knows while a probe may end at any time. Precondition: none
-/// is available, so none is ejected as slow.
-admission endpoint_table::refusal(time_point now) const noexcept {
+/// Until the first one may be asked again: nobody knows while a probe may end at any time. An attempt that
+/// insists hears of the breaker: it would hear of the rest again and again. Precondition: none is available, so
+/// none is ejected as slow.
+admission endpoint_table::refusal(bool insists, time_point now) const noexcept {
     members const& all = *members_;
     time_point const first = std::max(all.first_return(), saturating_add(now, duration(1)));
-    if (!all.resting.empty() || (!all.refused.empty() && all.at(all.refused.first()).rests_until_.load() > now))
+    bool const rests = !all.refused.empty() && all.at(all.refused.first()).rests_until_.load() > now;
+    if (!insists && (rests || !all.resting.empty()))
         return {first, error::cooling_down};
     return {all.probed.empty() ? first : (time_point::max)(), error::circuit_open};
 }

@@ -268,6 +268,22 @@ TEST_F(servers_with_breakers, decision_79_do_not_wait_for_probes_that_have_hung)
     EXPECT_EQ(busy_probe.choice.wish(busy.said, time.now()).delay(), 1s);
 }
 
+// The wait is cut short, and the server may not be asked then, because its breaker refuses.
+TEST_F(servers_with_breakers, decision_79_that_breakers_refuse_are_not_asked_for_in_a_loop) {
+    all.wishes = {{"a", pushback::after(30s)}};
+    for (auto const over : {over_limit::clamp, over_limit::ignore})
+        for (bool const waits : {false, true}) {
+            have_one_server({.consecutive = 2, .open_for = 5s});
+            all.times.clear();
+            ends.clear();
+            auto const policy = three_attempts().max_attempts(4).pushback_limit(1s, over);
+            ask(waits ? policy.wait_when_refused() : policy);
+            EXPECT_LT(time.advance(1h), 100u);
+            EXPECT_THAT(ends, ElementsAre(refused()));
+            EXPECT_THAT(all.times, SizeIs(waits ? 4 : 2));
+        }
+}
+
 // Somebody else makes the server rest for longer. The spread is cut to what fits.
 TEST_F(servers_with_wishes, decision_79_are_kept_with_as_much_of_the_spread_as_fits) {
     all.wishes = {{"a", pushback::after(1s)}, {"b", pushback::after(1s)}, {"c", pushback::after(1s)}};

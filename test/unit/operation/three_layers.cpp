@@ -105,10 +105,10 @@ TEST_F(three_layers, decision_86_an_operation_that_waits_for_a_rate_further_in_g
     auto const common = std::make_shared<token_budget>();
     auto const rate = std::make_shared<rate_limit>(1, 1min);
     (void)rate->admit(1, time.now());
+    auto const inner = once(all_gates({common, rate})).wait_when_refused();
     auto const outermost = [&](attempt which) -> asio::awaitable<void> {
         auto const leaf = [this] { return answer(); };
-        co_await async_retry(which, leaf, once(all_gates({common, rate})).wait_when_refused(),
-                             asio::use_awaitable);
+        co_await async_retry(which, leaf, inner, asio::use_awaitable);
     };
     async_retry(io, outermost, once(common), [this](std::exception_ptr e) { good += !e; });
     time.advance(1s);

@@ -91,9 +91,9 @@ TEST(endpoint_weights, decision_80_a_fast_refusal_attracts_no_load_from_others_t
     for (std::size_t const count : {3u, 4u, 10u}) {
         std::vector<double> shares(count, 0.0);
         shares.back() = 1;
-        refusals most(shares);
-        most.slow_failure = 50ms;
-        EXPECT_LT(most.run(20'000, 30), 1.0 / static_cast<double>(count)) << count;
+        refusals all(shares);
+        all.slow_failure = 50ms;
+        EXPECT_LT(all.run(20'000, 30), 1.0 / static_cast<double>(count)) << count;
     }
 }
 

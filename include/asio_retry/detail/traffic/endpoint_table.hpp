@@ -137,7 +137,7 @@ private:
     std::uint32_t tried_longest_ago(std::span<endpoint_attempt const> tried) const noexcept;
     std::uint32_t better(std::uint32_t a, std::uint32_t b, random& dice) const noexcept;
     std::uint32_t find(std::span<endpoint_attempt const> tried, random& dice) const noexcept;
-    admission refusal(time_point now) const noexcept;
+    admission refusal(bool insists, time_point now) const noexcept;
 
     static void note(endpoint_record& at, bool failed) noexcept;
     void look(endpoint_record& at, time_point now) noexcept;
