@@ -28,8 +28,10 @@ namespace asio_retry {
 ///
 /// Lifetime: memory is bounded by `greatest` gates. Beyond them it forgets the least recently used gate that is
 /// idle (`retry_gate::is_idle`) and that nobody else holds. So thousands of other keys do not drive out an open
-/// breaker. If all gates that it looks at are in use, it forgets the oldest of them, and `forgotten_in_use`
-/// counts it. An operation that holds a forgotten gate keeps it; the next `at` for its key makes a new one.
+/// breaker. If none is idle, it forgets one that time alone makes idle, such as a closed breaker that has heard
+/// of an attempt. If all gates that it looks at are held or open, it forgets the oldest of them, and
+/// `forgotten_in_use` counts it. An operation that holds a forgotten gate keeps it; the next `at` for its key
+/// makes a new one.
 ///
 /// The time for `is_idle` is that of the steady clock, which `at` reads only for a new key. In a `virtual_time`
 /// that runs ahead of it a gate counts as in use for longer, and in one that stands still for less long.
@@ -73,7 +75,7 @@ public:
         return by_key_.size();
     }
 
-    /// How many gates were forgotten although they were in use: held, or not idle.
+    /// How many gates were forgotten although they were in use: held, or not to be idle by time alone.
     ///
     /// If it grows, `greatest` is too small.
     std::uint64_t forgotten_in_use() const {
@@ -195,12 +197,19 @@ private:
         return false;
     }
 
-    /// Precondition: a look has found no idle candidate, so some are busy.
+    /// Or one that becomes idle by itself, such as a closed breaker whose window is not empty. Precondition: a
+    /// look has found no idle candidate, so some are busy.
     typename entries::iterator idle_or_oldest(time_point now) noexcept {
+        auto fading = busy_.end();
         auto which = busy_.begin();
-        for (int looks = 0; looks != most_looks && which != busy_.end(); ++looks, ++which)
+        for (int looks = 0; looks != most_looks && which != busy_.end(); ++looks, ++which) {
             if (is_idle(*which, now))
                 return which;
+            if (fading == busy_.end() && is_idle(*which, (time_point::max)()))
+                fading = which;
+        }
+        if (fading != busy_.end())
+            return fading;
         ++forgotten_in_use_;
         return busy_.begin();
     }
