@@ -14,7 +14,7 @@ fault(endpoints_prefer_the_busy_one src/traffic/endpoint_table.cpp
     [[return of_first < of_second ? a : b;]] [[return of_first > of_second ? a : b;]])
 
 fault(endpoints_take_fast_failures_for_merit src/traffic/endpoint_table.cpp
-    [[    if (failed_first != failed_second) {]] [[    if (false) {]])
+    [[    if (is_second || fails_more(failed_first, failed_second)) {]] [[    if (false) {]])
 
 fault(endpoints_ignore_latency src/traffic/endpoint_table.cpp
     [[is_clearly_faster(second.median_, first.median_) && below]] [[false && below]])
@@ -53,10 +53,10 @@ fault(endpoints_are_refused_until_the_last_returns src/traffic/due_heap.hpp
     [[heap_[below + 1].is_before(heap_[below])]] [[heap_[below].is_before(heap_[below + 1])]])
 
 fault(endpoints_all_return_at_once src/traffic/endpoint_table.cpp
-    [[all.refused.first_time() <= now) {]] [[all.refused.first_time() < now) {]])
+    [[if (!first.empty() && first.first_time() <= now) {]] [[if (!first.empty() && first.first_time() < now) {]])
 
 fault(endpoints_name_a_time_while_probes_run src/traffic/endpoint_table.cpp
-    [[return {members_->probed_count > 0 ? (time_point::max)() : first, error::circuit_open};]] [[return {first, error::circuit_open};]])
+    [[return {all.probed.empty() ? first : (time_point::max)(), error::circuit_open};]] [[return {first, error::circuit_open};]])
 
 # --- slow ones
 
@@ -90,7 +90,7 @@ fault(endpoints_count_medians_of_those_that_are_out src/traffic/endpoint_table.c
     count(id, 0);]] [[    all.slots[id].position = nobody;]])
 
 fault(endpoints_eject_more_than_their_share src/traffic/endpoint_table.cpp
-    [[return most - std::min(most, members_->refused.size() + members_->resting.size());]] [[return most;]])
+    [[return most - std::min(most, members_->count_out());]] [[return most;]])
 
 fault(endpoints_eject_the_last_one src/traffic/endpoint_table.cpp
     [[std::min(static_cast<std::size_t>(share), all - 1)]] [[static_cast<std::size_t>(share)]])

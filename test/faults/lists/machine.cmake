@@ -149,8 +149,8 @@ fault(machine_retries_when_a_hook_threw src/policy/retry_machine.cpp
 ]] [[]])
 
 fault(event_keeps_what_stopped_an_attempt_before src/policy/retry_machine.cpp
-    [[    interrupted_by_ = reason == stop_reason::deadline ? interruption::deadline : interruption::none;]]
-    [[    if (reason == stop_reason::deadline)
+    [[    interrupted_by_ = is_late ? interruption::deadline : interruption::none;]]
+    [[    if (is_late)
         interrupted_by_ = interruption::deadline;]])
 
 fault(attempts_have_sent_for_ever include/asio_retry/retry_machine.hpp

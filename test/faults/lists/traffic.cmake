@@ -170,7 +170,7 @@ fault(machine_gives_a_late_time_back src/policy/machine_story.cpp
 # --- one operation inside an attempt of another
 
 fault(machine_blames_a_server_for_a_refusal_further_in src/policy/machine_story.cpp
-    [[detail::is_refusal(failure) ? attempt_end::how::abandoned]] [[failure.said() ? attempt_end::how::abandoned]])
+    [[story_ ? !is_out_of_time() && detail::is_refusal(failure, story_->marks)]] [[story_ ? static_cast<bool>(failure.said())]])
 
 # --- for servers
 
