@@ -218,7 +218,7 @@ bool hedge_machine::is_held_back() const noexcept {
 }
 
 void hedge_machine::begin_another(time_point now) {
-    if (may_begin(now) && !is_held_back() && (begun_ == 0 || take_lease(now)))
+    if (may_begin(now) && (begun_ == 0 || (!is_held_back() && take_lease(now))))
         make_ready(now);
 }
 
