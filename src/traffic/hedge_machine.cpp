@@ -497,7 +497,7 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
     hedged_attempt& one = at(number);
     assert(one.is_running);
     one.is_running = false;
-    if (!policy_.settings().hedge_sent)
+    if (sent_.load(std::memory_order_relaxed) != 0)
         sent_.fetch_and(static_cast<std::uint16_t>(~(1u << (number - 1))), std::memory_order_relaxed);
     --running_;
     return one;

@@ -131,8 +131,7 @@ fault(hedge_judges_the_success_of_a_plain_attempt src/hedge/hedge_driver.cpp
     [[    if (!failed && attempt.outcome != attempt_state::fate::succeeded) {]] [[    if (!failed && attempt.outcome == attempt_state::fate::succeeded) {]])
 
 fault(hedge_of_silent_attempts_has_surely_not_sent include/asio_retry/detail/hedge/hedge_operation.hpp
-    [[        machine.on_sent(number);
-        return machine.attempt_at(number);]] [[        return machine.attempt_at(number);]])
+    [[            this->machine().on_sent(one.number());]] [[            static_cast<void>(one);]])
 
 fault(hedge_delivered_at_once_uses_the_handlers_memory include/asio_retry/detail/hedge/hedge_operation.hpp
     [[            if (policy.settings().deliver_at_once)

@@ -57,7 +57,6 @@ private:
 /// An operation that takes no attempt reports nothing, and counts as having sent from its beginning.
 struct no_hedge_monitor {
     static attempt monitored(hedge_machine& machine, unsigned number) noexcept {
-        machine.on_sent(number);
         return machine.attempt_at(number);
     }
 };
@@ -276,9 +275,7 @@ private:
     attempt_state& attempt(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
     void start_attempt(attempt_state& one) override {
         if constexpr (!form::takes_attempt)
-            if (!this->machine().policy().settings().hedge_sent) // its coroutine may begin after the next
-                                                                 // attempt
-                this->machine().on_sent(one.number());
+            this->machine().on_sent(one.number()); // now: its coroutine may begin after the next attempt
         typed(one).start(*this);
     }
     void signal_attempt(attempt_state& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
