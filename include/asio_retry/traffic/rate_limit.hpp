@@ -54,7 +54,7 @@ public:
     ///
     /// - The first of them begins one new T after the latest time that has passed, and not before now.
     /// - Operations that wait are woken one after the other, so that they may begin earlier. A blocking `retry`
-    ///   sleeps on, and asks again at its old time.
+    ///   waits for its old time, and asks again then.
     /// - What is left of the burst stays, up to the new one. A limit that is idle has the whole new burst.
     /// - At most 64 runs of times that were given back are kept.
     ///
