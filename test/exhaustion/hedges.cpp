@@ -95,7 +95,8 @@ std::vector<scenario> hedges() {
     };
     auto const in_a_scope = [](auto& t) {
         auto& scope = keep<std::optional<retry_scope>>(t, std::in_place, t.io.get_executor());
-        hedge_policy const policy = t.with_memory(limited);
+        hedge_policy const policy =
+            t.with_memory([] { return hedge_policy(1h); }); // a scope may be cancelled late
         auto const operation = hanging(t);
         t.start(aborted(), [&](auto handler) { async_hedge(*scope, operation, policy, std::move(handler)); });
         t.advance(50ms);
