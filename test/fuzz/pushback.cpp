@@ -120,7 +120,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     check_number(milliseconds, decimal_in(inner, 6), 1, "parse_retry_after_ms");
     auto decimal = decimal_in(inner, 9);
     constexpr wide second = 1'000'000'000;
-    if (decimal && number_in(inner.substr(0, inner.find('.'))) >= second)
+    auto const whole = number_in(inner.substr(0, inner.find('.')));
+    if (decimal && whole >= 100 * second) // in milliseconds
+        decimal = decimal_in(inner, 6);
+    if (decimal && whole >= second)
         decimal = std::max(*decimal - wide(duration(now.time_since_epoch()).count()), wide(0));
     // The first and the last second of the clock are not told from one another.
     using wall_time = std::chrono::system_clock::time_point;
