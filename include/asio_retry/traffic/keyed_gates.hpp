@@ -203,10 +203,12 @@ private:
         auto fading = busy_.end();
         auto which = busy_.begin();
         for (int looks = 0; looks != most_looks && which != busy_.end(); ++looks, ++which) {
-            if (is_idle(*which, now))
-                return which;
-            if (fading == busy_.end() && is_idle(*which, (time_point::max)()))
+            if (fading != busy_.end()) {
+                if (is_idle(*which, now))
+                    return which;
+            } else if (is_idle(*which, (time_point::max)())) {
                 fading = which;
+            }
         }
         if (fading != busy_.end())
             return fading;
