@@ -528,7 +528,7 @@ std::optional<stop_reason> retry_machine::obey(pushback said, duration waited, d
     return std::nullopt;
 }
 
-/// The wait of an attempt that finds no server but those that rest. The limit of a wish counts for all such
+/// The wait of an attempt while all servers rest that it might ask. The limit of a wish counts for all such
 /// waits of one attempt together, or others could make it wait for ever.
 std::optional<stop_reason> retry_machine::put_off(duration& delay, duration& least, time_point now,
                                                   random* source) const {

@@ -208,7 +208,7 @@ endpoint_table::list endpoint_table::known(time_point now) const {
     return all;
 }
 
-/// Those that will be remembered when the list is `next`.
+/// The former members to remember when the list is `next`.
 std::vector<endpoint_table::departed> endpoint_table::departures(list const& next, time_point now) const {
     list staying = next;
     std::ranges::sort(staying);

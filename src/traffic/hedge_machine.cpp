@@ -114,7 +114,7 @@ hedge_action hedge_machine::next(time_point now) {
         return just(kind::done);
     phase_ = phase::over;
     if (running_ > 0)
-        pass_on_sent(); // those that are left behind still may
+        pass_on_sent(); // attempts that are left behind may still send
     if (story_)
         observe_end(reason_, error_, thrown_, now);
     return delivery();
@@ -255,7 +255,7 @@ void hedge_machine::make_ready(time_point now) {
     }
 }
 
-/// The attempt finds no server but those that rest, and waits. Returns false if the limit of a server's wish
+/// All servers rest that the attempt might ask, so it waits. Returns false if the limit of a server's wish
 /// ends before: it counts for all such waits of one attempt together.
 bool hedge_machine::put_off(time_point until, time_point now) noexcept {
     if (elapsed_between(chooser_->put_off_since(now), until) > common().pushback_limit) {

@@ -81,7 +81,7 @@ struct stop {
     bool has_delayed(beginning const& one) const { return from < one.at && one.at < until; }
 };
 
-// --- when those that are woken late begin: from when they would have begun without the stop
+// --- when late operations begin, by when they would have begun without the stop
 
 /// At once. The others keep their times.
 inline beginnings at_once(beginnings control, stop const& still) {

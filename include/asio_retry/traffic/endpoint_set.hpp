@@ -86,7 +86,7 @@ struct endpoint_access;
 ///   first. If it has tried all, it asks the one that it tried longest ago.
 /// - Weighed: if one of the two has failed clearly more often in its last 64 answers, being free or fast is no
 ///   merit. It gets at most its share of the attempts (1/n), and less as its share of successes falls, down to
-///   a sixteenth of it. Failures of any kind count, also those that a breaker takes for an answer.
+///   a sixteenth of it. Failures of any kind count, even if a breaker takes them for answers.
 /// - Each endpoint has a `circuit_breaker`, and is ejected while that refuses attempts.
 /// - An endpoint is ejected too if its latency is `slow_factor` times the median of the others for `slow_least`
 ///   successes in a row. Its latency is the median of its last 15 successes. An attempt of a hedge that a later

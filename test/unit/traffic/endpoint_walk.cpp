@@ -91,7 +91,7 @@ public:
     }
 
     /// At the beginning of a choice: four that are due return. Those whom breakers refused come first, then
-    /// those that rested, then those who were slow.
+    /// rested ones, then slow ones.
     void look(time_point now) {
         latest = now;
         for (int i = 0; i < 4; ++i) {

@@ -89,7 +89,7 @@ public:
         time_point left;
     };
 
-    /// What `assign` has done without, which had better die without a lock.
+    /// What `assign` has taken out of the table. Destroy it without a lock.
     struct remains {
         std::shared_ptr<void const> members;
         std::vector<departed> forgotten;
@@ -104,7 +104,7 @@ public:
     endpoint_table(endpoint_table const&) = delete;
     endpoint_table& operator=(endpoint_table const&) = delete;
 
-    /// The endpoints of the list, and those that have left it and are remembered at `now`. The time of the
+    /// The endpoints of the list, and former members that are remembered at `now`. The time of the
     /// latest choice counts if it is later. To be called by whoever calls `assign`.
     ASIO_RETRY_DECL list known(time_point now) const;
 
