@@ -38,10 +38,6 @@ void tell_except(retry_gate& gate, attempt_end const& end, gate_bits not_told) n
         several->end_except(end, not_told);
 }
 
-bool may_begin(admission const& answer, time_point now) noexcept {
-    return answer.until <= now || answer.reserved;
-}
-
 /// The gate of a nested operation that has gates in common with the attempt around it. One attempt, the first
 /// that asks, takes their admissions over, and asks the rest alone. All others ask all gates.
 class handed_gate final : public composite_gate {

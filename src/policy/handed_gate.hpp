@@ -32,6 +32,11 @@ struct gate_admission {
     failure_kind after;
 };
 
+/// Whether a gate has admitted an attempt, for now or for a time that it has reserved.
+inline bool may_begin(admission const& answer, time_point now) noexcept {
+    return answer.until <= now || answer.reserved;
+}
+
 /// A gate that consists of several gates.
 class composite_gate : public retry_gate {
 public:

@@ -3,9 +3,9 @@
 #include "policy/enumerator_name.hpp"
 #include "policy/gate_ticket.hpp"
 #include "policy/handed_gate.hpp"
+#include "policy/lateness.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -44,7 +44,7 @@ public:
             admission const answer = gates_[i]->admit(number, now);
             if (answer.until <= now && answer.ticket == 0)
                 continue;
-            if (may_begin(answer, now))
+            if (detail::may_begin(answer, now))
                 return admit_with(answer, i, number, now);
             last_refuser = gates_[i]->name();
             end_first(i, number, now);
@@ -55,8 +55,8 @@ public:
 
     admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept override {
         if (record* const kept = find(before.ticket))
-            return ask(
-                {kept, before.ticket, nullptr, number, now, elapsed_between(before.until, now) < on_time});
+            return ask({kept, before.ticket, nullptr, number, now,
+                        elapsed_between(before.until, now) < detail::always_late});
         return retry_gate::admit_again(before, number, now);
     }
 
@@ -74,7 +74,7 @@ public:
         admission const answer = gates_[at]->leave(waiter, number, now);
         if (answer.can_queue && waiter.ticket != 0)
             return wait_at(at, answer, asked);
-        if (!may_begin(answer, now))
+        if (!detail::may_begin(answer, now))
             return refuse(at, answer, asked);
         asked.of->parts[at] = {answer, true, 0};
         if (waiter.is_leaving)
@@ -163,12 +163,7 @@ private:
         bool is_on_time = false; // for the latest of the reserved times
     };
 
-    static constexpr duration on_time = std::chrono::milliseconds(10); // timers and handlers are so late
     static constexpr int most_moves = 3;
-
-    static bool may_begin(admission const& answer, time_point now) noexcept {
-        return answer.until <= now || answer.reserved;
-    }
 
     /// The first `count` gates have admitted the attempt at `now`. Gate `count` has so too, with this answer.
     admission admit_with(admission const& answer, std::size_t count, std::uint64_t number,
@@ -201,7 +196,7 @@ private:
                     if (answer.can_queue)
                         return wait_at(i, answer, asked);
                 }
-                if (!may_begin(answer, now))
+                if (!detail::may_begin(answer, now))
                     return refuse(i, answer, asked);
                 its.given = answer;
                 its.has_answered = true;

@@ -1,5 +1,6 @@
 #include <asio_retry/traffic/rate_limit.hpp>
 
+#include "policy/lateness.hpp"
 #include "traffic/option_rules.hpp"
 
 #include <asio_retry/error.hpp>
@@ -23,8 +24,6 @@ constexpr int bits_of_rate = 8;
 constexpr std::uint64_t rate_mask = (1u << bits_of_rate) - 1;
 constexpr duration longest_shift(duration::max().count() >> bits_of_rate);
 
-constexpr duration always_late =
-    std::chrono::milliseconds(10); // timers and handlers are; by less costs nothing
 constexpr int most_forgotten = 64; // runs of slots that have passed, in one call
 
 duration interval_of(std::uint32_t n, duration per) {
@@ -95,7 +94,7 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
     if (promised > now)
         return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
-    if (is_free && elapsed_between(promised, now) < std::max(interval_, always_late)) {
+    if (is_free && elapsed_between(promised, now) < std::max(interval_, detail::always_late)) {
         if (has_slot)
             last_begun_ = std::max(last_begun_, slot);
         return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);

@@ -140,7 +140,7 @@ fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cp
     [[if (its->first == slot)]] [[if (true)]])
 
 fault(rate_limit_lets_all_begin_that_are_late src/traffic/rate_limit.cpp
-    [[if (is_free && elapsed_between(promised, now) < std::max(interval_, always_late))]] [[if (is_free)]])
+    [[if (is_free && elapsed_between(promised, now) < std::max(interval_, detail::always_late))]] [[if (is_free)]])
 
 fault(rate_limit_moves_no_later_times src/traffic/rate_limit.cpp
     [[if (next > now && has_slot && slot > last_begun_)]] [[if (false)]])
