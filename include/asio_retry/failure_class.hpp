@@ -51,14 +51,15 @@ struct failure_class {
 /// |---|---|---|
 /// | connection_refused, not_connected, address_in_use, EADDRNOTAVAIL | transient | none |
 /// | EMFILE, ENFILE, no_buffer_space | transient | none |
-/// | host_not_found_try_again, condition::refused | transient | none |
+/// | host_not_found, host_not_found_try_again, no_data | transient | none |
+/// | condition::refused | transient | none |
 /// | timed_out | timeout | possible |
 /// | operation_aborted, invalid_argument, message_size | permanent | possible |
 /// | bad_descriptor, not_socket, fault | permanent | possible |
 /// | operation_not_supported, address_family_not_supported | permanent | possible |
 /// | no_protocol_option, access_denied, no_permission | permanent | possible |
 /// | already_connected, already_started, socket_type_not_supported | permanent | possible |
-/// | host_not_found, no_data, no_recovery, service_not_found | permanent | possible |
+/// | no_recovery, service_not_found | permanent | possible |
 /// | errors that `permanent` has marked | permanent | possible |
 /// | condition::callback_threw, error::exhausted | permanent | possible |
 /// | `asio.ssl`: certificates, versions, ciphers, alerts, all but the next line | permanent | possible |

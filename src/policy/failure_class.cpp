@@ -57,18 +57,19 @@ failure_class classify_errno(int value) noexcept {
 std::optional<failure_class> classify_system(int value) noexcept {
     if (int const stands_for = detail::system_codes::errno_of_windows(value))
         return classify_errno(stands_for);
-    if (detail::system_codes::is_try_again(value))
+    if (detail::system_codes::is_no_address(value))
         return not_done;
-    return detail::system_codes::is_of_no_name(value) ? std::optional(hopeless) : std::nullopt;
+    return detail::system_codes::is_hopeless_lookup(value) ? std::optional(hopeless) : std::nullopt;
 }
 #else
-/// Asio's category for the errors of gethostbyname.
+/// Asio's category for the errors of gethostbyname. A resolver that fails for a moment says that a host does not
+/// exist, or that it has no address.
 failure_class classify_netdb(int value) noexcept {
     switch (value) {
     case TRY_AGAIN:
-        return not_done;
     case HOST_NOT_FOUND:
     case NO_DATA:
+        return not_done;
     case NO_RECOVERY:
         return hopeless;
     }

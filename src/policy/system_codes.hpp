@@ -16,13 +16,14 @@ inline constexpr int no_memory = 14;          // ERROR_OUTOFMEMORY
 inline constexpr int no_buffer_space = 10055; // WSAENOBUFS
 inline constexpr int aborted = 995;           // ERROR_OPERATION_ABORTED
 
-/// Errors of name lookup: WSATRY_AGAIN, and WSAHOST_NOT_FOUND, WSANO_RECOVERY, WSANO_DATA, WSATYPE_NOT_FOUND,
-/// WSAESOCKTNOSUPPORT.
-constexpr bool is_try_again(int value) noexcept {
-    return value == 11002;
+/// A lookup found no address, which may pass: WSAHOST_NOT_FOUND, WSATRY_AGAIN, WSANO_DATA.
+constexpr bool is_no_address(int value) noexcept {
+    return value == 11001 || value == 11002 || value == 11004;
 }
-constexpr bool is_of_no_name(int value) noexcept {
-    return value == 11001 || value == 11003 || value == 11004 || value == 10109 || value == 10044;
+
+/// A lookup would fail again: WSANO_RECOVERY, WSATYPE_NOT_FOUND, WSAESOCKTNOSUPPORT.
+constexpr bool is_hopeless_lookup(int value) noexcept {
+    return value == 11003 || value == 10109 || value == 10044;
 }
 #else
 inline constexpr int timed_out = ETIMEDOUT;

@@ -123,7 +123,7 @@ void codes_of_the_system() {
     expect(classify(asio::error::timed_out).kind == failure_kind::timeout, "a timeout");
     expect(asio_retry::surely_not_done(asio::error::connection_refused), "refused");
     expect(asio_retry::surely_not_done(asio::error::host_not_found_try_again), "a name to look up again");
-    expect(!asio_retry::worth_retrying(asio::error::host_not_found), "no such name");
+    expect(asio_retry::surely_not_done(asio::error::host_not_found), "no such name");
     expect(!asio_retry::worth_retrying(asio::error::service_not_found), "no such service");
     expect(!asio_retry::worth_retrying(asio::error::operation_aborted), "aborted");
 }

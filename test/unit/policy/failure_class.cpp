@@ -65,7 +65,9 @@ std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {of_system(too_many_sockets), not_done},
     {of_system(too_many_files), not_done},
     {asio::error::no_buffer_space, not_done},
+    {asio::error::host_not_found, not_done},
     {asio::error::host_not_found_try_again, not_done},
+    {asio::error::no_data, not_done},
     {error_code(EAI_AGAIN, asio::error::get_addrinfo_category()), not_done},
     {error::attempt_refused, not_done},
     {error::circuit_open, not_done},
@@ -88,8 +90,6 @@ std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {asio::error::no_protocol_option, permanently},
     {asio::error::already_connected, permanently},
     {asio::error::already_started, permanently},
-    {asio::error::host_not_found, permanently},
-    {asio::error::no_data, permanently},
     {asio::error::no_recovery, permanently},
     {asio::error::service_not_found, permanently},
     {asio::error::socket_type_not_supported, permanently},
@@ -167,7 +167,10 @@ TEST(failure_class, of_codes_whose_category_knows_no_condition) {
         EXPECT_EQ(classify(of(ERROR_CANCELLED)), permanently);
         EXPECT_EQ(classify(of(WSAEADDRNOTAVAIL)), not_done);
         EXPECT_EQ(classify(of(WSATRY_AGAIN)), not_done);
-        EXPECT_EQ(classify(of(WSAHOST_NOT_FOUND)), permanently);
+        EXPECT_EQ(classify(of(WSAHOST_NOT_FOUND)), not_done);
+        EXPECT_EQ(classify(of(WSANO_DATA)), not_done);
+        EXPECT_EQ(classify(of(WSANO_RECOVERY)), permanently);
+        EXPECT_EQ(classify(of(WSATYPE_NOT_FOUND)), permanently);
         EXPECT_EQ(classify(of(WSAECONNRESET)), perhaps_done);
     }
 }
@@ -186,7 +189,8 @@ TEST(failure_class, says_which_codes_are_worth_retrying) {
     }
     EXPECT_TRUE(surely_not_done(asio::error::connection_refused));
     EXPECT_FALSE(surely_not_done(asio::error::connection_reset));
-    EXPECT_FALSE(surely_not_done(asio::error::host_not_found));
+    EXPECT_TRUE(surely_not_done(asio::error::host_not_found));
+    EXPECT_FALSE(surely_not_done(asio::error::service_not_found));
 }
 
 TEST(failure_class, of_a_failure_nobody_has_described_is_transient_and_may_have_had_an_effect) {
