@@ -28,13 +28,16 @@ verdict wishing(pushback said, failure_kind kind = failure_kind::transient) {
     return verdict::rejected({.what = {.kind = kind}, .said = said});
 }
 
+duration scaled(duration d, double u) {
+    return duration(std::llround(u * static_cast<double>(d.count())));
+}
+
 /// The delay of `decorrelated_jitter_v2` where both of its draws are `u`.
 duration polly_delay(backoff_step const& step, double u) {
     auto const sum = [](double t) { return t <= 0 ? 0 : std::exp2(t) * std::tanh(std::sqrt(4 * t)); };
     auto const before = static_cast<double>(step.failures - 1);
     double const sum_before = step.failures == 1 ? 0 : sum(before - 1 + u);
-    return duration(
-        std::llround((sum(before + u) - sum_before) / 1.4 * static_cast<double>(step.base.count())));
+    return scaled(step.base, (sum(before + u) - sum_before) / 1.4);
 }
 
 /// The policy with a jitter that always draws at the place `u` of its range.
@@ -45,8 +48,7 @@ retry_policy drawing_at(retry_policy const& policy, double u) {
         auto const range = kind.range(step);
         if (!range)
             return polly_delay(step, u);
-        auto const above = u * static_cast<double>((range->greatest - range->least).count());
-        return std::min(range->least + duration(std::llround(above)), kind.cap());
+        return std::min(range->least + scaled(range->greatest - range->least, u), kind.cap());
     });
     return policy.jitter(kind.is_beyond_cap() ? fixed.beyond_cap() : fixed);
 }
@@ -267,7 +269,7 @@ TEST(recorded, axios_retry) {
 
 TEST(recorded, axios_retry_adds_a_fifth_to_a_wish_as_pushback_spread_does) {
     for (recorded_row const& row : rows_of("axios_retry", "retry_after"))
-        EXPECT_THAT(row.delays, testing::Each(7s + duration(std::llround(1.4e9 * row.draw))));
+        EXPECT_THAT(row.delays, testing::Each(7s + scaled(1400ms, row.draw)));
     auto const ours = waiting(exponential(200ms), multiplicative_jitter(1, 1.2)).pushback_spread(0.2);
     auto const waits = play(ours, 5, wishing(pushback::after(7s))).waits;
     EXPECT_THAT(waits, testing::Each(testing::AllOf(testing::Ge(7s), testing::Le(8400ms))));
@@ -300,7 +302,7 @@ TEST(recorded, smithy) {
                     {"wish_of_a_second", aws.max_attempts(20).pushback_spread(0), 1ms, told},
                 };
             },
-            {"wish_of_a_minute"});
+            {"wish_of_a_minute", "throttled_and_transient"});
 }
 
 // Not a part of the profile: no policy has a limit of wishes that grows with the delay.
@@ -314,6 +316,19 @@ TEST(recorded, smithy_waits_for_a_wish_at_most_5_s_longer_than_without) {
             EXPECT_LE(std::chrono::abs(without[i] + 5s - row.delays[i]), 1ms);
         EXPECT_THAT(play(aws, row.failures, wishing(pushback::after(1min), failure_kind::throttled)).waits,
                     testing::Each(1min));
+    }
+}
+
+// The first, the third and the fifth failure are throttled.
+TEST(recorded, smithy_counts_failures_of_both_sorts_together) {
+    for (recorded_row const& row : rows_of("smithy", "throttled_and_transient")) {
+        std::vector<duration> together;
+        for (std::size_t i = 0; i != row.failures; ++i)
+            together.push_back((i % 2 == 0 ? 1s : 50ms) * (1 << i));
+        ASSERT_EQ(row.delays.size(), together.size());
+        for (std::size_t i = 0; i != together.size(); ++i)
+            EXPECT_LE(std::chrono::abs(row.delays[i] - scaled(std::min<duration>(20s, together[i]), row.draw)),
+                      1ms);
     }
 }
 
@@ -333,11 +348,8 @@ TEST(recorded, grpc_js) {
 // The first and the third failure come with a wish of 700 ms.
 TEST(recorded, grpc_js_begins_its_backoff_anew_after_a_wish) {
     for (recorded_row const& row : rows_of("grpc_js", "pushback")) {
-        auto const first = range_of(profiles::grpc(), 1);
-        auto const second =
-            first.least +
-            duration(std::llround(row.draw * static_cast<double>((first.greatest - first.least).count())));
-        EXPECT_THAT(row.delays, ElementsAre(700ms, second, 700ms));
+        auto const [least, greatest] = range_of(profiles::grpc(), 1);
+        EXPECT_THAT(row.delays, ElementsAre(700ms, least + scaled(greatest - least, row.draw), 700ms));
     }
     EXPECT_EQ(range_of(profiles::grpc(), 2).least, 160ms) << "while it goes on here";
 }
@@ -360,6 +372,15 @@ TEST(recorded, botocore) {
                 };
             },
             {"status_429_alone"});
+}
+
+TEST(recorded, botocore_piled_delays_up_at_20_s_as_a_cap_of_the_jitter_does) {
+    auto const older = profiles::aws_sdk_standard().backoff(exponential(1s)).jitter(full_jitter().cap(20s));
+    constexpr int draws = 10'000;
+    for (auto const& [failures, part] : {std::pair{6u, 12. / 32}, {7u, 44. / 64}, {8u, 108. / 128}}) {
+        EXPECT_NEAR(part_at(older, failures, 20s, draws), part, six_sigma(part, draws));
+        EXPECT_EQ(part_at(profiles::aws_sdk_standard(), failures, 20s, draws), 0);
+    }
 }
 
 TEST(recorded, botocore_retries_no_429_without_an_error_code) {
