@@ -57,6 +57,7 @@ record(urllib3.__version__, {
     "no_retries": (ALWAYS, partial(play, total=0)),
     "backoff_factor": waiting(backoff_factor=0.2),
     "retry_after": (3, partial(play, total=20, backoff_factor=0.2, status=429, fields={"Retry-After": "7"})),
+    "shorter_retry_after": (5, partial(play, total=20, backoff_factor=0.2, fields={"Retry-After": "1"})),
     "post": (ALWAYS, partial(play, method="POST")),
     **newer,
 })

@@ -1,6 +1,7 @@
 // What retry packages of other languages did, with their timers and draws replaced by test/peers, and what the
 // policies do that the pages name for theirs.
 #include "schemes/scheme.hpp"
+#include "support/machine_script.hpp"
 
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
@@ -188,7 +189,7 @@ TEST(recorded, urllib3) {
                      wishing(pushback::after(7s))},
                 };
             },
-            {"post"});
+            {"shorter_retry_after", "post"});
 }
 
 TEST(recorded, p_retry) {
@@ -240,6 +241,15 @@ TEST(recorded, got) {
                 };
             },
             {"shorter_retry_after", "post"});
+}
+
+TEST(recorded, urllib3_waits_for_a_wish_alone) {
+    for (recorded_row const& row : rows_of("urllib3", "shorter_retry_after")) {
+        EXPECT_THAT(row.delays, ElementsAre(1s, 1s, 1s, 1s, 1s));
+        auto const ours = waiting(first_at_once(exponential(400ms)), no_jitter()).pushback_spread(0);
+        EXPECT_THAT(play(ours, row.failures, wishing(pushback::after(1s))).waits,
+                    ElementsAre(1s, 1s, 1s, 1600ms, 3200ms));
+    }
 }
 
 TEST(recorded, got_waits_for_a_wish_alone) {
@@ -350,8 +360,13 @@ TEST(recorded, grpc_js_begins_its_backoff_anew_after_a_wish) {
     for (recorded_row const& row : rows_of("grpc_js", "pushback")) {
         auto const [least, greatest] = range_of(profiles::grpc(), 1);
         EXPECT_THAT(row.delays, ElementsAre(700ms, least + scaled(greatest - least, row.draw), 700ms));
+
+        machine_script ours(drawing_at(profiles::grpc().pushback_spread(0), row.draw));
+        ours.start();
+        EXPECT_THAT(ours.fail({}, wishing(pushback::after(700ms))), is_wait(700ms));
+        ours.wake();
+        EXPECT_THAT(ours.fail(), is_wait(160ms + scaled(80ms, row.draw))) << "as if there was no wish";
     }
-    EXPECT_EQ(range_of(profiles::grpc(), 2).least, 160ms) << "while it goes on here";
 }
 
 TEST(recorded, botocore) {
