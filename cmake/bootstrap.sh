@@ -21,9 +21,9 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --output FOLDER    for the results, build/bench/results by default
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
-                       hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL and the headers of Boost 1.88, as
-                       `test` does
+  install-services     only get the servers that tests start, OpenTelemetry's schema and retry packages of Node, into
+                       build/services, and hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL, retry packages of
+                       Python and the headers of Boost 1.88, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -148,6 +148,7 @@ install_services() {
     (install_missing libsqlite3-dev) || failed=1
     (install_missing libhiredis-dev) || failed=1
     (install_missing python3 python3-jsonschema) || failed=1
+    (install_missing python3-tenacity python3-urllib3 python3-botocore) || failed=1
     (install_missing libpq-dev) || failed=1
     (install_missing libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio) || failed=1
     (install_missing libspdlog-dev) || failed=1
@@ -165,6 +166,7 @@ install_services() {
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
+    has_node_packages || get_node_packages || name_missing "retry package of Node"
     has_boost_188 || get_boost_188 || name_missing "Boost 1.88"
     for program in nginx haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto; do
         is_command $program || name_missing $program
@@ -238,6 +240,24 @@ get_schema() {
         "$schema@$schema_version" &&
         mv build/services/otlp.new build/services/otlp && return
     rm -rf build/services/otlp.new
+    return 1
+}
+
+# Retry packages whose delays a test compares with those of policies.
+has_node_packages() {
+    [ -d build/services/peers/node_modules ] &&
+        [ "$(cat test/peers/package-lock.json)" = "$(cat build/services/peers/package-lock.json)" ]
+}
+
+get_node_packages() {
+    is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
+    say "unpacking retry packages of Node in build/services/peers"
+    rm -rf build/services/peers build/services/peers.new
+    mkdir -p build/services/peers.new
+    cp test/peers/package.json test/peers/package-lock.json build/services/peers.new &&
+        npm ci --silent --prefix build/services/peers.new --prefer-offline --ignore-scripts --no-audit --no-fund &&
+        mv build/services/peers.new build/services/peers && return
+    rm -rf build/services/peers.new
     return 1
 }
 

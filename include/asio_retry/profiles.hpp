@@ -151,13 +151,16 @@ ASIO_RETRY_DECL retry_policy go_backoff(go_backoff_options const& options = {});
 
 /// The standard mode of the AWS SDKs, as in botocore: uniform in [0, min(20 s, 2^n s)], 3 attempts.
 ///
-/// Without their retry quota, which is a gate.
+/// n counts from 0. Older SDKs, such as botocore 1.29, cut the delay at 20 s after the draw. From the sixth
+/// retry on their delays pile up there: `backoff(exponential(1s)).jitter(full_jitter().cap(20s))` does the
+/// same. Without their retry quota, which is a gate: `aws_tokens_2016()`.
 ASIO_RETRY_DECL retry_policy aws_sdk_standard();
 
 /// The standard mode of the AWS SDKs from 2026 on: uniform in [0, min(20 s, 50 ms * 2^n)], 3 attempts.
 ///
 /// n counts from 0. After a failure that is `throttled`, 1 s replaces 50 ms, and n counts these failures apart
-/// from the others. Without their retry quota, which is a gate: `aws_tokens()`.
+/// from the others. The SDKs count all failures together. There a server's wish makes the drawn delay at most 5
+/// s longer; here it counts up to `pushback_limit`. Without their retry quota, which is a gate: `aws_tokens()`.
 ASIO_RETRY_DECL retry_policy aws_2026();
 
 /// The example of gRFC A6: min(1 s, 0.1 s * 2^n) within 20 %, so possibly above 1 s, 4 attempts.

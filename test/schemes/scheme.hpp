@@ -70,7 +70,7 @@ inline duration fraction_at(retry_policy const& policy, std::uint64_t failures, 
     return std::min(least + duration(static_cast<duration::rep>(above)), policy.settings().jitter.cap());
 }
 
-/// What became of an operation whose first `failures` attempts fail, all at once.
+/// What became of an operation whose first `failures` attempts fail at once, each with `failure`.
 struct played {
     std::vector<duration> waits;
     std::uint64_t attempts = 0;
@@ -79,7 +79,8 @@ struct played {
     duration elapsed{};
 };
 
-inline played play(retry_policy const& policy, std::uint64_t failures) {
+inline played play(retry_policy const& policy, std::uint64_t failures,
+                   verdict const& failure = verdict::failure(refusal())) {
     played result;
     time_point const begin(1h);
     time_point now = begin;
@@ -88,8 +89,8 @@ inline played play(retry_policy const& policy, std::uint64_t failures) {
     retry_action action = machine.start(now);
     while (action.what == retry_action::kind::attempt) {
         result.attempts = machine.current_attempt().number;
-        action = result.attempts > failures ? machine.on_success(now)
-                                            : machine.on_failure(verdict::failure(refusal()), now, source);
+        action =
+            result.attempts > failures ? machine.on_success(now) : machine.on_failure(failure, now, source);
         if (action.what == retry_action::kind::wait) {
             result.waits.push_back(action.delay);
             now += action.delay;
