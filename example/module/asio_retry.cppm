@@ -128,6 +128,7 @@ using asio_retry::parse_grpc_timeout;
 using asio_retry::parse_policies;
 using asio_retry::parse_policy;
 using asio_retry::parse_previous_attempts;
+using asio_retry::parse_rate_limit;
 using asio_retry::parse_rate_limit_reset;
 using asio_retry::parse_retry_after;
 using asio_retry::parse_retry_after_ms;
