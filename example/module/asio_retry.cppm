@@ -91,6 +91,7 @@ using asio_retry::hedge_machine;
 using asio_retry::hedge_policy;
 using asio_retry::hedge_settings;
 using asio_retry::hedged_attempt;
+using asio_retry::http_fields;
 using asio_retry::idempotency_field_value;
 using asio_retry::idempotency_key;
 using asio_retry::idempotency_key_field;
