@@ -215,6 +215,20 @@ TEST(decision_52, milliseconds_may_have_a_fraction) {
         EXPECT_EQ(parse_retry_after_ms(text), nothing) << text;
 }
 
+TEST(decision_52, retry_after_may_have_a_fraction) {
+    auto const read = [](std::string_view text) { return parse_retry_after(text, this_noon); };
+    EXPECT_EQ(read("0.873"), pushback::after(873ms));
+    EXPECT_EQ(read(" 1.5\t"), pushback::after(1500ms));
+    EXPECT_EQ(read("0.0"), pushback::after(0s));
+    EXPECT_EQ(read("7.000000000"), pushback::after(7s));
+    EXPECT_EQ(read("0.0000000001"), pushback::after(1ns)) << "never early";
+    EXPECT_EQ(read("1.9999999999"), pushback::after(2s));
+    EXPECT_EQ(read("9223372036.854775807"), pushback::after(duration::max()));
+    EXPECT_EQ(read("99999999999999999999.9"), pushback::after(duration::max()));
+    for (char const* text : no_decimals)
+        EXPECT_EQ(read(text), nothing) << text;
+}
+
 // The texts that express-rate-limit 8.7.5 and hono-rate-limiter 0.5.4 send, and relatives.
 TEST(decision_29, rate_limit_is_read_in_the_forms_of_both_drafts) {
     for (char const* text : {
