@@ -21,9 +21,9 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --output FOLDER    for the results, build/bench/results by default
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, and OpenTelemetry's schema, into build/services, and
-                       hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL and the headers of Boost 1.88, as
-                       `test` does
+  install-services     only get the servers that tests start, OpenTelemetry's schema and rate limiters for Node, into
+                       build/services, and hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL and the headers of
+                       Boost 1.88, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -165,6 +165,7 @@ install_services() {
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
+    has_limiters || get_limiters || name_missing "rate limiter for Node"
     has_boost_188 || get_boost_188 || name_missing "Boost 1.88"
     for program in nginx haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto; do
         is_command $program || name_missing $program
@@ -230,14 +231,38 @@ has_schema() {
 }
 
 get_schema() {
-    is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
     say "unpacking $schema in build/services/otlp"
-    rm -rf build/services/otlp build/services/otlp.new
-    mkdir -p build/services/otlp.new
-    npm install --silent --prefix build/services/otlp.new --prefer-offline --ignore-scripts --no-audit --no-fund \
-        "$schema@$schema_version" &&
-        mv build/services/otlp.new build/services/otlp && return
     rm -rf build/services/otlp.new
+    mkdir -p build/services/otlp.new
+    npm_into build/services/otlp install "$schema@$schema_version"
+}
+
+# Rate limiters for Node: a test reads what they say.
+limiters=test/integration/limiters
+
+has_limiters() {
+    cmp -s $limiters/package-lock.json build/services/limiters/package-lock.json &&
+        [ -d build/services/limiters/node_modules ]
+}
+
+# None of their packages needs its peers here.
+get_limiters() {
+    say "unpacking rate limiters for Node in build/services/limiters"
+    rm -rf build/services/limiters.new
+    mkdir -p build/services/limiters.new
+    cp $limiters/package.json $limiters/package-lock.json build/services/limiters.new &&
+        npm_into build/services/limiters ci --legacy-peer-deps
+}
+
+# npm_into FOLDER ARGUMENT...: npm works in FOLDER.new, which becomes FOLDER once it is complete
+npm_into() {
+    unpacked=$1
+    shift
+    is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
+    rm -rf "$unpacked"
+    npm "$@" --silent --prefix "$unpacked.new" --prefer-offline --ignore-scripts --no-audit --no-fund &&
+        mv "$unpacked.new" "$unpacked" && return
+    rm -rf "$unpacked.new"
     return 1
 }
 
