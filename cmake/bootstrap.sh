@@ -21,9 +21,9 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
     --output FOLDER    for the results, build/bench/results by default
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
-  install-services     only get the servers that tests start, OpenTelemetry's schema and retry packages of Node, into
-                       build/services, and hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL, retry packages of
-                       Python and the headers of Boost 1.88, as `test` does
+  install-services     only get the servers that tests start, OpenTelemetry's schema, retry packages and rate limiters of
+                       Node, into build/services, and hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL, retry
+                       packages of Python and the headers of Boost 1.88, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
   install PACKAGE...   only install these packages, where they are missing; A|B is A or else B
@@ -166,7 +166,8 @@ install_services() {
     # shellcheck disable=SC2086 # a list of words
     [ -z "$servers" ] || unpack build/services $servers || failed=1
     has_schema || get_schema || name_missing "schema of OpenTelemetry"
-    has_node_packages || get_node_packages || name_missing "retry package of Node"
+    locked_packages peers test/peers || name_missing "retry packages of Node"
+    locked_packages limiters test/integration/limiters || name_missing "rate limiters of Node"
     has_boost_188 || get_boost_188 || name_missing "Boost 1.88"
     for program in nginx haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto; do
         is_command $program || name_missing $program
@@ -232,32 +233,33 @@ has_schema() {
 }
 
 get_schema() {
-    is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
     say "unpacking $schema in build/services/otlp"
-    rm -rf build/services/otlp build/services/otlp.new
-    mkdir -p build/services/otlp.new
-    npm install --silent --prefix build/services/otlp.new --prefer-offline --ignore-scripts --no-audit --no-fund \
-        "$schema@$schema_version" &&
-        mv build/services/otlp.new build/services/otlp && return
     rm -rf build/services/otlp.new
-    return 1
+    mkdir -p build/services/otlp.new
+    npm_into build/services/otlp install "$schema@$schema_version"
 }
 
-# Retry packages whose delays a test compares with those of policies.
-has_node_packages() {
-    [ -d build/services/peers/node_modules ] &&
-        [ "$(cat test/peers/package-lock.json)" = "$(cat build/services/peers/package-lock.json)" ]
+# locked_packages NAME FOLDER: what the lock file in FOLDER names, in build/services/NAME. Nothing here needs the peers
+# that some name.
+locked_packages() {
+    [ -d "build/services/$1/node_modules" ] &&
+        [ "$(cat "$2/package-lock.json")" = "$(cat "build/services/$1/package-lock.json")" ] && return
+    say "unpacking $1 of Node in build/services/$1"
+    rm -rf "build/services/$1.new"
+    mkdir -p "build/services/$1.new"
+    cp "$2/package.json" "$2/package-lock.json" "build/services/$1.new" &&
+        npm_into "build/services/$1" ci --legacy-peer-deps
 }
 
-get_node_packages() {
+# npm_into FOLDER ARGUMENT...: npm works in FOLDER.new, which becomes FOLDER once it is complete
+npm_into() {
+    unpacked=$1
+    shift
     is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
-    say "unpacking retry packages of Node in build/services/peers"
-    rm -rf build/services/peers build/services/peers.new
-    mkdir -p build/services/peers.new
-    cp test/peers/package.json test/peers/package-lock.json build/services/peers.new &&
-        npm ci --silent --prefix build/services/peers.new --prefer-offline --ignore-scripts --no-audit --no-fund &&
-        mv build/services/peers.new build/services/peers && return
-    rm -rf build/services/peers.new
+    rm -rf "$unpacked"
+    npm "$@" --silent --prefix "$unpacked.new" --prefer-offline --ignore-scripts --no-audit --no-fund &&
+        mv "$unpacked.new" "$unpacked" && return
+    rm -rf "$unpacked.new"
     return 1
 }
 

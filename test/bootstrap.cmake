@@ -115,7 +115,7 @@ endif()
 if(NOT unpacked MATCHES "whole promtool_1.deb to build/services\n")
     message(FATAL_ERROR "without what prometheus depends on it unpacked\n${unpacked}")
 endif()
-foreach(server haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto "schema of OpenTelemetry" "retry package of Node") # nothing was unpacked in truth
+foreach(server haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto "schema of OpenTelemetry" "retry packages of Node" "rate limiters of Node") # nothing was unpacked in truth
     if(NOT EXISTS /usr/sbin/${server} AND NOT said MATCHES "== there is no ${server} here, and none can be had: tests that need it are skipped\n")
         message(FATAL_ERROR "it does not say that there is no ${server}:\n${said}")
     endif()

@@ -32,7 +32,10 @@ bool is_usable(tcp::socket& socket) {
 } // namespace
 
 asio_retry::judgement judge(response const& r) {
-    return asio_retry::judge_http(static_cast<int>(r.result_int()), r[http::field::retry_after]);
+    return asio_retry::judge_http(static_cast<int>(r.result_int()),
+                                  {.retry_after = r[http::field::retry_after],
+                                   .rate_limit = r["RateLimit"],
+                                   .rate_limit_reset = r["X-RateLimit-Reset"]});
 }
 
 asio::awaitable<response> upstream_connections::ask(tcp::endpoint const& where, request const& question,

@@ -105,7 +105,7 @@ ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 /// | 504 Gateway Timeout | timeout | possible | RFC 9110, 15.6.5 |
 /// | 501 Not Implemented, 505 HTTP Version Not Supported | permanent | possible | RFC 9110, 15.6.2 and 15.6.6 |
 /// | 500, 502 and other 5xx | transient | possible | RFC 9110, 15.6 |
-/// | other 4xx | permanent | possible | RFC 9110, 15.5 |
+/// | other 4xx | permanent | possible | RFC 9110, 15.5; see `judge_http` for 403 and 413 |
 /// | a number that is no status | permanent | possible | RFC 9110, 15 |
 ASIO_RETRY_DECL failure_class classify_http(int status) noexcept;
 
@@ -189,9 +189,33 @@ struct judgement {
     int status = 0;      ///< of the HTTP response; 0: none, or not known
 };
 
-/// Judges an HTTP response by its status and its field Retry-After; an empty field says nothing.
+/// The fields of an HTTP response that say when to come back; an empty one says nothing.
 ///
-/// `now` is the time with which a date in the field is compared.
+/// `judge_http` looks at the texts during the call only. A field that has several lines is their texts, joined
+/// with commas.
+struct http_fields {
+    std::string_view retry_after = {};      ///< Retry-After; see `parse_retry_after`
+    std::string_view retry_after_ms = {};   ///< retry-after-ms; see `parse_retry_after_ms`
+    std::string_view rate_limit = {};       ///< RateLimit; see `parse_rate_limit`
+    std::string_view rate_limit_reset = {}; ///< X-RateLimit-Reset; see `parse_rate_limit_reset`
+};
+
+/// Judges an HTTP response by its status and its fields. Never throws.
+///
+/// The kind and the effect are those of `classify_http`, with one exception: 403 and 413 with a wish are
+/// {throttled, none}. Without a wish they are permanent.
+///
+/// The wish is the longest one of the fields. A success has none. `rate_limit_reset` counts for 429 and 503
+/// only, since many servers send it with every response. A text that its parser cannot read says nothing.
+/// `after(0)` asks for no delay beyond the policy's own.
+///
+/// `now` is the time with which dates and times since 1970 are compared: the response's `Date` if you know it.
+/// Source: RFC 9110, 10.2.3 and 15.5.14 (413 with Retry-After is temporary).
+ASIO_RETRY_DECL judgement
+judge_http(int status, http_fields const& fields,
+           std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) noexcept;
+
+/// Judges an HTTP response by its status and its field Retry-After alone, as the form with `http_fields` does.
 ASIO_RETRY_DECL judgement
 judge_http(int status, std::string_view retry_after = {},
            std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) noexcept;

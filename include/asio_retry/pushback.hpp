@@ -46,37 +46,40 @@ enum class over_limit : unsigned char {
 };
 
 // For all of them: spaces and tabs around the text do not count. A number consists of digits, without a sign,
-// and saturates at duration::max(). They take any text and never throw.
+// and saturates at duration::max(). A part of a nanosecond is rounded up. They take any text and never throw.
+// Text that cannot be read says nothing, except in gRPC's field.
 
-/// Reads the HTTP field `Retry-After`: whole seconds, or a date.
+/// Reads the HTTP field `Retry-After`: seconds, also with a fraction such as `0.873`, or a date.
 ///
 /// A date has one of the three forms of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
 /// or `Sun Nov 6 08:49:37 1994`. A date is compared with `now`, the server's `Date` if you know it. A date in
-/// the past is `after(0)`. Any other text says nothing: a sign, a fraction, a zone other than GMT, a day that
-/// does not exist. A leap second is the second after it. The name of the day is not compared with the date. A
-/// year of two digits is the one from 49 years ago to 50 years ahead.
+/// the past is `after(0)`. Any other text says nothing: a sign, a zone other than GMT, a day that does not
+/// exist. A leap second is the second after it. The name of the day is not compared with the date. A year of
+/// two digits is the one from 49 years ago to 50 years ahead.
 ///
-/// Source: RFC 9110, sections 10.2.3 and 5.6.7.
+/// Source: RFC 9110, sections 10.2.3 and 5.6.7. A fraction is beyond it, but servers send it.
 ASIO_RETRY_DECL pushback parse_retry_after(std::string_view text,
                                            std::chrono::system_clock::time_point now) noexcept;
 
-/// Reads `retry-after-ms`, `x-ms-retry-after-ms` or `x-amz-retry-after`: milliseconds, possibly with a
-/// fraction.
-///
-/// For example `1500.5`. A part of a nanosecond is rounded up. Any other text says nothing.
+/// Reads `retry-after-ms`, `x-ms-retry-after-ms` or `x-amz-retry-after`: milliseconds, such as `1500.5`.
 ASIO_RETRY_DECL pushback parse_retry_after_ms(std::string_view text) noexcept;
 
-/// Reads `X-RateLimit-Reset`, `RateLimit-Reset` or `X-RateLimit-Reset-After`: seconds, possibly with a
-/// fraction.
+/// Reads `X-RateLimit-Reset`, `X-RateLimit-Reset-After`, `RateLimit-Reset` and such: seconds, also as `1.5`.
 ///
-/// For example `1.5`. Servers do not agree about these fields. A number below 1 000 000 000 is the time from
-/// now on. Any other number is the time since 1970 in UTC, of a year from 2001 on, and is compared with `now`.
-/// It is in seconds below 100 000 000 000, and in milliseconds from there on. A time in the past is `after(0)`.
-/// A part of a nanosecond is rounded up. Any other text says nothing.
-///
-/// Use it after a 429 or 503 only: other answers have the field too, and ask for no delay.
+/// Servers do not agree about these fields. A number below 1 000 000 000 is the time from now on. Any other
+/// number is the time since 1970 in UTC, of a year from 2001 on, and is compared with `now`. It is in seconds
+/// below 100 000 000 000, and in milliseconds from there on. A time in the past is `after(0)`. Use it after a
+/// 429 or 503 only: other answers have the field too, and ask for no delay.
 ASIO_RETRY_DECL pushback parse_rate_limit_reset(std::string_view text,
                                                 std::chrono::system_clock::time_point now) noexcept;
+
+/// Reads `RateLimit`: `limit=1, remaining=0, reset=91` (draft 07) or `"a";r=0;t=91` (from 08 on), in seconds.
+///
+/// Only a policy with nothing left says something: `remaining` or `r` is 0. Of several the longest `t` counts;
+/// join the lines of the field with commas. Other members and parameters do not count. A policy without one of
+/// its numbers says nothing. The whole text says nothing if a string is open, a number is none, or it mixes
+/// both forms. Source: draft-ietf-httpapi-ratelimit-headers-07, and -08 and later; RFC 9651, 3 and 4.2.
+ASIO_RETRY_DECL pushback parse_rate_limit(std::string_view text) noexcept;
 
 /// Reads gRPC's `grpc-retry-pushback-ms`: whole milliseconds of an int32.
 ///

@@ -2,6 +2,7 @@
 
 #include "policy/enumerator_name.hpp"
 #include "policy/known_class.hpp"
+#include "policy/longer_wish.hpp"
 #include "policy/protocol_codes.hpp"
 #include "policy/system_codes.hpp"
 
@@ -244,15 +245,27 @@ failure_class classify_mqtt(int reason_code) noexcept {
     return 0 <= reason_code && reason_code < 0x80 ? no_failure : hopeless;
 }
 
-judgement judge_http(int status, std::string_view retry_after,
+judgement judge_http(int status, http_fields const& fields,
                      std::chrono::system_clock::time_point now) noexcept {
     judgement result;
     result.what = classify_http(status);
     result.status = status;
     result.failed = result.what.kind != failure_kind::none;
-    if (result.failed)
-        result.said = parse_retry_after(retry_after, now);
+    if (!result.failed)
+        return result;
+    result.said = detail::longer_wish(parse_retry_after(fields.retry_after, now),
+                                      parse_retry_after_ms(fields.retry_after_ms));
+    result.said = detail::longer_wish(result.said, parse_rate_limit(fields.rate_limit));
+    if (status == 429 || status == 503) // other answers have the field too, and ask for no delay
+        result.said = detail::longer_wish(result.said, parse_rate_limit_reset(fields.rate_limit_reset, now));
+    if (result.said && (status == 403 || status == 413))
+        result.what = limited;
     return result;
+}
+
+judgement judge_http(int status, std::string_view retry_after,
+                     std::chrono::system_clock::time_point now) noexcept {
+    return judge_http(status, http_fields{.retry_after = retry_after}, now);
 }
 
 } // namespace asio_retry

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include "policy/field_text.hpp"
+#include "policy/longer_wish.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -223,6 +224,110 @@ duration until_second(std::int64_t then, duration more, std::chrono::system_cloc
     return from_second > passed ? from_second + more - passed : duration::zero();
 }
 
+/// What a RateLimit field says of one policy.
+struct quota {
+    std::optional<std::int64_t> remaining;
+    std::optional<decimal_number> reset;
+
+    pushback wish() const noexcept {
+        return remaining == 0 && reset ? pushback::after(held_duration<std::chrono::seconds>(*reset))
+                                       : pushback();
+    }
+};
+
+/// Reads the structured field from its front; once the grammar is broken, the text says nothing.
+class rate_limit_reader {
+public:
+    explicit rate_limit_reader(std::string_view text) noexcept
+        : rest_(text) {}
+
+    pushback read() noexcept {
+        pushback longest;
+        do {
+            skip_blanks();
+            longest = detail::longer_wish(longest, read_member());
+            skip_blanks();
+        } while (skip(','));
+        if (failed_ || !rest_.empty() || (is_list_ && is_dictionary_))
+            return pushback();
+        return detail::longer_wish(longest, all_.wish());
+    }
+
+private:
+    /// The wish of a policy; members of a dictionary come to `all_`.
+    pushback read_member() noexcept {
+        quota policy;
+        std::string_view const name = rest_.starts_with('"') ? string() : word("=;,\" \t");
+        bool const is_pair = skip('=');
+        (is_pair ? is_dictionary_ : is_list_) = true;
+        if (is_pair) {
+            std::string_view const text = value();
+            if (name == "remaining")
+                read_number(all_.remaining, whole_number<std::int64_t>(text));
+            if (name == "reset")
+                read_number(all_.reset, read_decimal(text));
+        }
+        while (skip(';')) {
+            rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+            std::string_view const key = word("=;,\" \t");
+            std::string_view const text = skip('=') ? value() : std::string_view();
+            if (key == "r")
+                read_number(policy.remaining, whole_number<std::int64_t>(text));
+            if (key == "t")
+                read_number(policy.reset, read_decimal(text));
+        }
+        return is_pair ? pushback() : policy.wish();
+    }
+
+    template <typename Number>
+    void read_number(std::optional<Number>& into, std::optional<Number> read) noexcept {
+        failed_ = failed_ || !read;
+        into = read;
+    }
+
+    std::string_view value() noexcept { return rest_.starts_with('"') ? string() : word(";,\" \t"); }
+
+    /// The characters before the first of `ends`, at least one.
+    std::string_view word(std::string_view ends) noexcept {
+        std::string_view const found = rest_.substr(0, rest_.find_first_of(ends));
+        failed_ = failed_ || found.empty() || !std::ranges::all_of(found, is_printable);
+        rest_.remove_prefix(found.size());
+        return found;
+    }
+
+    /// With its quotes, so that it is no number. A backslash stands before a quote or a backslash.
+    std::string_view string() noexcept {
+        for (std::size_t i = 1; i < rest_.size() && is_printable(rest_[i]); ++i) {
+            if (rest_[i] == '"') {
+                std::string_view const found = rest_.substr(0, i + 1);
+                rest_.remove_prefix(found.size());
+                return found;
+            }
+            if (rest_[i] == '\\' && ++i < rest_.size() && rest_[i] != '"' && rest_[i] != '\\')
+                break;
+        }
+        failed_ = true;
+        return {};
+    }
+
+    static bool is_printable(char c) noexcept { return ' ' <= c && c <= '~'; }
+
+    void skip_blanks() noexcept { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size())); }
+
+    bool skip(char c) noexcept {
+        if (failed_ || !rest_.starts_with(c))
+            return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+    std::string_view rest_;
+    quota all_;
+    bool is_list_ = false;
+    bool is_dictionary_ = false;
+    bool failed_ = false;
+};
+
 } // namespace
 
 pushback pushback::after(saturating_duration delay) {
@@ -231,7 +336,7 @@ pushback pushback::after(saturating_duration delay) {
 
 pushback parse_retry_after(std::string_view text, std::chrono::system_clock::time_point now) noexcept {
     text = without_blanks(text);
-    if (auto const seconds = whole_number<std::int64_t>(text))
+    if (auto const seconds = read_decimal(text))
         return pushback::after(held_duration<std::chrono::seconds>(*seconds));
     if (auto const date = read_date(text, year_of(now)))
         return pushback::after(until_date(*date, now));
@@ -258,6 +363,10 @@ pushback parse_rate_limit_reset(std::string_view text, std::chrono::system_clock
     using std::chrono::milliseconds;
     duration const more = milliseconds(number->whole % 1000) + fraction_of(milliseconds(1), number->fraction);
     return pushback::after(until_second(number->whole / 1000, more, now));
+}
+
+pushback parse_rate_limit(std::string_view text) noexcept {
+    return rate_limit_reader(without_blanks(text)).read();
 }
 
 pushback parse_grpc_pushback(std::string_view text) noexcept {

@@ -1,3 +1,4 @@
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -91,6 +93,137 @@ void check_date(pushback said, std::string const& text, wide now) {
     report("another date is read, or what is none");
 }
 
+/// The text with "s" for each of its strings, so that no mark is in one; nothing where one is no string.
+std::optional<std::string> without_strings(std::string const& text) {
+    std::string result;
+    for (std::size_t i = 0; i != text.size(); ++i) {
+        if (text[i] != '"') {
+            result += text[i];
+            continue;
+        }
+        for (++i; i != text.size() && text[i] != '"'; ++i) {
+            if (text[i] < ' ' || text[i] > '~')
+                return std::nullopt;
+            if (text[i] == '\\' && (++i == text.size() || (text[i] != '"' && text[i] != '\\')))
+                return std::nullopt;
+        }
+        if (i == text.size())
+            return std::nullopt;
+        result += "\"s\"";
+    }
+    return result;
+}
+
+std::vector<std::string> split(std::string const& text, char mark) {
+    std::vector<std::string> parts(1);
+    for (char const c : text)
+        if (c == mark)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    return parts;
+}
+
+bool is_item(std::string const& text) {
+    auto const is_of_word = [](char c) { return '!' <= c && c <= '~' && c != '"'; };
+    return text == "\"s\"" || (!text.empty() && std::ranges::all_of(text, is_of_word));
+}
+
+/// The numbers of a policy, in nanoseconds; a number that is none breaks the field.
+struct policy_numbers {
+    std::optional<wide> left, reset;
+    bool is_broken = false;
+
+    void read(std::string const& name, std::string const& value, std::string const& name_of_left,
+              std::string const& name_of_reset) {
+        if (name == name_of_left)
+            left = number_in(value);
+        if (name == name_of_reset)
+            reset = decimal_in(value, 9);
+        is_broken = is_broken || (name == name_of_left && !left) || (name == name_of_reset && !reset);
+    }
+
+    std::optional<wide> wish() const { return left == wide(0) ? reset : std::nullopt; }
+};
+
+/// RateLimit, cut into pieces from outside to inside.
+std::optional<wide> rate_limit_in(std::string const& text) {
+    auto const marked = without_strings(text);
+    if (!marked)
+        return std::nullopt;
+    policy_numbers all;
+    std::optional<wide> longest;
+    std::size_t pairs = 0, policies = 0;
+    for (std::string const& member : split(*marked, ',')) {
+        policy_numbers one;
+        bool is_first = true;
+        for (std::string part : split(without_blanks(member), ';')) {
+            if (!is_first)
+                part.erase(0, part.find_first_not_of(' '));
+            auto const sign = part.find('=');
+            std::string const name = part.substr(0, sign);
+            std::string const value = sign == part.npos ? std::string() : part.substr(sign + 1);
+            if (!is_item(name) || (sign != part.npos && !is_item(value)) || (!is_first && name == "\"s\""))
+                return std::nullopt;
+            if (!is_first)
+                one.read(name, value, "r", "t");
+            else if (++(sign == part.npos ? policies : pairs); sign != part.npos)
+                all.read(name, value, "remaining", "reset");
+            is_first = false;
+        }
+        if (one.is_broken || all.is_broken || (pairs != 0 && policies != 0))
+            return std::nullopt;
+        if (policies != 0)
+            longest = std::max(longest, one.wish());
+    }
+    return pairs != 0 ? all.wish() : longest;
+}
+
+/// Each byte that is no ASCII stands for a piece of these fields, so that more of them are found.
+std::string spelled(std::string const& text) {
+    static constexpr std::string_view pieces[] = {"remaining=", "reset=", "limit=", ";r=",  ";t=",  "\"a\"",
+                                                  "\"a;,\"",    "\\\"",   ", ",     ";r=0", ";t=9", "0.873",
+                                                  "1795896072", "403",    "=:a=:",  "\n"};
+    std::string result;
+    for (char const c : text)
+        if (auto const byte = static_cast<unsigned char>(c); byte < 128)
+            result += c;
+        else
+            result += pieces[byte % std::size(pieces)];
+    return result;
+}
+
+void check_rate_limit(std::string const& text) {
+    check_number(asio_retry::parse_rate_limit(text), rate_limit_in(without_blanks(text)), 1,
+                 "parse_rate_limit");
+}
+
+/// Lines of the text are the fields of a response.
+void check_http(std::string const& text, std::chrono::system_clock::time_point now) {
+    std::vector<std::string> lines = split(text, '\n');
+    lines.resize(4);
+    asio_retry::http_fields const fields{.retry_after = lines[0],
+                                         .retry_after_ms = lines[1],
+                                         .rate_limit = lines[2],
+                                         .rate_limit_reset = lines[3]};
+    for (int const status : {200, 304, 403, 404, 413, 429, 500, 503}) {
+        std::vector<pushback> wishes{asio_retry::parse_retry_after(lines[0], now),
+                                     asio_retry::parse_retry_after_ms(lines[1]),
+                                     asio_retry::parse_rate_limit(lines[2])};
+        if (status == 429 || status == 503)
+            wishes.push_back(asio_retry::parse_rate_limit_reset(lines[3], now));
+        std::erase_if(wishes, [](pushback wish) { return !wish; });
+        auto const longest = std::ranges::max_element(wishes, {}, &pushback::delay);
+        bool const is_said = status >= 400 && longest != wishes.end();
+        asio_retry::judgement const judged = asio_retry::judge_http(status, fields, now);
+        if (judged.failed != (status >= 400) || judged.said != (is_said ? *longest : pushback()))
+            report("judge_http hears another wish");
+        bool const is_throttled = status == 429 || ((status == 403 || status == 413) && is_said);
+        if (is_throttled != (judged.what.kind == asio_retry::failure_kind::throttled))
+            report("judge_http finds another kind");
+    }
+}
+
 } // namespace
 
 /// libFuzzer's entry: eight bytes are the time, the rest is what a peer says.
@@ -109,12 +242,13 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     pushback const milliseconds = asio_retry::parse_retry_after_ms(text);
     pushback const grpc = asio_retry::parse_grpc_pushback(text);
     pushback const reset = asio_retry::parse_rate_limit_reset(text, now);
-    for (pushback const said : {seconds, milliseconds, grpc, reset})
+    pushback const limit = asio_retry::parse_rate_limit(text);
+    for (pushback const said : {seconds, milliseconds, grpc, reset, limit})
         if (said.delay() < duration::zero())
             report("a negative delay");
 
-    if (number)
-        check_number(seconds, number, 1'000'000'000, "parse_retry_after");
+    if (auto const fine = decimal_in(inner, 9))
+        check_number(seconds, fine, 1, "parse_retry_after");
     else
         check_date(seconds, inner, duration(now.time_since_epoch()).count());
     check_number(milliseconds, decimal_in(inner, 6), 1, "parse_retry_after_ms");
@@ -132,5 +266,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     bool const is_int32 = number && *number <= INT32_MAX;
     if (is_int32 == grpc.forbids() || (is_int32 && wide(grpc.delay().count()) != *number * 1'000'000))
         report("parse_grpc_pushback reads another number");
+    check_rate_limit(text);
+    check_rate_limit(spelled(text));
+    check_http(spelled(text), now);
     return 0;
 }

@@ -102,6 +102,7 @@ public:
         : status_(status) {}
     int status() const { return status_; }
     std::string_view retry_after() const { return {}; }
+    std::string_view operator[](std::string_view) const { return {}; }
 
 private:
     int status_;

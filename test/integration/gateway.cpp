@@ -366,7 +366,8 @@ TEST_F(gateway_test, does_not_come_again_before_a_server_that_limits_requests_al
         servers.clear();
         for (char const* const each : {"a", "b", "c"})
             std::filesystem::remove_all(folder / each);
-        start_servers(says_when ? "limit_req zone=all; add_header Retry-After 1 always;" : "limit_req zone=all;");
+        start_servers(says_when ? "limit_req zone=all; add_header Retry-After 1 always;"
+                                : "limit_req zone=all;");
         servers.resize(count);
         start_gateway("exponential(10ms, cap=200ms) max_attempts(4) attempt_timeout(1s) pushback_limit(2s)");
         outcome const total = load(requests);

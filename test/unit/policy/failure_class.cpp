@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -340,6 +342,98 @@ TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {
     auto const now =
         std::chrono::system_clock::time_point(std::chrono::sys_days(std::chrono::year(2026) / 11 / 22));
     EXPECT_EQ(judge_http(429, "Sun, 22 Nov 2026 00:00:09 GMT", now).said, pushback::after(9s));
+}
+
+// What packages send, with the time at which they sent it. The page about HTTP has the same table.
+TEST(judge_http, decision_29_takes_the_wish_of_each_field_that_servers_send) {
+    using std::chrono::milliseconds;
+    struct row {
+        int status;
+        http_fields fields;
+        failure_kind kind;
+        pushback said;
+        std::int64_t now_ms = 0;
+    };
+    using enum failure_kind;
+    for (row const& each : {
+             row{429, {.rate_limit = "limit=1, remaining=0, reset=91"}, throttled, pushback::after(91s)},
+             row{429, {.rate_limit = "\"1-in-1min\"; r=0; t=91"}, throttled, pushback::after(91s)},
+             row{429,
+                 {.rate_limit = "\"10-in-1sec\"; r=8; t=1, \"hour\"; r=0; t=3600"},
+                 throttled,
+                 pushback::after(3600s)},
+             row{429,
+                 {.rate_limit_reset = "1795897305.699802"},
+                 throttled,
+                 pushback::after(699802us),
+                 1'795'897'305'000},
+             row{429,
+                 {.rate_limit_reset = "1795896072242"},
+                 throttled,
+                 pushback::after(242ms),
+                 1'795'896'072'000},
+             row{429, {.retry_after = "0.873"}, throttled, pushback::after(873ms)},
+             row{413, {.retry_after = "7"}, throttled, pushback::after(7s)},
+             row{403, {.retry_after = "91"}, throttled, pushback::after(91s)},
+             row{429, {.retry_after = "60"}, throttled, pushback::after(60s)}, // its field is Retry-After-long
+             row{200, {.retry_after = "60"}, none, pushback()},
+             row{429, {.retry_after = "0"}, throttled, pushback::after(0s)},
+         }) {
+        std::chrono::system_clock::time_point const now{milliseconds(each.now_ms)};
+        judgement const judged = judge_http(each.status, each.fields, now);
+        EXPECT_EQ(judged.what.kind, each.kind) << each.status;
+        EXPECT_EQ(judged.failed, each.kind != none) << each.status;
+        EXPECT_EQ(judged.said, each.said) << each.status << ": " << judged.said.delay().count();
+        EXPECT_EQ(judged.status, each.status);
+    }
+}
+
+TEST(judge_http, takes_the_longest_wish_of_the_fields) {
+    auto const wish = [](http_fields const& fields) { return judge_http(503, fields).said; };
+    http_fields all{.retry_after = "1",
+                    .retry_after_ms = "1001",
+                    .rate_limit = "remaining=0, reset=1",
+                    .rate_limit_reset = "0.5"};
+    EXPECT_EQ(wish(all), pushback::after(1001ms));
+    all.rate_limit_reset = "2";
+    EXPECT_EQ(wish(all), pushback::after(2s));
+    all.rate_limit = "remaining=0, reset=3";
+    EXPECT_EQ(wish(all), pushback::after(3s));
+    all.retry_after = "4";
+    EXPECT_EQ(wish(all), pushback::after(4s));
+    all.retry_after = "soon";
+    all.rate_limit = "remaining=1, reset=3";
+    EXPECT_EQ(wish(all), pushback::after(2s)) << "the others say nothing";
+    EXPECT_EQ(wish({}), pushback());
+    EXPECT_EQ(
+        wish({.retry_after = "never", .retry_after_ms = "-1", .rate_limit = "?", .rate_limit_reset = "nan"}),
+        pushback());
+}
+
+TEST(judge_http, calls_403_and_413_throttled_if_they_have_a_wish) {
+    failure_class const limited{failure_kind::throttled, effect::none};
+    for (int const status : {403, 413}) {
+        EXPECT_EQ(judge_http(status, "7").what, limited) << status;
+        EXPECT_EQ(judge_http(status, "7").said, pushback::after(7s)) << status;
+        EXPECT_EQ(judge_http(status, {.retry_after_ms = "7"}).what, limited) << status;
+        EXPECT_EQ(judge_http(status, {.rate_limit = "\"a\";r=0;t=7"}).what, limited) << status;
+        for (http_fields const& fields :
+             {http_fields{}, http_fields{.retry_after = "soon"}, http_fields{.rate_limit = "\"a\";r=1;t=7"},
+              http_fields{.rate_limit_reset = "7"}}) {
+            EXPECT_EQ(judge_http(status, fields).what, permanently) << status;
+            EXPECT_FALSE(judge_http(status, fields).said) << status;
+        }
+        EXPECT_EQ(judge_http(status).what, permanently) << status;
+    }
+    for (int const status : {400, 401, 404, 409, 451, 501})
+        EXPECT_EQ(judge_http(status, "7").what, permanently) << status;
+}
+
+// Many servers send it with each response.
+TEST(judge_http, takes_a_reset_for_a_wish_after_429_and_503_only) {
+    for (int const status : {200, 403, 404, 408, 413, 425, 429, 500, 502, 503, 504})
+        EXPECT_EQ(bool(judge_http(status, {.rate_limit_reset = "7"}).said), status == 429 || status == 503)
+            << status;
 }
 
 TEST(judgement, is_no_failure_unless_something_is_said) {

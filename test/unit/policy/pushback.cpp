@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace asio_retry::test {
 namespace {
@@ -66,6 +67,8 @@ TEST(golden, decision_29_retry_after_is_read_as_go_reads_it) {
             duration const delay(std::stoll(row.at("delay_ns")));
             expected = pushback::after(delay > 0ns ? delay + cut : delay);
         }
+        if (row.at("text") == "1.5") // Go has whole seconds alone
+            expected = pushback::after(1500ms);
         pushback const said = parse_retry_after(row.at("text"), now);
         EXPECT_EQ(said, expected) << row.at("text") << " is read as " << said.delay().count();
     }
@@ -134,7 +137,6 @@ TEST(decision_29, what_is_no_number_and_no_date_says_nothing) {
              " ",
              "-1",
              "+1",
-             "1.5",
              "1,5",
              "5s",
              "5 5",
@@ -211,6 +213,148 @@ TEST(decision_52, milliseconds_may_have_a_fraction) {
     EXPECT_EQ(parse_retry_after_ms("99999999999999999999.9"), pushback::after(duration::max()));
     for (char const* text : no_decimals)
         EXPECT_EQ(parse_retry_after_ms(text), nothing) << text;
+}
+
+TEST(decision_52, retry_after_may_have_a_fraction) {
+    auto const read = [](std::string_view text) { return parse_retry_after(text, this_noon); };
+    EXPECT_EQ(read("0.873"), pushback::after(873ms));
+    EXPECT_EQ(read(" 1.5\t"), pushback::after(1500ms));
+    EXPECT_EQ(read("0.0"), pushback::after(0s));
+    EXPECT_EQ(read("7.000000000"), pushback::after(7s));
+    EXPECT_EQ(read("0.0000000001"), pushback::after(1ns)) << "never early";
+    EXPECT_EQ(read("1.9999999999"), pushback::after(2s));
+    EXPECT_EQ(read("9223372036.854775807"), pushback::after(duration::max()));
+    EXPECT_EQ(read("99999999999999999999.9"), pushback::after(duration::max()));
+    for (char const* text : no_decimals)
+        EXPECT_EQ(read(text), nothing) << text;
+}
+
+// The texts that express-rate-limit 8.7.5 and hono-rate-limiter 0.5.4 send, and relatives.
+TEST(decision_29, rate_limit_is_read_in_the_forms_of_both_drafts) {
+    for (char const* text : {
+             "limit=1, remaining=0, reset=91",
+             "limit=1,remaining=0,reset=91",
+             " \tlimit=1\t ,\tremaining=0, reset=91 ",
+             "reset=91, remaining=0",
+             "remaining=0;note=\"a, b\", reset=91;q=1, limit=100;w=60",
+             "remaining=7, remaining=0, reset=5, reset=91",
+             "\"1-in-1min\"; r=0; t=91",
+             "\"1-in-1min\";r=0;t=91",
+             "\"1-in-1min\"; r=0; t=91; pk=:NzJmZTU1YTJkMjE5:",
+             "\"1-in-1min\";t=91;q=1;w=60;r=0;secure",
+             "\"1-in-1min\";r=4;r=0;t=5;t=91",
+             "\"\";r=00;t=0091",
+             "default;r=0;t=91",
+         })
+        EXPECT_EQ(parse_rate_limit(text), pushback::after(91s)) << text;
+    EXPECT_EQ(parse_rate_limit("\"a\";r=0;t=0.873"), pushback::after(873ms));
+    EXPECT_EQ(parse_rate_limit("remaining=0, reset=0.0000000001"), pushback::after(1ns)) << "never early";
+    EXPECT_EQ(parse_rate_limit("\"a\";r=0;t=0"), pushback::after(0s));
+}
+
+TEST(decision_29, rate_limit_wishes_for_the_longest_of_the_policies_with_nothing_left) {
+    EXPECT_EQ(parse_rate_limit("\"10-in-1sec\"; r=8; t=1, \"hour\"; r=0; t=3600"), pushback::after(3600s));
+    EXPECT_EQ(parse_rate_limit("\"hour\"; r=1; t=3600, \"10-in-1sec\"; r=0; t=1"), pushback::after(1s));
+    EXPECT_EQ(parse_rate_limit("\"a\";r=0;t=5,\"b\";r=0;t=60,\"c\";r=0;t=7"), pushback::after(60s));
+    EXPECT_EQ(parse_rate_limit("\"a\";r=0, \"b\";t=60, \"c\", \"d\";r=0;t=3"), pushback::after(3s))
+        << "the others lack a number";
+}
+
+TEST(decision_29, rate_limit_says_nothing_while_something_is_left) {
+    for (char const* text :
+         {"limit=10, remaining=1, reset=91", "\"a\"; r=1; t=91",
+          "\"a\";r=8;t=1, \"b\";r=99999999999999999999;t=5", "limit=10, reset=91", "limit=10, remaining=0",
+          "limit=10", "\"a\"", "\"a\";r=0", "\"a\";t=91", "limit=1;r=0;t=5, remaining=1, reset=5"})
+        EXPECT_EQ(parse_rate_limit(text), nothing) << text;
+}
+
+TEST(decision_29, rate_limit_is_not_confused_by_what_a_string_holds) {
+    EXPECT_EQ(parse_rate_limit(R"("a;r=0;t=99, b";r=1;t=5)"), nothing);
+    EXPECT_EQ(parse_rate_limit(R"("a\";r=0;t=99, \"";r=1;t=5)"), nothing);
+    EXPECT_EQ(parse_rate_limit(R"("a\\";r=0;t=9, "remaining=0, reset=5";r=1;t=5)"), pushback::after(9s));
+    EXPECT_EQ(parse_rate_limit(R"("a";x=";t=99\"";r=0;t=9)"), pushback::after(9s));
+    EXPECT_EQ(parse_rate_limit(R"(limit="remaining=0, reset=5", remaining=3, reset=7)"), nothing);
+}
+
+TEST(decision_29, rate_limit_of_huge_numbers_is_held) {
+    for (char const* text : {"\"a\";r=0;t=9223372037", "\"a\";r=0;t=9223372036854775808",
+                             "remaining=0, reset=99999999999999999999999999999999.9"})
+        EXPECT_EQ(parse_rate_limit(text), pushback::after(duration::max())) << text;
+}
+
+TEST(decision_29, rate_limit_says_nothing_if_its_grammar_is_broken) {
+    for (char const* text : {
+             "",
+             " ",
+             ",",
+             ";",
+             "=",
+             "\"",
+             "soon",
+             "0",
+             "60",
+             "\"a\";r=0;t=-5",
+             "\"a\";r=-1;t=5",
+             "\"a\";r=+0;t=5",
+             "\"a\";r=0;t=+5",
+             "\"a\";r=0;t=",
+             "\"a\";r=0;t",
+             "\"a\";r;t=5",
+             "\"a\";r=;t=5",
+             "\"a\";r=0;t=\"5\"",
+             "\"a\";r=\"0\";t=5",
+             "\"a\";r=0.0;t=5",
+             "\"a\";r=0;t=5s",
+             "\"a\";r=0;t=nan",
+             "\"a\";r=0;t=inf",
+             "\"a\";r=0;t=1e3",
+             "\"a\";r=0;t=.5",
+             "\"a\";r=0;t=5.",
+             "\"a\";R=0;T=5",
+             "\"a\" ;r=0;t=5",
+             "\"a\";r=0 ;t=5",
+             "\"a\";r =0;t=5",
+             "\"a\";r= 0;t=5",
+             "\"a\";\tr=0;t=5",
+             "\"a;r=0;t=5",
+             "a\";r=0;t=5",
+             "\"a\"b;r=0;t=5",
+             "\"a\\b\";r=0;t=5",
+             "\"a\\",
+             "\"a\\\";r=0;t=5",
+             "\"a\";r=0;t=5;",
+             "\"a\";r=0;t=5,",
+             ",\"a\";r=0;t=5",
+             "\"a\";r=0;t=5,,\"b\"",
+             "\"a\";r=0;t=5 \"b\"",
+             "\"a\";r=0;t=5, \"b\";r=0;t=x",
+             "\"a\";r=0;t=5, \"b",
+             "\"\n\";r=0;t=5",
+             "\"\x7f\";r=0;t=5",
+             "\"\xc3\xa4\";r=0;t=5",
+             "\n\"a\";r=0;t=5",
+             "\"a\";r=0;t=5\n",
+             "limit=1, remaining=-1, reset=5",
+             "limit=1, remaining=0, reset=-5",
+             "remaining=0 reset=5",
+             "remaining=0; reset=5",
+             "remaining =0, reset=5",
+             "remaining= 0, reset=5",
+             "remaining=, reset=5",
+             "remaining=0, reset",
+             "Remaining=0, Reset=5",
+             "remaining=0, reset=5,",
+             "remaining=0,, reset=5",
+             "limit=1, remaining=0, reset=5, \"a\";r=0;t=9",
+             "\"a\";r=0;t=9, limit=1, remaining=0, reset=5",
+             "limit=\"1, remaining=0, reset=5",
+             "Sun, 22 Nov 2026 12:00:05 GMT",
+         })
+        EXPECT_EQ(parse_rate_limit(text), nothing) << text;
+    EXPECT_EQ(parse_rate_limit(std::string_view("\"a\";r=0;t=5\0", 12)), nothing);
+    std::string const long_text(1 << 20, '"');
+    EXPECT_EQ(parse_rate_limit(long_text), nothing);
+    static_assert(noexcept(parse_rate_limit(long_text)));
 }
 
 TEST(decision_52, a_rate_limits_reset_is_a_delay_or_a_date_by_its_size) {
