@@ -22,7 +22,7 @@ std::string state_of(boost::system::error_code const& code);
 
 /// Groups of SQLSTATEs that are retried, each at its own pace.
 enum class sql_condition {
-    conflict = 1, ///< 40001, 40P01: another transaction was in the way, and is over
+    conflict = 1, ///< 40001, 40P01: another transaction was in the way; the connection may be gone, too
     unavailable,  ///< 08xxx, 57P01 to 57P03, 53300: there is no connection to be had, perhaps for long
 };
 

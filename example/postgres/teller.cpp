@@ -44,8 +44,6 @@ teller_policies patient() {
 
 asio::awaitable<receipt> teller::carry_out(transfer what) {
     auto const on_a_connection = [&](asio_retry::attempt attempt) -> asio::awaitable<receipt> {
-        if (!connection_.is_usable())
-            co_await connection_.open(where_);
         auto const transaction = [&] { return transact(what); };
         co_return co_await asio_retry::async_retry(attempt, transaction, policies_.conflicts);
     };
@@ -53,6 +51,8 @@ asio::awaitable<receipt> teller::carry_out(transfer what) {
 }
 
 asio::awaitable<receipt> teller::transact(transfer const& what) {
+    if (!connection_.is_usable()) // a conflict ends it too, where the server has called it FATAL
+        co_await connection_.open(where_);
     if (connection_.is_in_transaction()) // that of the attempt before, which failed
         co_await connection_.query("ROLLBACK");
     co_await connection_.query("BEGIN ISOLATION LEVEL SERIALIZABLE");

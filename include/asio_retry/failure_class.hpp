@@ -140,6 +140,9 @@ ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 /// | class 53: insufficient resources | overloaded | none |
 /// | every other, and a text without five characters | permanent | possible |
 ///
+/// The state does not say whether the connection lives. A standby of PostgreSQL may report 40001 as FATAL, and
+/// end the connection: ask the client library before the next attempt, such as PQstatus() of libpq.
+///
 /// Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; ISO 9075 defines the classes.
 ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
 

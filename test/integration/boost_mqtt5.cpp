@@ -3,6 +3,7 @@
 #include "boost_mqtt5/broker.hpp"
 #include "boost_mqtt5/listen.hpp"
 #include "boost_mqtt5/publish.hpp"
+#include "boost_mqtt5/stay.hpp"
 #include "child_process.hpp"
 #include "mqtt_process.hpp"
 #include "scripted_broker.hpp"
@@ -77,11 +78,13 @@ protected:
     mqtt_test()
         : server(mqtt_program, "right") {}
 
+    void set_up(broker& who, std::string const& name, std::string const& password = "right") const {
+        who.client.brokers("127.0.0.1", server.port()).credentials(name, "sensor", password).keep_alive(2);
+    }
+
     void run(broker& who, std::string const& name, std::string const& password = "right") const {
-        who.client.brokers("127.0.0.1", server.port())
-            .credentials(name, "sensor", password)
-            .keep_alive(2)
-            .async_run(asio::detached);
+        set_up(who, name, password);
+        who.run();
     }
 
     mqtt_process server;
@@ -99,7 +102,8 @@ TEST_F(mqtt_test, wrong_credentials_end_at_once_and_no_operation_stays_silent) {
         return policy.on_retry([&](retry_event const&) { ++retries; });
     };
     asio::co_spawn(io, publish(who, "open/a", "1", counted(patient_publisher())), note);
-    asio::co_spawn(io, listen(who, "open/#", [](std::string) {}, counted(patient_listener())), note);
+    asio::co_spawn(io,
+                   listen(who, "open/#", "open/probe", [](std::string) {}, counted(patient_listener())), note);
     io.run();
     EXPECT_EQ(ends, std::vector<std::string>(2, mqtt5::reason_codes::not_authorized.message()));
     EXPECT_EQ(retries, 0);
@@ -126,7 +130,7 @@ TEST_F(mqtt_test, credentials_that_are_withdrawn_end_a_running_client) {
     run(who, "sensor");
     std::vector<std::string> ends;
     auto const note = [&](std::exception_ptr e) { ends.push_back(text_of(e)); };
-    asio::co_spawn(io, listen(who, "open/#", [](std::string) {}, patient_listener()), note);
+    asio::co_spawn(io, listen(who, "open/#", "open/probe", [](std::string) {}, patient_listener()), note);
     auto const session = [&]() -> asio::awaitable<void> {
         co_await publish(who, "open/a", "1", patient_publisher());
         server.end(SIGKILL);
@@ -189,6 +193,151 @@ TEST_F(mqtt_test, a_broker_that_is_gone_costs_the_time_limit_and_not_the_client)
     EXPECT_EQ(end, "timed out");
 }
 
+// Mosquitto 2.0 grants it, and never says that no message will come.
+TEST_F(mqtt_test, a_subscription_that_is_granted_and_forbidden_ends_by_its_probe) {
+    asio::io_context io(1);
+    broker who{io.get_executor()};
+    run(who, "sensor");
+    std::string heard, closed, deaf;
+    std::vector<failure_kind> kinds;
+    auto const hear = [&](std::string const& text) { heard += text; };
+    auto const policy = patient_listener().set_up_within(300ms).max_attempts(3).on_retry(
+        [&](retry_event const& event) { kinds.push_back(event.kind); });
+    auto const session = [&]() -> asio::awaitable<void> {
+        for (char const* const topic : {"closed/#", "deaf/#"}) {
+            mqtt5::subscribe_topic const what{topic, {}}; // braces beside co_await are too much for g++ 12
+            auto const [ec, said, props] = co_await who.client.async_subscribe(
+                what, mqtt5::subscribe_props(), asio::as_tuple(asio::use_awaitable));
+            EXPECT_FALSE(ec) << ec.message();
+            EXPECT_FALSE(said.at(0)) << "this broker refuses it: mend the page";
+        }
+        co_await publish(who, "deaf/a", "1", patient_publisher()); // which it may
+        try {
+            co_await listen(who, "deaf/#", "deaf/probe", hear, policy);
+        } catch (system_error const& e) {
+            EXPECT_EQ(e.code(), asio::error::timed_out);
+            deaf = "timed out";
+        }
+        EXPECT_EQ(kinds, std::vector<failure_kind>(2, failure_kind::timeout));
+        try {
+            co_await listen(who, "closed/#", "closed/probe", hear, policy.set_up_within(8s));
+        } catch (refusal const& e) {
+            closed = e.what();
+        }
+        EXPECT_EQ(kinds.size(), 2u) << "the probe is forbidden, and the broker says so";
+    };
+    asio::co_spawn(io, session(), [&](std::exception_ptr e) {
+        EXPECT_EQ(text_of(e), "");
+        who.client.cancel();
+    });
+    io.run();
+    EXPECT_EQ(closed, mqtt5::reason_codes::not_authorized.message());
+    EXPECT_EQ(deaf, "timed out") << "the probe is accepted, and does not come";
+    EXPECT_EQ(heard, "");
+}
+
+TEST_F(mqtt_test, a_probe_makes_a_quiet_subscription_healthy_and_is_no_message) {
+    asio::io_context io(1);
+    broker who{io.get_executor()};
+    run(who, "sensor");
+    asio::cancellation_signal end;
+    int retries = 0;
+    std::vector<std::string> heard;
+    auto const hear = [&](std::string const& text) {
+        heard.push_back(text);
+        asio::post(io, [&] { end.emit(asio::cancellation_type::terminal); });
+    };
+    auto const policy = patient_listener().idle_timeout(1s).max_attempts(4).reset_after(1ms).on_retry(
+        [&](retry_event const&) { // for the fifth time a subscription has been silent, and each was healthy
+            if (++retries == 5)
+                asio::co_spawn(io, publish(who, "open/a", "1", patient_publisher()), asio::detached);
+        });
+    asio::co_spawn(io, listen(who, "open/#", "open/probe", hear, policy),
+                   asio::bind_cancellation_slot(end.slot(), [&](std::exception_ptr) { who.client.cancel(); }));
+    io.run();
+    EXPECT_EQ(heard, std::vector<std::string>{"1"});
+    EXPECT_GE(retries, 5);
+}
+
+/// Two programs that have the same client id by mistake.
+class mqtt_twins : public mqtt_test {
+protected:
+    struct twin {
+        broker who;
+        asio::cancellation_signal end;
+        int again = 0;
+        std::string heard, said;
+    };
+
+    void start(twin& one, twin& other) {
+        set_up(one.who, "twin");
+        one.who.most_cut_short = 2;
+        auto const hear = [&](std::string const& text) {
+            one.heard += text;
+            asio::post(io, [&] { one.end.emit(asio::cancellation_type::terminal); });
+        };
+        auto const work = [&one, hear] {
+            return listen(one.who, "open/#", "open/probe", hear, patient_listener());
+        };
+        auto const policy =
+            running.backoff(exponential(10ms).cap(1s)).max_attempts(2).on_retry([&one](retry_event const&) {
+                ++one.again;
+            });
+        auto const ended = [&](std::exception_ptr e) {
+            one.said = text_of(e);
+            one.who.client.cancel();
+            if (other.said.empty())
+                asio::co_spawn(io, publish(other.who, "open/a", "2", patient_publisher()), asio::detached);
+        };
+        asio::co_spawn(io, stay(one.who, work, policy), asio::bind_cancellation_slot(one.end.slot(), ended));
+    }
+
+    asio::io_context io{1};
+    twin first{{io.get_executor()}, {}, 0, {}, {}}, second{{io.get_executor()}, {}, 0, {}, {}};
+};
+
+// Each throws the other out, and Mosquitto says so to neither.
+TEST_F(mqtt_twins, do_not_throw_each_other_out_for_ever) {
+    start(first, second);
+    start(second, first);
+    io.run();
+    bool const first_has_won = !first.heard.empty();
+    twin const& winner = first_has_won ? first : second;
+    twin const& loser = first_has_won ? second : first;
+    EXPECT_EQ(loser.said, mqtt5::reason_codes::session_taken_over.message());
+    EXPECT_EQ(loser.again, 1);
+    EXPECT_LE(winner.again, 1);
+    EXPECT_EQ(winner.heard, "2") << "it goes on";
+    EXPECT_EQ(loser.heard, "");
+}
+
+TEST_F(mqtt_test, a_client_that_stood_still_and_was_thrown_out_without_a_word_goes_on) {
+    asio::io_context io(1);
+    broker who{io.get_executor()};
+    run(who, "sensor");
+    std::string end = "nothing";
+    auto const once = [&](char const* text) {
+        asio::co_spawn(io, publish(who, "open/a", text, patient_publisher()), [&](std::exception_ptr e) {
+            end = text_of(e);
+            io.stop();
+        });
+        io.run();
+        io.restart();
+    };
+    once("1");
+    EXPECT_EQ(end, "");
+    for (auto const begin = clock::now(); server.log().find("exceeded timeout") == std::string::npos;) {
+        ASSERT_LT(clock::now() - begin, 60s) << server.log();
+        std::this_thread::sleep_for(10ms);
+    }
+    end = "nothing";
+    once("2");
+    EXPECT_EQ(end, "");
+    EXPECT_FALSE(who.refused);
+    who.client.cancel();
+    io.run();
+}
+
 void connect(broker& who, scripted_broker const& to) {
     who.client.brokers("127.0.0.1", to.port()).keep_alive(2).async_run(asio::detached);
 }
@@ -201,6 +350,8 @@ TEST(mqtt_of_a_script, a_quota_that_is_used_up_is_heard_as_throttled_and_retried
             return scripted_broker::connack();
         if (kind != scripted_broker::publish && kind != scripted_broker::subscribe)
             return "";
+        if (body.find("probe") != std::string::npos)
+            return scripted_broker::acknowledge(kind, body, 0);
         bool const enough = ++asked[kind] == 3;
         std::string const said = scripted_broker::acknowledge(kind, body, enough ? 0 : 0x97);
         return enough && kind == scripted_broker::subscribe ? said + scripted_broker::message("open/a", "1")
@@ -220,7 +371,7 @@ TEST(mqtt_of_a_script, a_quota_that_is_used_up_is_heard_as_throttled_and_retried
             heard += text;
             asio::post(io, [&] { end.emit(asio::cancellation_type::terminal); });
         };
-        asio::co_spawn(io, listen(who, "open/#", hear, counted(patient_listener())),
+        asio::co_spawn(io, listen(who, "open/#", "open/probe", hear, counted(patient_listener())),
                        asio::bind_cancellation_slot(end.slot(), [&](std::exception_ptr) {
                            who.client.cancel();
                            server.stop();
@@ -266,6 +417,8 @@ TEST(mqtt_of_a_script, a_listener_whose_limits_pass_asks_no_second_time_and_take
         }
         if (kind == scripted_broker::connect)
             return scripted_broker::connack();
+        if (kind == scripted_broker::publish)
+            return scripted_broker::acknowledge(kind, body, 0);
         if (kind != scripted_broker::pingreq)
             return "";
         return retries < 5 ? "\xd0" + std::string(1, '\0')
@@ -280,7 +433,7 @@ TEST(mqtt_of_a_script, a_listener_whose_limits_pass_asks_no_second_time_and_take
         heard += text;
         stop();
     };
-    asio::co_spawn(io, listen(who, "open/#", hear, policy),
+    asio::co_spawn(io, listen(who, "open/#", "open/probe", hear, policy),
                    asio::bind_cancellation_slot(end.slot(), [&](std::exception_ptr) {
                        who.client.cancel();
                        server.stop();
@@ -331,10 +484,11 @@ public:
             ++subscribed_again;
             ++why_[event.message()];
         });
-        asio::co_spawn(io_,
-                       listen(
-                           listener_, "open/#", [&](std::string const& text) { hear(text); }, lasting),
-                       asio::bind_cancellation_slot(end_.slot(), asio::detached));
+        asio::co_spawn(
+            io_,
+            listen(
+                listener_, "open/#", "open/probe", [&](std::string const& text) { hear(text); }, lasting),
+            asio::bind_cancellation_slot(end_.slot(), asio::detached));
         for (int i = 0; i != 4; ++i)
             asio::co_spawn(io_, publish_all(i), [&](std::exception_ptr e) {
                 EXPECT_EQ(text_of(e), "");

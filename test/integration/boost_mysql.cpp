@@ -3,6 +3,7 @@
 #include "boost_mysql/transfer.hpp"
 #include "child_process.hpp"
 #include "mysql_process.hpp"
+#include "ports.hpp"
 
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -239,6 +241,40 @@ TEST_F(mysql_codes, too_many_connections_of_all_and_of_one_user_are_overload) {
     });
     ask("DROP USER few@127.0.0.1");
     ask("DROP USER rare@127.0.0.1");
+}
+
+// The server keeps one place more. Whoever takes it without the right to it is refused after the login, and
+// everybody else before the greeting, and so before TLS.
+TEST_F(mysql_codes,
+       too_many_connections_come_before_TLS_and_Boost_MySQL_says_so_where_MariaDBs_client_does_not) {
+    run_session([]() -> asio::awaitable<void> {
+        auto const executor = co_await asio::this_coro::executor;
+        std::vector<std::unique_ptr<tcp::socket>> half_open; // nobody has logged in
+        while (half_open.size() != std::size_t{connections} + 1) {
+            auto client = std::make_unique<tcp::socket>(executor);
+            client->connect(on_loopback(server->port()));
+            std::array<char, 5> head{};
+            asio::read(*client, asio::buffer(head));
+            if (head[4] == 10) // a greeting, of version 10 of the protocol; else one before is not yet gone
+                half_open.push_back(std::move(client));
+        }
+        for (mysql::ssl_mode const mode :
+             {mysql::ssl_mode::disable, mysql::ssl_mode::enable, mysql::ssl_mode::require}) {
+            auto who = teller();
+            who.ssl = mode;
+            error_code const full = co_await code_of(connect(who));
+            expect(full, common::er_con_count_error, too_busy_for_mysql);
+        }
+        std::string const demanded = server->say_of_client("teller", "right", "--ssl-verify-server-cert");
+        EXPECT_NE(demanded.find("ERROR 2002 (HY000)"), std::string::npos) << demanded;
+        EXPECT_NE(demanded.find("1040"), std::string::npos) << "its text alone says so: " << demanded;
+        std::string const plain = server->say_of_client("teller", "right", "--skip-ssl");
+        EXPECT_NE(plain.find("ERROR 1040 (HY000)"), std::string::npos) << plain;
+    });
+    run_session([]() -> asio::awaitable<void> { // the server notices later that they have gone
+        auto const join = [] { return connect(teller()); };
+        co_await async_retry(join, patient);
+    });
 }
 
 TEST_F(mysql_codes, what_took_too_long_is_a_timeout_and_who_was_killed_was_cut_off) {

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace asio_retry::test {
@@ -34,7 +35,7 @@ mqtt_process::mqtt_process(std::string const& program, std::string const& passwo
                                     << "password_file " << (folder_ / "passwords").string() << '\n'
                                     << "acl_file " << (folder_ / "access").string() << '\n'
                                     << (::geteuid() == 0 ? "user root\n" : "");
-    std::ofstream(folder_ / "access") << "user sensor\ntopic readwrite open/#\n";
+    std::ofstream(folder_ / "access") << "user sensor\ntopic readwrite open/#\ntopic write deaf/#\n";
     set_password(password);
     start();
 }
@@ -48,6 +49,11 @@ mqtt_process::~mqtt_process() {
 void mqtt_process::start() {
     process_.emplace(std::vector<std::string>{program_, "-c", folder_ / "conf"}, folder_ / "log");
     wait_until_it_answers(port_);
+}
+
+std::string mqtt_process::log() const {
+    std::ifstream stream(folder_ / "log");
+    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 void mqtt_process::set_password(std::string const& password) const {

@@ -15,7 +15,8 @@ public:
     /// `program` is mosquitto; mosquitto_passwd is in bin beside its folder. Whether they can be run here.
     static bool is_runnable(std::string const& program);
 
-    /// Starts it for the user `sensor`, who may use topics that begin with `open/`. Throws std::runtime_error.
+    /// Starts it for the user `sensor`, who may use topics that begin with `open/` and only write those that
+    /// begin with `deaf/`. Throws std::runtime_error.
     mqtt_process(std::string const& program, std::string const& password);
 
     mqtt_process(mqtt_process const&) = delete;
@@ -38,6 +39,9 @@ public:
     void set_password(std::string const& password) const;
 
     unsigned short port() const noexcept { return port_; }
+
+    /// What it has said.
+    std::string log() const;
 
 private:
     std::filesystem::path folder_;

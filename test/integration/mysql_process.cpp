@@ -26,6 +26,10 @@ fs::path installer_of(fs::path const& program) {
     return base_of(program) / "bin/mariadb-install-db";
 }
 
+fs::path client_of(fs::path const& program) {
+    return base_of(program) / "bin/mariadb";
+}
+
 std::string text_of_log(fs::path const& file) {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
@@ -34,7 +38,7 @@ std::string text_of_log(fs::path const& file) {
 } // namespace
 
 bool mysql_process::is_runnable(std::string const& program) {
-    return fs::exists(program) && fs::exists(installer_of(program)) &&
+    return fs::exists(program) && fs::exists(installer_of(program)) && fs::exists(client_of(program)) &&
            child_process({program, "--no-defaults", "--version"}, "/dev/null").wait() == 0;
 }
 
@@ -73,6 +77,7 @@ void mysql_process::start() {
                                      "--bind-address=127.0.0.1",
                                      "--port=" + std::to_string(port_),
                                      "--max-connections=" + std::to_string(connections_),
+                                     "--connect-timeout=60", // for tests that do not log in
                                      "--innodb-flush-log-at-trx-commit=2",
                                      "--innodb-buffer-pool-size=16M",
                                      "--innodb-log-file-size=8M",
@@ -89,6 +94,18 @@ void mysql_process::start() {
         std::this_thread::sleep_for(10ms);
     }
     throw std::runtime_error(program_.string() + " does not run:\n" + text_of_log(folder_ / "log"));
+}
+
+std::string mysql_process::say_of_client(std::string const& user, std::string const& password,
+                                         std::string const& option) const {
+    fs::path const said = folder_ / "client";
+    fs::remove(said);
+    child_process({client_of(program_), "--no-defaults", option, "--host=127.0.0.1",
+                   "--port=" + std::to_string(port_), "--user=" + user, "--password=" + password,
+                   "--execute=SELECT 'welcome'"},
+                  said)
+        .wait();
+    return text_of_log(said);
 }
 
 bool mysql_process::accepts() const {

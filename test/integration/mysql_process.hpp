@@ -11,7 +11,8 @@ namespace asio_retry::test {
 /// A MariaDB in a folder of its own, on a port of the loopback and on a socket in its folder.
 class mysql_process {
 public:
-    /// `program` is mariadbd; mariadb-install-db is beside it. Whether they can be run here.
+    /// `program` is mariadbd; mariadb-install-db and mariadb are in bin beside its folder. Whether they can be
+    /// run here.
     static bool is_runnable(std::string const& program);
 
     /// Makes a database and starts it, for at most `connections` and one of an administrator. Throws
@@ -36,6 +37,10 @@ public:
 
     unsigned short port() const noexcept { return port_; }
     std::string socket() const { return folder_ / "socket"; }
+
+    /// What MariaDB's own client says, for that user, in its own words. `option` concerns TLS.
+    std::string say_of_client(std::string const& user, std::string const& password,
+                              std::string const& option) const;
 
 private:
     bool accepts() const;

@@ -198,6 +198,77 @@ TEST_F(sqlstates, a_deadlock_is_a_conflict) {
     });
 }
 
+/// Reads on a standby, while the primary changes the table.
+asio::awaitable<void> hold_table(connection& db) {
+    co_await db.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    co_await db.query("SELECT sum(balance) FROM account");
+}
+
+asio::awaitable<void> wait_until_replayed(connection& on_standby, std::string column) {
+    for (bool is_there = false; !is_there;) {
+        std::string const sql = "SELECT 1 FROM pg_attribute WHERE attname = '" + column + "'";
+        is_there = !(co_await on_standby.query(sql)).rows.empty();
+    }
+}
+
+TEST_F(sqlstates, a_conflict_on_a_standby_may_end_the_connection_and_the_next_attempt_needs_another) {
+    postgres_process const standby(postgres_program, *server);
+    run([&]() -> asio::awaitable<void> {
+        auto const executor = co_await asio::this_coro::executor;
+        connection idle(executor), busy(executor), looking(executor);
+        for (connection* const each : {&idle, &busy, &looking})
+            co_await each->open(standby.address());
+
+        co_await hold_table(idle);
+        ask("ALTER TABLE account ADD COLUMN one integer");
+        co_await wait_until_replayed(looking, "one"); // who was in the way is gone
+        error_code const fatal = co_await failure_of(idle.query("SELECT 1"));
+        expect(fatal, "40001", {failure_kind::transient, effect::possible});
+        expect_conflict(fatal);
+        EXPECT_FALSE(idle.is_usable()) << "the server has ended the connection";
+
+        co_await hold_table(busy);
+        std::optional<error_code> code;
+        asio::co_spawn(executor, failure_of(busy.query("SELECT pg_sleep(20)")),
+                       [&](std::exception_ptr, error_code ec) { code = ec; });
+        ask("ALTER TABLE account ADD COLUMN two integer");
+        while (!code)
+            co_await looking.query("SELECT 1");
+        expect_conflict(*code);
+        EXPECT_TRUE(busy.is_usable()) << "the same code, and the connection lives";
+    });
+}
+
+TEST_F(sqlstates, an_operation_opens_another_connection_after_a_conflict_that_was_fatal) {
+    postgres_process const standby(postgres_program, *server);
+    int retries = 0, connections = 0;
+    std::string total;
+    run([&]() -> asio::awaitable<void> {
+        connection db(co_await asio::this_coro::executor), looking(co_await asio::this_coro::executor);
+        co_await looking.open(standby.address());
+        auto const report = [&](attempt attempt) -> asio::awaitable<void> {
+            if (!db.is_usable()) {
+                co_await db.open(standby.address());
+                ++connections;
+            }
+            if (db.is_in_transaction())
+                co_await db.query("ROLLBACK");
+            co_await hold_table(db);
+            if (attempt.number == 1) {
+                ask("ALTER TABLE account ADD COLUMN one integer");
+                co_await wait_until_replayed(looking, "one");
+            }
+            total = (co_await db.query("SELECT sum(balance) FROM account")).rows.at(0).at(0);
+            co_await db.query("COMMIT");
+        };
+        co_await async_retry(report,
+                             postgres::patient().conflicts.on_retry([&](retry_event const&) { ++retries; }));
+    });
+    EXPECT_EQ(retries, 1);
+    EXPECT_EQ(connections, 2);
+    EXPECT_EQ(total, std::to_string(accounts * 1'000'000));
+}
+
 TEST_F(sqlstates, a_terminated_connection_is_an_outage) {
     run([]() -> asio::awaitable<void> {
         connection db(co_await asio::this_coro::executor);

@@ -100,14 +100,23 @@ bool postgres_process::is_runnable(std::string const& program) {
 postgres_process::postgres_process(std::string const& program)
     : folder_(make_folder_of_user())
     , program_(open_to_user(fs::canonical(program), folder_)) {
-    std::string const initdb = fs::path(program_).replace_filename("initdb");
-    child_process make(as_user({initdb, "--pgdata", folder_ / "data", "--username", "bank", "--auth", "trust",
-                                "--no-locale", "--encoding", "UTF8", "--no-sync"}),
-                       folder_ / "log");
-    if (make.wait() != 0) {
+    make("initdb", {"--username", "bank", "--auth", "trust", "--no-locale", "--encoding", "UTF8", "--no-sync"});
+}
+
+postgres_process::postgres_process(std::string const& program, postgres_process const& primary)
+    : folder_(make_folder_of_user())
+    , program_(open_to_user(fs::canonical(program), folder_)) {
+    make("pg_basebackup",
+         {"--dbname", primary.address(), "--write-recovery-conf", "--checkpoint", "fast", "--no-sync"});
+}
+
+void postgres_process::make(std::string const& tool, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {fs::path(program_).replace_filename(tool), "--pgdata", folder_ / "data"});
+    if (child_process(as_user(arguments), folder_ / "log").wait() != 0) {
         std::string const said = log();
         fs::remove_all(folder_);
-        throw std::runtime_error("initdb failed:\n" + said);
+        throw std::runtime_error(tool + " failed:\n" + said);
     }
     start();
 }
@@ -125,7 +134,8 @@ void postgres_process::start() {
     for (std::string const& setting :
          {std::string("listen_addresses="), "unix_socket_directories=" + folder_.string(),
           std::string("fsync=off"), std::string("max_connections=60"), std::string("deadlock_timeout=20ms"),
-          std::string("enable_seqscan=off"), std::string("autovacuum=off")}) {
+          std::string("enable_seqscan=off"), std::string("autovacuum=off"),
+          std::string("max_standby_streaming_delay=0")}) {
         command.push_back("-c");
         command.push_back(setting);
     }

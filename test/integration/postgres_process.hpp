@@ -19,6 +19,10 @@ public:
     /// Makes a database and starts it. Throws std::runtime_error.
     explicit postgres_process(std::string const& program);
 
+    /// Makes a standby of that one, which runs, and starts it. It applies what the primary has done at once,
+    /// whoever is in the way. pg_basebackup is beside `program`. Throws std::runtime_error.
+    postgres_process(std::string const& program, postgres_process const& primary);
+
     postgres_process(postgres_process const&) = delete;
     postgres_process& operator=(postgres_process const&) = delete;
     ~postgres_process();
@@ -50,6 +54,7 @@ public:
     std::string log() const;
 
 private:
+    void make(std::string const& tool, std::vector<std::string> arguments);
     bool answers() const;
 
     std::filesystem::path folder_;
