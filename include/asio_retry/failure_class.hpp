@@ -115,7 +115,7 @@ ASIO_RETRY_DECL failure_class classify_http(int status) noexcept;
 /// | 0 OK | none | none | |
 /// | 2 UNKNOWN, 13 INTERNAL | transient | possible | errors of a transport come as these |
 /// | 4 DEADLINE_EXCEEDED | timeout | possible | "may be returned even if the operation has completed" |
-/// | 8 RESOURCE_EXHAUSTED | throttled | none | "perhaps a per-user quota" |
+/// | 8 RESOURCE_EXHAUSTED | throttled | possible | "perhaps a per-user quota"; or the response was too large |
 /// | 10 ABORTED | transient | none | "retry at a higher level": a transaction was undone |
 /// | 14 UNAVAILABLE | transient | possible | "can be corrected by retrying with a backoff" |
 /// | every other | permanent | possible | |

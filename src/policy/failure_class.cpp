@@ -181,8 +181,8 @@ failure_class classify_grpc(int code) noexcept {
         return perhaps_done;
     case 4: // DEADLINE_EXCEEDED
         return no_answer;
-    case 8: // RESOURCE_EXHAUSTED
-        return limited;
+    case 8: // RESOURCE_EXHAUSTED: of the client too, about a response that is too large
+        return {failure_kind::throttled, effect::possible};
     case 10: // ABORTED
         return not_done;
     }
