@@ -71,16 +71,17 @@ struct failure_class {
 /// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
 /// | `grpc` | as `classify_grpc` says | as `classify_grpc` says |
 /// | `mysql.common-server`: 1040, 1203 too many connections | overloaded | none |
-/// | `mysql.common-server`: 1021, 1037, 1038, 1041, 1135, 1206, 1637 no resources | overloaded | none |
-/// | `mysql.common-server`: 1226 ER_USER_LIMIT_REACHED | throttled | none |
-/// | `mysql.common-server`: 1213 deadlock; 1205 lock wait timeout, of the statement | transient | none |
-/// | `mysql.common-server`: 1020, 1047, 1290, 1412, 1613, 1614, 1615, 1689, 1836 | transient | none |
+/// | `mysql.common-server`: 1041, 1135, 1206, 1637 no resources | overloaded | none |
+/// | `mysql.common-server`: 1021, 1037, 1038 no room, of the statement | overloaded | possible |
+/// | `mysql.common-server`: 1226 ER_USER_LIMIT_REACHED | throttled | possible |
+/// | `mysql.common-server`: 1213 deadlock; 1020, 1047, 1290, 1613, 1614, 1836 | transient | none |
+/// | `mysql.common-server`: 1205 lock wait timeout, of the statement; 1412, 1615, 1689 | transient | possible |
 /// | `mysql.common-server`: 1053, 1077, 1079, 1080, 1043, 1152, 1158-1161, 1184 | transient | possible |
 /// | `mysql.common-server`: 1317 ER_QUERY_INTERRUPTED | timeout | possible |
 /// | `mysql.mariadb-server`: 1927 killed | transient | possible |
 /// | `mysql.mariadb-server`: 1969 statement timeout | timeout | possible |
-/// | `mysql.mysql-server`: 3032, 3058, 3101, 3572 | transient | none |
-/// | `mysql.mysql-server`: 3169 killed, 4031 idle | transient | possible |
+/// | `mysql.mysql-server`: 3032, 3101 | transient | none |
+/// | `mysql.mysql-server`: 3058, 3572 no lock; 3169 killed, 4031 idle | transient | possible |
 /// | `mysql.mysql-server`: 3024 query timeout | timeout | possible |
 /// | `mysql.client`: no_connection_available, not_connected | transient | none |
 /// | `mysql.client`: incomplete_message, sequence_number_mismatch | transient | possible |
