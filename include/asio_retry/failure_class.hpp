@@ -154,9 +154,13 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | ERR max number of clients | overloaded | none |
 /// | TRYAGAIN, READONLY, MASTERDOWN, CLUSTERDOWN, NOREPLICAS | transient | none |
 /// | MISCONF: it cannot write its file, and refuses writes until it can | transient | none |
-/// | every other | permanent | possible |
+/// | EXECABORT Transaction discarded because of: WORD | as WORD | as WORD |
+/// | one of these with ` script: ` in its text, as of a script in Redis 7 | as WORD | possible |
+/// | every other, such as EXECABORT Transaction discarded because of previous errors | permanent | possible |
 ///
-/// Source: Redis, "Redis error messages".
+/// An error in the array that EXEC returns is about its command alone: the others were done.
+///
+/// Source: Redis, "Redis error messages" and "Transactions".
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
 
 /// The meaning of a reason code of MQTT 5, such as `reason_code::value()` of Boost.MQTT5.

@@ -39,6 +39,7 @@ constexpr failure_class no_answer{failure_kind::timeout, effect::possible};
 constexpr failure_class permanently{failure_kind::permanent, effect::possible};
 constexpr failure_class throttled{failure_kind::throttled, effect::none};
 constexpr failure_class throttled_late{failure_kind::throttled, effect::possible};
+constexpr failure_class too_busy_late{failure_kind::overloaded, effect::possible};
 constexpr failure_class too_busy{failure_kind::overloaded, effect::none};
 
 error_code of_system(int value) {
@@ -276,6 +277,32 @@ TEST(failure_class, of_a_redis_error) {
         {"ERR max number of clients + cluster connections reached", too_busy},
         {"LOADING", too_busy},
         {"-OOM", too_busy},
+        {"OOM command not allowed. script: 8f2a, on @user_script:1.", too_busy_late},
+        {"-READONLY You can't write against a read only replica. script: f, on @user_function:2.",
+         perhaps_done},
+        {"ERR no such thing script: 8f2a, on @user_script:1.", permanently},
+        {"EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
+         too_busy},
+        {"-EXECABORT Transaction discarded because of: READONLY You can't write against a read only "
+         "replica.\r\n",
+         not_done},
+        {"EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write.", not_done},
+        {"EXECABORT Transaction discarded because of: BUSY Redis is busy running a script.", too_busy},
+        {"EXECABORT Transaction discarded because of: TRYAGAIN", not_done},
+        {"EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command",
+         permanently},
+        {"EXECABORT Transaction discarded because of: ERR OOM", permanently},
+        {"EXECABORT Transaction discarded because of: -OOM", permanently},
+        {"EXECABORT Transaction discarded because of:  OOM", permanently},
+        {"EXECABORT Transaction discarded because of:\tOOM", permanently},
+        {"EXECABORT Transaction discarded because of: \r\n", permanently},
+        {"EXECABORT Transaction discarded because of: ", permanently},
+        {"EXECABORT Transaction discarded because of:", permanently},
+        {"EXECABORT Transaction discarded because of: EXECABORT Transaction discarded because of: OOM",
+         permanently},
+        {"EXECABORT Transaction discarded because of previous errors.", permanently},
+        {"EXECABORT", permanently},
+        {"execabort Transaction discarded because of: OOM", permanently},
         {"BUSYKEY Target key name already exists.", permanently},
         {"BUSYGROUP Consumer Group name already exists", permanently},
         {"MOVED 3999 127.0.0.1:6381", permanently},
@@ -293,6 +320,13 @@ TEST(failure_class, of_a_redis_error) {
     };
     for (auto const& [reply, expected] : all)
         EXPECT_EQ(classify_redis(reply), expected) << reply;
+}
+
+TEST(failure_class, of_a_long_redis_error_that_nests_the_same_words) {
+    std::string reply;
+    for (int i = 0; i != 100'000; ++i)
+        reply += "EXECABORT Transaction discarded because of: ";
+    EXPECT_EQ(classify_redis(reply + "OOM"), permanently);
 }
 
 TEST(failure_class, of_a_reason_code_of_mqtt) {
