@@ -49,7 +49,7 @@ struct failure_class {
 ///
 /// | code | kind | effect |
 /// |---|---|---|
-/// | connection_refused, not_connected, address_in_use, EADDRNOTAVAIL | transient | none |
+/// | connection_refused, address_in_use, EADDRNOTAVAIL | transient | none |
 /// | EMFILE, ENFILE, no_buffer_space | transient | none |
 /// | host_not_found_try_again, condition::refused | transient | none |
 /// | timed_out | timeout | possible |
@@ -89,7 +89,7 @@ struct failure_class {
 /// | `mqtt_client_error`: session_expired | transient | possible |
 /// | `mqtt_client_error`: pid_overrun | overloaded | none |
 /// | `mqtt_client_error`: the others, such as invalid_topic | permanent | possible |
-/// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
+/// | every other: connection_reset, not_connected, eof, broken_pipe | transient | possible |
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 
 /// The meaning of the status of an HTTP response.
@@ -140,6 +140,8 @@ ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 /// | class 53: insufficient resources | overloaded | none |
 /// | every other, and a text without five characters | permanent | possible |
 ///
+/// The state is about one transaction. A procedure that has called COMMIT has done a part before.
+///
 /// Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; ISO 9075 defines the classes.
 ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
 
@@ -175,6 +177,9 @@ ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexc
 /// | 0x80 Unspecified error, 0x8B Server shutting down | transient | possible |
 /// | 0x8D Keep Alive timeout, 0xA0 Maximum connect time | transient | possible |
 /// | every other, such as 0x86 Bad User Name or Password and 0x87 Not authorized | permanent | possible |
+///
+/// The effect is that of the packet that the code answers. A DISCONNECT answers none: after it, a message
+/// without an acknowledgement may have been delivered, whatever its code.
 ///
 /// Source: OASIS, "MQTT Version 5.0", 2.4, 3.2.2.2 and 3.14.2.1.
 ASIO_RETRY_DECL failure_class classify_mqtt(int reason_code) noexcept;

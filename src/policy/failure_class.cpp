@@ -25,7 +25,6 @@ constexpr failure_class hopeless{failure_kind::permanent, effect::possible};
 failure_class classify_errno(int value) noexcept {
     switch (value) {
     case ECONNREFUSED:
-    case ENOTCONN:
     case EADDRINUSE:
     case EADDRNOTAVAIL:
     case EMFILE:

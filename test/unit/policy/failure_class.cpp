@@ -60,7 +60,6 @@ std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {error_code(), no_failure},
 
     {asio::error::connection_refused, not_done},
-    {asio::error::not_connected, not_done},
     {asio::error::address_in_use, not_done},
     {of_system(address_not_available), not_done},
     {asio::error::no_descriptors, not_done},
@@ -104,6 +103,7 @@ std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {error::exhausted, permanently},
 
     {asio::error::connection_reset, perhaps_done},
+    {asio::error::not_connected, perhaps_done}, // also of shutdown() after a reset
     {asio::error::connection_aborted, perhaps_done},
     {asio::error::eof, perhaps_done},
     {asio::error::broken_pipe, perhaps_done},
