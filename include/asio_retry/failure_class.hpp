@@ -49,7 +49,7 @@ struct failure_class {
 ///
 /// | code | kind | effect |
 /// |---|---|---|
-/// | connection_refused, not_connected, address_in_use, EADDRNOTAVAIL | transient | none |
+/// | connection_refused, address_in_use, EADDRNOTAVAIL | transient | none |
 /// | EMFILE, ENFILE, no_buffer_space | transient | none |
 /// | host_not_found, host_not_found_try_again, no_data | transient | none |
 /// | condition::refused | transient | none |
@@ -72,16 +72,17 @@ struct failure_class {
 /// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
 /// | `grpc` | as `classify_grpc` says | as `classify_grpc` says |
 /// | `mysql.common-server`: 1040, 1203 too many connections | overloaded | none |
-/// | `mysql.common-server`: 1021, 1037, 1038, 1041, 1135, 1206, 1637 no resources | overloaded | none |
-/// | `mysql.common-server`: 1226 ER_USER_LIMIT_REACHED | throttled | none |
-/// | `mysql.common-server`: 1213 deadlock; 1205 lock wait timeout, of the statement | transient | none |
-/// | `mysql.common-server`: 1020, 1047, 1290, 1412, 1613, 1614, 1615, 1689, 1836 | transient | none |
+/// | `mysql.common-server`: 1041, 1135, 1206, 1637 no resources | overloaded | none |
+/// | `mysql.common-server`: 1021, 1037, 1038 no room, of the statement | overloaded | possible |
+/// | `mysql.common-server`: 1226 ER_USER_LIMIT_REACHED | throttled | possible |
+/// | `mysql.common-server`: 1213 deadlock; 1020, 1047, 1290, 1613, 1614, 1836 | transient | none |
+/// | `mysql.common-server`: 1205 lock wait timeout, of the statement; 1412, 1615, 1689 | transient | possible |
 /// | `mysql.common-server`: 1053, 1077, 1079, 1080, 1043, 1152, 1158-1161, 1184 | transient | possible |
 /// | `mysql.common-server`: 1317 ER_QUERY_INTERRUPTED | timeout | possible |
 /// | `mysql.mariadb-server`: 1927 killed | transient | possible |
 /// | `mysql.mariadb-server`: 1969 statement timeout | timeout | possible |
-/// | `mysql.mysql-server`: 3032, 3058, 3101, 3572 | transient | none |
-/// | `mysql.mysql-server`: 3169 killed, 4031 idle | transient | possible |
+/// | `mysql.mysql-server`: 3032, 3101 | transient | none |
+/// | `mysql.mysql-server`: 3058, 3572 no lock; 3169 killed, 4031 idle | transient | possible |
 /// | `mysql.mysql-server`: 3024 query timeout | timeout | possible |
 /// | `mysql.client`: no_connection_available, not_connected | transient | none |
 /// | `mysql.client`: incomplete_message, sequence_number_mismatch | transient | possible |
@@ -89,7 +90,7 @@ struct failure_class {
 /// | `mqtt_client_error`: session_expired | transient | possible |
 /// | `mqtt_client_error`: pid_overrun | overloaded | none |
 /// | `mqtt_client_error`: the others, such as invalid_topic | permanent | possible |
-/// | every other: connection_reset, eof, broken_pipe, network_unreachable | transient | possible |
+/// | every other: connection_reset, not_connected, eof, broken_pipe | transient | possible |
 ASIO_RETRY_DECL failure_class classify(error_code const& ec) noexcept;
 
 /// The meaning of the status of an HTTP response.
@@ -116,7 +117,7 @@ ASIO_RETRY_DECL failure_class classify_http(int status) noexcept;
 /// | 0 OK | none | none | |
 /// | 2 UNKNOWN, 13 INTERNAL | transient | possible | errors of a transport come as these |
 /// | 4 DEADLINE_EXCEEDED | timeout | possible | "may be returned even if the operation has completed" |
-/// | 8 RESOURCE_EXHAUSTED | throttled | none | "perhaps a per-user quota" |
+/// | 8 RESOURCE_EXHAUSTED | throttled | possible | "perhaps a per-user quota"; or the response was too large |
 /// | 10 ABORTED | transient | none | "retry at a higher level": a transaction was undone |
 /// | 14 UNAVAILABLE | transient | possible | "can be corrected by retrying with a backoff" |
 /// | every other | permanent | possible | |
@@ -142,6 +143,7 @@ ASIO_RETRY_DECL failure_class classify_grpc(int code) noexcept;
 ///
 /// The state does not say whether the connection lives. A standby of PostgreSQL may report 40001 as FATAL, and
 /// end the connection: ask the client library before the next attempt, such as PQstatus() of libpq.
+/// The state is about one transaction. A procedure that has called COMMIT has done a part before.
 ///
 /// Source: PostgreSQL, "Appendix A. PostgreSQL Error Codes"; ISO 9075 defines the classes.
 ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept;
@@ -157,9 +159,13 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | ERR max number of clients | overloaded | none |
 /// | TRYAGAIN, READONLY, MASTERDOWN, CLUSTERDOWN, NOREPLICAS | transient | none |
 /// | MISCONF: it cannot write its file, and refuses writes until it can | transient | none |
-/// | every other | permanent | possible |
+/// | EXECABORT Transaction discarded because of: WORD | as WORD | as WORD |
+/// | one of these with ` script: ` in its text, as of a script in Redis 7 | as WORD | possible |
+/// | every other, such as EXECABORT Transaction discarded because of previous errors | permanent | possible |
 ///
-/// Source: Redis, "Redis error messages".
+/// An error in the array that EXEC returns is about its command alone: the others were done.
+///
+/// Source: Redis, "Redis error messages" and "Transactions".
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
 
 /// The meaning of a reason code of MQTT 5, such as `reason_code::value()` of Boost.MQTT5.
@@ -174,6 +180,9 @@ ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexc
 /// | 0x80 Unspecified error, 0x8B Server shutting down | transient | possible |
 /// | 0x8D Keep Alive timeout, 0xA0 Maximum connect time | transient | possible |
 /// | every other, such as 0x86 Bad User Name or Password and 0x87 Not authorized | permanent | possible |
+///
+/// The effect is that of the packet that the code answers. A DISCONNECT answers none: after it, a message
+/// without an acknowledgement may have been delivered, whatever its code.
 ///
 /// Source: OASIS, "MQTT Version 5.0", 2.4, 3.2.2.2 and 3.14.2.1.
 ASIO_RETRY_DECL failure_class classify_mqtt(int reason_code) noexcept;

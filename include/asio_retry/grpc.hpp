@@ -5,6 +5,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/permanent.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/system/error_category.hpp>
@@ -101,7 +102,7 @@ private:
 
 /// The status that an operation ended with, for callers with a callback and for servers that pass it on.
 ///
-/// - OK for a null pointer, and that of a `grpc_error`.
+/// - OK for a null pointer, and that of a `grpc_error`, marked as permanent or not.
 /// - DEADLINE_EXCEEDED after a time limit, CANCELLED after a cancellation, UNAVAILABLE if a gate refused.
 /// - UNKNOWN for every other exception. The message is that of the exception.
 inline grpc::Status grpc_status(std::exception_ptr const& e) {
@@ -111,6 +112,9 @@ inline grpc::Status grpc_status(std::exception_ptr const& e) {
         std::rethrow_exception(e);
     } catch (grpc_error const& failed) {
         return failed.status();
+    } catch (permanent_error const& marked) {
+        return marked.exception() ? grpc_status(marked.exception())
+                                  : grpc::Status(grpc::StatusCode::UNKNOWN, marked.code().message());
     } catch (std::exception const& failed) {
         error_code const code = code_of(e);
         if (code == timed_out_error())
@@ -128,7 +132,8 @@ inline grpc::Status grpc_status(std::exception_ptr const& e) {
 ///
 ///     policy.retry_if(grpc_codes{grpc::StatusCode::UNAVAILABLE, grpc::StatusCode::ABORTED})
 ///
-/// A time limit counts as DEADLINE_EXCEEDED.
+/// A time limit counts as DEADLINE_EXCEEDED. A message beyond a limit is not retried even with
+/// RESOURCE_EXHAUSTED among the codes.
 class grpc_codes {
 public:
     /// These codes.
@@ -167,11 +172,20 @@ private:
 
 namespace detail {
 
+/// Whether a message was beyond a limit of the client or the server, as gRPC says in C++, Go and Python. The
+/// next attempt would end in the same way. If it was the response, the server has done its work.
+inline bool is_too_large(grpc::Status const& status) {
+    return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
+           status.error_message().find("message larger than max") != std::string::npos;
+}
+
 inline std::exception_ptr exception_of_status(grpc::Status const& status, bool was_cancelled) {
     if (was_cancelled && status.error_code() == grpc::StatusCode::CANCELLED)
         return exception_of(aborted_error());
     try {
-        return std::make_exception_ptr(grpc_error(status));
+        grpc_error const failure(status);
+        return is_too_large(status) ? std::make_exception_ptr(permanent(failure))
+                                    : std::make_exception_ptr(failure);
     } catch (...) {
         return std::current_exception();
     }
@@ -246,6 +260,8 @@ auto pointer_to_stub(Stub&& stub) {
 /// - The deadline of the call is `attempt::deadline`, or an earlier one that `prepare` has set.
 /// - From the second attempt on, `grpc-previous-rpc-attempts` tells the server how many came before.
 /// - A status other than OK is a failure of the class that `classify_grpc` gives it.
+/// - RESOURCE_EXHAUSTED with "message larger than max" in its text is permanent, whatever `retry_if` says. The
+///   response may have been too large, and then the server has done its work.
 /// - `grpc-retry-pushback-ms` of a failed call is heeded: the server's time, or no retry at all.
 ///
 /// An attempt counts as sent from its beginning (`retry_policy::retry_sent`).

@@ -26,7 +26,6 @@ constexpr failure_class hopeless{failure_kind::permanent, effect::possible};
 failure_class classify_errno(int value) noexcept {
     switch (value) {
     case ECONNREFUSED:
-    case ENOTCONN:
     case EADDRINUSE:
     case EADDRNOTAVAIL:
     case EMFILE:
@@ -183,8 +182,8 @@ failure_class classify_grpc(int code) noexcept {
         return perhaps_done;
     case 4: // DEADLINE_EXCEEDED
         return no_answer;
-    case 8: // RESOURCE_EXHAUSTED
-        return limited;
+    case 8: // RESOURCE_EXHAUSTED: of the client too, about a response that is too large
+        return {failure_kind::throttled, effect::possible};
     case 10: // ABORTED
         return not_done;
     }
@@ -211,15 +210,20 @@ failure_class classify_sqlstate(std::string_view state) noexcept {
 }
 
 failure_class classify_redis(std::string_view error_reply) noexcept {
+    constexpr std::string_view refused_exec = "EXECABORT Transaction discarded because of: ";
     if (error_reply.starts_with('-'))
         error_reply.remove_prefix(1);
+    if (error_reply.starts_with(refused_exec)) // once: no reply has it twice
+        error_reply.remove_prefix(refused_exec.size());
+    bool const is_of_script = error_reply.find(" script: ") != std::string_view::npos;
+    effect const done = is_of_script ? effect::possible : effect::none;
     std::string_view const word = error_reply.substr(0, error_reply.find_first_of(" \t\r\n"));
     if (word == "LOADING" || word == "BUSY" || word == "OOM" ||
         error_reply.starts_with("ERR max number of clients"))
-        return too_busy;
+        return {failure_kind::overloaded, done};
     if (word == "TRYAGAIN" || word == "READONLY" || word == "MASTERDOWN" || word == "CLUSTERDOWN" ||
         word == "NOREPLICAS" || word == "MISCONF")
-        return not_done;
+        return {failure_kind::transient, done};
     return hopeless;
 }
 

@@ -9,12 +9,18 @@ constexpr failure_class took_too_long{failure_kind::timeout, effect::possible};
 constexpr failure_class too_much_to_do{failure_kind::overloaded, effect::none};
 constexpr failure_class answered{failure_kind::permanent, effect::possible};
 
-/// Errors that MySQL and MariaDB share.
+/// Such an error undoes its statement and leaves the transaction open. The START TRANSACTION of the next
+/// attempt would commit what came before the statement (MySQL Reference Manual, "InnoDB Error Handling").
+constexpr failure_class still_open{failure_kind::transient, effect::possible};
+
+/// Errors that MySQL and MariaDB share. Those without an effect come before a transaction has written, or undo
+/// all of it.
 failure_class classify_common(int value) noexcept {
     switch (value) {
     case 1021: // ER_DISK_FULL
     case 1037: // ER_OUTOFMEMORY
     case 1038: // ER_OUT_OF_SORTMEMORY
+        return {failure_kind::overloaded, still_open.effect};
     case 1040: // ER_CON_COUNT_ERROR: too many connections
     case 1041: // ER_OUT_OF_RESOURCES
     case 1135: // ER_CANT_CREATE_THREAD
@@ -23,17 +29,18 @@ failure_class classify_common(int value) noexcept {
     case 1637: // ER_TOO_MANY_CONCURRENT_TRXS
         return too_much_to_do;
     case 1226: // ER_USER_LIMIT_REACHED: so many queries an hour
-        return {failure_kind::throttled, effect::none};
-    case 1020: // ER_CHECKREAD: another transaction has changed the row
-    case 1047: // ER_UNKNOWN_COM_ERROR: what a node of Galera says that is not ready
-    case 1205: // ER_LOCK_WAIT_TIMEOUT: the statement was undone, its transaction goes on
-    case 1213: // ER_LOCK_DEADLOCK: the transaction was undone
-    case 1290: // ER_OPTION_PREVENTS_STATEMENT: --read-only, as of a primary that is one no more
+        return {failure_kind::throttled, still_open.effect};
+    case 1205: // ER_LOCK_WAIT_TIMEOUT
     case 1412: // ER_TABLE_DEF_CHANGED
-    case 1613: // ER_XA_RBTIMEOUT
-    case 1614: // ER_XA_RBDEADLOCK
     case 1615: // ER_NEED_REPREPARE
     case 1689: // ER_LOCK_ABORTED
+        return still_open;
+    case 1020: // ER_CHECKREAD: another transaction has changed the row
+    case 1047: // ER_UNKNOWN_COM_ERROR: what a node of Galera says that is not ready
+    case 1213: // ER_LOCK_DEADLOCK: the transaction was undone
+    case 1290: // ER_OPTION_PREVENTS_STATEMENT: --read-only, as of a primary that is one no more
+    case 1613: // ER_XA_RBTIMEOUT
+    case 1614: // ER_XA_RBDEADLOCK
     case 1836: // ER_READ_ONLY_MODE
         return undone;
     case 1043: // ER_HANDSHAKE_ERROR
@@ -71,10 +78,11 @@ failure_class classify_oracle(int value) noexcept {
     case 3024: // ER_QUERY_TIMEOUT
         return took_too_long;
     case 3032: // ER_SERVER_OFFLINE_MODE
-    case 3058: // ER_USER_LOCK_DEADLOCK
     case 3101: // ER_TRANSACTION_ROLLBACK_DURING_COMMIT
-    case 3572: // ER_LOCK_NOWAIT
         return undone;
+    case 3058: // ER_USER_LOCK_DEADLOCK
+    case 3572: // ER_LOCK_NOWAIT
+        return still_open;
     case 3169: // ER_SESSION_WAS_KILLED
     case 4031: // ER_CLIENT_INTERACTION_TIMEOUT
         return cut_off;

@@ -45,16 +45,17 @@ error_code of_mysql(int value) {
 }
 
 TEST(boost_codes, decision_54_of_mysql_have_these_numbers) {
-    expect_class(overburdened, {common::er_disk_full, common::er_outofmemory, common::er_out_of_sortmemory,
-                                common::er_con_count_error, common::er_out_of_resources,
+    expect_class({failure_kind::overloaded, effect::possible},
+                 {common::er_disk_full, common::er_outofmemory, common::er_out_of_sortmemory});
+    expect_class(overburdened, {common::er_con_count_error, common::er_out_of_resources,
                                 common::er_cant_create_thread, common::er_too_many_user_connections,
                                 common::er_lock_table_full, common::er_too_many_concurrent_trxs});
-    expect_class(slowed_down, {common::er_user_limit_reached});
-    expect_class(not_carried_out,
-                 {common::er_checkread, common::er_unknown_com_error, common::er_lock_wait_timeout,
-                  common::er_lock_deadlock, common::er_option_prevents_statement, common::er_table_def_changed,
-                  common::er_xa_rbtimeout, common::er_xa_rbdeadlock, common::er_need_reprepare,
-                  common::er_lock_aborted, common::er_read_only_mode});
+    expect_class({failure_kind::throttled, effect::possible}, {common::er_user_limit_reached});
+    expect_class(cut_off_meanwhile, {common::er_lock_wait_timeout, common::er_table_def_changed,
+                                     common::er_need_reprepare, common::er_lock_aborted});
+    expect_class(not_carried_out, {common::er_checkread, common::er_unknown_com_error, common::er_lock_deadlock,
+                                   common::er_option_prevents_statement, common::er_xa_rbtimeout,
+                                   common::er_xa_rbdeadlock, common::er_read_only_mode});
     expect_class(cut_off_meanwhile,
                  {common::er_handshake_error, common::er_server_shutdown, common::er_normal_shutdown,
                   common::er_shutdown_complete, common::er_forcing_close, common::er_aborting_connection,
@@ -73,9 +74,10 @@ TEST(boost_codes, decision_54_of_each_server_alone_have_these_numbers) {
     expect_class(too_late, {of_mariadb(mariadb::er_statement_timeout)});
     expect_class(no_use, {of_mariadb(4025)}); // a violated constraint
     expect_class(too_late, {of_mysql(oracle::er_query_timeout)});
-    expect_class(not_carried_out,
-                 {of_mysql(oracle::er_server_offline_mode), of_mysql(oracle::er_user_lock_deadlock),
-                  of_mysql(oracle::er_transaction_rollback_during_commit), of_mysql(oracle::er_lock_nowait)});
+    expect_class(not_carried_out, {of_mysql(oracle::er_server_offline_mode),
+                                   of_mysql(oracle::er_transaction_rollback_during_commit)});
+    expect_class(cut_off_meanwhile,
+                 {of_mysql(oracle::er_user_lock_deadlock), of_mysql(oracle::er_lock_nowait)});
     expect_class(cut_off_meanwhile,
                  {of_mysql(oracle::er_session_was_killed), of_mysql(oracle::er_client_interaction_timeout)});
     expect_class(no_use, {of_mysql(oracle::er_check_constraint_violated)});

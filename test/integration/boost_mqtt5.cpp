@@ -15,12 +15,15 @@
 #include <boost/asio.hpp>
 #include <boost/mqtt5.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -336,6 +339,69 @@ TEST_F(mqtt_test, a_client_that_stood_still_and_was_thrown_out_without_a_word_go
     EXPECT_FALSE(who.refused);
     who.client.cancel();
     io.run();
+}
+
+/// A client that leaves messages with QoS 2 half acknowledged, which Boost.MQTT5 does not. Its topics and texts
+/// are short.
+class half_hearted_client {
+public:
+    explicit half_hearted_client(unsigned short port) {
+        socket_.connect({asio::ip::address_v4::loopback(), port});
+        send(0x10, text("MQTT") + "\x05\xc2" + zeros(3) + text("c") + text("sensor") + text("right"));
+    }
+
+    void subscribe(std::string const& topic) { send(0x82, number(1) + zeros(1) + text(topic) + zeros(1)); }
+    void publish(char id, std::string const& message) {
+        send(0x34, text("open/a") + number(id) + zeros(1) + message);
+    }
+    void release(char id) { send(0x62, number(id)); }
+
+    /// Of the next packet of this kind, what follows its length. Others are skipped.
+    std::string next(unsigned char kind) {
+        for (;;) {
+            std::array<unsigned char, 2> head{};
+            asio::read(socket_, asio::buffer(head)); // with a length below 128
+            std::string body(head[1], '\0');
+            asio::read(socket_, asio::buffer(body));
+            if (head[0] == kind)
+                return body;
+        }
+    }
+
+private:
+    static std::string zeros(std::size_t count) { return std::string(count, '\0'); }
+    static std::string number(char value) { return {'\0', value}; }
+    static std::string text(std::string const& of) { return number(static_cast<char>(of.size())) + of; }
+
+    void send(unsigned char kind, std::string const& body) {
+        std::string const packet{static_cast<char>(kind), static_cast<char>(body.size())};
+        asio::write(socket_, asio::buffer(packet + body));
+    }
+
+    asio::io_context io_;
+    asio::ip::tcp::socket socket_{io_};
+};
+
+TEST(mqtt_quota, a_message_that_is_answered_with_0x97_is_delivered_to_nobody) {
+    mqtt_process const server(mqtt_program, "right", "max_inflight_messages 2\nmax_queued_messages 2\n");
+    half_hearted_client client(server.port());
+    client.subscribe("open/#");
+    for (char id = 1; id != 4; ++id)
+        client.publish(id, std::string("message ") + static_cast<char>('0' + id));
+    constexpr unsigned char pubrec = 0x50, delivered = 0x30;
+    for (char id = 1; id != 3; ++id)
+        EXPECT_EQ(client.next(pubrec), std::string({'\0', id}));
+    std::string const refused = client.next(pubrec);
+    ASSERT_EQ(refused, std::string("\0\3\x97", 3));
+    EXPECT_EQ(classify_mqtt(static_cast<unsigned char>(refused[2])),
+              (failure_class{failure_kind::throttled, effect::none}));
+    for (char id = 1; id != 3; ++id)
+        client.release(id);
+    EXPECT_THAT(client.next(delivered), testing::EndsWith("message 1"));
+    EXPECT_THAT(client.next(delivered), testing::EndsWith("message 2"));
+    client.publish(4, "message 4");
+    client.release(4);
+    EXPECT_THAT(client.next(delivered), testing::EndsWith("message 4")) << "and no third before";
 }
 
 void connect(broker& who, scripted_broker const& to) {

@@ -168,18 +168,22 @@ protected:
 };
 
 constexpr failure_class undone_by_mysql{failure_kind::transient, effect::none};
+constexpr failure_class still_open_at_mysql{failure_kind::transient, effect::possible};
 constexpr failure_class too_busy_for_mysql{failure_kind::overloaded, effect::none};
 constexpr failure_class wrong_for_mysql{failure_kind::permanent, effect::possible};
 
 TEST_F(mysql_codes, a_deadlock_a_lock_and_a_changed_row_are_conflicts) {
+    ask("CREATE TABLE bank.note (id INT) ENGINE = Aria");
     run_session([]() -> asio::awaitable<void> {
         auto const executor = co_await asio::this_coro::executor;
         mysql::any_connection one(executor), other(executor);
         co_await one.async_connect(teller());
         co_await other.async_connect(teller());
         co_await execute(one, "START TRANSACTION");
+        co_await execute(one, "INSERT INTO note VALUES (1)");
         co_await execute(one, "UPDATE account SET balance = 1 WHERE id = 1");
         co_await execute(other, "START TRANSACTION");
+        co_await execute(other, "INSERT INTO note VALUES (2)");
         co_await execute(other, "UPDATE account SET balance = 2 WHERE id = 2");
         std::optional<error_code> of_one;
         asio::co_spawn(executor, code_after(one, "UPDATE account SET balance = 1 WHERE id = 2"),
@@ -192,14 +196,17 @@ TEST_F(mysql_codes, a_deadlock_a_lock_and_a_changed_row_are_conflicts) {
         }
         expect(*of_one ? *of_one : of_other, common::er_lock_deadlock, undone_by_mysql);
         EXPECT_TRUE(surely_not_done(common::er_lock_deadlock));
+        co_await execute(*of_one ? one : other, "START TRANSACTION"); // would commit what is not undone
         co_await execute(one, "ROLLBACK");
         co_await execute(other, "ROLLBACK");
+        EXPECT_EQ(money(), everything);
+        EXPECT_EQ(number("SELECT COUNT(*) FROM bank.note"), 2) << "that table knows no transactions";
 
         co_await execute(one, "START TRANSACTION");
         co_await execute(one, "UPDATE account SET balance = 1 WHERE id = 1");
         co_await execute(other, "SET innodb_lock_wait_timeout = 1");
         error_code const late = co_await code_after(other, "UPDATE account SET balance = 2 WHERE id = 1");
-        expect(late, common::er_lock_wait_timeout, undone_by_mysql);
+        expect(late, common::er_lock_wait_timeout, still_open_at_mysql);
 
         co_await execute(other, "SET innodb_snapshot_isolation = ON");
         co_await execute(other, "START TRANSACTION WITH CONSISTENT SNAPSHOT");
@@ -207,6 +214,56 @@ TEST_F(mysql_codes, a_deadlock_a_lock_and_a_changed_row_are_conflicts) {
         error_code const changed = co_await code_after(other, "UPDATE account SET balance = 2 WHERE id = 1");
         expect(changed, common::er_checkread, undone_by_mysql);
     });
+    ask("DROP TABLE bank.note");
+}
+
+// Then the next attempt begins on the same connection. Its START TRANSACTION commits what the first has done.
+TEST_F(mysql_codes, a_lock_and_a_limit_of_the_user_undo_a_statement_and_leave_its_transaction_open) {
+    ask("CREATE USER rare@127.0.0.1 WITH MAX_UPDATES_PER_HOUR 2");
+    ask("GRANT ALL ON bank.* TO rare@127.0.0.1");
+    run_session([]() -> asio::awaitable<void> {
+        auto const executor = co_await asio::this_coro::executor;
+        mysql::any_connection holder(executor), db(executor), seldom(executor);
+        co_await holder.async_connect(teller());
+        co_await execute(holder, "START TRANSACTION");
+        co_await execute(holder, "UPDATE account SET balance = 1 WHERE id = 2");
+        std::string const pay = "UPDATE account SET balance = balance - 10 WHERE id = 1";
+
+        co_await db.async_connect(teller());
+        co_await execute(db, "START TRANSACTION");
+        co_await execute(db, pay);
+        error_code const late = co_await code_after(db, "SELECT * FROM account WHERE id = 2 FOR UPDATE NOWAIT");
+        expect(late, common::er_lock_wait_timeout, still_open_at_mysql);
+        co_await execute(db, "START TRANSACTION");
+        EXPECT_EQ(balance(1), 1'000'000 - 10);
+
+        auto rare = teller("");
+        rare.username = "rare";
+        co_await seldom.async_connect(rare);
+        co_await execute(seldom, "START TRANSACTION");
+        co_await execute(seldom, pay);
+        co_await execute(seldom, pay);
+        error_code const used_up = co_await code_after(seldom, pay);
+        expect(used_up, common::er_user_limit_reached, {failure_kind::throttled, effect::possible});
+        co_await execute(seldom, "START TRANSACTION");
+        EXPECT_EQ(balance(1), 1'000'000 - 30);
+    });
+    ask("DROP USER rare@127.0.0.1");
+}
+
+TEST_F(mysql_codes, a_server_that_becomes_read_only_undoes_the_transaction_at_its_COMMIT) {
+    run_session([]() -> asio::awaitable<void> {
+        mysql::any_connection db(co_await asio::this_coro::executor);
+        co_await db.async_connect(teller());
+        co_await execute(db, "START TRANSACTION");
+        co_await execute(db, "UPDATE account SET balance = balance - 10 WHERE id = 1");
+        ask("SET GLOBAL read_only = ON");
+        error_code const refused = co_await code_after(db, "COMMIT");
+        ask("SET GLOBAL read_only = OFF");
+        expect(refused, common::er_option_prevents_statement, undone_by_mysql);
+        co_await execute(db, "START TRANSACTION");
+    });
+    EXPECT_EQ(balance(1), 1'000'000);
 }
 
 TEST_F(mysql_codes, too_many_connections_of_all_and_of_one_user_are_overload) {
@@ -228,7 +285,7 @@ TEST_F(mysql_codes, too_many_connections_of_all_and_of_one_user_are_overload) {
         error_code used_up;
         while (!used_up)
             used_up = co_await code_after(seldom, "SELECT 1");
-        expect(used_up, common::er_user_limit_reached, {failure_kind::throttled, effect::none});
+        expect(used_up, common::er_user_limit_reached, {failure_kind::throttled, effect::possible});
 
         std::vector<std::unique_ptr<mysql::any_connection>> all;
         error_code full;

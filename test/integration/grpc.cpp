@@ -6,6 +6,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/grpc.hpp>
+#include <asio_retry/permanent.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -26,6 +27,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <future>
@@ -328,8 +330,49 @@ TEST(grpc_unary, a_request_that_must_not_be_sent_twice_is_not) {
     scripted_server server{{StatusCode::UNAVAILABLE}, {StatusCode::OK}};
     EXPECT_EQ(greet(server, quick().retry_sent(false)).code(), StatusCode::UNAVAILABLE);
     EXPECT_EQ(server.seen().size(), 1u);
+    scripted_server undone{{StatusCode::ABORTED}, {StatusCode::OK}};
+    EXPECT_EQ(greet(undone, quick().retry_if(surely_not_done)).code(), StatusCode::OK);
+}
+
+constexpr std::size_t message_limit = 4 << 20; // of gRPC's clients and servers, by default
+
+// The name goes into the request and, with "hello ", into the response.
+TEST(grpc_unary, makes_one_attempt_if_the_response_is_too_large_as_the_work_is_done) {
+    auto const request = request_for(std::string(message_limit - 8, 'x'));
+    auto const chosen = quick().retry_if(grpc_codes{StatusCode::RESOURCE_EXHAUSTED});
+    for (retry_policy const& policy : {quick(), quick().retry_sent(false), chosen}) {
+        scripted_server server{{StatusCode::OK}};
+        auto const stub = server.stub();
+        grpc_outcome const result = outcome_of(grpc_unary(*stub, say_hello, request), policy);
+        EXPECT_EQ(server.seen().size(), 1u);
+        EXPECT_EQ(result.code(), StatusCode::RESOURCE_EXHAUSTED);
+        EXPECT_THAT(result.status().error_message(), testing::HasSubstr("Received message larger than max"));
+        EXPECT_THROW(std::rethrow_exception(result.failure), grpc_error);
+        EXPECT_EQ(grpc_status(std::make_exception_ptr(permanent(result.failure))).error_message(),
+                  result.status().error_message());
+    }
+}
+
+TEST(grpc_unary, makes_one_attempt_if_the_request_is_too_large) {
+    scripted_server server{{StatusCode::OK}};
+    auto const stub = server.stub();
+    int retries = 0;
+    auto const policy = quick().on_retry([&](retry_event const&) { ++retries; });
+    auto const request = request_for(std::string(message_limit, 'x'));
+    EXPECT_EQ(outcome_of(grpc_unary(*stub, say_hello, request), policy).code(), StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(retries, 0);
+    EXPECT_TRUE(server.seen().empty());
+}
+
+TEST(grpc_unary, retries_RESOURCE_EXHAUSTED_of_the_server_unless_the_request_must_not_be_sent_twice) {
     scripted_server limiting{{StatusCode::RESOURCE_EXHAUSTED}, {StatusCode::OK}};
-    EXPECT_EQ(greet(limiting, quick().retry_if(surely_not_done)).code(), StatusCode::OK);
+    EXPECT_EQ(greet(limiting, quick()).code(), StatusCode::OK);
+    scripted_server once{{StatusCode::RESOURCE_EXHAUSTED}, {StatusCode::OK}};
+    EXPECT_EQ(greet(once, quick().retry_sent(false)).code(), StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(once.seen().size(), 1u);
+    scripted_server chosen{{StatusCode::RESOURCE_EXHAUSTED}, {StatusCode::OK}};
+    auto const policy = quick().retry_if(grpc_codes{StatusCode::RESOURCE_EXHAUSTED});
+    EXPECT_EQ(greet(chosen, policy).code(), StatusCode::OK);
 }
 
 TEST(grpc_unary, takes_every_kind_of_pointer_to_a_stub) {

@@ -25,14 +25,13 @@ bool mqtt_process::is_runnable(std::string const& program) {
            child_process({program, "-h"}, "/dev/null").wait() == 3;
 }
 
-mqtt_process::mqtt_process(std::string const& program, std::string const& password)
+mqtt_process::mqtt_process(std::string const& program, std::string const& password, std::string const& limits)
     : folder_(make_folder("mqtt"))
     , program_(fs::canonical(program))
     , port_(free_port()) {
     std::ofstream(folder_ / "conf") << "listener " << port_ << " 127.0.0.1\n"
                                     << "allow_anonymous false\n"
-                                    << "max_queued_messages 0\n" // no limit; by default it drops the 1001st
-                                    << "password_file " << (folder_ / "passwords").string() << '\n'
+                                    << limits << "password_file " << (folder_ / "passwords").string() << '\n'
                                     << "acl_file " << (folder_ / "access").string() << '\n'
                                     << (::geteuid() == 0 ? "user root\n" : "");
     std::ofstream(folder_ / "access") << "user sensor\ntopic readwrite open/#\ntopic write deaf/#\n";

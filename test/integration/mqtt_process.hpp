@@ -16,8 +16,11 @@ public:
     static bool is_runnable(std::string const& program);
 
     /// Starts it for the user `sensor`, who may use topics that begin with `open/` and only write those that
-    /// begin with `deaf/`. Throws std::runtime_error.
-    mqtt_process(std::string const& program, std::string const& password);
+    /// begin with `deaf/`. `limits` are lines of its configuration: by default there is none, while Mosquitto's
+    /// own drops the 1001st message. Throws std::runtime_error.
+    mqtt_process(std::string const& program, std::string const& password,
+                 std::string const& limits = "max_queued_messages 0
+");
 
     mqtt_process(mqtt_process const&) = delete;
     mqtt_process& operator=(mqtt_process const&) = delete;

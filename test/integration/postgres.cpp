@@ -165,9 +165,28 @@ TEST_F(sqlstates, two_transactions_that_cannot_be_one_after_the_other_are_a_conf
         error_code const code = co_await failure_of(other.query("COMMIT"));
         EXPECT_EQ(postgres::state_of(code), "40001");
         expect_conflict(code);
+        EXPECT_EQ(classify_sqlstate(postgres::state_of(code)).effect, effect::none);
         EXPECT_FALSE(other.is_in_transaction());
         EXPECT_TRUE(other.is_usable());
     });
+    EXPECT_EQ(balance(1), 1);
+    EXPECT_EQ(balance(2), 1'000'000) << "it is undone";
+}
+
+TEST_F(sqlstates, a_procedure_that_commits_has_done_a_part_before_it_fails) {
+    ask("CREATE OR REPLACE PROCEDURE pay() LANGUAGE plpgsql AS $$ BEGIN"
+        " UPDATE account SET balance = balance - 10 WHERE id = 1; COMMIT;"
+        " PERFORM 1 FROM account WHERE id = 2 FOR UPDATE NOWAIT; END $$");
+    run([]() -> asio::awaitable<void> {
+        connection holder(co_await asio::this_coro::executor), db(co_await asio::this_coro::executor);
+        co_await holder.open(server->address());
+        co_await db.open(server->address());
+        co_await holder.query("BEGIN");
+        co_await holder.query("UPDATE account SET balance = 1 WHERE id = 2");
+        expect(co_await failure_of(db.query("CALL pay()")), "55P03", {failure_kind::transient, effect::none});
+        EXPECT_FALSE(db.is_in_transaction());
+    });
+    EXPECT_EQ(balance(1), 1'000'000 - 10) << "the code is about the second transaction";
 }
 
 TEST_F(sqlstates, a_deadlock_is_a_conflict) {

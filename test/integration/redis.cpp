@@ -4,6 +4,7 @@
 #include "integration/redis_client.hpp"
 #include "integration/run_with_programs.hpp"
 
+#include <asio_retry/failure_class.hpp>
 #include <asio_retry/random.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -163,6 +164,91 @@ TEST_F(redis_script, says_so_where_the_key_is_of_something_else) {
                 testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("WRONGTYPE")));
     (void)redis.command({"DEL", "bucket"});
     EXPECT_EQ(redis.ask(hundred, {0, 1}), 1u) << "the connection goes on";
+}
+
+// --- what its errors mean
+
+class redis_words : public testing::Test {
+protected:
+    /// The error that a command is answered with, or nothing.
+    std::string error_of(std::vector<std::string> words) {
+        try {
+            (void)redis.command(std::move(words));
+            return "";
+        } catch (fleet::redis_error const& e) {
+            return e.reply();
+        }
+    }
+
+    void limit_memory(std::string const& bytes) { (void)other.command({"CONFIG", "SET", "maxmemory", bytes}); }
+
+    long long count_of(std::string const& key) { return other.command({"EXISTS", key})->integer; }
+
+    static void expect(std::string const& reply, std::string const& begin, failure_class what) {
+        EXPECT_THAT(reply, testing::StartsWith(begin));
+        EXPECT_EQ(classify_redis(reply).kind, what.kind) << reply;
+        EXPECT_EQ(classify_redis(reply).effect, what.effect) << reply;
+    }
+
+    fleet::redis_process server{program};
+    redis_client redis{server.port()}, other{server.port()};
+};
+
+constexpr failure_class memory_is_full{failure_kind::overloaded, effect::none};
+
+TEST_F(redis_words, EXECABORT_says_why_EXEC_was_refused_and_nothing_is_done) {
+    struct trouble {
+        std::vector<std::string> begin, end;
+        std::string word;
+        failure_class what;
+    };
+    for (trouble const& each : std::vector<trouble>{
+             {{"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}, "OOM", memory_is_full},
+             {{"CONFIG", "SET", "min-replicas-to-write", "1"},
+              {"CONFIG", "SET", "min-replicas-to-write", "0"},
+              "NOREPLICAS",
+              {failure_kind::transient, effect::none}},
+             {{"REPLICAOF", "127.0.0.1", "1"},
+              {"REPLICAOF", "NO", "ONE"},
+              "READONLY",
+              {failure_kind::transient, effect::none}}}) {
+        (void)redis.command({"MULTI"});
+        (void)redis.command({"INCR", "n"});
+        (void)other.command(each.begin);
+        expect(error_of({"EXEC"}), "EXECABORT Transaction discarded because of: " + each.word, each.what);
+        (void)other.command(each.end);
+        EXPECT_EQ(count_of("n"), 0);
+        EXPECT_EQ(error_of({"INCR", "n"}), "") << "the connection goes on";
+        (void)redis.command({"DEL", "n"});
+    }
+}
+
+TEST_F(redis_words, EXECABORT_because_of_previous_errors_is_explained_by_the_first_error) {
+    limit_memory("1");
+    std::vector<std::string> errors;
+    for (std::vector<std::string> const& words : {std::vector<std::string>{"MULTI"}, {"INCR", "n"}, {"EXEC"}})
+        errors.push_back(error_of(words));
+    limit_memory("0");
+    EXPECT_EQ(errors[0], "");
+    expect(errors[1], "OOM ", memory_is_full);
+    expect(errors[2], "EXECABORT Transaction discarded because of previous errors",
+           {failure_kind::permanent, effect::possible});
+    EXPECT_EQ(count_of("n"), 0);
+}
+
+TEST_F(redis_words, an_error_of_a_script_in_EXEC_comes_after_the_other_commands_were_done) {
+    (void)redis.command({"SET", "first", "1"});
+    (void)redis.command({"MULTI"});
+    (void)redis.command({"DEL", "first"});
+    (void)redis.command({"EVAL", "redis.call('SET', 'second', 1)", "0"});
+    limit_memory("1");
+    redis_reply const replies = redis.command({"EXEC"});
+    limit_memory("0");
+    ASSERT_EQ(replies->elements, 2u);
+    ASSERT_EQ(replies->element[1]->type, REDIS_REPLY_ERROR);
+    expect(replies->element[1]->str, "OOM ", {failure_kind::overloaded, effect::possible});
+    EXPECT_EQ(count_of("first"), 0) << "which is deleted";
+    EXPECT_EQ(count_of("second"), 0);
 }
 
 // --- processes

@@ -132,17 +132,17 @@ TEST_F(dispositions, decision_72_the_class_is_that_of_its_failure_of) {
     EXPECT_THAT(gate->told,
                 testing::IsSupersetOf({"failed 1 throttled", "failed 2 timeout", "failed 3 transient"}));
 
-    calls = {{{8, "no effect", {}}, {14, "perhaps done", {}}}};
+    calls = {{{10, "no effect", {}}, {14, "perhaps done", {}}}};
     retry_call(policy.retry_sent(false));
     EXPECT_EQ(status, unavailable("perhaps done"));
     EXPECT_EQ(value, 2);
 }
 
 TEST_F(dispositions, a_policys_classify_is_not_asked_where_the_failure_has_a_class) {
-    calls.statuses = {{8, "quota", {}}};
+    calls.statuses = {{10, "aborted", {}}};
     retry_call(policy.classify([](error_code const&) { return failure_class{failure_kind::timeout}; }));
     ASSERT_EQ(retries.size(), 1u);
-    EXPECT_EQ(retries[0].kind, failure_kind::throttled);
+    EXPECT_EQ(retries[0].kind, failure_kind::transient);
     EXPECT_EQ(retries[0].sent, effect::none);
 }
 

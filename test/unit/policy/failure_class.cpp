@@ -40,6 +40,8 @@ constexpr failure_class perhaps_done{failure_kind::transient, effect::possible};
 constexpr failure_class no_answer{failure_kind::timeout, effect::possible};
 constexpr failure_class permanently{failure_kind::permanent, effect::possible};
 constexpr failure_class throttled{failure_kind::throttled, effect::none};
+constexpr failure_class throttled_late{failure_kind::throttled, effect::possible};
+constexpr failure_class too_busy_late{failure_kind::overloaded, effect::possible};
 constexpr failure_class too_busy{failure_kind::overloaded, effect::none};
 
 error_code of_system(int value) {
@@ -60,7 +62,6 @@ std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {error_code(), no_failure},
 
     {asio::error::connection_refused, not_done},
-    {asio::error::not_connected, not_done},
     {asio::error::address_in_use, not_done},
     {of_system(address_not_available), not_done},
     {asio::error::no_descriptors, not_done},
@@ -104,6 +105,7 @@ std::vector<std::pair<error_code, failure_class>> const all_codes = {
     {error::exhausted, permanently},
 
     {asio::error::connection_reset, perhaps_done},
+    {asio::error::not_connected, perhaps_done}, // also of shutdown() after a reset
     {asio::error::connection_aborted, perhaps_done},
     {asio::error::eof, perhaps_done},
     {asio::error::broken_pipe, perhaps_done},
@@ -220,24 +222,24 @@ TEST(failure_class, of_every_http_status) {
 
 TEST(failure_class, of_every_grpc_code) {
     failure_class const all[] = {
-        no_failure,   // OK
-        permanently,  // CANCELLED
-        perhaps_done, // UNKNOWN
-        permanently,  // INVALID_ARGUMENT
-        no_answer,    // DEADLINE_EXCEEDED
-        permanently,  // NOT_FOUND
-        permanently,  // ALREADY_EXISTS
-        permanently,  // PERMISSION_DENIED
-        throttled,    // RESOURCE_EXHAUSTED
-        permanently,  // FAILED_PRECONDITION
-        not_done,     // ABORTED
-        permanently,  // OUT_OF_RANGE
-        permanently,  // UNIMPLEMENTED
-        perhaps_done, // INTERNAL
-        perhaps_done, // UNAVAILABLE
-        permanently,  // DATA_LOSS
-        permanently,  // UNAUTHENTICATED
-        permanently,  // no code
+        no_failure,     // OK
+        permanently,    // CANCELLED
+        perhaps_done,   // UNKNOWN
+        permanently,    // INVALID_ARGUMENT
+        no_answer,      // DEADLINE_EXCEEDED
+        permanently,    // NOT_FOUND
+        permanently,    // ALREADY_EXISTS
+        permanently,    // PERMISSION_DENIED
+        throttled_late, // RESOURCE_EXHAUSTED
+        permanently,    // FAILED_PRECONDITION
+        not_done,       // ABORTED
+        permanently,    // OUT_OF_RANGE
+        permanently,    // UNIMPLEMENTED
+        perhaps_done,   // INTERNAL
+        perhaps_done,   // UNAVAILABLE
+        permanently,    // DATA_LOSS
+        permanently,    // UNAUTHENTICATED
+        permanently,    // no code
     };
     for (int code = 0; code < 18; ++code)
         EXPECT_EQ(classify_grpc(code), all[code]) << code;
@@ -281,6 +283,32 @@ TEST(failure_class, of_a_redis_error) {
         {"ERR max number of clients + cluster connections reached", too_busy},
         {"LOADING", too_busy},
         {"-OOM", too_busy},
+        {"OOM command not allowed. script: 8f2a, on @user_script:1.", too_busy_late},
+        {"-READONLY You can't write against a read only replica. script: f, on @user_function:2.",
+         perhaps_done},
+        {"ERR no such thing script: 8f2a, on @user_script:1.", permanently},
+        {"EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
+         too_busy},
+        {"-EXECABORT Transaction discarded because of: READONLY You can't write against a read only "
+         "replica.\r\n",
+         not_done},
+        {"EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write.", not_done},
+        {"EXECABORT Transaction discarded because of: BUSY Redis is busy running a script.", too_busy},
+        {"EXECABORT Transaction discarded because of: TRYAGAIN", not_done},
+        {"EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command",
+         permanently},
+        {"EXECABORT Transaction discarded because of: ERR OOM", permanently},
+        {"EXECABORT Transaction discarded because of: -OOM", permanently},
+        {"EXECABORT Transaction discarded because of:  OOM", permanently},
+        {"EXECABORT Transaction discarded because of:\tOOM", permanently},
+        {"EXECABORT Transaction discarded because of: \r\n", permanently},
+        {"EXECABORT Transaction discarded because of: ", permanently},
+        {"EXECABORT Transaction discarded because of:", permanently},
+        {"EXECABORT Transaction discarded because of: EXECABORT Transaction discarded because of: OOM",
+         permanently},
+        {"EXECABORT Transaction discarded because of previous errors.", permanently},
+        {"EXECABORT", permanently},
+        {"execabort Transaction discarded because of: OOM", permanently},
         {"BUSYKEY Target key name already exists.", permanently},
         {"BUSYGROUP Consumer Group name already exists", permanently},
         {"MOVED 3999 127.0.0.1:6381", permanently},
@@ -300,19 +328,21 @@ TEST(failure_class, of_a_redis_error) {
         EXPECT_EQ(classify_redis(reply), expected) << reply;
 }
 
+TEST(failure_class, of_a_long_redis_error_that_nests_the_same_words) {
+    std::string reply;
+    for (int i = 0; i != 100'000; ++i)
+        reply += "EXECABORT Transaction discarded because of: ";
+    EXPECT_EQ(classify_redis(reply + "OOM"), permanently);
+}
+
 TEST(failure_class, of_a_reason_code_of_mqtt) {
     std::pair<int, failure_class> const all[] = {
-        {0x00, no_failure},   {0x02, no_failure},
-        {0x10, no_failure}, // nobody has subscribed
-        {0x7f, no_failure},   {0x80, perhaps_done},
-        {0x86, permanently},  {0x87, permanently},
-        {0x88, not_done},     {0x89, too_busy},
-        {0x8a, permanently},  {0x8b, perhaps_done},
+        {0x00, no_failure},   {0x02, no_failure},     {0x10, no_failure}, // nobody has subscribed
+        {0x7f, no_failure},   {0x80, perhaps_done},   {0x86, permanently},  {0x87, permanently},
+        {0x88, not_done},     {0x89, too_busy},       {0x8a, permanently},  {0x8b, perhaps_done},
         {0x8d, perhaps_done}, {0x8e, permanently}, // another connection has the same name
-        {0x91, not_done},     {0x96, {failure_kind::throttled, effect::possible}},
-        {0x97, throttled},    {0x9c, not_done},
-        {0x9d, permanently},  {0x9f, throttled},
-        {0xa0, perhaps_done}, {0xff, permanently},
+        {0x91, not_done},     {0x96, throttled_late}, {0x97, throttled},    {0x9c, not_done},
+        {0x9d, permanently},  {0x9f, throttled},      {0xa0, perhaps_done}, {0xff, permanently},
         {0x100, permanently}, {-1, permanently},
     };
     for (auto const& [code, expected] : all)

@@ -44,7 +44,7 @@ constexpr failure_class no_answer_of_peer{failure_kind::timeout, effect::possibl
 constexpr failure_class settled{failure_kind::permanent, effect::possible};
 constexpr failure_class rolled_back{failure_kind::transient, effect::none};
 constexpr failure_class has_too_much_to_do{failure_kind::overloaded, effect::none};
-constexpr failure_class rationed{failure_kind::throttled, effect::none};
+constexpr failure_class rationed{failure_kind::throttled, effect::possible};
 
 constexpr unsigned certificate_verify_failed = 134, tls_eof = 294, alert_unknown_ca = 1048;
 
@@ -92,12 +92,15 @@ std::pair<error_code, failure_class> const protocol_table[] = {
     {error_code(21, websocket_codes), settled},  // bad_opcode
 
     {error_code(1213, mysql_codes), rolled_back},        // deadlock
-    {error_code(1205, mysql_codes), rolled_back},        // lock wait timeout
+    {error_code(1205, mysql_codes), lost_peer},          // lock wait timeout: the transaction goes on
     {error_code(1020, mysql_codes), rolled_back},        // the row has changed
     {error_code(1290, mysql_codes), rolled_back},        // read-only
     {error_code(1040, mysql_codes), has_too_much_to_do}, // too many connections
     {error_code(1203, mysql_codes), has_too_much_to_do}, // of one user
     {error_code(1226, mysql_codes), rationed},
+    {error_code(1412, mysql_codes), lost_peer},
+    {error_code(1614, mysql_codes), rolled_back},
+    {error_code(1038, mysql_codes), {failure_kind::overloaded, effect::possible}},
     {error_code(1053, mysql_codes), lost_peer}, // shutdown
     {error_code(1158, mysql_codes), lost_peer},
     {error_code(1317, mysql_codes), no_answer_of_peer},
@@ -109,7 +112,8 @@ std::pair<error_code, failure_class> const protocol_table[] = {
     {error_code(1213, mariadb_codes), settled}, // no code of its own
     {error_code(4025, mariadb_codes), settled},
     {error_code(3024, oracle_codes), no_answer_of_peer},
-    {error_code(3572, oracle_codes), rolled_back},
+    {error_code(3572, oracle_codes), lost_peer},
+    {error_code(3101, oracle_codes), rolled_back},
     {error_code(3169, oracle_codes), lost_peer},
     {error_code(3819, oracle_codes), settled},
     {error_code(16, mysql_client_codes), rolled_back}, // no_connection_available
