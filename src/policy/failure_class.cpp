@@ -62,8 +62,8 @@ std::optional<failure_class> classify_system(int value) noexcept {
     return detail::system_codes::is_hopeless_lookup(value) ? std::optional(hopeless) : std::nullopt;
 }
 #else
-/// Asio's category for the errors of gethostbyname. A resolver that fails for a moment says that a host does not
-/// exist, or that it has no address.
+/// Asio's category for the errors of gethostbyname. A resolver that fails for a moment says that a host does
+/// not exist, or that it has no address.
 failure_class classify_netdb(int value) noexcept {
     switch (value) {
     case TRY_AGAIN:
