@@ -18,7 +18,8 @@ set -- python3-aiohttp=3.8.4-1+deb12u2 python3-multidict=6.0.4-1+b1 python3-yarl
 apt-get download -qq -o APT::Sandbox::User=root "$@" || { echo "Debian no longer has one of $*."; exit 1; }
 for package in ./*.deb; do dpkg -x "$package" .; done
 export PYTHONPATH="$folder/usr/lib/python3/dist-packages"
-/usr/bin/python3 -c 'import aiohttp, sys; print("aiohttp", aiohttp.__version__, "Python", sys.version.split()[0])'
+/usr/bin/python3 -c 'import aiohttp, sys
+print("aiohttp", aiohttp.__version__, "Python", sys.version.split()[0])'
 
 /usr/bin/python3 - >seen <<'END'
 import asyncio

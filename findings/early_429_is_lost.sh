@@ -40,7 +40,8 @@ def serve(listener):
         connection, _ = listener.accept()
         connection.recv(1000)
         connection.sendall(
-            b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 30\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 30\r\n"
+            b"Content-Length: 0\r\nConnection: close\r\n\r\n"
         )
         connection.close()
 

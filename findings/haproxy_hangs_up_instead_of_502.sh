@@ -13,7 +13,8 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 haproxy=haproxy=2.6.12-1+deb12u4
-apt-get download -qq -o APT::Sandbox::User=root "$haproxy" || { echo "Debian no longer has $haproxy."; exit 1; }
+apt-get download -qq -o APT::Sandbox::User=root "$haproxy" ||
+    { echo "Debian no longer has $haproxy."; exit 1; }
 dpkg -x ./*.deb .
 usr/sbin/haproxy -v | head -n 1
 

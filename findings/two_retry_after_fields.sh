@@ -63,7 +63,10 @@ http {{
     server {{
         listen 127.0.0.1:{port};
         location /plain {{ proxy_pass http://127.0.0.1:{server.server_port}; }}
-        location /adds {{ proxy_pass http://127.0.0.1:{server.server_port}; add_header Retry-After 2 always; }}
+        location /adds {{
+            proxy_pass http://127.0.0.1:{server.server_port};
+            add_header Retry-After 2 always;
+        }}
     }}
 }}
 """)

@@ -13,7 +13,8 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 varnish=varnish=7.1.1-2+deb12u1
-apt-get download -qq -o APT::Sandbox::User=root "$varnish" || { echo "Debian no longer has $varnish."; exit 1; }
+apt-get download -qq -o APT::Sandbox::User=root "$varnish" ||
+    { echo "Debian no longer has $varnish."; exit 1; }
 dpkg -x ./*.deb .
 LD_LIBRARY_PATH=$folder/usr/lib/varnish:$(echo "$folder"/usr/lib/*-linux-gnu)
 export LD_LIBRARY_PATH
