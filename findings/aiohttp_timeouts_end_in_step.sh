@@ -10,6 +10,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 set -- python3-aiohttp=3.8.4-1+deb12u2 python3-multidict=6.0.4-1+b1 python3-yarl=1.8.2-1+b1 \

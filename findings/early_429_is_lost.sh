@@ -8,9 +8,11 @@
 # `fetch` does so too, unless it happens to read before.
 # It matters: what says "come back in 30 s" arrives as EPIPE or ECONNRESET, retryable at once. The whole
 # upload is sent again into a server that is already overloaded, and so on.
+# Needs Node, curl and wget.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 echo "Linux $(uname -r), Node $(node --version), $(python3 --version)"

@@ -12,6 +12,7 @@ set -eu
 echo "g++ $(g++ -dumpfullversion)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 cat >twice.cpp <<'END'

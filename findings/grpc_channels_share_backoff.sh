@@ -7,9 +7,11 @@
 # trying. `grpc.use_local_subchannel_pool` gives it a connection of its own.
 # It matters: to throw the client away and make a new one is the usual way out, and here it does nothing.
 # Retries shorter than the backoff are spent without one packet. The error names no reason.
+# Needs Node and npm.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 npm install --silent --no-audit --no-fund --prefix . @grpc/grpc-js@1.12.5
 echo "Node $(node --version), grpc-js $(node -p 'require("@grpc/grpc-js/package.json").version')"

@@ -11,6 +11,7 @@ set -eu
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 haproxy=haproxy=2.6.12-1+deb12u4

@@ -11,6 +11,7 @@ set -eu
 echo "Linux $(uname -r), tcp_retries2 is $(cat /proc/sys/net/ipv4/tcp_retries2), $(python3 --version)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 python3 - >seen <<'END'

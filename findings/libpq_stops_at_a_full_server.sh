@@ -10,6 +10,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 set -- postgresql-client-15=15.20-0+deb12u1 libpq5=15.20-0+deb12u1

@@ -10,6 +10,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 set -- mariadb-server-core=1:10.11.19-0+deb12u1 python3-pymysql=1.0.2-2+deb12u1 \

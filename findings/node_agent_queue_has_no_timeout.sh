@@ -7,10 +7,12 @@
 # It matters: if a server hangs, each request in the queue waits for all requests before it: the tenth
 # reports its timeout after ten times the time. Retries join the end of this queue. `AbortSignal.timeout`
 # as `signal` limits the whole request.
+# Needs Node.
 set -eu
 echo "Node $(node --version)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 cat >queue.js <<'END'

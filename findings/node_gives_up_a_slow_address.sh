@@ -7,10 +7,12 @@
 # to it. If the second address is dead, the connection fails, though the first needs 1 s at most.
 # It matters: one lost SYN costs 1 s, and so does a far server under load. Each retry begins afresh with
 # 250 ms, so no number of retries connects. `autoSelectFamilyAttemptTimeout` sets the time.
+# Needs Node.
 set -eu
 echo "Linux $(uname -r), Node $(node --version), $(python3 --version)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 # Two addresses lose all packets. The first one recovers after 0.4 s, so that the second SYN comes in.

@@ -11,6 +11,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 set -- pgbouncer=1.18.0-1+deb12u1 libevent-2.1-7=2.1.12-stable-8+deb12u1 libc-ares2=1.18.1-3

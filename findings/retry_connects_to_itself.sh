@@ -9,13 +9,15 @@
 # It matters: it needs some thousand retries, so it comes at night, with a server that restarts slowly.
 # The retry loop reports success and keeps the server from coming back. Choose ports below the range.
 set -eu
-range=$(cat /proc/sys/net/ipv4/ip_local_port_range)
-echo "Linux $(uname -r), ephemeral ports" $range", $(python3 --version)"
+low=$(cut -f 1 /proc/sys/net/ipv4/ip_local_port_range)
+high=$(cut -f 2 /proc/sys/net/ipv4/ip_local_port_range)
+echo "Linux $(uname -r), ephemeral ports $low to $high, $(python3 --version)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
-python3 - $range >seen <<'END'
+python3 - "$low" "$high" >seen <<'END'
 import socket
 import sys
 

@@ -13,6 +13,7 @@ echo "Linux $(uname -r), tcp_migrate_req is $migrates, $(python3 --version)"
 test "$migrates" = 0 || { echo "This machine moves connections: not the kernel's default."; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 python3 - >seen <<'END'

@@ -13,6 +13,7 @@ test -e $sysctl || { echo "Linux $(uname -r) is older than 6.5: it doubles from 
 echo "Linux $(uname -r), tcp_syn_linear_timeouts is $(cat $sysctl), $(python3 --version)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 python3 - >seen <<'END'

@@ -8,10 +8,12 @@
 # since it signals a process group.
 # It matters: attempts overlap. Three attempts of a backup or a migration are three at once, on the same
 # files, and a slow server gets each retry on top of the load that made it slow.
+# Needs Node.
 set -eu
 echo "$(python3 --version), Node $(node --version), $(timeout --version | head -n 1)"
 folder=$(mktemp -d)
 trap 'kill $(cat "$folder/running") 2>/dev/null || :; rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 # The "command": says its process, takes half a minute.

@@ -6,9 +6,11 @@
 # The handshake succeeds, and mostly the first write. The refusal comes as an alert, or as a mere reset.
 # It matters: a loop that resets its delay after "connected" reconnects without any delay, for ever, with
 # a full handshake each time. The error comes from reading and looks transient, but it is permanent.
+# Needs openssl.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 openssl version
 python3 -c 'import ssl, sys; print("Python", sys.version.split()[0], "with", ssl.OPENSSL_VERSION)'

@@ -9,6 +9,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 set -- nginx=1.22.1-9+deb12u11 python3-urllib3=1.26.12-1+deb12u4 python3-six=1.16.0-4

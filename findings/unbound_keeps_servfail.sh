@@ -9,6 +9,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 set -- unbound=1.17.1-2+deb12u4 libprotobuf-c1=1.4.1-1+b1 libevent-2.1-7=2.1.12-stable-8+deb12u1 \

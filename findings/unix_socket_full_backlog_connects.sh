@@ -13,6 +13,7 @@ set -eu
 echo "Linux $(uname -r), $(python3 --version), g++ $(g++ -dumpfullversion)"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 boost=libboost1.81-dev=1.81.0-5+deb12u1

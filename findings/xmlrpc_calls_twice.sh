@@ -10,6 +10,7 @@ set -eu
 python3 --version
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$folder"
 
 python3 - >seen <<'END'
