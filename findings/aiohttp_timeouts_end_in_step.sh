@@ -2,7 +2,7 @@
 # aiohttp rounds timeouts above 5 s up to the clock's full second, so that all requests fail in step.
 #
 # One would expect: ten requests that begin 0.07 s apart, with a timeout of 5.2 s, end 0.07 s apart.
-# True is: above 5 s (`ceil_threshold`) the end is rounded up to a full second of the event loop's clock.
+# True is: above 5 s the end is rounded up to a full second of the event loop's clock.
 # All ten end in the same moment, up to 1 s late. With 4.9 s they end one after the other.
 # It matters: when a server hangs, aiohttp itself synchronises its callers. Their retries come as one
 # burst each second, unless the delays have jitter. Attempts also overrun their share of a deadline.

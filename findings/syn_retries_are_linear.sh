@@ -1,12 +1,13 @@
 #!/bin/sh
 # Linux no longer doubles the delays between SYNs from the start: five seconds, five SYNs.
 #
-# One would expect: a lost SYN is sent again after 1, 3, 7 and 15 s, as RFC 6298 and all books say.
+# One would expect: a lost SYN is sent again after 1, 3, 7 and 15 s, as RFC 6298 and textbooks say.
 # Connect timeouts of "just over 3 s" and "just over 7 s" come from there.
 # True is: since Linux 6.5 the first `tcp_syn_linear_timeouts` (4) retries come each second, and the
 # doubling begins then: 1, 2, 3, 4, 5, 7, 11 s.
 # It matters: in its first 7 s a server whose queue overflows gets six retries of each client, once three,
-# besides the retries of the programs. Computed timeouts no longer fit: `connect` gives up after 131 s.
+# besides the retries of the programs. Computed timeouts no longer fit: by the kernel's page on its
+# settings (ip-sysctl), `connect` gives up after 131 s, once 127 s.
 set -eu
 sysctl=/proc/sys/net/ipv4/tcp_syn_linear_timeouts
 test -e $sysctl || { echo "Linux $(uname -r) is older than 6.5: it doubles from the start."; exit 1; }
