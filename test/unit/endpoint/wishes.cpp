@@ -390,7 +390,7 @@ TEST_F(servers_with_wishes, decision_79_hold_a_hedge_back_while_all_rest) {
 
 TEST_F(servers_with_wishes, decision_79_are_heard_by_a_blocking_retry) {
     begin_anew();
-    all.wishes = {{"a", pushback::after(50ms)}, {"b", pushback::after(20ms)}, {"c", pushback::after(50ms)}};
+    all.wishes = {{"a", pushback::after(30s)}, {"b", pushback::after(20ms)}, {"c", pushback::after(30s)}};
     auto const began = std::chrono::steady_clock::now();
     EXPECT_EQ(retry(asking(), three_attempts().max_attempts(4)), refused());
     EXPECT_EQ(all.order.back(), "b");
