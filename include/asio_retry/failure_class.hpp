@@ -165,8 +165,11 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | every other, such as EXECABORT Transaction discarded because of previous errors | permanent | possible |
 ///
 /// An error in the array that EXEC returns is about its command alone: the others were done.
+/// An error that a script returns, by `redis.pcall` or `redis.error_reply`, has no ` script: ` in its text, and
+/// the script may have done a part before. So take the kind of a reply to EVAL, EVALSHA and FCALL from here,
+/// and `effect::possible`.
 ///
-/// Source: Redis, "Redis error messages" and "Transactions".
+/// Source: Redis, "Redis error messages", "Transactions" and "Redis Lua API reference".
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
 
 /// The meaning of a reason code of MQTT 5, such as `reason_code::value()` of Boost.MQTT5.
