@@ -102,6 +102,15 @@ listen repeating
     balance first
     server first 127.0.0.1:)" << first.port() << R"(
     server second 127.0.0.1:)" << second.port() << R"(
+listen told_not_to_repeat
+    bind 127.0.0.1:)" << told_haproxy_port << R"(
+    http-request disable-l7-retry
+    retry-on all-retryable-errors
+    retries 1
+    option redispatch 1
+    balance first
+    server first 127.0.0.1:)" << first.port() << R"(
+    server second 127.0.0.1:)" << second.port() << R"(
 listen repeating_at_one
     bind 127.0.0.1:)" << lonely_haproxy_port << R"(
     retry-on all-retryable-errors
@@ -109,8 +118,8 @@ listen repeating_at_one
     server first 127.0.0.1:)" << first.port() << '\n';
         haproxy.emplace(std::vector<std::string>{haproxy_program, "-db", "-f", folder / "haproxy.conf"},
                         folder / "haproxy.log");
-        for (unsigned short const port :
-             {haproxy_port, impatient_haproxy_port, repeating_haproxy_port, lonely_haproxy_port})
+        for (unsigned short const port : {haproxy_port, impatient_haproxy_port, repeating_haproxy_port,
+                                          told_haproxy_port, lonely_haproxy_port})
             wait_until_it_answers(port);
     }
 
@@ -163,7 +172,8 @@ listen repeating_at_one
     worker first{io, worker::habit::lose_answer}, second{io, worker::habit::answer_429};
     nginx_process nginx{nginx_program, [this](free_ports const& ports) { return nginx_servers(ports); }};
     unsigned short const haproxy_port = free_port(), impatient_haproxy_port = free_port(),
-                         repeating_haproxy_port = free_port(), lonely_haproxy_port = free_port();
+                         repeating_haproxy_port = free_port(), told_haproxy_port = free_port(),
+                         lonely_haproxy_port = free_port();
     std::optional<child_process> haproxy;
 };
 
@@ -211,6 +221,9 @@ TEST_F(effects_behind_a_proxy, of_429_are_not_known_if_the_proxy_repeats_request
     }
     EXPECT_EQ(ask(repeating_haproxy_port, "POST"), 429);
     EXPECT_EQ(first.done, 1);
+    EXPECT_EQ(ask(told_haproxy_port, "POST"), 502) << "haproxy is told not to";
+    EXPECT_EQ(first.done, 1);
+    EXPECT_EQ(second.done, 0);
 }
 
 TEST(effects_of_a_reset, the_server_has_done_its_work_before_shutdown_fails_with_not_connected) {
