@@ -282,6 +282,8 @@ auto pointer_to_stub(Stub&& stub) {
 ///
 /// Completion signature: void(std::exception_ptr, Response). The exception is a `grpc_error`, or
 /// `operation_aborted` if the operation cancelled the attempt. Any other limit or gate is as for `async_retry`.
+/// If you call the operation yourself, a message beyond a limit is a `permanent_error` with the `grpc_error` in
+/// it; `async_retry` and `async_hedge` take it out.
 /// Callers with a callback get a `grpc::Status` by `grpc_status(e)`.
 ///
 /// Executor: gRPC's threads post to the handler's associated executor. The call counts as work of its context.
