@@ -72,11 +72,12 @@ struct failure_class {
 /// | `boost.beast.websocket`: the others, such as upgrade_declined | permanent | possible |
 /// | `grpc` | as `classify_grpc` says | as `classify_grpc` says |
 /// | `mysql.common-server`: 1040, 1203 too many connections | overloaded | none |
-/// | `mysql.common-server`: 1041, 1135, 1206, 1637 no resources | overloaded | none |
-/// | `mysql.common-server`: 1021, 1037, 1038 no room, of the statement | overloaded | possible |
+/// | `mysql.common-server`: 1135, 1206, 1637 no resources | overloaded | none |
+/// | `mysql.common-server`: 1021, 1037, 1038, 1041 no room, of the statement | overloaded | possible |
 /// | `mysql.common-server`: 1226 ER_USER_LIMIT_REACHED | throttled | possible |
-/// | `mysql.common-server`: 1213 deadlock; 1020, 1047, 1290, 1613, 1614, 1836 | transient | none |
+/// | `mysql.common-server`: 1213 deadlock; 1020, 1047, 1613, 1614 | transient | none |
 /// | `mysql.common-server`: 1205 lock wait timeout, of the statement; 1412, 1615, 1689 | transient | possible |
+/// | `mysql.common-server`: 1290, 1836 read-only, of the statement | transient | possible |
 /// | `mysql.common-server`: 1053, 1077, 1079, 1080, 1043, 1152, 1158-1161, 1184 | transient | possible |
 /// | `mysql.common-server`: 1317 ER_QUERY_INTERRUPTED | timeout | possible |
 /// | `mysql.mariadb-server`: 1927 killed | transient | possible |
@@ -164,8 +165,11 @@ ASIO_RETRY_DECL failure_class classify_sqlstate(std::string_view state) noexcept
 /// | every other, such as EXECABORT Transaction discarded because of previous errors | permanent | possible |
 ///
 /// An error in the array that EXEC returns is about its command alone: the others were done.
+/// An error that a script returns, by `redis.pcall` or `redis.error_reply`, has no ` script: ` in its text, and
+/// the script may have done a part before. So take the kind of a reply to EVAL, EVALSHA and FCALL from here,
+/// and `effect::possible`.
 ///
-/// Source: Redis, "Redis error messages" and "Transactions".
+/// Source: Redis, "Redis error messages", "Transactions" and "Redis Lua API reference".
 ASIO_RETRY_DECL failure_class classify_redis(std::string_view error_reply) noexcept;
 
 /// The meaning of a reason code of MQTT 5, such as `reason_code::value()` of Boost.MQTT5.

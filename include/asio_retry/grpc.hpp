@@ -16,6 +16,7 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/status.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -172,11 +173,19 @@ private:
 
 namespace detail {
 
-/// Whether a message was beyond a limit of the client or the server, as gRPC says in C++, Go and Python. The
-/// next attempt would end in the same way. If it was the response, the server has done its work.
+/// Whether a message was beyond a limit of the client, or of a server in one of these languages. The next
+/// attempt would end in the same way. If it was the response, the server has done its work.
 inline bool is_too_large(grpc::Status const& status) {
+    static constexpr std::string_view texts[] = {
+        "message larger than max",                             // C++, Go and Python
+        "gRPC message exceeds maximum size",                   // Java
+        "message exceeds the maximum configured message size", // .NET
+    };
+    auto const is_in_message = [&](std::string_view text) {
+        return status.error_message().find(text) != std::string::npos;
+    };
     return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
-           status.error_message().find("message larger than max") != std::string::npos;
+           std::ranges::any_of(texts, is_in_message);
 }
 
 inline std::exception_ptr exception_of_status(grpc::Status const& status, bool was_cancelled) {
@@ -260,8 +269,9 @@ auto pointer_to_stub(Stub&& stub) {
 /// - The deadline of the call is `attempt::deadline`, or an earlier one that `prepare` has set.
 /// - From the second attempt on, `grpc-previous-rpc-attempts` tells the server how many came before.
 /// - A status other than OK is a failure of the class that `classify_grpc` gives it.
-/// - RESOURCE_EXHAUSTED with "message larger than max" in its text is permanent, whatever `retry_if` says. The
-///   response may have been too large, and then the server has done its work.
+/// - RESOURCE_EXHAUSTED because of a message beyond a limit is permanent, whatever `retry_if` says. It is known
+///   by the texts of gRPC in C++, Go, Python, Java and .NET, such as "message larger than max". The response
+///   may have been too large, and then the server has done its work.
 /// - `grpc-retry-pushback-ms` of a failed call is heeded: the server's time, or no retry at all.
 ///
 /// An attempt counts as sent from its beginning (`retry_policy::retry_sent`).
@@ -272,6 +282,8 @@ auto pointer_to_stub(Stub&& stub) {
 ///
 /// Completion signature: void(std::exception_ptr, Response). The exception is a `grpc_error`, or
 /// `operation_aborted` if the operation cancelled the attempt. Any other limit or gate is as for `async_retry`.
+/// If you call the operation yourself, a message beyond a limit is a `permanent_error` with the `grpc_error` in
+/// it; `async_retry` and `async_hedge` take it out.
 /// Callers with a callback get a `grpc::Status` by `grpc_status(e)`.
 ///
 /// Executor: gRPC's threads post to the handler's associated executor. The call counts as work of its context.

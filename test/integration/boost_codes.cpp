@@ -46,16 +46,17 @@ error_code of_mysql(int value) {
 
 TEST(boost_codes, decision_54_of_mysql_have_these_numbers) {
     expect_class({failure_kind::overloaded, effect::possible},
-                 {common::er_disk_full, common::er_outofmemory, common::er_out_of_sortmemory});
-    expect_class(overburdened, {common::er_con_count_error, common::er_out_of_resources,
-                                common::er_cant_create_thread, common::er_too_many_user_connections,
-                                common::er_lock_table_full, common::er_too_many_concurrent_trxs});
+                 {common::er_disk_full, common::er_outofmemory, common::er_out_of_sortmemory,
+                  common::er_out_of_resources});
+    expect_class(overburdened, {common::er_con_count_error, common::er_cant_create_thread,
+                                common::er_too_many_user_connections, common::er_lock_table_full,
+                                common::er_too_many_concurrent_trxs});
     expect_class({failure_kind::throttled, effect::possible}, {common::er_user_limit_reached});
-    expect_class(cut_off_meanwhile, {common::er_lock_wait_timeout, common::er_table_def_changed,
-                                     common::er_need_reprepare, common::er_lock_aborted});
+    expect_class(cut_off_meanwhile,
+                 {common::er_lock_wait_timeout, common::er_table_def_changed, common::er_need_reprepare,
+                  common::er_lock_aborted, common::er_option_prevents_statement, common::er_read_only_mode});
     expect_class(not_carried_out, {common::er_checkread, common::er_unknown_com_error, common::er_lock_deadlock,
-                                   common::er_option_prevents_statement, common::er_xa_rbtimeout,
-                                   common::er_xa_rbdeadlock, common::er_read_only_mode});
+                                   common::er_xa_rbtimeout, common::er_xa_rbdeadlock});
     expect_class(cut_off_meanwhile,
                  {common::er_handshake_error, common::er_server_shutdown, common::er_normal_shutdown,
                   common::er_shutdown_complete, common::er_forcing_close, common::er_aborting_connection,

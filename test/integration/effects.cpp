@@ -86,12 +86,25 @@ defaults
     mode http
     timeout connect 1s
     timeout client 10s
-    timeout server 200ms
+    timeout server 10s
 listen alone
     bind 127.0.0.1:)" << haproxy_port << R"(
     server first 127.0.0.1:)" << first.port() << R"(
+listen impatient
+    bind 127.0.0.1:)" << impatient_haproxy_port << R"(
+    timeout server 1s
+    server first 127.0.0.1:)" << first.port() << R"(
 listen repeating
     bind 127.0.0.1:)" << repeating_haproxy_port << R"(
+    retry-on all-retryable-errors
+    retries 1
+    option redispatch 1
+    balance first
+    server first 127.0.0.1:)" << first.port() << R"(
+    server second 127.0.0.1:)" << second.port() << R"(
+listen told_not_to_repeat
+    bind 127.0.0.1:)" << told_haproxy_port << R"(
+    http-request disable-l7-retry
     retry-on all-retryable-errors
     retries 1
     option redispatch 1
@@ -105,7 +118,8 @@ listen repeating_at_one
     server first 127.0.0.1:)" << first.port() << '\n';
         haproxy.emplace(std::vector<std::string>{haproxy_program, "-db", "-f", folder / "haproxy.conf"},
                         folder / "haproxy.log");
-        for (unsigned short const port : {haproxy_port, repeating_haproxy_port, lonely_haproxy_port})
+        for (unsigned short const port : {haproxy_port, impatient_haproxy_port, repeating_haproxy_port,
+                                          told_haproxy_port, lonely_haproxy_port})
             wait_until_it_answers(port);
     }
 
@@ -115,14 +129,15 @@ listen repeating_at_one
             return "server { listen 127.0.0.1:" + std::to_string(ports[i]) + "; location / { " + location +
                    " } }\n";
         };
-        return "proxy_read_timeout 200ms; limit_req_zone $server_port zone=all:1m rate=1r/m;\n"
+        return "proxy_read_timeout 10s; limit_req_zone $server_port zone=all:1m rate=1r/m;\n"
                "upstream both { server 127.0.0.1:" +
                std::to_string(first.port()) +
                " max_fails=0; server 127.0.0.1:" + std::to_string(second.port()) + " backup; }\n" +
                serve(0, "proxy_pass " + to_first + ";") +
                serve(1, "limit_req zone=all; limit_req_status 429; proxy_pass " + to_first + ";") +
                serve(2, "proxy_pass http://both;") +
-               serve(3, "proxy_next_upstream off; proxy_pass http://both;");
+               serve(3, "proxy_next_upstream off; proxy_pass http://both;") +
+               serve(4, "proxy_read_timeout 1s; proxy_pass " + to_first + ";");
     }
 
     /// The status of the answer.
@@ -156,17 +171,19 @@ listen repeating_at_one
     asio::io_context io{1};
     worker first{io, worker::habit::lose_answer}, second{io, worker::habit::answer_429};
     nginx_process nginx{nginx_program, [this](free_ports const& ports) { return nginx_servers(ports); }};
-    unsigned short const haproxy_port = free_port(), repeating_haproxy_port = free_port(),
+    unsigned short const haproxy_port = free_port(), impatient_haproxy_port = free_port(),
+                         repeating_haproxy_port = free_port(), told_haproxy_port = free_port(),
                          lonely_haproxy_port = free_port();
     std::optional<child_process> haproxy;
 };
 
 TEST_F(effects_behind_a_proxy, of_502_and_504_are_possible_as_the_work_is_done) {
     for (unsigned short const proxy : {nginx.ports()[0], haproxy_port}) {
-        first.then = worker::habit::lose_answer;
         EXPECT_EQ(ask(proxy, "POST"), 502);
         EXPECT_EQ(first.done, 1);
-        first.then = worker::habit::hang;
+    }
+    first.then = worker::habit::hang;
+    for (unsigned short const proxy : {nginx.ports()[4], impatient_haproxy_port}) {
         EXPECT_EQ(ask(proxy, "POST"), 504);
         EXPECT_EQ(first.done, 1);
     }
@@ -204,6 +221,9 @@ TEST_F(effects_behind_a_proxy, of_429_are_not_known_if_the_proxy_repeats_request
     }
     EXPECT_EQ(ask(repeating_haproxy_port, "POST"), 429);
     EXPECT_EQ(first.done, 1);
+    EXPECT_EQ(ask(told_haproxy_port, "POST"), 502) << "haproxy is told not to";
+    EXPECT_EQ(first.done, 1);
+    EXPECT_EQ(second.done, 0);
 }
 
 TEST(effects_of_a_reset, the_server_has_done_its_work_before_shutdown_fails_with_not_connected) {

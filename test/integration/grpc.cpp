@@ -10,6 +10,7 @@
 #include <asio_retry/traffic/token_budget.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -59,6 +60,7 @@ constexpr void (Greeter::Stub::async::*say_hello)(grpc::ClientContext*, HelloReq
 struct scripted_answer {
     std::optional<StatusCode> code = StatusCode::OK;
     std::optional<std::string> pushback{};
+    std::string text = "so it is";
 };
 
 /// The server's view of a call.
@@ -133,7 +135,7 @@ private:
             call.context.AddTrailingMetadata("grpc-retry-pushback-ms", *next.pushback);
         call.reply.set_message("hello " + call.request.name());
         call.reactor.Finish(*next.code == StatusCode::OK ? grpc::Status()
-                                                         : grpc::Status(*next.code, "so it is", "detail"));
+                                                         : grpc::Status(*next.code, next.text, "detail"));
     }
 
     std::vector<scripted_answer> const answers_;
@@ -362,6 +364,56 @@ TEST(grpc_unary, makes_one_attempt_if_the_request_is_too_large) {
     EXPECT_EQ(outcome_of(grpc_unary(*stub, say_hello, request), policy).code(), StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_EQ(retries, 0);
     EXPECT_TRUE(server.seen().empty());
+}
+
+TEST(grpc_unary, makes_one_attempt_if_a_server_in_another_language_says_that_a_message_is_too_large) {
+    for (char const* const text : {"grpc: received message larger than max (4194305 vs. 4194304)",
+                                   "grpc: trying to send message larger than max (5 vs. 4)",
+                                   "gRPC message exceeds maximum size 4194304: 6144592",
+                                   "Decompressed gRPC message exceeds maximum size 4194304",
+                                   "Received message exceeds the maximum configured message size.",
+                                   "Sending message exceeds the maximum configured message size."}) {
+        scripted_server server{{StatusCode::RESOURCE_EXHAUSTED, std::nullopt, text}};
+        EXPECT_EQ(greet(server, quick()).status().error_message(), text);
+        EXPECT_EQ(server.seen().size(), 1u) << text;
+    }
+    scripted_server metadata{{StatusCode::RESOURCE_EXHAUSTED, std::nullopt,
+                              "received trailing metadata size exceeds limit (9000 vs. 8192)"},
+                             {StatusCode::OK}};
+    EXPECT_EQ(greet(metadata, quick()).code(), StatusCode::OK) << "metadata is no message";
+}
+
+TEST(grpc_unary, called_by_itself_wraps_only_the_error_of_a_message_that_is_too_large) {
+    scripted_server server{{StatusCode::RESOURCE_EXHAUSTED, std::nullopt, "message larger than max"},
+                           {StatusCode::RESOURCE_EXHAUSTED}};
+    auto const stub = server.stub();
+    auto const ask = grpc_unary(stub, say_hello, request_for("you"));
+    auto const failure = [&] {
+        asio::io_context io;
+        std::exception_ptr failed;
+        ask(attempt(), asio::bind_executor(io, [&](std::exception_ptr e, HelloReply) { failed = e; }));
+        io.run();
+        return failed;
+    };
+    try {
+        std::rethrow_exception(failure());
+    } catch (permanent_error const& marked) {
+        EXPECT_THROW(std::rethrow_exception(marked.exception()), grpc_error);
+        EXPECT_EQ(grpc_status(std::current_exception()).error_message(), "message larger than max");
+    }
+    EXPECT_THROW(std::rethrow_exception(failure()), grpc_error);
+}
+
+TEST(grpc_unary, hedged_ends_with_the_plain_error_of_a_message_that_is_too_large) {
+    scripted_server server{{StatusCode::RESOURCE_EXHAUSTED, std::nullopt, "message larger than max"}};
+    auto const stub = server.stub();
+    asio::io_context io;
+    std::exception_ptr failed;
+    async_hedge(io, grpc_unary(*stub, say_hello, request_for("you")), hedge_policy(1h).max_attempts(3),
+                [&](std::exception_ptr e, HelloReply) { failed = std::move(e); });
+    io.run();
+    EXPECT_THROW(std::rethrow_exception(failed), grpc_error);
+    EXPECT_EQ(server.seen().size(), 1u);
 }
 
 TEST(grpc_unary, retries_RESOURCE_EXHAUSTED_of_the_server_unless_the_request_must_not_be_sent_twice) {

@@ -11,7 +11,7 @@
 namespace asio_retry::test {
 
 /// On loopback, free a moment ago.
-using free_ports = std::array<unsigned short, 4>;
+using free_ports = std::array<unsigned short, 5>;
 
 /// An nginx in a folder of its own, in the foreground. It is killed with this, or with the test that dies.
 class nginx_process {

@@ -32,6 +32,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -223,11 +224,13 @@ asio::awaitable<void> hold_table(connection& db) {
     co_await db.query("SELECT sum(balance) FROM account");
 }
 
+/// Throws std::runtime_error if the standby has not replayed it after a minute.
 asio::awaitable<void> wait_until_replayed(connection& on_standby, std::string column) {
-    for (bool is_there = false; !is_there;) {
-        std::string const sql = "SELECT 1 FROM pg_attribute WHERE attname = '" + column + "'";
-        is_there = !(co_await on_standby.query(sql)).rows.empty();
-    }
+    std::string const sql = "SELECT 1 FROM pg_attribute WHERE attname = '" + column + "'";
+    auto const end = std::chrono::steady_clock::now() + 1min;
+    while ((co_await on_standby.query(sql)).rows.empty())
+        if (std::chrono::steady_clock::now() > end)
+            throw std::runtime_error("after a minute the standby has no column " + column);
 }
 
 TEST_F(sqlstates, a_conflict_on_a_standby_may_end_the_connection_and_the_next_attempt_needs_another) {

@@ -251,6 +251,27 @@ TEST_F(redis_words, an_error_of_a_script_in_EXEC_comes_after_the_other_commands_
     EXPECT_EQ(count_of("second"), 0);
 }
 
+TEST_F(redis_words, an_error_that_a_script_returns_names_no_script_and_comes_after_a_part_of_its_work) {
+    redis_client listening{server.port()};
+    (void)listening.command({"SUBSCRIBE", "news"});
+    limit_memory("1");
+    std::string const full =
+        error_of({"EVAL", "redis.call('PUBLISH', 'news', 'x') return redis.pcall('SET', 'k', 'v')", "0"});
+    limit_memory("0");
+    EXPECT_EQ(full.find("script: "), std::string::npos) << full;
+    expect(full, "OOM ", memory_is_full); // what the text alone says
+    redis_reply const heard = listening.command({"PING"});
+    ASSERT_EQ(heard->elements, 3u) << "which is published";
+    EXPECT_STREQ(heard->element[2]->str, "x");
+    EXPECT_EQ(count_of("k"), 0);
+
+    std::string const own =
+        error_of({"EVAL", "redis.call('SET', 'k', 'v') return redis.error_reply('TRYAGAIN later')", "0"});
+    EXPECT_EQ(own, "TRYAGAIN later");
+    expect(own, "TRYAGAIN ", {failure_kind::transient, effect::none});
+    EXPECT_EQ(count_of("k"), 1);
+}
+
 // --- processes
 
 /// Four processes that do the same, and an object for each in memory that they share with this one.

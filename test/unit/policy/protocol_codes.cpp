@@ -94,13 +94,15 @@ std::pair<error_code, failure_class> const protocol_table[] = {
     {error_code(1213, mysql_codes), rolled_back},        // deadlock
     {error_code(1205, mysql_codes), lost_peer},          // lock wait timeout: the transaction goes on
     {error_code(1020, mysql_codes), rolled_back},        // the row has changed
-    {error_code(1290, mysql_codes), rolled_back},        // read-only
+    {error_code(1290, mysql_codes), lost_peer},          // read-only: the transaction goes on
+    {error_code(1836, mysql_codes), lost_peer},          // likewise
     {error_code(1040, mysql_codes), has_too_much_to_do}, // too many connections
     {error_code(1203, mysql_codes), has_too_much_to_do}, // of one user
     {error_code(1226, mysql_codes), rationed},
     {error_code(1412, mysql_codes), lost_peer},
     {error_code(1614, mysql_codes), rolled_back},
     {error_code(1038, mysql_codes), {failure_kind::overloaded, effect::possible}},
+    {error_code(1041, mysql_codes), {failure_kind::overloaded, effect::possible}},
     {error_code(1053, mysql_codes), lost_peer}, // shutdown
     {error_code(1158, mysql_codes), lost_peer},
     {error_code(1317, mysql_codes), no_answer_of_peer},
