@@ -192,20 +192,44 @@ TEST(recorded, urllib3) {
             {"shorter_retry_after", "post"});
 }
 
+/// How often `on_retry` and `on_give_up` are called.
+std::pair<int, int> told_by(retry_policy const& policy, recorded_row const& row) {
+    std::pair<int, int> told;
+    auto const listened_to = policy.on_retry([&](retry_event const&) { ++told.first; });
+    play(listened_to.on_give_up([&](retry_event const&) { ++told.second; }), row.failures);
+    return told;
+}
+
 TEST(recorded, p_retry) {
-    compare("p_retry", [](auto) -> std::vector<counterpart> {
-        auto const doubling = waiting(exponential(1s), no_jitter());
-        return {
-            {"defaults", doubling.max_attempts(11)},
-            {"retries", doubling.max_attempts(5)},
-            {"no_retries", doubling.max_attempts(1)},
-            {"growth", waiting(exponential(50ms, 3), no_jitter())},
-            {"randomize", waiting(exponential(100ms), multiplicative_jitter(1, 2)), 1ms},
-            {"max_timeout", waiting(exponential(100ms), multiplicative_jitter(1, 2).cap(2s)), 1ms},
-            {"max_retry_time", doubling.max_attempts(21).max_elapsed(10s).clamp()},
-            {"infinite_retries", doubling},
-        };
-    });
+    compare("p_retry",
+            [](auto) -> std::vector<counterpart> {
+                auto const doubling = waiting(exponential(1s), no_jitter());
+                return {
+                    {"defaults", doubling.max_attempts(11)},
+                    {"retries", doubling.max_attempts(5)},
+                    {"no_retries", doubling.max_attempts(1)},
+                    {"growth", waiting(exponential(50ms, 3), no_jitter())},
+                    {"randomize", waiting(exponential(100ms), multiplicative_jitter(1, 2)), 1ms},
+                    {"max_timeout", waiting(exponential(100ms), multiplicative_jitter(1, 2).cap(2s)), 1ms},
+                    {"max_retry_time", doubling.max_attempts(21).max_elapsed(10s).clamp()},
+                    {"infinite_retries", doubling},
+                };
+            },
+            {"told", "told_although_not_retried"});
+}
+
+// `onFailedAttempt` hears of each failure. So do `on_retry` and `on_give_up` together.
+TEST(recorded, p_retry_tells_of_a_failure_that_it_does_not_retry) {
+    auto const limited = waiting(exponential(1s), no_jitter()).max_attempts(3);
+    for (recorded_row const& row : rows_of("p_retry", "told")) {
+        EXPECT_EQ(row.calls, 3u);
+        EXPECT_EQ(told_by(limited, row), std::pair(2, 1));
+    }
+    auto const refusing = limited.retry_if([](error_code) { return false; });
+    for (recorded_row const& row : rows_of("p_retry", "told_although_not_retried")) {
+        EXPECT_EQ(row.calls, 1u);
+        EXPECT_EQ(told_by(refusing, row), std::pair(0, 1));
+    }
 }
 
 TEST(recorded, cockatiel) {
