@@ -97,11 +97,16 @@ duration log_normal_jitter_kind::draw(backoff_step const& step, random& source) 
     return scaled(step.ceiling, std::exp(sigma * normal(source)));
 }
 
-duration decorrelated_jitter_v2_kind::draw(backoff_step const& step, random& source) const {
+duration decorrelated_jitter_v2_kind::delay(backoff_step const& step, double u, double v) const noexcept {
     auto const before = static_cast<double>(step.failures - 1);
-    double const total = polly_total(before + 1 - uniform_fraction(source));
-    double const total_before = step.failures == 1 ? 0 : polly_total(before - uniform_fraction(source));
+    double const total = polly_total(before + u);
+    double const total_before = step.failures == 1 ? 0 : polly_total(before - 1 + v);
     return total < 0x1p1000 ? scaled(step.base, (total - total_before) / 1.4) : duration::max();
+}
+
+duration decorrelated_jitter_v2_kind::draw(backoff_step const& step, random& source) const {
+    double const u = 1 - uniform_fraction(source);
+    return delay(step, u, step.failures == 1 ? 0 : 1 - uniform_fraction(source));
 }
 
 duration custom_jitter_kind::draw(backoff_step const& step, random& source) const {

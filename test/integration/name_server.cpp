@@ -108,7 +108,7 @@ own_network::own_network(std::filesystem::path const& root)
     require(::unshare(CLONE_NEWNET | (::geteuid() == 0 ? 0 : CLONE_NEWUSER)) == 0, "unshare");
     require(set_loopback_up(), "setting lo up");
     require(::chroot(root.c_str()) == 0 && ::chdir("/") == 0, "chroot");
-    set_lookup_options("timeout:1 attempts:1");
+    configure_lookups("");
 }
 
 own_network::~own_network() {
@@ -117,14 +117,14 @@ own_network::~own_network() {
     ::close(old_root_);
 }
 
-void set_lookup_options(std::string const& options) {
-    std::ofstream("/etc/resolv.conf.new") << "nameserver 127.0.0.1\noptions " << options << '\n';
+void configure_lookups(std::string const& lines) {
+    std::ofstream("/etc/resolv.conf.new") << "nameserver 127.0.0.1\n" << lines << '\n';
     std::filesystem::rename("/etc/resolv.conf.new",
                             "/etc/resolv.conf"); // another file, whatever the clock says
 }
 
-name_server::name_server()
-    : socket_(io_, udp::endpoint(boost::asio::ip::address_v4::loopback(), 53)) {
+name_server::name_server(boost::asio::ip::address_v4 at)
+    : socket_(io_, udp::endpoint(at, 53)) {
     receive();
     thread_ = std::thread([this] { io_.run(); });
 }

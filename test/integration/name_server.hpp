@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/udp.hpp>
 
 #include <array>
@@ -33,8 +34,8 @@ private:
     int old_root_;
 };
 
-/// The options of resolv.conf, which glibc reads again when they have changed.
-void set_lookup_options(std::string const& options);
+/// The lines of resolv.conf below the first name server, which is 127.0.0.1. glibc reads a changed file again.
+void configure_lookups(std::string const& lines);
 
 /// What a name server says to a question.
 enum class reply {
@@ -51,10 +52,10 @@ enum class reply {
 /// The questions of a lookup: A is about IPv4, AAAA about IPv6.
 enum class record { a = 1, aaaa = 28 };
 
-/// A name server on loopback, in a thread of its own.
+/// A name server at an address of loopback, in a thread of its own.
 class name_server {
 public:
-    name_server();
+    explicit name_server(boost::asio::ip::address_v4 at = boost::asio::ip::address_v4::loopback());
     ~name_server();
     name_server(name_server const&) = delete;
     name_server& operator=(name_server const&) = delete;

@@ -14,12 +14,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <resolv.h>
 
 namespace asio_retry::test {
 namespace {
@@ -28,6 +31,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 using testing::ElementsAre;
+using testing::Pair;
 
 /// What a lookup or a connect has completed with.
 struct completion {
@@ -44,6 +48,9 @@ struct completion {
 
 class names : public testing::Test {
 protected:
+    // So long that no answer comes too late.
+    names() { configure_lookups("options timeout:30 attempts:1"); }
+
     /// Retries only what cannot have reached a server.
     retry_policy every_ms() {
         return retry_policy()
@@ -113,16 +120,6 @@ TEST_F(names, of_ipv4_alone_are_not_denied_by_a_failing_name_server) {
     EXPECT_EQ(outcome.code, asio::error::host_not_found_try_again);
 }
 
-// The negative control: the system asks again and again for what the program does not need.
-TEST_F(names, are_asked_for_both_families_without_a_protocol) {
-    server.add("half_lost.test", {reply::address}, {reply::lost});
-    async_retry(io, look_up("half_lost.test"), every_ms(), outcome.of_lookup());
-    io.run();
-    EXPECT_EQ(outcome.code, error_code());
-    EXPECT_EQ(outcome.addresses, 1u);
-    EXPECT_GT(server.asked("half_lost.test", record::aaaa), 1u);
-}
-
 TEST(names_without_a_server, are_to_be_asked_for_later) {
     asio::io_context io;
     tcp::resolver resolver(io);
@@ -137,11 +134,9 @@ TEST(names_without_a_server, are_to_be_asked_for_later) {
 class hanging_names : public names {
 protected:
     hanging_names() {
-        set_lookup_options("timeout:30 attempts:1");
         server.add("hanging.test", {reply::address}, {reply::held});
         server.add("next.test", {reply::address}, {reply::no_address});
     }
-    ~hanging_names() override { set_lookup_options("timeout:1 attempts:1"); }
 
     void await_lookup() { server.await_asked("hanging.test", record::aaaa, 1); }
 
@@ -204,35 +199,130 @@ struct said {
     error_code code;
 };
 
-// The table of "Names and addresses".
+/// A lookup in a context of its own, whose thread has not yet learned that a server loses answers.
+struct lookup {
+    explicit lookup(std::string const& name) { resolver.async_resolve(name, "80", outcome.of_lookup()); }
+    std::optional<error_code> complete() {
+        io.run();
+        return outcome.code;
+    }
+
+    completion outcome;
+    asio::io_context io;
+    tcp::resolver resolver{io};
+};
+
+error_code const not_found = asio::error::host_not_found;
+error_code const ask_later = asio::error::host_not_found_try_again;
+
+// The table of "Names and addresses", as far as nothing is lost.
 TEST_F(names, get_the_errors_that_the_page_lists) {
-    error_code const not_found = asio::error::host_not_found;
-    error_code const try_again = asio::error::host_not_found_try_again;
     std::vector<said> const table = {
         {reply::no_such_name, reply::no_such_name, not_found},
         {reply::no_address, reply::no_address, not_found},
-        {reply::server_failure, reply::server_failure, try_again},
+        {reply::server_failure, reply::server_failure, ask_later},
         {reply::server_failure, reply::no_address, not_found},
         {reply::server_failure, reply::no_such_name, not_found},
-        {reply::refused, reply::refused, try_again},
+        {reply::refused, reply::refused, ask_later},
         {reply::refused, reply::no_address, not_found},
         {reply::malformed, reply::malformed, not_found},
         {reply::address, reply::server_failure, error_code()},
-        {reply::address, reply::lost, error_code()},
-        {reply::lost, reply::no_address, try_again},
-        {reply::lost, reply::lost, try_again},
     };
+    configure_lookups("options timeout:30");
     int row = 0;
     for (auto const& [a, aaaa, code] : table) {
         std::string const name = "row" + std::to_string(++row) + ".test";
         server.add(name, {a}, {aaaa});
-        asio::io_context own; // whose thread has not yet learned that this server loses answers
-        tcp::resolver asking(own);
-        asking.async_resolve(name, "80", outcome.of_lookup());
-        own.run();
-        EXPECT_EQ(outcome.code, code) << name;
+        EXPECT_EQ(lookup(name).complete(), code) << name;
         EXPECT_TRUE(!code || surely_not_done(code)) << name;
     }
+}
+
+/// How often a name server was asked for A and for AAAA.
+std::pair<std::size_t, std::size_t> questions(name_server const& server, std::string const& name) {
+    return {server.asked(name, record::a), server.asked(name, record::aaaa)};
+}
+
+/// Lookups of which answers are lost, with glibc's own number of attempts. Those of a test run at once. The
+/// page has 5 s, which is glibc's own limit of an answer, for each time that the lost question is asked.
+class names_that_are_lost : public names {
+protected:
+    names_that_are_lost() {
+        configure_lookups("options timeout:1");
+        tell(server);
+    }
+    ~names_that_are_lost() override { ::unsetenv("RES_OPTIONS"); }
+
+    static void tell(name_server& of) {
+        of.add("aaaa_lost.test", {reply::address}, {reply::lost});
+        of.add("a_lost.test", {reply::lost}, {reply::no_address});
+        of.add("silent.test", {reply::lost}, {reply::lost});
+    }
+    auto asked(std::string const& name) const { return questions(server, name); }
+};
+
+TEST_F(names_that_are_lost, are_asked_for_three_times_or_twice) {
+    lookup aaaa_lost("aaaa_lost.test"), a_lost("a_lost.test"), silent("silent.test");
+    EXPECT_EQ(aaaa_lost.complete(), error_code());
+    EXPECT_EQ(a_lost.complete(), ask_later);
+    EXPECT_EQ(silent.complete(), ask_later);
+    EXPECT_THAT(asked("aaaa_lost.test"), Pair(3, 3));
+    EXPECT_THAT(asked("a_lost.test"), Pair(3, 1));
+    EXPECT_THAT(asked("silent.test"), Pair(2, 2));
+}
+
+TEST_F(names_that_are_lost, are_asked_for_at_each_name_server) {
+    name_server second(asio::ip::make_address_v4("127.0.0.2"));
+    tell(second);
+    configure_lookups("nameserver 127.0.0.2\noptions timeout:1");
+    lookup a_lost("a_lost.test"), silent("silent.test");
+    EXPECT_EQ(a_lost.complete(), ask_later);
+    EXPECT_EQ(silent.complete(), ask_later);
+    EXPECT_EQ(server.asked("a_lost.test", record::a) + second.asked("a_lost.test", record::a), 5u);
+    EXPECT_THAT(asked("silent.test"), Pair(2, 2));
+    EXPECT_THAT(questions(second, "silent.test"), Pair(2, 2));
+}
+
+TEST_F(names_that_are_lost, are_asked_for_in_the_domains_of_a_search_list) {
+    configure_lookups("search x y z\noptions ndots:5 timeout:1");
+    server.add("silent.test.x", {reply::lost}, {reply::lost});
+    for (std::string const domain : {".x", ".y", ".z"})
+        server.add("aaaa_lost.test" + domain, {reply::no_such_name}, {reply::lost});
+    lookup aaaa_lost("aaaa_lost.test"), silent("silent.test");
+    EXPECT_EQ(aaaa_lost.complete(), error_code());
+    EXPECT_EQ(silent.complete(), ask_later);
+    EXPECT_THAT(asked("silent.test.x"), Pair(2, 2));
+    EXPECT_THAT(asked("silent.test"), Pair(2, 2));
+    EXPECT_EQ(server.asked("aaaa_lost.test.x", record::aaaa), 3u);
+    for (std::string const domain : {".y", ".z", ""})
+        EXPECT_EQ(server.asked("aaaa_lost.test" + domain, record::aaaa), 1u) << domain;
+}
+
+TEST_F(names_that_are_lost, are_not_asked_for_ipv6_with_no_aaaa) {
+    ::setenv("RES_OPTIONS", "no-aaaa", 1);
+    configure_lookups("options timeout:1");
+    lookup aaaa_lost("aaaa_lost.test"), silent("silent.test");
+    EXPECT_EQ(aaaa_lost.complete(), error_code());
+    EXPECT_EQ(silent.complete(), ask_later);
+    EXPECT_THAT(asked("aaaa_lost.test"), Pair(1, 0));
+    EXPECT_THAT(asked("silent.test"), Pair(2, 0));
+}
+
+/// The limit of an answer in seconds, and the number of attempts, as glibc reads them.
+std::pair<int, int> limits_of_glibc() {
+    struct __res_state state{}; // a macro hides the name
+    EXPECT_EQ(res_ninit(&state), 0);
+    std::pair const limits(state.retrans, state.retry);
+    res_nclose(&state);
+    return limits;
+}
+
+TEST_F(names_that_are_lost, cost_5_s_for_each_question_or_what_res_options_says) {
+    configure_lookups("");
+    EXPECT_THAT(limits_of_glibc(), Pair(5, 2));
+    ::setenv("RES_OPTIONS", "timeout:1", 1);
+    configure_lookups("");
+    EXPECT_THAT(limits_of_glibc(), Pair(1, 2));
 }
 
 } // namespace

@@ -6,6 +6,16 @@ const play = options => failures => {
     return ended(operation, pRetry(operation, options));
 };
 
+// The number of failures that the package has told of, in place of the number of calls.
+const told = options => async failures => {
+    let count = 0;
+    const onFailedAttempt = () => {
+        ++count;
+    };
+    await play({...options, onFailedAttempt})(failures);
+    return count;
+};
+
 await record('p-retry', 'node_modules/p-retry/', {
     defaults: [always, play({})],
     retries: [always, play({retries: 4})],
@@ -15,4 +25,6 @@ await record('p-retry', 'node_modules/p-retry/', {
     max_timeout: [9, play({retries: 20, minTimeout: 100, maxTimeout: 2000, randomize: true})],
     max_retry_time: [always, play({retries: 20, minTimeout: 1000, maxRetryTime: 10_000})],
     infinite_retries: [12, play({retries: Infinity})],
+    told: [always, told({retries: 2})],
+    told_although_not_retried: [always, told({retries: 2, shouldRetry: () => false})],
 });

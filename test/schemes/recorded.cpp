@@ -2,15 +2,19 @@
 // policies do that the pages name for theirs.
 #include "schemes/scheme.hpp"
 #include "support/machine_script.hpp"
+#include "support/split_mix_64.hpp"
 
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 namespace asio_retry::test {
 namespace {
@@ -33,24 +37,30 @@ duration scaled(duration d, double u) {
     return duration(std::llround(u * static_cast<double>(d.count())));
 }
 
-/// The delay of `decorrelated_jitter_v2` where both of its draws are `u`.
-duration polly_delay(backoff_step const& step, double u) {
-    auto const sum = [](double t) { return t <= 0 ? 0 : std::exp2(t) * std::tanh(std::sqrt(4 * t)); };
-    auto const before = static_cast<double>(step.failures - 1);
-    double const sum_before = step.failures == 1 ? 0 : sum(before - 1 + u);
-    return scaled(step.base, (sum(before + u) - sum_before) / 1.4);
+/// A generator whose first number is this one.
+random beginning_with(std::uint64_t number) {
+    constexpr std::uint64_t gamma = 0x9e3779b97f4a7c15;
+    constexpr std::uint64_t stream = ~std::uint64_t(0); // it adds nothing to the hash of the seed
+    std::uint64_t const hashed = split_mix_64::unmixed(split_mix_64::unmixed(number) - gamma);
+    return random(split_mix_64::unmixed(hashed) - gamma, stream);
 }
 
-/// The policy with a jitter that always draws at the place `u` of its range.
+/// What a jitter of 1 ns draws at the place `u` of its range, or with `u` for each of its draws.
+duration drawn_at(jitter const& kind, backoff_step const& step, double u) {
+    if (auto const* polly = std::get_if<detail::decorrelated_jitter_v2_kind>(&kind.kind()))
+        return polly->delay(step, u, u);
+    auto const [least, greatest] = kind.range(step).value();
+    auto const span = static_cast<std::uint64_t>((greatest - least).count());
+    auto const place = static_cast<std::uint64_t>(scaled(greatest - least, u).count());
+    random source = beginning_with(span == 0 ? 0 : place << std::countl_zero(span)); // `uniform` shifts it back
+    return kind.draw(step, source);
+}
+
+/// The policy with a jitter that always draws there.
 retry_policy drawing_at(retry_policy const& policy, double u) {
     retry_settings const settings(policy.settings());
     jitter const kind = settings.jitter_of(settings.backoff);
-    jitter const fixed([=](backoff_step const& step, random&) {
-        auto const range = kind.range(step);
-        if (!range)
-            return polly_delay(step, u);
-        return std::min(range->least + scaled(range->greatest - range->least, u), kind.cap());
-    });
+    jitter const fixed([=](backoff_step const& step, random&) { return drawn_at(kind, step, u); });
     return policy.jitter(kind.is_beyond_cap() ? fixed.beyond_cap() : fixed);
 }
 
@@ -192,20 +202,44 @@ TEST(recorded, urllib3) {
             {"shorter_retry_after", "post"});
 }
 
+/// How often `on_retry` and `on_give_up` are called.
+std::pair<int, int> told_by(retry_policy const& policy, recorded_row const& row) {
+    std::pair<int, int> told;
+    auto const listened_to = policy.on_retry([&](retry_event const&) { ++told.first; });
+    play(listened_to.on_give_up([&](retry_event const&) { ++told.second; }), row.failures);
+    return told;
+}
+
 TEST(recorded, p_retry) {
-    compare("p_retry", [](auto) -> std::vector<counterpart> {
-        auto const doubling = waiting(exponential(1s), no_jitter());
-        return {
-            {"defaults", doubling.max_attempts(11)},
-            {"retries", doubling.max_attempts(5)},
-            {"no_retries", doubling.max_attempts(1)},
-            {"growth", waiting(exponential(50ms, 3), no_jitter())},
-            {"randomize", waiting(exponential(100ms), multiplicative_jitter(1, 2)), 1ms},
-            {"max_timeout", waiting(exponential(100ms), multiplicative_jitter(1, 2).cap(2s)), 1ms},
-            {"max_retry_time", doubling.max_attempts(21).max_elapsed(10s).clamp()},
-            {"infinite_retries", doubling},
-        };
-    });
+    compare("p_retry",
+            [](auto) -> std::vector<counterpart> {
+                auto const doubling = waiting(exponential(1s), no_jitter());
+                return {
+                    {"defaults", doubling.max_attempts(11)},
+                    {"retries", doubling.max_attempts(5)},
+                    {"no_retries", doubling.max_attempts(1)},
+                    {"growth", waiting(exponential(50ms, 3), no_jitter())},
+                    {"randomize", waiting(exponential(100ms), multiplicative_jitter(1, 2)), 1ms},
+                    {"max_timeout", waiting(exponential(100ms), multiplicative_jitter(1, 2).cap(2s)), 1ms},
+                    {"max_retry_time", doubling.max_attempts(21).max_elapsed(10s).clamp()},
+                    {"infinite_retries", doubling},
+                };
+            },
+            {"told", "told_although_not_retried"});
+}
+
+// `onFailedAttempt` hears of each failure. So do `on_retry` and `on_give_up` together.
+TEST(recorded, p_retry_tells_of_a_failure_that_it_does_not_retry) {
+    auto const limited = waiting(exponential(1s), no_jitter()).max_attempts(3);
+    for (recorded_row const& row : rows_of("p_retry", "told")) {
+        EXPECT_EQ(row.calls, 3u);
+        EXPECT_EQ(told_by(limited, row), std::pair(2, 1));
+    }
+    auto const refusing = limited.retry_if([](error_code) { return false; });
+    for (recorded_row const& row : rows_of("p_retry", "told_although_not_retried")) {
+        EXPECT_EQ(row.calls, 1u);
+        EXPECT_EQ(told_by(refusing, row), std::pair(0, 1));
+    }
 }
 
 TEST(recorded, cockatiel) {

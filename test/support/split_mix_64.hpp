@@ -18,6 +18,13 @@ struct split_mix_64 {
     /// The output function alone.
     static std::uint64_t mixed(std::uint64_t state) { return split_mix_64{state - 0x9e3779b97f4a7c15u}(); }
 
+    /// The state that `mixed` makes this number of.
+    static std::uint64_t unmixed(std::uint64_t z) {
+        z = (z ^ (z >> 31) ^ (z >> 62)) * 0x319642b2d24d8ec3u;
+        z = (z ^ (z >> 27) ^ (z >> 54)) * 0x96de1b173f119089u;
+        return z ^ (z >> 30) ^ (z >> 60);
+    }
+
     /// The generator that the library calls stream `number` under `seed`.
     static split_mix_64 stream_of(std::uint64_t seed, std::uint64_t number) {
         return {mixed(mixed(seed + 0x9e3779b97f4a7c15u) ^ mixed(~number))};

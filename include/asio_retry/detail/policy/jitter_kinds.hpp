@@ -91,6 +91,8 @@ struct log_normal_jitter_kind {
 
 struct decorrelated_jitter_v2_kind {
     static constexpr std::string_view name = "decorrelated_jitter_v2";
+    /// What the draws u and v of [0, 1) give; the first failure has no v.
+    ASIO_RETRY_DECL duration delay(backoff_step const& step, double u, double v) const noexcept;
     ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
 };
 
