@@ -217,9 +217,9 @@ struct http_fields {
 /// The kind and the effect are those of `classify_http`, with one exception: 403 and 413 with a wish are
 /// {throttled, none}. Without a wish they are permanent.
 ///
-/// The wish is the longest one of the fields. A success has none. `rate_limit_reset` counts for 429 and 503
-/// only, since many servers send it with every response. A text that its parser cannot read says nothing.
-/// `after(0)` asks for no delay beyond the policy's own.
+/// The wish is the longest one of the fields. A success has none. `rate_limit` and `rate_limit_reset` count for
+/// 429 and 503 only, since many servers send them with every response, also with a 403 for another reason. A
+/// text that its parser cannot read says nothing. `after(0)` asks for no delay beyond the policy's own.
 ///
 /// `now` is the time with which dates and times since 1970 are compared: the response's `Date` if you know it.
 /// Source: RFC 9110, 10.2.3 and 15.5.14 (413 with Retry-After is temporary).

@@ -208,10 +208,11 @@ void check_http(std::string const& text, std::chrono::system_clock::time_point n
                                          .rate_limit_reset = lines[3]};
     for (int const status : {200, 304, 403, 404, 413, 429, 500, 503}) {
         std::vector<pushback> wishes{asio_retry::parse_retry_after(lines[0], now),
-                                     asio_retry::parse_retry_after_ms(lines[1]),
-                                     asio_retry::parse_rate_limit(lines[2])};
-        if (status == 429 || status == 503)
+                                     asio_retry::parse_retry_after_ms(lines[1])};
+        if (status == 429 || status == 503) {
+            wishes.push_back(asio_retry::parse_rate_limit(lines[2]));
             wishes.push_back(asio_retry::parse_rate_limit_reset(lines[3], now));
+        }
         std::erase_if(wishes, [](pushback wish) { return !wish; });
         auto const longest = std::ranges::max_element(wishes, {}, &pushback::delay);
         bool const is_said = status >= 400 && longest != wishes.end();
