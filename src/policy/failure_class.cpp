@@ -249,8 +249,8 @@ failure_class classify_mqtt(int reason_code) noexcept {
     return 0 <= reason_code && reason_code < 0x80 ? no_failure : hopeless;
 }
 
-judgement judge_http(int status, http_fields const& fields,
-                     std::chrono::system_clock::time_point now) noexcept {
+judgement detail::judge_http_fields(int status, http_fields const& fields,
+                                    std::chrono::system_clock::time_point now) noexcept {
     judgement result;
     result.what = classify_http(status);
     result.status = status;

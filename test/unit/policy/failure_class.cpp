@@ -3,6 +3,7 @@
 #include <asio_retry/permanent.hpp>
 
 #include <boost/asio/error.hpp>
+#include <boost/beast/core/string_type.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -372,6 +373,26 @@ TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {
     auto const now =
         std::chrono::system_clock::time_point(std::chrono::sys_days(std::chrono::year(2026) / 11 / 22));
     EXPECT_EQ(judge_http(429, "Sun, 22 Nov 2026 00:00:09 GMT", now).said, pushback::after(9s));
+}
+
+// As programs called it before there were `http_fields`. Each of these lists fits both forms.
+TEST(judge_http, takes_a_braced_list_for_the_text_of_retry_after) {
+    std::string const text = "7";
+    boost::beast::string_view const view = text;
+    char const* const begin = text.data();
+    EXPECT_FALSE(judge_http(429, {}).said);
+    EXPECT_EQ(judge_http(429, {"7"}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {text}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {view}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {begin, 1}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {begin, begin + 1}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, text).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, view, {}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {.retry_after_ms = "7"}).said, pushback::after(7ms));
+    EXPECT_EQ(judge_http(429, http_fields{"7", "8000"}).said, pushback::after(8s));
+    http_fields fields{.retry_after = text};
+    EXPECT_EQ(judge_http(429, fields, {}).said, pushback::after(7s));
+    static_assert(noexcept(judge_http(429, fields)));
 }
 
 // What packages send, with the time at which they sent it. The page about HTTP has the same table.
