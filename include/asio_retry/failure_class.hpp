@@ -229,6 +229,7 @@ ASIO_RETRY_DECL judgement judge_http_fields(int status, http_fields const& field
 ///
 /// `now` is the time with which dates and times since 1970 are compared: the response's `Date` if you know it.
 /// Source: RFC 9110, 10.2.3 and 15.5.14 (413 with Retry-After is temporary).
+///
 /// `Fields` is always `http_fields`. As this is a template, a list that fits both forms, such as `{}` or
 /// `{text}`, is the text of Retry-After.
 template <std::same_as<http_fields> Fields = http_fields>
