@@ -204,8 +204,8 @@ struct judgement {
 
 /// The fields of an HTTP response that say when to come back; an empty one says nothing.
 ///
-/// `judge_http` looks at the texts during the call only. A field that has several lines is their texts, joined
-/// with commas.
+/// `judge_http` looks at the texts during the call only. If RateLimit has several lines, give their texts,
+/// joined with commas. Of every other field give one line: several, joined, say nothing.
 struct http_fields {
     std::string_view retry_after = {};      ///< Retry-After; see `parse_retry_after`
     std::string_view retry_after_ms = {};   ///< retry-after-ms; see `parse_retry_after_ms`

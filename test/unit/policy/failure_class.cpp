@@ -464,6 +464,13 @@ TEST(judge_http, takes_the_longest_wish_of_the_fields) {
         pushback());
 }
 
+TEST(judge_http, takes_joined_lines_of_rate_limit_only) {
+    EXPECT_EQ(judge_http(429, {.rate_limit = "\"a\";r=0;t=7, \"b\";r=0;t=9"}).said, pushback::after(9s));
+    for (http_fields const& fields : {http_fields{.retry_after = "7, 7"}, http_fields{.retry_after_ms = "7, 7"},
+                                      http_fields{.rate_limit_reset = "7, 7"}})
+        EXPECT_FALSE(judge_http(429, fields).said);
+}
+
 TEST(judge_http, calls_403_and_413_throttled_if_they_have_a_retry_after) {
     failure_class const limited{failure_kind::throttled, effect::none};
     for (int const status : {403, 413}) {
