@@ -5,6 +5,7 @@
 #include <asio_retry/pushback.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <iosfwd>
 #include <string_view>
 
@@ -207,8 +208,8 @@ struct judgement {
 
 /// The fields of an HTTP response that say when to come back; an empty one says nothing.
 ///
-/// `judge_http` looks at the texts during the call only. A field that has several lines is their texts, joined
-/// with commas.
+/// `judge_http` looks at the texts during the call only. If RateLimit has several lines, give their texts,
+/// joined with commas. Of every other field give one line: several, joined, say nothing.
 struct http_fields {
     std::string_view retry_after = {};      ///< Retry-After; see `parse_retry_after`
     std::string_view retry_after_ms = {};   ///< retry-after-ms; see `parse_retry_after_ms`
@@ -216,20 +217,30 @@ struct http_fields {
     std::string_view rate_limit_reset = {}; ///< X-RateLimit-Reset; see `parse_rate_limit_reset`
 };
 
+namespace detail {
+ASIO_RETRY_DECL judgement judge_http_fields(int status, http_fields const& fields,
+                                            std::chrono::system_clock::time_point now) noexcept;
+}
+
 /// Judges an HTTP response by its status and its fields. Never throws.
 ///
 /// The kind and the effect are those of `classify_http`, with one exception: 403 and 413 with a wish are
 /// {throttled, none}. Without a wish they are permanent.
 ///
-/// The wish is the longest one of the fields. A success has none. `rate_limit_reset` counts for 429 and 503
-/// only, since many servers send it with every response. A text that its parser cannot read says nothing.
-/// `after(0)` asks for no delay beyond the policy's own.
+/// The wish is the longest one of the fields. A success has none. `rate_limit` and `rate_limit_reset` count for
+/// 429 and 503 only, since many servers send them with every response, also with a 403 for another reason. A
+/// text that its parser cannot read says nothing. `after(0)` asks for no delay beyond the policy's own.
 ///
 /// `now` is the time with which dates and times since 1970 are compared: the response's `Date` if you know it.
 /// Source: RFC 9110, 10.2.3 and 15.5.14 (413 with Retry-After is temporary).
-ASIO_RETRY_DECL judgement
-judge_http(int status, http_fields const& fields,
-           std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) noexcept;
+///
+/// `Fields` is always `http_fields`. As this is a template, a list that fits both forms, such as `{}` or
+/// `{text}`, is the text of Retry-After.
+template <std::same_as<http_fields> Fields = http_fields>
+judgement judge_http(int status, Fields const& fields,
+                     std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) noexcept {
+    return detail::judge_http_fields(status, fields, now);
+}
 
 /// Judges an HTTP response by its status and its field Retry-After alone, as the form with `http_fields` does.
 ASIO_RETRY_DECL judgement

@@ -75,10 +75,14 @@ ASIO_RETRY_DECL pushback parse_rate_limit_reset(std::string_view text,
 
 /// Reads `RateLimit`: `limit=1, remaining=0, reset=91` (draft 07) or `"a";r=0;t=91` (from 08 on), in seconds.
 ///
-/// Only a policy with nothing left says something: `remaining` or `r` is 0. Of several the longest `t` counts;
-/// join the lines of the field with commas. Other members and parameters do not count. A policy without one of
-/// its numbers says nothing. The whole text says nothing if a string is open, a number is none, or it mixes
-/// both forms. Source: draft-ietf-httpapi-ratelimit-headers-07, and -08 and later; RFC 9651, 3 and 4.2.
+/// Only a policy with nothing left says something: `remaining` or `r` is 0. Of several the longest `reset` or
+/// `t` counts; join the lines of the field with commas. A second `remaining` or `reset` begins the next policy.
+/// Other members and parameters do not count. A policy without one of its numbers says nothing. The whole text
+/// says nothing if a string or an inner list is open, a number is none, or it mixes both forms. Use it after a
+/// 429 or 503 only: other answers have the field too, and ask for no delay.
+///
+/// Source: draft-ietf-httpapi-ratelimit-headers-07, and -08 and later; RFC 9651, 3 and 4.2. By the RFC the last
+/// of two members with one name would count. Then one line would hide the other.
 ASIO_RETRY_DECL pushback parse_rate_limit(std::string_view text) noexcept;
 
 /// Reads gRPC's `grpc-retry-pushback-ms`: whole milliseconds of an int32.

@@ -249,8 +249,8 @@ failure_class classify_mqtt(int reason_code) noexcept {
     return 0 <= reason_code && reason_code < 0x80 ? no_failure : hopeless;
 }
 
-judgement judge_http(int status, http_fields const& fields,
-                     std::chrono::system_clock::time_point now) noexcept {
+judgement detail::judge_http_fields(int status, http_fields const& fields,
+                                    std::chrono::system_clock::time_point now) noexcept {
     judgement result;
     result.what = classify_http(status);
     result.status = status;
@@ -259,9 +259,10 @@ judgement judge_http(int status, http_fields const& fields,
         return result;
     result.said = detail::longer_wish(parse_retry_after(fields.retry_after, now),
                                       parse_retry_after_ms(fields.retry_after_ms));
-    result.said = detail::longer_wish(result.said, parse_rate_limit(fields.rate_limit));
-    if (status == 429 || status == 503) // other answers have the field too, and ask for no delay
+    if (status == 429 || status == 503) { // other answers have these fields too, and ask for no delay
+        result.said = detail::longer_wish(result.said, parse_rate_limit(fields.rate_limit));
         result.said = detail::longer_wish(result.said, parse_rate_limit_reset(fields.rate_limit_reset, now));
+    }
     if (result.said && (status == 403 || status == 413))
         result.what = limited;
     return result;

@@ -242,41 +242,51 @@ public:
         : rest_(text) {}
 
     pushback read() noexcept {
-        pushback longest;
         do {
             skip_blanks();
-            longest = detail::longer_wish(longest, read_member());
+            read_member();
             skip_blanks();
         } while (skip(','));
         if (failed_ || !rest_.empty() || (is_list_ && is_dictionary_))
             return pushback();
-        return detail::longer_wish(longest, all_.wish());
+        return is_dictionary_ ? detail::longer_wish(of_pairs_, pair_.wish()) : of_items_;
     }
 
 private:
-    /// The wish of a policy; members of a dictionary come to `all_`.
-    pushback read_member() noexcept {
-        quota policy;
-        std::string_view const name = rest_.starts_with('"') ? string() : word("=;,\" \t");
-        bool const is_pair = skip('=');
-        (is_pair ? is_dictionary_ : is_list_) = true;
-        if (is_pair) {
-            std::string_view const text = value();
+    /// A name without a value belongs to both forms: it is an item of a list, or true in a dictionary.
+    void read_member() noexcept {
+        bool const is_name = rest_.starts_with('*') || (!rest_.empty() && 'a' <= rest_[0] && rest_[0] <= 'z');
+        std::string_view const name = is_name ? word("=;,\"() \t") : item();
+        is_list_ = is_list_ || !is_name;
+        if (is_name && skip('=')) {
+            is_dictionary_ = true;
+            std::string_view const text = item();
             if (name == "remaining")
-                read_number(all_.remaining, whole_number<std::int64_t>(text));
+                read_of_pair(pair_.remaining, whole_number<std::int64_t>(text));
             if (name == "reset")
-                read_number(all_.reset, read_decimal(text));
+                read_of_pair(pair_.reset, read_decimal(text));
         }
+        quota policy;
         while (skip(';')) {
             rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
-            std::string_view const key = word("=;,\" \t");
-            std::string_view const text = skip('=') ? value() : std::string_view();
+            std::string_view const key = word("=;,\"() \t");
+            std::string_view const text = skip('=') ? bare_item(";,\"() \t") : std::string_view();
             if (key == "r")
                 read_number(policy.remaining, whole_number<std::int64_t>(text));
             if (key == "t")
                 read_number(policy.reset, read_decimal(text));
         }
-        return is_pair ? pushback() : policy.wish();
+        of_items_ = detail::longer_wish(of_items_, policy.wish());
+    }
+
+    /// A second one begins the pairs of another line.
+    template <typename Number>
+    void read_of_pair(std::optional<Number>& into, std::optional<Number> read) noexcept {
+        if (into) {
+            of_pairs_ = detail::longer_wish(of_pairs_, pair_.wish());
+            pair_ = quota();
+        }
+        read_number(into, read);
     }
 
     template <typename Number>
@@ -285,7 +295,25 @@ private:
         into = read;
     }
 
-    std::string_view value() noexcept { return rest_.starts_with('"') ? string() : word(";,\" \t"); }
+    std::string_view item() noexcept { return rest_.starts_with('(') ? inner_list() : bare_item(";,\"() \t"); }
+
+    /// With its parentheses, so that it is no number.
+    std::string_view inner_list() noexcept {
+        std::string_view const whole = rest_;
+        rest_.remove_prefix(1);
+        do {
+            rest_.remove_prefix(std::min(rest_.find_first_not_of(" ;="), rest_.size()));
+            if (skip(')'))
+                return whole.substr(0, whole.size() - rest_.size());
+            bare_item(" ;=,\"()");
+        } while (!failed_ && rest_.find_first_of(" ;=)") == 0);
+        failed_ = true;
+        return {};
+    }
+
+    std::string_view bare_item(std::string_view ends) noexcept {
+        return rest_.starts_with('"') || rest_.starts_with("%\"") ? string() : word(ends);
+    }
 
     /// The characters before the first of `ends`, at least one.
     std::string_view word(std::string_view ends) noexcept {
@@ -295,15 +323,18 @@ private:
         return found;
     }
 
-    /// With its quotes, so that it is no number. A backslash stands before a quote or a backslash.
+    /// With its quotes, so that it is no number. A backslash stands before a quote or a backslash, but in a
+    /// display string, which begins with a percent sign, it is a character.
     std::string_view string() noexcept {
-        for (std::size_t i = 1; i < rest_.size() && is_printable(rest_[i]); ++i) {
+        bool const is_display = rest_.starts_with('%');
+        for (std::size_t i = is_display ? 2 : 1; i < rest_.size() && is_printable(rest_[i]); ++i) {
             if (rest_[i] == '"') {
                 std::string_view const found = rest_.substr(0, i + 1);
                 rest_.remove_prefix(found.size());
                 return found;
             }
-            if (rest_[i] == '\\' && ++i < rest_.size() && rest_[i] != '"' && rest_[i] != '\\')
+            bool const is_escape = rest_[i] == '\\' && !is_display;
+            if (is_escape && ++i < rest_.size() && rest_[i] != '"' && rest_[i] != '\\')
                 break;
         }
         failed_ = true;
@@ -322,7 +353,9 @@ private:
     }
 
     std::string_view rest_;
-    quota all_;
+    quota pair_;        // of a dictionary, as far as it was read
+    pushback of_pairs_; // of the lines before it
+    pushback of_items_; // of a list
     bool is_list_ = false;
     bool is_dictionary_ = false;
     bool failed_ = false;

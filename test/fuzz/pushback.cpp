@@ -2,12 +2,15 @@
 #include <asio_retry/pushback.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,19 +100,19 @@ void check_date(pushback said, std::string const& text, wide now) {
 std::optional<std::string> without_strings(std::string const& text) {
     std::string result;
     for (std::size_t i = 0; i != text.size(); ++i) {
-        if (text[i] != '"') {
-            result += text[i];
+        result += text[i];
+        if (text[i] != '"')
             continue;
-        }
+        bool const is_display = i != 0 && text[i - 1] == '%';
         for (++i; i != text.size() && text[i] != '"'; ++i) {
             if (text[i] < ' ' || text[i] > '~')
                 return std::nullopt;
-            if (text[i] == '\\' && (++i == text.size() || (text[i] != '"' && text[i] != '\\')))
+            if (text[i] == '\\' && !is_display && (++i == text.size() || (text[i] != '"' && text[i] != '\\')))
                 return std::nullopt;
         }
         if (i == text.size())
             return std::nullopt;
-        result += "\"s\"";
+        result += "s\"";
     }
     return result;
 }
@@ -125,8 +128,24 @@ std::vector<std::string> split(std::string const& text, char mark) {
 }
 
 bool is_item(std::string const& text) {
-    auto const is_of_word = [](char c) { return '!' <= c && c <= '~' && c != '"'; };
-    return text == "\"s\"" || (!text.empty() && std::ranges::all_of(text, is_of_word));
+    auto const is_of_word = [](char c) { return '!' <= c && c <= '~' && c != '"' && c != '(' && c != ')'; };
+    return text == "\"s\"" || text == "%\"s\"" || (!text.empty() && std::ranges::all_of(text, is_of_word));
+}
+
+/// The text with () for each of its inner lists; nothing where one is no list.
+std::optional<std::string> without_lists(std::string text) {
+    for (std::size_t begin = 0; (begin = text.find('(', begin)) != text.npos; begin += 2) {
+        auto const end = text.find(')', begin);
+        if (end == text.npos)
+            return std::nullopt;
+        std::string inner = text.substr(begin + 1, end - begin - 1);
+        std::ranges::replace_if(inner, [](char c) { return c == ';' || c == '='; }, ' ');
+        for (std::string const& part : split(inner, ' '))
+            if (part.find(',') != part.npos || (!part.empty() && !is_item(part)))
+                return std::nullopt;
+        text.replace(begin, end - begin + 1, "()");
+    }
+    return text;
 }
 
 /// The numbers of a policy, in nanoseconds; a number that is none breaks the field.
@@ -148,42 +167,53 @@ struct policy_numbers {
 
 /// RateLimit, cut into pieces from outside to inside.
 std::optional<wide> rate_limit_in(std::string const& text) {
-    auto const marked = without_strings(text);
+    auto const no_strings = without_strings(text);
+    auto const marked = no_strings ? without_lists(*no_strings) : std::nullopt;
     if (!marked)
         return std::nullopt;
-    policy_numbers all;
+    std::vector<policy_numbers> lines(1);
     std::optional<wide> longest;
-    std::size_t pairs = 0, policies = 0;
+    bool has_pairs = false, has_items = false;
     for (std::string const& member : split(*marked, ',')) {
-        policy_numbers one;
-        bool is_first = true;
-        for (std::string part : split(without_blanks(member), ';')) {
-            if (!is_first)
-                part.erase(0, part.find_first_not_of(' '));
-            auto const sign = part.find('=');
-            std::string const name = part.substr(0, sign);
-            std::string const value = sign == part.npos ? std::string() : part.substr(sign + 1);
-            if (!is_item(name) || (sign != part.npos && !is_item(value)) || (!is_first && name == "\"s\""))
-                return std::nullopt;
-            if (!is_first)
-                one.read(name, value, "r", "t");
-            else if (++(sign == part.npos ? policies : pairs); sign != part.npos)
-                all.read(name, value, "remaining", "reset");
-            is_first = false;
-        }
-        if (one.is_broken || all.is_broken || (pairs != 0 && policies != 0))
+        std::vector<std::string> parts = split(without_blanks(member), ';');
+        bool const is_name = !parts[0].empty() && (parts[0][0] == '*' || std::islower(parts[0][0]));
+        auto const sign = is_name ? parts[0].find('=') : std::string::npos;
+        std::string const name = parts[0].substr(0, sign);
+        std::string const value = sign == name.npos ? name : parts[0].substr(sign + 1);
+        if ((name != "()" && !is_item(name)) || (value != "()" && !is_item(value)))
             return std::nullopt;
-        if (policies != 0)
-            longest = std::max(longest, one.wish());
+        has_items = has_items || !is_name;
+        if (sign != name.npos) {
+            has_pairs = true;
+            if ((name == "remaining" && lines.back().left) || (name == "reset" && lines.back().reset))
+                lines.emplace_back();
+            lines.back().read(name, value, "remaining", "reset");
+        }
+        policy_numbers one;
+        for (std::string part : std::span(parts).subspan(1)) {
+            part.erase(0, part.find_first_not_of(' '));
+            auto const equals = part.find('=');
+            std::string const key = part.substr(0, equals);
+            std::string const number = equals == key.npos ? std::string() : part.substr(equals + 1);
+            if (!is_item(key) || key.ends_with('"') || (equals != key.npos && !is_item(number)))
+                return std::nullopt;
+            one.read(key, number, "r", "t");
+        }
+        if (one.is_broken || lines.back().is_broken || (has_pairs && has_items))
+            return std::nullopt;
+        longest = std::max(longest, one.wish());
     }
-    return pairs != 0 ? all.wish() : longest;
+    if (!has_pairs)
+        return longest;
+    auto const wishes = lines | std::views::transform(&policy_numbers::wish);
+    return *std::ranges::max_element(wishes);
 }
 
 /// Each byte that is no ASCII stands for a piece of these fields, so that more of them are found.
 std::string spelled(std::string const& text) {
-    static constexpr std::string_view pieces[] = {"remaining=", "reset=", "limit=", ";r=",  ";t=",  "\"a\"",
-                                                  "\"a;,\"",    "\\\"",   ", ",     ";r=0", ";t=9", "0.873",
-                                                  "1795896072", "403",    "=:a=:",  "\n"};
+    static constexpr std::string_view pieces[] = {
+        "remaining=", "reset=", "limit=",     ";r=", ";t=",   "\"a\"", "\"a;,\"", "\\\"",  ", ",  ";r=0",
+        ";t=9",       "0.873",  "1795896072", "403", "=:a=:", "\n",    "=(",      "(a b)", "%\"", "foo, "};
     std::string result;
     for (char const c : text)
         if (auto const byte = static_cast<unsigned char>(c); byte < 128)
@@ -208,10 +238,11 @@ void check_http(std::string const& text, std::chrono::system_clock::time_point n
                                          .rate_limit_reset = lines[3]};
     for (int const status : {200, 304, 403, 404, 413, 429, 500, 503}) {
         std::vector<pushback> wishes{asio_retry::parse_retry_after(lines[0], now),
-                                     asio_retry::parse_retry_after_ms(lines[1]),
-                                     asio_retry::parse_rate_limit(lines[2])};
-        if (status == 429 || status == 503)
+                                     asio_retry::parse_retry_after_ms(lines[1])};
+        if (status == 429 || status == 503) {
+            wishes.push_back(asio_retry::parse_rate_limit(lines[2]));
             wishes.push_back(asio_retry::parse_rate_limit_reset(lines[3], now));
+        }
         std::erase_if(wishes, [](pushback wish) { return !wish; });
         auto const longest = std::ranges::max_element(wishes, {}, &pushback::delay);
         bool const is_said = status >= 400 && longest != wishes.end();

@@ -3,6 +3,7 @@
 #include <asio_retry/permanent.hpp>
 
 #include <boost/asio/error.hpp>
+#include <boost/beast/core/string_type.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -374,6 +375,26 @@ TEST(judge_http, is_what_the_status_means_and_what_the_peer_said) {
     EXPECT_EQ(judge_http(429, "Sun, 22 Nov 2026 00:00:09 GMT", now).said, pushback::after(9s));
 }
 
+// As programs called it before there were `http_fields`. Each of these lists fits both forms.
+TEST(judge_http, takes_a_braced_list_for_the_text_of_retry_after) {
+    std::string const text = "7";
+    boost::beast::string_view const view = text;
+    char const* const begin = text.data();
+    EXPECT_FALSE(judge_http(429, {}).said);
+    EXPECT_EQ(judge_http(429, {"7"}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {text}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {view}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {begin, 1}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {begin, begin + 1}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, text).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, view, {}).said, pushback::after(7s));
+    EXPECT_EQ(judge_http(429, {.retry_after_ms = "7"}).said, pushback::after(7ms));
+    EXPECT_EQ(judge_http(429, http_fields{"7", "8000"}).said, pushback::after(8s));
+    http_fields fields{.retry_after = text};
+    EXPECT_EQ(judge_http(429, fields, {}).said, pushback::after(7s));
+    static_assert(noexcept(judge_http(429, fields)));
+}
+
 // What packages send, with the time at which they sent it. The page about HTTP has the same table.
 TEST(judge_http, decision_29_takes_the_wish_of_each_field_that_servers_send) {
     using std::chrono::milliseconds;
@@ -407,6 +428,9 @@ TEST(judge_http, decision_29_takes_the_wish_of_each_field_that_servers_send) {
              row{403, {.retry_after = "91"}, throttled, pushback::after(91s)},
              row{429, {.retry_after = "60"}, throttled, pushback::after(60s)}, // its field is Retry-After-long
              row{200, {.retry_after = "60"}, none, pushback()},
+             // The last request that both limits grant; the program then answers 403 or 413 itself.
+             row{403, {.rate_limit = "\"hour\"; r=0; t=3600"}, permanent, pushback()},
+             row{413, {.rate_limit = "limit=1, remaining=0, reset=3600"}, permanent, pushback()},
              row{429, {.retry_after = "0"}, throttled, pushback::after(0s)},
          }) {
         std::chrono::system_clock::time_point const now{milliseconds(each.now_ms)};
@@ -440,15 +464,21 @@ TEST(judge_http, takes_the_longest_wish_of_the_fields) {
         pushback());
 }
 
-TEST(judge_http, calls_403_and_413_throttled_if_they_have_a_wish) {
+TEST(judge_http, takes_joined_lines_of_rate_limit_only) {
+    EXPECT_EQ(judge_http(429, {.rate_limit = "\"a\";r=0;t=7, \"b\";r=0;t=9"}).said, pushback::after(9s));
+    for (http_fields const& fields : {http_fields{.retry_after = "7, 7"}, http_fields{.retry_after_ms = "7, 7"},
+                                      http_fields{.rate_limit_reset = "7, 7"}})
+        EXPECT_FALSE(judge_http(429, fields).said);
+}
+
+TEST(judge_http, calls_403_and_413_throttled_if_they_have_a_retry_after) {
     failure_class const limited{failure_kind::throttled, effect::none};
     for (int const status : {403, 413}) {
         EXPECT_EQ(judge_http(status, "7").what, limited) << status;
         EXPECT_EQ(judge_http(status, "7").said, pushback::after(7s)) << status;
         EXPECT_EQ(judge_http(status, {.retry_after_ms = "7"}).what, limited) << status;
-        EXPECT_EQ(judge_http(status, {.rate_limit = "\"a\";r=0;t=7"}).what, limited) << status;
         for (http_fields const& fields :
-             {http_fields{}, http_fields{.retry_after = "soon"}, http_fields{.rate_limit = "\"a\";r=1;t=7"},
+             {http_fields{}, http_fields{.retry_after = "soon"}, http_fields{.rate_limit = "\"a\";r=0;t=7"},
               http_fields{.rate_limit_reset = "7"}}) {
             EXPECT_EQ(judge_http(status, fields).what, permanently) << status;
             EXPECT_FALSE(judge_http(status, fields).said) << status;
@@ -459,11 +489,12 @@ TEST(judge_http, calls_403_and_413_throttled_if_they_have_a_wish) {
         EXPECT_EQ(judge_http(status, "7").what, permanently) << status;
 }
 
-// Many servers send it with each response.
-TEST(judge_http, takes_a_reset_for_a_wish_after_429_and_503_only) {
+// Many servers send them with each response.
+TEST(judge_http, takes_a_rate_limit_or_a_reset_for_a_wish_after_429_and_503_only) {
     for (int const status : {200, 403, 404, 408, 413, 425, 429, 500, 502, 503, 504})
-        EXPECT_EQ(bool(judge_http(status, {.rate_limit_reset = "7"}).said), status == 429 || status == 503)
-            << status;
+        for (http_fields const& fields :
+             {http_fields{.rate_limit = "\"a\";r=0;t=7"}, http_fields{.rate_limit_reset = "7"}})
+            EXPECT_EQ(bool(judge_http(status, fields).said), status == 429 || status == 503) << status;
 }
 
 TEST(judgement, is_no_failure_unless_something_is_said) {

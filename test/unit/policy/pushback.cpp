@@ -237,7 +237,6 @@ TEST(decision_29, rate_limit_is_read_in_the_forms_of_both_drafts) {
              " \tlimit=1\t ,\tremaining=0, reset=91 ",
              "reset=91, remaining=0",
              "remaining=0;note=\"a, b\", reset=91;q=1, limit=100;w=60",
-             "remaining=7, remaining=0, reset=5, reset=91",
              "\"1-in-1min\"; r=0; t=91",
              "\"1-in-1min\";r=0;t=91",
              "\"1-in-1min\"; r=0; t=91; pk=:NzJmZTU1YTJkMjE5:",
@@ -258,6 +257,58 @@ TEST(decision_29, rate_limit_wishes_for_the_longest_of_the_policies_with_nothing
     EXPECT_EQ(parse_rate_limit("\"a\";r=0;t=5,\"b\";r=0;t=60,\"c\";r=0;t=7"), pushback::after(60s));
     EXPECT_EQ(parse_rate_limit("\"a\";r=0, \"b\";t=60, \"c\", \"d\";r=0;t=3"), pushback::after(3s))
         << "the others lack a number";
+}
+
+// Two limits of draft 07. A server or a proxy may write them into one line, too.
+TEST(decision_29, rate_limit_of_joined_lines_has_the_longest_wish) {
+    auto const hour = pushback::after(3600s);
+    EXPECT_EQ(parse_rate_limit("limit=100, remaining=0, reset=3600, limit=10, remaining=5, reset=1"), hour);
+    EXPECT_EQ(parse_rate_limit("limit=10, remaining=5, reset=1, limit=100, remaining=0, reset=3600"), hour);
+    EXPECT_EQ(parse_rate_limit("limit=100, remaining=0, reset=3600, limit=10, remaining=0, reset=1"), hour);
+    EXPECT_EQ(parse_rate_limit("remaining=0, reset=1, remaining=0, reset=3600, reset=9, remaining=0"), hour);
+    EXPECT_EQ(parse_rate_limit("remaining=0, reset=3600, reset=1, remaining=5"), hour);
+    EXPECT_EQ(parse_rate_limit("remaining=5, reset=3600, remaining=6, reset=1"), nothing);
+    EXPECT_EQ(parse_rate_limit("remaining=0, remaining=1, reset=3600"), nothing);
+    EXPECT_EQ(parse_rate_limit("remaining=0, reset=3600, remaining=-1, reset=1"), nothing) << "broken";
+}
+
+// RFC 9651: all kinds of items, in a list and in a dictionary.
+TEST(decision_29, rate_limit_skips_other_members_and_parameters) {
+    for (char const* text : {
+             "foo=(1 2), remaining=0, reset=5",
+             "foo=(), remaining=0, reset=5",
+             "foo=( \"a)\";q=\"(\"  x;y :YQ==: %\"(\\\" );r=0;t=9, remaining=0, reset=5",
+             "foo, remaining=0, reset=5",
+             "remaining=0, reset=5, foo;r=0;t=9, *bar;q",
+             "foo=%\"a\\\", remaining=0, reset=5",
+             "foo=%\"f%c3%bc, reset=9\", remaining=0, reset=5",
+             "a=?1, b=@1795348805, c=:YQ==:, d=-1.5, e=\"(\", remaining=0, reset=5",
+             "\"x\";r=5;t=1, (a b);q=1, \"b\";r=0;t=5",
+             "(\"a\";r=0;t=9 \"b\");q=1, \"b\";r=0;t=5",
+             "?1, @1795348805, :YQ==:, -1.5, Foo, (), \"b\";r=0;t=5",
+             "foo, \"b\";x=%\"\\\";r=0;t=5",
+         })
+        EXPECT_EQ(parse_rate_limit(text), pushback::after(5s)) << text;
+    for (char const* text : {
+             "foo=(, remaining=0, reset=5",
+             "foo=(1, 2), remaining=0, reset=5",
+             "foo=((1)), remaining=0, reset=5",
+             "foo=(1)2, remaining=0, reset=5",
+             "foo=(a\"b\"), remaining=0, reset=5",
+             "foo=(\"a\"b), remaining=0, reset=5",
+             "foo=(a\tb), remaining=0, reset=5",
+             "foo=(\"a), remaining=0, reset=5",
+             "foo=a(b), remaining=0, reset=5",
+             "foo=%\"a, remaining=0, reset=5",
+             "foo=(1",
+             "remaining=(0), reset=5",
+             "remaining=0, reset=(5)",
+             "remaining=%\"0\", reset=5",
+             "\"a\";r=0;t=5;x=(1)",
+             "\"a\";r=0;t=5, (",
+             "\"a\";r=0;t=5, ()=1",
+         })
+        EXPECT_EQ(parse_rate_limit(text), nothing) << text;
 }
 
 TEST(decision_29, rate_limit_says_nothing_while_something_is_left) {
