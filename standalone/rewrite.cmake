@@ -28,7 +28,10 @@ function(rewrite_for_standalone file result)
     string(REPLACE "BOOST_ASIO_" "ASIO_" text "${text}")
     string(REGEX REPLACE "(^|\n)namespace asio_retry([a-z_:]*) {" "\\1namespace asio_retry::inline standalone\\2 {"
         text "${text}")
-    if(file MATCHES "/detail/policy/config\\.hpp$")
+    if(file MATCHES "/detail/policy/config\\.hpp$") # where versions of Asio are compared
+        string(REPLACE "Boost" "Asio" text "${text}")
+        string(REPLACE "BOOST" "ASIO" text "${text}")
+        string(REPLACE "boost" "asio" text "${text}")
         string(REPLACE "#pragma once\n" "#pragma once\n\n/// These are the headers for standalone Asio.\n#define ASIO_RETRY_STANDALONE 1\n"
             text "${text}")
     endif()

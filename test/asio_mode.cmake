@@ -1,4 +1,4 @@
-# Every public header, and a program, compile with macros that change what Asio declares.
+# Every public header, and a program, compile with macros that change what Asio declares or what is used of it.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE headers RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/asio_retry/*.hpp)
 list(FILTER headers EXCLUDE REGEX "detail/|policy_json|/grpc\\.hpp") # which needs more than headers

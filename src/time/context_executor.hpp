@@ -14,6 +14,9 @@ public:
     explicit context_executor(boost::asio::execution_context& context) noexcept
         : context_(&context) {}
 
+    /// Asio has no public way to queue a function for the threads of any context.
+    bool can_queue() const noexcept { return false; }
+
     boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
         return *context_;
     }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "time/context_executor.hpp"
+#include "time/schedulers_of_asio.hpp"
+
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
@@ -12,21 +15,35 @@
 
 namespace asio_retry::detail {
 
+template <typename Scheduler, typename Function, typename Allocator>
+using queued_operation = boost::asio::detail::executor_op<Function, Allocator, typename Scheduler::operation>;
+
+/// Whether Asio has what queueing_executor needs.
+template <typename Scheduler, typename Function = void (*)(), typename Allocator = std::allocator<void>>
+concept queues_operations = requires(Scheduler& queue, void* memory, Allocator allocator) {
+    typename queued_operation<Scheduler, Function, Allocator>::ptr;
+    queue.post_immediate_completion(
+        new (memory) queued_operation<Scheduler, Function, Allocator>(nullptr, allocator), false);
+    queue.work_started();
+    queue.work_finished();
+};
+
 /// Queues a function for the threads of the context, as its own executor would, and keeps them from ending
 /// where work is tracked: for a timer that another scheduler completes than that of its context, as Windows has
 /// it with that of a thread_pool, or that has no memory to wait. A context without such a scheduler is left as
 /// it is.
-class pool_executor {
+template <typename Scheduler>
+class queueing_executor {
 public:
-    explicit pool_executor(boost::asio::execution_context& context)
+    explicit queueing_executor(boost::asio::execution_context& context)
         : context_(&context)
-        , scheduler_(boost::asio::has_service<scheduler>(context)
-                         ? &boost::asio::use_service<scheduler>(context)
+        , scheduler_(boost::asio::has_service<Scheduler>(context)
+                         ? &boost::asio::use_service<Scheduler>(context)
                          : nullptr) {}
-    pool_executor(pool_executor const& other) noexcept
-        : pool_executor(other, other.is_work_) {}
-    pool_executor& operator=(pool_executor const&) = delete;
-    ~pool_executor() {
+    queueing_executor(queueing_executor const& other) noexcept
+        : queueing_executor(other, other.is_work_) {}
+    queueing_executor& operator=(queueing_executor const&) = delete;
+    ~queueing_executor() {
         if (is_work_)
             scheduler_->work_finished();
     }
@@ -38,8 +55,8 @@ public:
         return *context_;
     }
 
-    pool_executor require(boost::asio::execution::outstanding_work_t::tracked_t) const noexcept {
-        return pool_executor(*this, scheduler_ != nullptr);
+    queueing_executor require(boost::asio::execution::outstanding_work_t::tracked_t) const noexcept {
+        return queueing_executor(*this, scheduler_ != nullptr);
     }
 
     template <typename Function>
@@ -48,23 +65,23 @@ public:
             return static_cast<void>(std::forward<Function>(function)());
         using kept = std::decay_t<Function>;
         using allocator = boost::asio::associated_allocator_t<kept>;
-        using operation = boost::asio::detail::executor_op<kept, allocator>;
+        using queued = queued_operation<Scheduler, kept, allocator>;
         allocator const memory = boost::asio::get_associated_allocator(function);
-        typename operation::ptr op = {std::addressof(memory), operation::ptr::allocate(memory), nullptr};
-        op.p = new (op.v) operation(std::forward<Function>(function), memory);
+        typename queued::ptr op = {std::addressof(memory), queued::ptr::allocate(memory), nullptr};
+        op.p = new (op.v) queued(std::forward<Function>(function), memory);
         scheduler_->post_immediate_completion(op.p, false);
         op.v = op.p = nullptr;
     }
 
-    friend bool operator==(pool_executor const& a, pool_executor const& b) noexcept {
+    friend bool operator==(queueing_executor const& a, queueing_executor const& b) noexcept {
         return a.context_ == b.context_ && a.is_work_ == b.is_work_;
     }
-    friend bool operator!=(pool_executor const& a, pool_executor const& b) noexcept { return !(a == b); }
+    friend bool operator!=(queueing_executor const& a, queueing_executor const& b) noexcept {
+        return !(a == b);
+    }
 
 private:
-    using scheduler = boost::asio::detail::scheduler;
-
-    pool_executor(pool_executor const& other, bool is_work) noexcept
+    queueing_executor(queueing_executor const& other, bool is_work) noexcept
         : context_(other.context_)
         , scheduler_(other.scheduler_)
         , is_work_(is_work) {
@@ -73,8 +90,15 @@ private:
     }
 
     boost::asio::execution_context* context_;
-    scheduler* scheduler_;
+    Scheduler* scheduler_;
     bool is_work_ = false;
 };
+
+/// Where Asio has renamed what it needs, functions run where they stand.
+template <typename Scheduler>
+struct executor_of_pool : std::type_identity<context_executor> {};
+template <queues_operations Scheduler>
+struct executor_of_pool<Scheduler> : std::type_identity<queueing_executor<Scheduler>> {};
+using pool_executor = executor_of_pool<scheduler_of_pool>::type;
 
 } // namespace asio_retry::detail

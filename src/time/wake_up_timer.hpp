@@ -4,6 +4,7 @@
 
 #include "time/context_executor.hpp"
 #include "time/pool_executor.hpp"
+#include "time/schedulers_of_asio.hpp"
 #include "time/timer_memory.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -93,9 +94,8 @@ public:
 
 private:
     // The timers of a thread_pool are its scheduler's where that is the one of an io_context too.
-    using executor =
-        std::conditional_t<std::is_same_v<boost::asio::detail::scheduler, boost::asio::detail::io_context_impl>,
-                           context_executor, pool_executor>;
+    using executor = std::conditional_t<std::is_same_v<scheduler_of_pool, scheduler_of_io_context>,
+                                        context_executor, pool_executor>;
     using timer =
         boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                           boost::asio::wait_traits<std::chrono::steady_clock>, executor>;

@@ -8,8 +8,24 @@
 
 namespace asio = boost::asio;
 using asio_retry::detail::pool_executor;
+using asio_retry::detail::queues_operations;
 
 namespace {
+
+struct gone;
+struct without_operations {};
+struct without_work {
+    using operation = asio::detail::scheduler::operation;
+    void post_immediate_completion(operation*, bool) {}
+};
+
+// Where Asio's scheduler becomes another: the test `renamed_asio` does without it.
+TEST(pool_executor, is_possible_only_where_asio_is_as_expected) {
+    static_assert(queues_operations<asio::detail::scheduler>);
+    static_assert(!queues_operations<gone>);
+    static_assert(!queues_operations<without_operations>);
+    static_assert(!queues_operations<without_work>);
+}
 
 TEST(pool_executor, what_is_queued_for_a_thread_pool_runs_on_its_threads) {
     asio::thread_pool pool(1);

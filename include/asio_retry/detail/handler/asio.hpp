@@ -30,13 +30,20 @@
 #endif
 
 namespace boost::asio::detail {
+// The executor of use_future's handlers: a system_executor that also catches exceptions. It has no public name.
+// If Asio renames it, attempts for such a handler run on the system's threads.
 template <typename T, typename Blocking>
-class promise_executor; // the executor of use_future's handlers: a system_executor that also catches exceptions
-template <typename... Signatures>
-struct initiation_archetype; // Asio's concepts test a token with it
+class promise_executor;
+// Asio may rename these one day: coroutine_entry and kept_frame look for them, and are then not used.
+class thread_info_base;
+class thread_context;
 #if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
 template <typename Executor>
-class awaitable_frame_base; // coroutine_entry.hpp looks for it; Asio may remove it one day
+class awaitable_frame_base;
+template <typename T, typename Executor>
+class awaitable_frame;
+template <typename Executor>
+class awaitable_thread;
 struct awaitable_thread_entry_point;
 #endif
 } // namespace boost::asio::detail

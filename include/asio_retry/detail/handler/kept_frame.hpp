@@ -1,7 +1,8 @@
 #pragma once
 
-#include <boost/asio/detail/thread_context.hpp>
-#include <boost/asio/detail/thread_info_base.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+
+#include <boost/asio/awaitable.hpp>
 
 #include <cassert>
 #include <cstddef>
@@ -45,10 +46,10 @@ private:
 #if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING) || defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
         return false;
 #else
-        return requires(Memory* of, void* piece, typename Memory::awaitable_frame_tag kind) {
+        return requires(Memory* of, void* piece) {
             of = Threads::top_of_thread_call_stack();
-            piece = Memory::allocate(kind, of, size);
-            Memory::deallocate(kind, of, piece, size);
+            piece = Memory::allocate(typename Memory::awaitable_frame_tag(), of, size);
+            Memory::deallocate(typename Memory::awaitable_frame_tag(), of, piece, size);
         };
 #endif
     }();

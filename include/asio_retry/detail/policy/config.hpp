@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/version.hpp>
+
 /// ASIO_RETRY_DECL marks the symbols that the compiled library exports. The shared target sets
 /// ASIO_RETRY_SHARED.
 #if defined(ASIO_RETRY_SHARED) && defined(_WIN32)
@@ -54,15 +56,33 @@
 #define ASIO_RETRY_NO_UNIQUE_ADDRESS [[no_unique_address]]
 #endif
 
+/// Appends the version of Boost to a name: `name_with_boost_108100`.
+#define ASIO_RETRY_WITH_BOOST(name) ASIO_RETRY_WITH_BOOST_OF(name, BOOST_VERSION)
+#define ASIO_RETRY_WITH_BOOST_OF(name, version) ASIO_RETRY_WITH_BOOST_NUMBER(name, version) // expands it
+#define ASIO_RETRY_WITH_BOOST_NUMBER(name, number) name##_with_boost_##number
+
 namespace asio_retry::detail {
 
-/// Only the library of the same version defines it: headers and a library of two versions do not link.
-ASIO_RETRY_DECL extern unsigned char const library_is_version_0_3;
+/// Only a library of the same version that was built with the same Boost defines it. Headers and a library that
+/// differ in one of them do not link.
+ASIO_RETRY_DECL extern unsigned char const ASIO_RETRY_WITH_BOOST(library_is_version_0_3);
 
-#if defined(__GNUC__)
-[[gnu::used]] inline unsigned char const* const needs_library = &library_is_version_0_3;
+#if defined(__ELF__)
+#define ASIO_RETRY_KEEP [[gnu::used, gnu::retain]] // retained by --gc-sections
+#elif defined(__GNUC__)
+#define ASIO_RETRY_KEEP [[gnu::used]]
+#endif
+
+#if defined(ASIO_RETRY_KEEP)
+// Its name has the version too: else the linker would keep one of the two in a program with two versions of
+// Boost.
+ASIO_RETRY_KEEP inline unsigned char const* const
+    ASIO_RETRY_WITH_BOOST(needs_library) = &ASIO_RETRY_WITH_BOOST(library_is_version_0_3);
 #elif defined(_MSC_VER)
+#define ASIO_RETRY_TEXT_OF(version) ASIO_RETRY_TEXT_OF_NUMBER(version) // expands it
+#define ASIO_RETRY_TEXT_OF_NUMBER(number) #number
 #pragma detect_mismatch("asio_retry", "0.3") // checks what is linked statically
+#pragma detect_mismatch("asio_retry with Boost", ASIO_RETRY_TEXT_OF(BOOST_VERSION))
 #endif
 
 } // namespace asio_retry::detail
