@@ -7,6 +7,8 @@
 #include <boost/beast/http/write.hpp>
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace gateway {
@@ -29,12 +31,22 @@ bool is_usable(tcp::socket& socket) {
     return ec == asio::error::would_block;
 }
 
+/// A server with two limits writes two lines.
+std::string joined_lines(response const& r, std::string_view name) {
+    std::string all;
+    auto const [first, last] = r.equal_range(name);
+    for (auto line = first; line != last; ++line)
+        all.append(line == first ? "" : ", ").append(line->value());
+    return all;
+}
+
 } // namespace
 
 asio_retry::judgement judge(response const& r) {
+    std::string const rate_limit = joined_lines(r, "RateLimit");
     return asio_retry::judge_http(static_cast<int>(r.result_int()),
                                   {.retry_after = r[http::field::retry_after],
-                                   .rate_limit = r["RateLimit"],
+                                   .rate_limit = rate_limit,
                                    .rate_limit_reset = r["X-RateLimit-Reset"]});
 }
 

@@ -98,14 +98,20 @@ inline boost::system::error_code refuse() {
 
 class response {
 public:
-    explicit response(int status = 0)
-        : status_(status) {}
+    using field_map = std::map<std::string, std::string, std::less<>>;
+    explicit response(int status = 0, field_map fields = {})
+        : status_(status)
+        , fields_(std::move(fields)) {}
     int status() const { return status_; }
-    std::string_view retry_after() const { return {}; }
-    std::string_view operator[](std::string_view) const { return {}; }
+    std::string_view retry_after() const { return (*this)["Retry-After"]; }
+    std::string_view operator[](std::string_view name) const {
+        auto const found = fields_.find(name);
+        return found == fields_.end() ? std::string_view() : found->second;
+    }
 
 private:
     int status_;
+    field_map fields_;
     std::string body_ = "the body of a response";
 };
 
