@@ -26,21 +26,18 @@ namespace asio_retry {
 /// Preconditions: the result of the operation is default-constructible. Throws std::invalid_argument if the
 /// operation is an empty std::function or a null pointer.
 ///
-/// Lifetimes: operation and policy are moved or copied. Everything that they refer to must live until this
-/// returns.
+/// Lifetimes: operation and policy are moved or copied. What they refer to must outlive the call.
 ///
 /// Returns the result of the last attempt, unchanged, by value. An operation that returns `error_code` or
 /// `boost::system::result<T>` fails with an error in it. Any other fails by throwing, and the last exception is
 /// thrown again.
 ///
-/// Time limits cannot interrupt an attempt. A failure after its attempt_timeout counts as `timed_out`. A
-/// failure after the total_timeout or the deadline ends the operation with `timed_out`. An operation may limit
-/// itself by `attempt::deadline`.
+/// Time limits cannot interrupt an attempt. A failure after its attempt_timeout counts as `timed_out`. After
+/// the total_timeout or the deadline it also ends the operation. `attempt::deadline` is for the operation.
 ///
 /// Errors: the last attempt's own, except in these cases:
 /// - `timed_out`, as above;
-/// - an exception from a callable of the policy, or, if errors are returned, the `asio_retry::error` that names
-///   it;
+/// - an exception from a callable of the policy; if errors are returned, the `error` that names it;
 /// - the reason of a gate that refused, under `condition::refused`, if no earlier attempt left an error.
 ///
 /// If an operation that returns errors throws, the code in the exception counts, or `error::operation_threw`.
