@@ -19,8 +19,7 @@ public:
     /// begin with `deaf/`. `limits` are lines of its configuration: by default there is none, while Mosquitto's
     /// own drops the 1001st message. Throws std::runtime_error.
     mqtt_process(std::string const& program, std::string const& password,
-                 std::string const& limits = "max_queued_messages 0
-");
+                 std::string const& limits = "max_queued_messages 0\n");
 
     mqtt_process(mqtt_process const&) = delete;
     mqtt_process& operator=(mqtt_process const&) = delete;
