@@ -28,8 +28,7 @@ public:
     /// Returns when it accepts connections.
     void start();
 
-    void send(int signal) const {
-        process_->send(signal); }
+    void send(int signal) const { process_->send(signal); }
 
     /// Sends the signal and waits for its end.
     void end(int signal) {
@@ -41,8 +40,7 @@ public:
     /// From its next start on.
     void set_password(std::string const& password) const;
 
-    unsigned short port() const noexcept {
-        return port_; }
+    unsigned short port() const noexcept { return port_; }
 
     /// What it has said.
     std::string log() const;
