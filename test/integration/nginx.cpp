@@ -154,7 +154,7 @@ private:
         std::string backends, inner, listens;
         for (failing_backend const& each : backends_)
             backends += "server " + address(each.port()) + " max_fails=0; ";
-        for (std::size_t i = 1; i != ports.size(); ++i) {
+        for (std::size_t const i : {1, 2, 3}) {
             inner += "server " + address(ports[i]) + " max_fails=0; ";
             listens += "listen " + address(ports[i]) + "; ";
         }
