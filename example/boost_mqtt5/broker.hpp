@@ -53,7 +53,7 @@ struct broker {
             return;
         cut_short = clock::now() - *connected < std::chrono::seconds(5) ? cut_short + 1 : 0;
         connected.reset();
-        if (cut_short == most_cut_short) // another client with this id, of which the broker says nothing
+        if (cut_short == most_cut_short) // another client may have this id; the broker does not say
             hear(mqtt5::reason_codes::session_taken_over);
     }
     static asio_retry::judgement judge(mqtt5::reason_code said) {

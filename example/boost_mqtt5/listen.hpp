@@ -21,7 +21,7 @@ inline asio::awaitable<void> listen(broker& from, std::string topic, std::string
             };
             if (ec || said.at(0))
                 tell(ec, said.at(0), 0);
-            else // a grant proves nothing: a broker may grant what it forbids, and never say so
+            else // the broker may grant a topic that its ACL forbids, and never say so
                 from.client.async_publish<mqtt5::qos_e::at_least_once>(probe, "", mqtt5::retain_e::no,
                                                                        mqtt5::publish_props(), std::move(tell));
         };
