@@ -213,9 +213,10 @@ failure_class classify_redis(std::string_view error_reply) noexcept {
     constexpr std::string_view refused_exec = "EXECABORT Transaction discarded because of: ";
     if (error_reply.starts_with('-'))
         error_reply.remove_prefix(1);
-    if (error_reply.starts_with(refused_exec)) // once: no reply has it twice
+    bool const is_refused_exec = error_reply.starts_with(refused_exec);
+    if (is_refused_exec) // once: no reply has it twice
         error_reply.remove_prefix(refused_exec.size());
-    bool const is_of_script = error_reply.find(" script: ") != std::string_view::npos;
+    bool const is_of_script = !is_refused_exec && error_reply.find(" script: ") != std::string_view::npos;
     effect const done = is_of_script ? effect::possible : effect::none;
     std::string_view const word = error_reply.substr(0, error_reply.find_first_of(" \t\r\n"));
     if (word == "LOADING" || word == "BUSY" || word == "OOM" ||

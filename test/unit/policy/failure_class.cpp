@@ -296,6 +296,7 @@ TEST(failure_class, of_a_redis_error) {
         {"EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write.", not_done},
         {"EXECABORT Transaction discarded because of: BUSY Redis is busy running a script.", too_busy},
         {"EXECABORT Transaction discarded because of: TRYAGAIN", not_done},
+        {"EXECABORT Transaction discarded because of: TRYAGAIN while a script: 8f2a", not_done},
         {"EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command",
          permanently},
         {"EXECABORT Transaction discarded because of: ERR OOM", permanently},
