@@ -1,6 +1,7 @@
 #include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 
@@ -30,6 +31,19 @@ executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
     using pool = asio::thread_pool::executor_type;
     look_for<io, asio::strand<io>, serial_executor<io>, asio::strand<asio::any_io_executor>, asio::strand<pool>,
              serial_executor<pool>, pool>(executor);
+}
+
+asio::io_context* own_context(asio::any_io_executor const& executor) noexcept {
+    auto const* const own = executor.target<asio::io_context::executor_type>();
+    return own ? own_context(*own) : nullptr;
+}
+
+bool enters_here(asio::any_io_executor const& executor) noexcept {
+    using io = asio::io_context::executor_type;
+    if (auto const* const own = executor.target<serial_executor<io>>())
+        return enters_here(*own);
+    auto const* const strand = executor.target<asio::strand<io>>();
+    return strand && enters_here(*strand);
 }
 
 } // namespace asio_retry::detail

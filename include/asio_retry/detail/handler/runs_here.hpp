@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/serial_executor.hpp>
+#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution/blocking.hpp>
@@ -24,10 +25,7 @@ inline boost::asio::io_context* own_context(boost::asio::io_context::executor_ty
     return may_run_at_once ? &boost::asio::query(executor, boost::asio::execution::context) : nullptr;
 }
 
-inline boost::asio::io_context* own_context(boost::asio::any_io_executor const& executor) noexcept {
-    auto const* const own = executor.target<boost::asio::io_context::executor_type>();
-    return own ? own_context(*own) : nullptr;
-}
+ASIO_RETRY_DECL boost::asio::io_context* own_context(boost::asio::any_io_executor const& executor) noexcept;
 
 /// Whether this thread runs the context, and the context is not stopped.
 inline bool runs_here(boost::asio::io_context* context) noexcept {
@@ -57,12 +55,6 @@ bool enters_here(serial_executor<Inner> const& strand) noexcept {
     return runs_here(strand.get_inner_executor()) && !strand.running_in_this_thread();
 }
 
-inline bool enters_here(boost::asio::any_io_executor const& executor) noexcept {
-    using io = boost::asio::io_context::executor_type;
-    if (auto const* const own = executor.target<serial_executor<io>>())
-        return enters_here(*own);
-    auto const* const strand = executor.target<boost::asio::strand<io>>();
-    return strand && enters_here(*strand);
-}
+ASIO_RETRY_DECL bool enters_here(boost::asio::any_io_executor const& executor) noexcept;
 
 } // namespace asio_retry::detail

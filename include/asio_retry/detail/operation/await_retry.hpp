@@ -7,6 +7,7 @@
 #include <asio_retry/detail/operation/awaited_presence.hpp>
 #include <asio_retry/detail/operation/awaited_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
+#include <asio_retry/detail/operation/retry_elsewhere.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -34,11 +35,17 @@ struct counted_callable {
 /// Retries in a coroutine of its own, for an operation that leaves attempts behind. A function of its own,
 /// because a frame keeps every temporary.
 template <typename Token, typename Callable, typename Source>
-auto retry_elsewhere(Source& source, Callable& callable, retry_policy& policy) {
+auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
     using signature = typename operation_form<Callable>::signature;
     Token token;
     return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
                                                   std::move(callable), std::move(policy));
+}
+template <typename Token, typename Callable, typename Source>
+    requires can_lose_type<operation_form<Callable>, typename Source::waits_on>
+auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
+    return retry_untyped<typename awaiting_token<Token>::style, operation_form<Callable>>(
+        untyped_operation(value_keeping(std::move(callable))), std::move(policy), source.where());
 }
 
 /// Whether the coroutine may move to a strand, so that an emission never reaches an attempt while it runs.
@@ -72,7 +79,7 @@ auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy po
     bool const wants_strand = (Source::is_scoped || policy.settings().limits_attempts()) &&
                               !runs_one_at_a_time(entry.executor(), home);
     if (policy.settings().deliver_at_once || (wants_strand && !may_move_to_strand(entry)))
-        co_return co_await retry_elsewhere<Token>(source, kept.callable, policy);
+        co_return co_await retry_elsewhere<Token>(source, std::move(kept.callable), std::move(policy));
 
     awaited_retry<Callable, executor_type, typename Source::waits_on> retry(
         kept.callable, std::move(policy), entry, home, source.where_to_wait(), kept.presence);

@@ -122,7 +122,7 @@ public:
     /// The first step.
     step begin() {
         if (!this->take_over())
-            start();
+            this->start();
         return this->take_next();
     }
 
@@ -131,7 +131,7 @@ public:
         case move::none:
             break;
         case move::to_strand:
-            start();
+            this->start();
             break;
         case move::back:
             this->end_attempt();
@@ -153,10 +153,7 @@ public:
     }
 
 private:
-    void start() {
-        base::start([this] { form::prepare(callable_, this->machine()); });
-    }
-
+    void prepare(retry_machine& machine) final { form::prepare(callable_, machine); }
     judgement judge_values() final {
         if constexpr (form::judges_results)
             return completion::template rejects<form>(callable_, this->result());

@@ -145,6 +145,7 @@ struct handler_executor_source {
     static constexpr bool is_scoped = false;
 
     static own_executor where_to_wait() noexcept { return {}; }
+    static own_executor where() noexcept { return {}; }
 
     template <typename Signature>
     auto initiation() const {
@@ -173,6 +174,7 @@ struct given_executor_source {
     Membership membership;
 
     Executor&& where_to_wait() noexcept { return std::move(executor); }
+    Executor const& where() const noexcept { return executor; }
 
     template <typename Signature>
     struct initiation_type {
@@ -219,6 +221,7 @@ struct scope_source {
     scope_handle scope;
 
     scope_handle&& where_to_wait() noexcept { return std::move(scope); }
+    scope_handle const& where() const noexcept { return scope; }
 
     template <typename Signature>
     auto initiation() const {
@@ -269,6 +272,9 @@ auto initiate(Source const& source, Operation&& operation, std::type_identity_t<
             using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
             return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
                                source);
+        } else if constexpr (retries && can_await_directly<form, Token>) {
+            return retry_elsewhere<std::decay_t<Token>>(
+                source, erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));
         } else if constexpr (can_await_directly<form, Token>) {
             // The callable loses its type, so that no coroutine is compiled for it alone.
             return asio::async_initiate<Token, signature>(

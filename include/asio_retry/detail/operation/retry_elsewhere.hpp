@@ -1,0 +1,154 @@
+#pragma once
+
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/erased_operation.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
+#include <asio_retry/retry_policy.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <concepts>
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+// An operation whose attempts need coroutines of their own: with `deliver_at_once`, or where the coroutine that
+// awaits it may not move to a strand. The library makes these coroutines for values without their type, so that
+// a program does not compile them for each type.
+
+/// The value of an attempt.
+class untyped_value {
+public:
+    untyped_value() noexcept = default;
+    untyped_value(untyped_value const&) = delete;
+    untyped_value& operator=(untyped_value const&) = delete;
+    virtual ~untyped_value() = default;
+
+    /// The exhausted_error with this value.
+    virtual std::exception_ptr exhausted() noexcept = 0;
+};
+
+/// Null for void.
+using kept_value = std::unique_ptr<untyped_value>;
+
+template <typename T, bool JudgesResults>
+struct typed_value final : untyped_value {
+    T value;
+
+    explicit typed_value(T&& given_value)
+        : value(std::move(given_value)) {}
+
+    std::exception_ptr exhausted() noexcept override {
+        if constexpr (JudgesResults)
+            return detail::exhausted_with(std::move(value));
+        else
+            return nullptr; // no value is rejected
+    }
+};
+
+template <>
+inline std::exception_ptr exhausted_with(kept_value&& value) noexcept {
+    return value ? value->exhausted() : exception_of(error::exhausted);
+}
+
+template <bool JudgesResults, typename T>
+asio::awaitable<kept_value> keep_value(asio::awaitable<T> attempt) {
+    if constexpr (std::is_void_v<T>) {
+        co_await std::move(attempt);
+        co_return nullptr;
+    } else {
+        co_return std::make_unique<typed_value<T, JudgesResults>>(co_await std::move(attempt));
+    }
+}
+
+/// An operation whose attempts return a kept_value.
+template <typename T, bool TakesAttempt, bool JudgesResults>
+struct value_keeping_operation {
+    erased_operation<asio::awaitable<T>, TakesAttempt, JudgesResults> operation;
+};
+
+template <typename T, bool TakesAttempt, bool JudgesResults>
+value_keeping_operation<T, TakesAttempt, JudgesResults>
+value_keeping(erased_operation<asio::awaitable<T>, TakesAttempt, JudgesResults>&& operation) {
+    return {std::move(operation)};
+}
+
+template <typename T, bool TakesAttempt, bool JudgesResults>
+struct operation_form<value_keeping_operation<T, TakesAttempt, JudgesResults>> {
+    using callable = value_keeping_operation<T, TakesAttempt, JudgesResults>;
+    static constexpr bool prepares = true;
+    static constexpr bool chooses = true; // maybe
+
+    static asio::awaitable<kept_value> call(callable& in, attempt const& which) {
+        return keep_value<JudgesResults>(in.operation.call(which));
+    }
+    static void prepare(callable& in, retry_machine& machine) { in.operation.prepare(machine); }
+    static machine_observer* chooser_of(callable& in) noexcept { return in.operation.chooser(); }
+
+    static judgement rejects(callable& in, kept_value const& kept) {
+        if constexpr (!JudgesResults)
+            return {};
+        else if constexpr (std::is_void_v<T>)
+            return in.operation.rejects();
+        else
+            return in.operation.rejects(static_cast<typed_value<T, JudgesResults> const&>(*kept).value);
+    }
+};
+
+using untyped_operation = erased_operation<asio::awaitable<kept_value>, true, true>;
+using untyped_result = std::tuple<std::exception_ptr, kept_value>;
+
+/// Waits on the executor of the coroutine, or on the one given, or in a scope.
+ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
+                                                              retry_policy&& policy, own_executor);
+ASIO_RETRY_DECL asio::awaitable<untyped_result>
+retry_untyped(untyped_operation&& operation, retry_policy&& policy, asio::any_io_executor const& waits_on);
+ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
+                                                              retry_policy&& policy, scope_handle const& scope);
+
+/// Whether an operation of this form can be retried without the type of its value.
+template <typename Form, typename WaitsOn>
+inline constexpr bool can_lose_type = [] {
+    using value = typename awaitable_traits<typename Form::result_type>::value_type;
+    using executor = typename awaitable_traits<typename Form::result_type>::executor_type;
+    if constexpr (!std::same_as<executor, asio::any_io_executor> || std::is_reference_v<value>)
+        return false;
+    else if constexpr (std::is_void_v<value>)
+        return true;
+    else
+        return std::same_as<typename Form::signature, void(std::exception_ptr, value)>;
+}() && requires(untyped_operation&& operation, retry_policy&& policy, WaitsOn const& waits_on) {
+    retry_untyped(std::move(operation), std::move(policy), waits_on);
+};
+
+/// The arguments of the operation's completion.
+template <typename Form>
+typename completion<typename Form::signature>::arguments typed_result(untyped_result&& result) {
+    using value = typename awaitable_traits<typename Form::result_type>::value_type;
+    if constexpr (std::is_void_v<value>) {
+        return {std::move(std::get<0>(result))};
+    } else {
+        auto& [thrown, kept] = result;
+        if (!kept)
+            return {std::move(thrown), value()};
+        return {std::move(thrown),
+                std::move(static_cast<typed_value<value, Form::judges_results>&>(*kept).value)};
+    }
+}
+
+template <typename Style, typename Form, typename WaitsOn>
+auto retry_untyped(untyped_operation operation, retry_policy policy, WaitsOn waits_on) -> asio::awaitable<
+    typename Style::template yields<typename completion<typename Form::signature>::arguments>> {
+    co_return Style::yield(
+        typed_result<Form>(co_await retry_untyped(std::move(operation), std::move(policy), waits_on)));
+}
+
+} // namespace asio_retry::detail
