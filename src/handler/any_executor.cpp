@@ -1,9 +1,9 @@
 #include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
-#include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -36,6 +36,10 @@ executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
 asio::io_context* own_context(asio::any_io_executor const& executor) noexcept {
     auto const* const own = executor.target<asio::io_context::executor_type>();
     return own ? own_context(*own) : nullptr;
+}
+
+bool has_one_thread(asio::io_context& context) {
+    return scheduler(context).has_one_thread();
 }
 
 bool enters_here(asio::any_io_executor const& executor) noexcept {

@@ -1,13 +1,296 @@
 #include <asio_retry/detail/operation/await_driver.hpp>
 
-#if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
+#include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/handler/stack_mark.hpp>
+
+#include "operation/coroutine_notice.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <new>
+#include <thread>
 
 namespace asio_retry::detail {
 
-template class ASIO_RETRY_DEFINE_INSTANTIATION await_driver<asio::any_io_executor, own_executor>;
-template class ASIO_RETRY_DEFINE_INSTANTIATION await_driver<asio::any_io_executor, asio::any_io_executor>;
-template class ASIO_RETRY_DEFINE_INSTANTIATION await_driver<asio::any_io_executor, scope_handle>;
+waiting_place::waiting_place(scope_handle given_scope, asio::any_io_executor const& own)
+    : waiting_place(given_scope->executor(), own) {
+    scope_ = std::move(given_scope);
+}
+
+awaited_presence::~awaited_presence() {
+    if (!ended_on_ || member_.end_unjoined())
+        return;
+    try {
+        asio::post(ended_on_, [counted = member_.take_presence()] {});
+    } catch (...) { // it counts as ended here
+    }
+}
+
+awaited_course::awaited_course(coroutine_stack const& stack, retry_policy const& policy, bool is_scoped) {
+    retry_settings const& settings = policy.settings();
+    if (is_scoped || settings.limits_attempts()) {
+        asio::io_context* const context = detail::own_context(stack.executor());
+        retry_scheduler* const found = context ? &asio_retry::scheduler(*context) : nullptr;
+        if (found && found->has_one_thread())
+            scheduler_ = found;
+        else
+            wants_strand_ = context || !executor_home(stack.executor()).is_strand();
+    }
+    is_elsewhere_ = settings.deliver_at_once || (wants_strand_ && !stack.may_move());
+}
+
+await_driver::await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
+                           awaited_course const& course, waiting_place&& place,
+                           std::unique_ptr<awaited_presence>& presence)
+    : core(std::move(given_policy), judges_results)
+    , stack_(stack)
+    , course_(course)
+    , place_(std::move(place))
+    , caller_(stack.state().slot())
+    , is_interruptible_(place_.scope() || caller_.is_connected() || machine().limits_attempts()) {
+    if (place_.scope())
+        presence = std::make_unique<awaited_presence>(*this, place_.scope());
+    presence_ = presence.get();
+    life_.go_to_executor();
+}
+
+await_driver::~await_driver() {
+    delete timer_notice_.load(std::memory_order_relaxed);
+    delete scope_notice_.load(std::memory_order_relaxed);
+}
+
+// --- its steps
+
+auto await_driver::begin() -> step {
+    if (course_.wants_strand())
+        stack_.move_to(strand_of<asio::any_io_executor>::make(stack_.executor()));
+    if (caller_.is_connected())
+        cancel(stack_.state().cancelled());
+    if (is_interruptible_)
+        stack_.take_over(stop_slot());
+    if (stack_.has_moved())
+        move_ = move::to_strand;
+    else
+        start();
+    return take_next();
+}
+
+auto await_driver::take_step() -> step {
+    if (has_moved_) {
+        has_moved_ = false;
+        std::exchange(move_, move::none) == move::to_strand ? start() : end_attempt();
+    }
+    return take_next();
+}
+
+/// If the coroutine could not move, that ends the operation.
+void await_driver::start() {
+    try {
+        prepare(machine());
+        if (failure_)
+            std::rethrow_exception(failure_);
+        connect(caller_);
+        retry_scheduler* const found = course_.scheduler();
+        if (is_interruptible_ && found && &context() == &found->context())
+            take_scheduler(*found, own_context());
+    } catch (...) {
+        return go_on_after_failure();
+    }
+    core::start(presence_ != nullptr, caller_.is_connected());
+}
+
+auto await_driver::take_next() -> step {
+    step const next = next_.load(std::memory_order_acquire);
+    if (next == step::begin)
+        return begin_attempt();
+    if (next == step::complete)
+        give_back();
+    return next == step::complete ? next : step::rest;
+}
+
+auto await_driver::begin_attempt() -> step {
+    next_.store(step::none, std::memory_order_relaxed);
+    frame_.give_back();
+    try {
+        if (is_interruptible_)
+            stack_.renew();
+        return step::begin;
+    } catch (...) {
+        end_with(std::current_exception());
+    }
+    return take_next();
+}
+
+/// The coroutine is as it was before.
+void await_driver::give_back() noexcept {
+    stack_.give_back();
+    if (presence_)
+        presence_->end_on(stack_.executor()); // in the strand, if there is one
+    stack_.move_back();
+}
+
+bool await_driver::has_to_move_back(bool calls_nothing) noexcept {
+    if (is_interruptible_)
+        stack_.let_nothing_throw();
+    else if (calls_nothing)
+        return false;
+    if (is_marked_here() || is_here())
+        return false;
+    move_ = move::back;
+    return true;
+}
+
+/// False also if it cannot be told.
+bool await_driver::is_here() const noexcept {
+    if (retry_scheduler* const found = course_.scheduler())
+        return static_cast<asio::io_context&>(found->context()).get_executor().running_in_this_thread();
+    return executor_home(stack_.executor()).is_here();
+}
+
+void await_driver::end_with(std::exception_ptr const& thrown) {
+    put_failure(code_of(thrown), thrown);
+    amend_result(conclude_failed());
+    on_last_result_kept();
+}
+
+// --- rest, and going on
+
+void await_driver::rest() {
+    if (move_ != move::none)
+        return begin_move();
+    step running = step::none;
+    if (next_.compare_exchange_strong(running, step::rest, std::memory_order_acq_rel))
+        return;
+    if (running == step::destroy)
+        resume_.drop();
+    else
+        resume_();
+}
+
+/// If it cannot move, it goes on where it stands, and ends.
+void await_driver::begin_move() {
+    next_.store(step::rest, std::memory_order_relaxed);
+    try {
+        move_ == move::to_strand ? enter(move_turn()) : post_own(move_turn());
+    } catch (...) {
+        failure_ = std::current_exception();
+        on_turn(move_turn());
+    }
+}
+
+void await_driver::on_turn(move_turn) {
+    has_moved_ = true;
+    go(step::none);
+}
+void await_driver::on_turn_dropped(move_turn) noexcept {
+    go(step::destroy);
+}
+
+/// Tells the coroutine of the next step, and resumes it if it is suspended; may destroy *this.
+void await_driver::go(step next) {
+    if (next_.exchange(next, std::memory_order_acq_rel) != step::rest)
+        return;
+    if (next == step::destroy)
+        resume_.drop();
+    else
+        resume_();
+}
+
+// --- the end of an unfinished frame
+
+void await_driver::end_unfinished() noexcept {
+    if (next_.load(std::memory_order_relaxed) != step::destroy && !is_marked_here())
+        while (!life_.occupancy.enter())
+            std::this_thread::yield();
+    forget_caller();
+    while (life_.armed_for() == life::timer::limit && !cancel_timer() && !notice::abandon(timer_notice_) &&
+           !life_.occupancy.has(life_event::timer_due | life_event::timer_lost))
+        std::this_thread::yield(); // another thread is about to queue the notice, or fails to
+    while (presence_ && life_.is_linked() && !membership()->unlink()) {
+        if (notice::abandon(scope_notice_) || life_.occupancy.take(life_event::scope_noticed))
+            membership()->take_request(); // after it there may be another
+        else
+            std::this_thread::yield();
+    }
+}
+
+// --- for the driver
+
+void await_driver::start_attempt() {
+    go(step::begin);
+}
+
+/// On the stack of the call that entered its strand the coroutine must come back in a turn. Otherwise many
+/// operations could begin and end without leaving the stack.
+void await_driver::deliver() {
+    if (stack_.has_moved() && stack_mark::find(&stack_)) {
+        try {
+            return post_own(own_turn{operation_turn::delivery});
+        } catch (...) { // there is no other place to go on
+        }
+    }
+    go(step::complete);
+}
+
+void await_driver::dissolve() noexcept {
+    go(step::destroy);
+}
+
+void await_driver::post(operation_turn turn) {
+    switch (turn) {
+    case operation_turn::timer_notice:
+        return notice::post(timer_notice_, *this, stack_.executor(), turn);
+    case operation_turn::scope_notice:
+        return notice::post(scope_notice_, *this, stack_.executor(), turn);
+    case operation_turn::continuation_aside: // while its attempt runs it takes only notices
+        if (!life_.occupancy.has(attempt_ended(1)))
+            throw std::bad_alloc();
+        return post_own(own_turn{turn});
+    default:
+        return post_own(own_turn{turn});
+    }
+}
+
+void await_driver::post_expired(operation_turn turn) {
+    turn == operation_turn::after_wait ? enter(own_turn{turn}) : post(turn);
+}
+
+/// Goes on in a turn of the executor. If this throws, nothing happened.
+template <typename Turn>
+void await_driver::post_own(Turn turn) {
+    post_turn(stack_.executor(), stack_.executor(), *this, turn);
+}
+
+/// Enters a strand at once where that is possible here.
+template <typename Turn>
+void await_driver::enter(Turn turn) {
+    stack_mark const here(&stack_);
+    if (enters_here(stack_.executor()))
+        enter_turn(stack_.executor(), *this, turn);
+    else
+        post_own(turn);
+}
+
+asio::execution_context& await_driver::context() const {
+    if (auto* const elsewhere = place_.context())
+        return *elsewhere;
+    retry_scheduler* const found = course_.scheduler();
+    return found ? found->context() : asio::query(stack_.executor(), asio::execution::context);
+}
+
+asio::io_context* await_driver::own_context() const noexcept {
+    return detail::own_context(stack_.executor());
+}
+
+basic_membership<retry_driver>* await_driver::membership() noexcept {
+    return presence_ ? &presence_->member() : nullptr;
+}
+
+void await_driver::forget_caller() noexcept {
+    if (is_connected())
+        caller_.clear();
+}
 
 } // namespace asio_retry::detail
-
-#endif

@@ -1,4 +1,4 @@
-#include <asio_retry/detail/operation/coroutine_notice.hpp>
+#include <operation/coroutine_notice.hpp>
 
 #include "support/hooked_executor.hpp"
 
@@ -25,9 +25,13 @@ struct frame {
     executor_type on;
     std::vector<int>& taken;
     std::vector<int>& dropped;
-    coroutine_notice<frame, int> notice = {};
+    coroutine_notice<frame, int>::place notice = nullptr;
 
-    ~frame() { notice.abandon(); }
+    ~frame() {
+        abandon();
+        delete notice.load();
+    }
+    bool abandon() noexcept { return coroutine_notice<frame, int>::abandon(notice); }
     void on_turn(int turn) { taken.push_back(turn); }
     void on_turn_dropped(int turn) noexcept { dropped.push_back(turn); }
 };
@@ -42,7 +46,7 @@ protected:
     turns dropped;
     std::unique_ptr<frame> owner{new frame{{io->get_executor(), hook}, taken, dropped}};
 
-    void post(int turn) { owner->notice.post(*owner, owner->on, turn); }
+    void post(int turn) { coroutine_notice<frame, int>::post(owner->notice, *owner, owner->on, turn); }
     void run() {
         io->restart();
         io->run();
@@ -63,15 +67,15 @@ TEST_F(notice_of_a_coroutine, arrives_each_time) {
 }
 
 TEST_F(notice_of_a_coroutine, is_abandoned_only_while_it_is_queued) {
-    EXPECT_FALSE(owner->notice.abandon());
+    EXPECT_FALSE(owner->abandon());
     post(1);
-    EXPECT_TRUE(owner->notice.abandon());
-    EXPECT_FALSE(owner->notice.abandon());
+    EXPECT_TRUE(owner->abandon());
+    EXPECT_FALSE(owner->abandon());
     run();
     expect({}, {});
     post(2);
     run();
-    EXPECT_FALSE(owner->notice.abandon());
+    EXPECT_FALSE(owner->abandon());
     expect({2}, {});
 }
 
@@ -106,7 +110,7 @@ TEST_F(notice_of_a_coroutine, has_nobody_to_tell_if_the_frame_ends_while_it_cann
 TEST_F(notice_of_a_coroutine, can_be_posted_again_when_there_is_memory_again) {
     hook = test::out_of_memory;
     EXPECT_THROW(post(1), std::bad_alloc);
-    EXPECT_FALSE(owner->notice.abandon());
+    EXPECT_FALSE(owner->abandon());
     hook = nullptr;
     post(2);
     run();

@@ -1,4 +1,4 @@
-#include <asio_retry/detail/handler/kept_frame.hpp>
+#include <asio_retry/detail/operation/await_driver.hpp>
 
 #include <boost/asio/detail/thread_context.hpp>
 #include <boost/asio/detail/thread_info_base.hpp>

@@ -2,16 +2,75 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <concepts>
 #include <exception>
 #include <memory>
 #include <utility>
+
+namespace asio_retry::detail {
+
+/// The executor and the cancellation of one stack of coroutines. An operation may replace them for a while.
+class ASIO_RETRY_DECL coroutine_stack {
+public:
+    coroutine_stack(coroutine_stack const&) = delete;
+    coroutine_stack& operator=(coroutine_stack const&) = delete;
+
+    asio::any_io_executor const& executor() const noexcept { return *executor_; }
+
+    /// The cancellation that Asio passes to whatever the coroutine awaits.
+    asio::cancellation_state const& state() const noexcept { return *state_; }
+
+    /// Whether the coroutine may move to a strand, so that an emission never reaches an attempt while it runs.
+    /// Coroutine and attempts share the strand until the retry ends. It may not if the awaitable's executor is
+    /// typed, because a strand does not fit in it. It may not if the caller can cancel the coroutine, because
+    /// the caller does not know of the strand.
+    bool may_move() const noexcept { return !is_typed_ && !state_->slot().is_connected(); }
+
+    /// From here on the coroutine's operations complete on `other`. The coroutine itself is not there yet.
+    void move_to(asio::any_io_executor other);
+    bool has_moved() const noexcept { return moved_ != nullptr; }
+
+    /// Undoes `move_to`; returns the executor that it had moved to, if any.
+    std::unique_ptr<asio::any_io_executor> move_back() noexcept;
+
+    /// From here on only emissions to `slot` cancel the coroutine's operations, and they throw nothing.
+    void take_over(asio::cancellation_slot slot) noexcept;
+
+    /// Makes a cancellation state as a new coroutine has it.
+    void renew();
+
+    /// What Asio does before a coroutine awaits something.
+    void throw_if_cancelled() const;
+
+    void let_nothing_throw() noexcept { *throws_ = false; }
+
+    /// Restores the state before `take_over`. Does nothing if the operation ended before that.
+    void give_back() noexcept;
+
+protected:
+    coroutine_stack() noexcept = default;
+    ~coroutine_stack() = default;
+
+    asio::any_io_executor* executor_ = nullptr;
+    asio::cancellation_slot* parent_ = nullptr;
+    asio::cancellation_state* state_ = nullptr;
+    bool* throws_ = nullptr;
+    bool is_typed_ = false; // `executor_` is a copy
+
+private:
+    bool has_taken_over_ = false;
+    bool kept_throws_ = false;
+    asio::cancellation_slot kept_parent_;
+    asio::cancellation_state kept_state_;
+    std::unique_ptr<asio::any_io_executor> moved_; // the executor that is not in use now
+};
+
+} // namespace asio_retry::detail
 
 // Asio keeps the cancellation of a coroutine in the frame at the bottom of its stack, and has no public way to
 // replace it there. reset_cancellation_state makes a new state on the same slot, the caller's. Only a spawned
@@ -58,65 +117,9 @@ public:
 
 namespace asio_retry::detail {
 
-/// What a coroutine awaits without having it thrown: its exception stays where Asio put it, in the frame.
-template <typename Value, typename Executor>
-class quiet_awaitable {
-    using key = boost::asio::detail::awaitable_thread<entry_key<Executor>>;
-    using thread = boost::asio::detail::awaitable_thread<Executor>;
-    using frame = boost::asio::detail::awaitable_frame_base<Executor>;
-
-public:
-    /// Whether Asio has what this needs.
-    template <typename Frame>
-    static constexpr bool is_possible() {
-        return with_exception<Frame>::has() &&
-               requires(boost::asio::awaitable<Value, Executor> const& awaited, Frame* coroutine) {
-                   key::frame_of(awaited)->push_frame(coroutine);
-               };
-    }
-
-    explicit quiet_awaitable(boost::asio::awaitable<Value, Executor>&& awaited) noexcept
-        : awaited_(std::move(awaited)) {}
-
-    /// To be awaited first.
-    auto run() const noexcept { return runner{key::frame_of(awaited_)}; }
-
-    /// What it threw, or null.
-    std::exception_ptr take_exception() const noexcept {
-        return std::exchange(with_exception<frame>::of(key::frame_of(awaited_)), nullptr);
-    }
-
-    /// Precondition: it threw nothing.
-    Value take_value() { return awaited_.await_resume(); }
-
-private:
-    template <typename Frame>
-    struct with_exception : Frame {
-        static constexpr bool has() {
-            return requires(Frame& coroutine) {
-                { coroutine.*&with_exception::pending_exception_ } -> std::same_as<std::exception_ptr&>;
-            };
-        }
-        static std::exception_ptr& of(Frame* coroutine) noexcept {
-            return coroutine->*&with_exception::pending_exception_;
-        }
-    };
-
-    struct runner {
-        frame* awaited;
-
-        thread* operator()(frame* coroutine) const noexcept {
-            awaited->push_frame(coroutine);
-            return nullptr;
-        }
-    };
-
-    boost::asio::awaitable<Value, Executor> awaited_;
-};
-
-/// The executor and the cancellation of one stack of coroutines. An operation may replace them for a while.
+/// Finds the stack of a coroutine, and lets the coroutine await without having exceptions thrown.
 template <typename Executor>
-class coroutine_entry {
+class coroutine_entry : public coroutine_stack {
     using key = boost::asio::detail::awaitable_thread<entry_key<Executor>>;
     using thread = boost::asio::detail::awaitable_thread<Executor>;
     using frame = boost::asio::detail::awaitable_frame_base<Executor>;
@@ -126,105 +129,85 @@ public:
     template <typename Thread = thread, typename Frame = frame, typename Entry = typename key::entry>
     static constexpr bool is_possible() {
         if constexpr (requires { sizeof(Frame); } && key::template knows<Entry>)
-            return attached_to<Frame>::template is_to<Thread>() &&
-                   quiet_awaitable<void, Executor>::template is_possible<Frame>() &&
-                   requires(Thread& attached) {
+            return inside<Frame>::template has_members<Thread>() &&
+                   requires(Thread& attached, boost::asio::awaitable<void, Executor> const& awaited,
+                            Frame* coroutine) {
                        { attached.entry_point() } -> std::same_as<Entry*>;
+                       key::frame_of(awaited)->push_frame(coroutine);
                    };
         else
             return false;
     }
 
-    coroutine_entry() noexcept = default;
-    coroutine_entry(coroutine_entry const&) = delete;
-    coroutine_entry& operator=(coroutine_entry const&) = delete;
-
     /// Await this before anything else.
-    auto find() noexcept { return finder{this}; }
+    auto find() noexcept { return step{this, nullptr}; }
 
-    Executor const& executor() const noexcept { return key::executor(*entry_); }
-
-    /// The cancellation that Asio passes to whatever the coroutine awaits.
-    boost::asio::cancellation_state const& state() const noexcept { return key::state(*entry_); }
-
-    /// From here on the coroutine's operations complete on `other`. The coroutine itself is not there yet.
-    void move_to(Executor other) {
-        moved_ = std::make_unique<Executor>(std::move(other));
-        std::swap(key::executor(*entry_), *moved_);
-    }
-    bool has_moved() const noexcept { return moved_ != nullptr; }
-
-    /// Undoes `move_to`; returns the executor that it had moved to, if any.
-    std::unique_ptr<Executor> move_back() noexcept {
-        if (moved_)
-            std::swap(key::executor(*entry_), *moved_);
-        return std::move(moved_);
+    /// Awaits what is awaitable; its exception stays where Asio put it, in its frame.
+    template <typename Value>
+    auto run(boost::asio::awaitable<Value, Executor> const& awaited) noexcept {
+        return step{this, key::frame_of(awaited)};
     }
 
-    /// From here on only emissions to `slot` cancel the coroutine's operations, and they throw nothing.
-    void take_over(boost::asio::cancellation_slot slot) noexcept {
-        parent_ = std::exchange(key::parent_slot(*entry_), slot);
-        state_ = std::exchange(key::state(*entry_), boost::asio::cancellation_state());
-        throws_ = std::exchange(key::throws_if_cancelled(*entry_), false);
-        has_taken_over_ = true;
-    }
-
-    /// Makes a cancellation state as a new coroutine has it.
-    void renew() {
-        key::state(*entry_) = boost::asio::cancellation_state(key::parent_slot(*entry_));
-        key::throws_if_cancelled(*entry_) = true;
-    }
-
-    /// What Asio does before a coroutine awaits something.
-    void throw_if_cancelled() const {
-        if (key::throws_if_cancelled(*entry_) && state().cancelled() != boost::asio::cancellation_type::none)
-            throw boost::system::system_error(boost::asio::error::operation_aborted, "co_await");
-    }
-
-    void let_nothing_throw() noexcept { key::throws_if_cancelled(*entry_) = false; }
-
-    /// Restores the state before `take_over`. Does nothing if the operation ended before that.
-    void give_back() noexcept {
-        if (!std::exchange(has_taken_over_, false))
-            return;
-        key::parent_slot(*entry_) = parent_;
-        key::state(*entry_) = state_;
-        key::throws_if_cancelled(*entry_) = throws_;
+    /// What it threw, or null.
+    template <typename Value>
+    static std::exception_ptr exception_of(boost::asio::awaitable<Value, Executor> const& awaited) noexcept {
+        return std::exchange(inside<frame>::exception_of(key::frame_of(awaited)), nullptr);
     }
 
 private:
     template <typename Frame>
-    struct attached_to : Frame {
+    struct inside : Frame {
         template <typename Thread>
-        static constexpr bool is_to() {
+        static constexpr bool has_members() {
             return requires(Frame& coroutine) {
-                { coroutine.*&attached_to::attached_thread_ } -> std::same_as<Thread*&>;
+                { coroutine.*&inside::attached_thread_ } -> std::same_as<Thread*&>;
+                { coroutine.*&inside::pending_exception_ } -> std::same_as<std::exception_ptr&>;
             };
         }
-        static thread* of(Frame* coroutine) noexcept { return coroutine->*&attached_to::attached_thread_; }
+        static thread* thread_of(Frame* coroutine) noexcept { return coroutine->*&inside::attached_thread_; }
+        static std::exception_ptr& exception_of(Frame* coroutine) noexcept {
+            return coroutine->*&inside::pending_exception_;
+        }
     };
 
-    /// Asio gives it the frame of the coroutine, which resumes at once.
-    struct finder {
+    /// Asio calls it with the frame of the coroutine. The coroutine goes on at once, or after `awaited`.
+    struct step {
         coroutine_entry* self;
+        frame* awaited;
 
-        thread* operator()(frame* coroutine) const noexcept {
-            thread* const attached = attached_to<frame>::of(coroutine);
-            self->entry_ = attached->entry_point();
+        thread* operator()(frame* coroutine) const {
+            if (awaited) {
+                awaited->push_frame(coroutine);
+                return nullptr;
+            }
+            thread* const attached = inside<frame>::thread_of(coroutine);
+            self->look_at(*attached->entry_point());
             return attached;
         }
     };
 
-    typename key::entry* entry_ = nullptr;
-    boost::asio::cancellation_slot parent_;
-    boost::asio::cancellation_state state_;
-    bool throws_ = false;
-    bool has_taken_over_ = false;
-    std::unique_ptr<Executor> moved_; // the executor that is not in use now
+    void look_at(typename key::entry& entry) noexcept {
+        if constexpr (std::same_as<Executor, boost::asio::any_io_executor>) {
+            executor_ = &key::executor(entry);
+        } else {
+            copy_ = key::executor(entry);
+            executor_ = &copy_;
+            is_typed_ = true;
+        }
+        parent_ = &key::parent_slot(entry);
+        state_ = &key::state(entry);
+        throws_ = &key::throws_if_cancelled(entry);
+    }
+
+    struct no_copy {};
+    ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<std::same_as<Executor, boost::asio::any_io_executor>,
+                                                    no_copy, boost::asio::any_io_executor>
+        copy_;
 };
 
 template <typename Executor>
-inline constexpr bool has_coroutine_entry = coroutine_entry<Executor>::is_possible();
+inline constexpr bool has_coroutine_entry =
+    std::is_convertible_v<Executor, boost::asio::any_io_executor> && coroutine_entry<Executor>::is_possible();
 
 } // namespace asio_retry::detail
 
@@ -234,8 +217,6 @@ namespace asio_retry::detail {
 
 template <typename Executor>
 class coroutine_entry;
-template <typename Value, typename Executor>
-class quiet_awaitable;
 
 template <typename Executor>
 inline constexpr bool has_coroutine_entry = false;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/runs_here.hpp>
+#include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 

@@ -1,30 +1,127 @@
 #pragma once
 
-#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/attempt/attempt_health.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
-#include <asio_retry/detail/handler/operation_executors.hpp>
-#include <asio_retry/detail/operation/attempt_runner.hpp>
-#include <asio_retry/detail/operation/awaited_presence.hpp>
-#include <asio_retry/detail/operation/awaited_retry.hpp>
-#include <asio_retry/detail/operation/awaiting_token.hpp>
+#include <asio_retry/detail/operation/await_driver.hpp>
 #include <asio_retry/detail/operation/retry_elsewhere.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <exception>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
 
+/// Retries an awaitable inside a coroutine: what depends on the type of its result. It is no coroutine itself:
+/// a frame would keep every temporary, and resuming a large frame is the greatest cost of a wait.
+template <typename Callable>
+class awaited_retry final : public await_driver {
+    using form = operation_form<Callable>;
+    using completion = detail::completion<typename form::signature>;
+    using arguments = typename completion::arguments;
+    using value_type = typename awaitable_traits<typename form::result_type>::value_type;
+
+public:
+    static constexpr bool is_void = std::is_void_v<value_type>;
+
+    /// The referenced objects must outlive it.
+    template <typename... Args>
+    explicit awaited_retry(Callable& callable, retry_policy&& given_policy, Args&&... args)
+        : await_driver(std::move(given_policy), form::judges_results, std::forward<Args>(args)...)
+        , callable_(callable)
+        , health_(machine(), *this) {}
+    ~awaited_retry() { end_frame(); }
+
+    auto call() { return form::call(callable_, health_.monitored(machine().current_attempt())); }
+
+    template <typename... Value>
+    void on_result(Value&&... value) {
+        put_result([&] {
+            if constexpr (sizeof...(Value) == 0)
+                return arguments();
+            else
+                return arguments(awaited<value_type>::arguments(std::forward<Value>(value)...));
+        });
+    }
+
+    /// If no result can be made, there is nothing to decide on. The operation still ends, and restores the
+    /// coroutine's cancellation.
+    void on_exception(std::exception_ptr const& thrown) noexcept {
+        put_result([&] { return completion::from_exception(thrown); });
+    }
+
+    /// The attempt has ended, and its result is kept.
+    void on_attempt_ended() {
+        bool const is_success = !form::judges_results && result_ && !completion::is_failure(*result_);
+        if (!has_to_move_back(is_success && !machine().hears_success()))
+            end_attempt();
+    }
+
+    /// Throws the exception that making a result has thrown, if there is one.
+    arguments take_result() {
+        if (thrown_)
+            std::rethrow_exception(thrown_);
+        return std::move(*result_);
+    }
+
+private:
+    template <typename Make>
+    void put_result(Make make) noexcept {
+        try {
+            result_.emplace(make());
+        } catch (...) {
+            result_.reset();
+            thrown_ = std::current_exception();
+        }
+    }
+
+    void prepare(retry_machine& machine) final { form::prepare(callable_, machine); }
+    void end_attempt() final {
+        if (failure() && !thrown_)
+            return end_with(failure());
+        thrown_ ? on_last_result_kept() : on_result_kept(completion::is_failure(*result_));
+    }
+    bool has_failed() noexcept final { return completion::is_failure(*result_); }
+    judgement judge_values() final {
+        if constexpr (form::judges_results)
+            return completion::template rejects<form>(callable_, *result_);
+        else
+            return {};
+    }
+    verdict verdict_on_result() final { return completion::verdict_on(*result_); }
+    retry_action conclude_failed() final {
+        return result_ ? completion::on_exception(machine(), *result_)
+                       : machine().on_exception(code_of(thrown_), thrown_);
+    }
+    void put_failure(error_code const& code, std::exception_ptr const& thrown) final {
+        put_result([&] { return last_.failed(code, thrown); });
+    }
+    void amend_result(retry_action const& action) final {
+        if (result_)
+            completion::template amend<form::judges_results>(*result_, action);
+    }
+    void drop_result() noexcept final {
+        last_.keep(result_);
+        result_.reset();
+        keep_frame();
+    }
+
+    Callable& callable_;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, awaited_retry> health_;
+    std::optional<arguments> result_; // of the last attempt, until its failure is decided on
+    ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
+    std::exception_ptr thrown_;
+};
+
 /// The operation to retry, together with its presence in its scope.
-template <typename Token, typename Callable, typename Source>
+template <typename Callable>
 struct counted_callable {
-    ASIO_RETRY_NO_UNIQUE_ADDRESS
-    awaited_presence<typename awaiting_token<Token>::executor_type, typename Source::waits_on>
-        presence;
+    std::unique_ptr<awaited_presence> presence;
     Callable callable;
 
     template <typename Operation>
@@ -32,83 +129,53 @@ struct counted_callable {
         : callable(std::forward<Operation>(given_operation)) {}
 };
 
-/// Retries in a coroutine of its own, for an operation that leaves attempts behind. A function of its own,
-/// because a frame keeps every temporary.
-template <typename Token, typename Callable, typename Source>
-auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
-    using signature = typename operation_form<Callable>::signature;
-    Token token;
-    return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
-                                                  std::move(callable), std::move(policy));
-}
-template <typename Token, typename Callable, typename Source>
-    requires can_lose_type<operation_form<Callable>, typename Source::waits_on>
-auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
-    return retry_untyped<typename awaiting_token<Token>::style, operation_form<Callable>>(
-        untyped_operation(value_keeping(std::move(callable))), std::move(policy), source.where());
-}
-
-/// Whether the coroutine may move to a strand, so that an emission never reaches an attempt while it runs.
-/// Coroutine and attempts share the strand until the retry ends. It may not if the awaitable's executor is
-/// typed, because a strand does not fit in it. It may not if the caller can cancel the coroutine, because the
-/// caller does not know of the strand.
-template <typename Executor>
-bool may_move_to_strand(coroutine_entry<Executor> const& entry) {
-    return attempts_want_strand<asio::awaitable<void, Executor>> && !entry.state().slot().is_connected();
-}
-template <typename Executor>
-void move_to_strand(coroutine_entry<Executor>& entry) {
-    if constexpr (attempts_want_strand<asio::awaitable<void, Executor>>)
-        entry.move_to(strand_of<Executor>::make(entry.executor()));
-}
-
 /// Retries an awaitable operation inside the coroutine that awaits it. It spawns nothing, and allocates nothing
 /// but the frame of the attempt.
 template <typename Token, typename Callable, typename Source>
-auto await_retry(counted_callable<Token, Callable, Source> kept, retry_policy policy, Source source)
+auto await_retry(counted_callable<Callable> kept, retry_policy policy, Source source)
     -> asio::awaitable<typename awaiting_token<Token>::style::template yields<
                            typename completion<typename operation_form<Callable>::signature>::arguments>,
                        typename awaiting_token<Token>::executor_type> {
-    using executor_type = typename awaiting_token<Token>::executor_type;
-    using form = operation_form<Callable>;
-    using value_type = typename awaitable_traits<typename form::result_type>::value_type;
+    using style = typename awaiting_token<Token>::style;
 
-    coroutine_entry<executor_type> entry;
+    coroutine_entry<typename awaiting_token<Token>::executor_type> entry;
     co_await entry.find();
-    coroutine_home home;
-    bool const wants_strand = (Source::is_scoped || policy.settings().limits_attempts()) &&
-                              !runs_one_at_a_time(entry.executor(), home);
-    if (policy.settings().deliver_at_once || (wants_strand && !may_move_to_strand(entry)))
-        co_return co_await retry_elsewhere<Token>(source, std::move(kept.callable), std::move(policy));
+    awaited_course const course(entry, policy, Source::is_scoped);
+    if (course.is_elsewhere()) {
+        if constexpr (can_lose_type<operation_form<Callable>, Source>)
+            co_return style::yield(typed_result<operation_form<Callable>>(
+                co_await retry_without_type(source, std::move(kept.callable), std::move(policy))));
+        else
+            co_return co_await retry_elsewhere<Token>(source, std::move(kept.callable), std::move(policy));
+    }
 
-    awaited_retry<Callable, executor_type, typename Source::waits_on> retry(
-        kept.callable, std::move(policy), entry, home, source.where_to_wait(), kept.presence);
-    using step = typename decltype(retry)::step;
-    if (wants_strand)
-        move_to_strand(entry);
+    using retry_type = awaited_retry<Callable>;
+    retry_type retry(kept.callable, std::move(policy), entry, course, source.where_to_wait(entry.executor()),
+                     kept.presence);
+    using step = typename retry_type::step;
     for (step next = retry.begin(); next != step::complete; next = retry.take_step()) {
         if (next == step::rest) {
             co_await retry.async_rest();
             continue;
         }
         try {
-            quiet_awaitable<value_type, executor_type> attempt(retry.call());
+            auto attempt = retry.call();
             entry.throw_if_cancelled(); // by the callable itself, most likely
-            co_await attempt.run();
-            if (auto const thrown = attempt.take_exception()) {
+            co_await entry.run(attempt);
+            if (auto const thrown = entry.exception_of(attempt)) {
                 retry.on_exception(thrown);
-            } else if constexpr (std::is_void_v<value_type>) {
-                attempt.take_value();
+            } else if constexpr (retry_type::is_void) {
+                attempt.await_resume();
                 retry.on_result();
             } else {
-                retry.on_result(attempt.take_value());
+                retry.on_result(attempt.await_resume());
             }
         } catch (...) {
             retry.on_exception(std::current_exception());
         }
         retry.on_attempt_ended();
     }
-    co_return awaiting_token<Token>::style::yield(retry.take_result());
+    co_return style::yield(retry.take_result());
 }
 
 } // namespace asio_retry::detail

@@ -2,10 +2,10 @@
 
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/handler_operation.hpp>
 #include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
-#include <asio_retry/detail/handler/runs_here.hpp>
 #include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>

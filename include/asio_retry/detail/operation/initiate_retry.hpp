@@ -141,10 +141,9 @@ private:
 /// Waits on the executor of the handler.
 struct handler_executor_source {
     using executor_type = void;
-    using waits_on = own_executor;
     static constexpr bool is_scoped = false;
 
-    static own_executor where_to_wait() noexcept { return {}; }
+    static waiting_place where_to_wait(asio::any_io_executor const&) noexcept { return {}; }
     static own_executor where() noexcept { return {}; }
 
     template <typename Signature>
@@ -168,12 +167,11 @@ struct handler_executor_source {
 template <typename Executor, typename Membership>
 struct given_executor_source {
     using executor_type = Executor;
-    using waits_on = Executor;
     static constexpr bool is_scoped = false;
     Executor executor;
     Membership membership;
 
-    Executor&& where_to_wait() noexcept { return std::move(executor); }
+    waiting_place where_to_wait(asio::any_io_executor const& own) const { return {executor, own}; }
     Executor const& where() const noexcept { return executor; }
 
     template <typename Signature>
@@ -216,11 +214,10 @@ given_executor_source<Executor, no_membership> wait_on(Executor const& executor)
 /// Waits on the executor of a scope, and starts the operation in the scope.
 struct scope_source {
     using executor_type = asio::any_io_executor;
-    using waits_on = scope_handle;
     static constexpr bool is_scoped = true;
     scope_handle scope;
 
-    scope_handle&& where_to_wait() noexcept { return std::move(scope); }
+    waiting_place where_to_wait(asio::any_io_executor const& own) { return {std::move(scope), own}; }
     scope_handle const& where() const noexcept { return scope; }
 
     template <typename Signature>
@@ -269,9 +266,9 @@ auto initiate(Source const& source, Operation&& operation, std::type_identity_t<
         operation_kind<Policy>::template assert_token<Token, signature>();
         constexpr bool retries = std::is_same_v<Policy, retry_policy>;
         if constexpr (retries && awaits_directly<form, Token>) {
-            using kept = counted_callable<std::decay_t<Token>, erased_operation_of<form>, Source>;
-            return await_retry(kept(std::in_place, std::forward<Operation>(operation)), std::move(policy),
-                               source);
+            using kept = counted_callable<erased_operation_of<form>>;
+            return await_retry<std::decay_t<Token>>(kept(std::in_place, std::forward<Operation>(operation)),
+                                                    std::move(policy), source);
         } else if constexpr (retries && can_await_directly<form, Token>) {
             return retry_elsewhere<std::decay_t<Token>>(
                 source, erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));

@@ -3,12 +3,13 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/operation/awaited_context.hpp>
+#include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_policy.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <concepts>
@@ -107,6 +108,7 @@ using untyped_operation = erased_operation<asio::awaitable<kept_value>, true, tr
 using untyped_result = std::tuple<std::exception_ptr, kept_value>;
 
 /// Waits on the executor of the coroutine, or on the one given, or in a scope.
+struct own_executor {};
 ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
                                                               retry_policy&& policy, own_executor);
 ASIO_RETRY_DECL asio::awaitable<untyped_result>
@@ -115,7 +117,7 @@ ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&
                                                               retry_policy&& policy, scope_handle const& scope);
 
 /// Whether an operation of this form can be retried without the type of its value.
-template <typename Form, typename WaitsOn>
+template <typename Form, typename Source>
 inline constexpr bool can_lose_type = [] {
     using value = typename awaitable_traits<typename Form::result_type>::value_type;
     using executor = typename awaitable_traits<typename Form::result_type>::executor_type;
@@ -125,8 +127,8 @@ inline constexpr bool can_lose_type = [] {
         return true;
     else
         return std::same_as<typename Form::signature, void(std::exception_ptr, value)>;
-}() && requires(untyped_operation&& operation, retry_policy&& policy, WaitsOn const& waits_on) {
-    retry_untyped(std::move(operation), std::move(policy), waits_on);
+}() && requires(untyped_operation&& operation, retry_policy&& policy, Source const& source) {
+    detail::retry_untyped(std::move(operation), std::move(policy), source.where());
 };
 
 /// The arguments of the operation's completion.
@@ -144,11 +146,31 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
     }
 }
 
-template <typename Style, typename Form, typename WaitsOn>
-auto retry_untyped(untyped_operation operation, retry_policy policy, WaitsOn waits_on) -> asio::awaitable<
+/// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary.
+template <typename Callable, typename Source>
+asio::awaitable<untyped_result> retry_without_type(Source const& source, Callable&& callable,
+                                                   retry_policy&& policy) {
+    return detail::retry_untyped(untyped_operation(value_keeping(std::move(callable))), std::move(policy),
+                                 source.where());
+}
+template <typename Style, typename Form>
+auto with_type(asio::awaitable<untyped_result> retry) -> asio::awaitable<
     typename Style::template yields<typename completion<typename Form::signature>::arguments>> {
-    co_return Style::yield(
-        typed_result<Form>(co_await retry_untyped(std::move(operation), std::move(policy), waits_on)));
+    co_return Style::yield(typed_result<Form>(co_await std::move(retry)));
+}
+
+/// For any operation and token.
+template <typename Token, typename Callable, typename Source>
+auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
+    if constexpr (can_lose_type<operation_form<Callable>, Source>) {
+        return with_type<typename awaiting_token<Token>::style, operation_form<Callable>>(
+            retry_without_type(source, std::move(callable), std::move(policy)));
+    } else {
+        using signature = typename operation_form<Callable>::signature;
+        Token token;
+        return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
+                                                      std::move(callable), std::move(policy));
+    }
 }
 
 } // namespace asio_retry::detail

@@ -1,0 +1,63 @@
+#include <asio_retry/detail/operation/await_driver.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cassert>
+#include <cstddef>
+#include <utility>
+
+namespace asio_retry::detail {
+
+namespace {
+
+using memory = boost::asio::detail::thread_info_base;
+using threads = boost::asio::detail::thread_context;
+
+constexpr std::size_t least_size = 128; // a piece has the size that it was allocated with
+
+template <typename Memory, typename Threads>
+constexpr bool keeps = [] {
+#if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING) || defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+    return false;
+#else
+    return requires(Memory* of, void* piece) {
+        of = Threads::top_of_thread_call_stack();
+        piece = Memory::allocate(typename Memory::awaitable_frame_tag(), of, least_size);
+        Memory::deallocate(typename Memory::awaitable_frame_tag(), of, piece, least_size);
+    };
+#endif
+}();
+
+template <typename Memory, typename Threads>
+void* take_from_thread() noexcept {
+    if constexpr (keeps<Memory, Threads>) {
+        if (Memory* const here = Threads::top_of_thread_call_stack()) {
+            try {
+                return Memory::allocate(typename Memory::awaitable_frame_tag(), here, least_size);
+            } catch (...) { // no piece is cached, and the heap is empty too
+            }
+        }
+    }
+    return nullptr;
+}
+
+template <typename Memory, typename Threads>
+void give_to_thread([[maybe_unused]] void* piece) noexcept {
+    if constexpr (keeps<Memory, Threads>)
+        Memory::deallocate(typename Memory::awaitable_frame_tag(), Threads::top_of_thread_call_stack(), piece,
+                           least_size);
+}
+
+} // namespace
+
+void kept_frame::take() noexcept {
+    assert(!piece_);
+    piece_ = take_from_thread<memory, threads>();
+}
+
+void kept_frame::give_back() noexcept {
+    if (piece_)
+        give_to_thread<memory, threads>(std::exchange(piece_, nullptr));
+}
+
+} // namespace asio_retry::detail
