@@ -33,9 +33,19 @@ executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
              serial_executor<pool>, pool>(executor);
 }
 
+asio::io_context* own_context(asio::io_context::executor_type const& executor) noexcept {
+    bool const may_run_at_once =
+        asio::query(executor, asio::execution::blocking) == asio::execution::blocking.possibly;
+    return may_run_at_once ? &asio::query(executor, asio::execution::context) : nullptr;
+}
+
 asio::io_context* own_context(asio::any_io_executor const& executor) noexcept {
     auto const* const own = executor.target<asio::io_context::executor_type>();
     return own ? own_context(*own) : nullptr;
+}
+
+bool runs_here(asio::io_context* context) noexcept {
+    return context && context->get_executor().running_in_this_thread() && !context->stopped();
 }
 
 bool has_one_thread(asio::io_context& context) {
@@ -43,11 +53,14 @@ bool has_one_thread(asio::io_context& context) {
 }
 
 bool enters_here(asio::any_io_executor const& executor) noexcept {
+    auto const enters = [](auto const* strand) {
+        return runs_here(own_context(strand->get_inner_executor())) && !strand->running_in_this_thread();
+    };
     using io = asio::io_context::executor_type;
     if (auto const* const own = executor.target<serial_executor<io>>())
-        return enters_here(*own);
+        return enters(own);
     auto const* const strand = executor.target<asio::strand<io>>();
-    return strand && enters_here(*strand);
+    return strand && enters(strand);
 }
 
 } // namespace asio_retry::detail

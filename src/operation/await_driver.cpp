@@ -19,6 +19,10 @@ waiting_place::waiting_place(scope_handle given_scope, asio::any_io_executor con
     scope_ = std::move(given_scope);
 }
 
+bool waiting_place::belongs_to(asio::any_io_executor const& own) const {
+    return context_ == &asio::query(own, asio::execution::context);
+}
+
 awaited_presence::~awaited_presence() {
     if (!ended_on_ || member_.end_unjoined())
         return;

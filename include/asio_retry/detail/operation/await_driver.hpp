@@ -31,7 +31,7 @@ public:
     template <typename Executor>
     waiting_place(Executor const& executor, asio::any_io_executor const& own)
         : context_(&asio::query(executor, asio::execution::context)) {
-        if (context_ != &asio::query(own, asio::execution::context))
+        if (!belongs_to(own))
             work_ = std::make_unique<work_of<tracked_executor<Executor>>>(
                 asio::prefer(executor, asio::execution::outstanding_work.tracked));
     }
@@ -57,6 +57,8 @@ private:
             : executor(std::move(given_executor)) {}
         Executor executor;
     };
+
+    bool belongs_to(asio::any_io_executor const& own) const;
 
     asio::execution_context* context_ = nullptr;
     std::unique_ptr<work> work_;
