@@ -6,7 +6,6 @@
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
@@ -102,12 +101,25 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS Turn turn_;
 };
 
+/// Goes on to `Executor` from wherever it is called.
+template <typename Executor, typename Turn>
+struct turn_on {
+    Turn turn;
+    Executor executor;
+
+    using executor_type = Executor;
+    executor_type get_executor() const noexcept { return executor; }
+    using allocator_type = typename Turn::allocator_type;
+    allocator_type get_allocator() const noexcept { return turn.get_allocator(); }
+    void operator()() { turn(); }
+};
+
 template <typename Executor, typename Through, typename Turn>
 void post_to(Executor const& executor, Through const& through, Turn&& turn) {
     if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
         asio::post(executor, std::move(turn));
     else
-        asio::post(through, asio::bind_executor(executor, std::move(turn)));
+        asio::post(through, turn_on<Executor, Turn>{std::move(turn), executor});
 }
 
 /// A type-erased executor would allocate memory of its own, so the turn goes to its context directly.
