@@ -1,6 +1,6 @@
 #include <asio_retry/detail/scope/scope_state.hpp>
 
-#include <asio_retry/detail/handler/empty_executor.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/execution/context.hpp>

@@ -6,7 +6,6 @@
 #include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/handler/runs_here.hpp>
-#include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/policy/config.hpp>

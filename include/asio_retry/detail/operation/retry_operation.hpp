@@ -6,7 +6,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/operation_block.hpp>
+#include <asio_retry/detail/handler/handler_memory.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/detached_attempt.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
