@@ -159,7 +159,8 @@ private:
     }
 
     asio::awaitable<void, executor_type> run_attempts(unless_lost first) {
-        maybe<owner> owned(std::move(first));
+        maybe<owner> owned;
+        owned.emplace(std::move(first));
         for (;;) {
             co_await asio::this_coro::reset_cancellation_state();
             co_await asio::this_coro::throw_if_cancelled(true);
