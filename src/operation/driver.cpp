@@ -14,6 +14,8 @@ retry_driver::retry_driver(retry_policy&& given_policy, bool judges_results) noe
     : attempt_state(judges_results)
     , machine_(std::move(given_policy)) {}
 
+retry_driver::~retry_driver() = default;
+
 // --- what types may replace
 
 void retry_driver::signal_attempt(asio::cancellation_type_t type) {

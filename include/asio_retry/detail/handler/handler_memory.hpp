@@ -41,10 +41,10 @@ struct handler_memory {
     }
 };
 
-/// Room for an operation. Operations of one size share the type, and so the functions that allocate it.
-template <std::size_t Size, std::size_t Alignment>
+/// A part of the room for an operation. Operations share the type, and so the functions that allocate it.
+template <std::size_t Alignment>
 struct alignas(Alignment) operation_room {
-    std::byte bytes[Size];
+    std::byte bytes[Alignment];
 };
 
 /// Allocated rooms, deallocated unless they are released.
@@ -94,7 +94,7 @@ public:
     /// nothing is left behind.
     template <typename... Args>
     static Operation* create(std::size_t more, Handler&& handler, Args&&... args) {
-        rooms_type rooms(memory::template allocator_for<room>(handler), 1 + more);
+        rooms_type rooms(memory::template allocator_for<room>(handler), rooms_of(1 + more));
         auto* const operation =
             ::new (rooms.first()) Operation(std::move(handler), std::forward<Args>(args)...);
         rooms.release();
@@ -106,14 +106,22 @@ public:
         struct on_exit {
             rooms_type rooms;
             Operation* operation;
-            ~on_exit() { operation->~Operation(); }
-        } const guard{rooms_type(memory::template allocator_for<room>(handler), 1 + more, operation),
+            [[gnu::noinline]] ~on_exit() { operation->~Operation(); } // it is reached by four functions
+        } const guard{rooms_type(memory::template allocator_for<room>(handler), rooms_of(1 + more), operation),
                       operation};
         return Handler(std::move(handler));
     }
 
 private:
-    using room = operation_room<sizeof(Operation), alignof(Operation)>;
+    static constexpr std::size_t alignment = alignof(Operation) > alignof(std::max_align_t)
+                                                 ? alignof(Operation)
+                                                 : alignof(std::max_align_t);
+    using room = operation_room<alignment>;
+
+    static constexpr std::size_t rooms_of(std::size_t operations) noexcept {
+        return (operations * sizeof(Operation) + sizeof(room) - 1) / sizeof(room);
+    }
+
     using memory = handler_memory<Handler>;
     using rooms_type = allocated_rooms<typename memory::template allocator<room>>;
 };

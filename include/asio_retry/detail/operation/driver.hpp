@@ -331,7 +331,7 @@ public:
 protected:
     /// `judges_results`: `fail_if` may judge a success a failure.
     retry_driver(retry_policy&& given_policy, bool judges_results) noexcept;
-    ~retry_driver() = default;
+    ~retry_driver();
 
     /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
     void start(bool is_scoped, bool can_be_cancelled);

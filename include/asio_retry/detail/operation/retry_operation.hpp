@@ -73,8 +73,7 @@ protected:
 
     /// For the handler of an attempt.
     handler_link link() {
-        return this->leaves_attempts() ? handler_link(make_detached<detached_attempt>(*this))
-                                       : handler_link(this);
+        return this->leaves_attempts() ? handler_link(detached_attempt::make(*this)) : handler_link(this);
     }
 
     template <bool JudgesResults>
