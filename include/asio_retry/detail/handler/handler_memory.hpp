@@ -113,10 +113,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t alignment = alignof(Operation) > alignof(std::max_align_t)
-                                                 ? alignof(Operation)
-                                                 : alignof(std::max_align_t);
-    using room = operation_room<alignment>;
+    using room = operation_room<alignof(Operation)>;
 
     static constexpr std::size_t rooms_of(std::size_t operations) noexcept {
         return (operations * sizeof(Operation) + sizeof(room) - 1) / sizeof(room);
