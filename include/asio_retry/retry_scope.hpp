@@ -2,7 +2,7 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
-#include <asio_retry/detail/scope/handler_join.hpp>
+#include <asio_retry/detail/scope/scope_join.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

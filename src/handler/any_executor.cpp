@@ -1,4 +1,3 @@
-#include <asio_retry/detail/handler/empty_executor.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/handler/serial_executor.hpp>
@@ -6,6 +5,7 @@
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 // Every executor that an any_io_executor may hold has to be looked at here. That takes the compiler as long as
@@ -19,6 +19,8 @@ void refuse_empty_executor(std::string_view field) {
 asio::any_io_executor strand_of<asio::any_io_executor>::make(asio::any_io_executor const& executor) {
     using io = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;
+    if (executor_home(executor).is_strand())
+        return executor;
     if (auto const* const on_io = executor.target<io>())
         return serial_executor<io>(*on_io);
     if (auto const* const on_pool = executor.target<pool>())

@@ -25,6 +25,15 @@ private:
     detached_attempt* attempt_;
 };
 
+detached_attempt* detached_attempt::make(retry_driver& given_operation) {
+    try {
+        return new detached_attempt(given_operation);
+    } catch (...) {
+        given_operation.on_attempt_dropped();
+        throw;
+    }
+}
+
 detached_attempt::detached_attempt(retry_driver& operation)
     : operation_(operation)
     , number_(operation.machine().operation_number())

@@ -3,11 +3,38 @@
 #include <asio_retry/detail/attempt/decide.hpp>
 
 #include <new>
+#include <utility>
 
 namespace asio_retry::detail {
 
 template class ASIO_RETRY_DEFINE_INSTANTIATION driver<retry_driver, 1>;
 template class ASIO_RETRY_DEFINE_INSTANTIATION basic_membership<retry_driver>;
+
+retry_driver::retry_driver(retry_policy&& given_policy, bool judges_results) noexcept
+    : attempt_state(judges_results)
+    , machine_(std::move(given_policy)) {}
+
+retry_driver::~retry_driver() = default;
+
+// --- what types may replace
+
+void retry_driver::signal_attempt(asio::cancellation_type_t type) {
+    emit(type);
+}
+
+void retry_driver::clear_slot() noexcept {
+    signal_.slot().clear();
+}
+
+void retry_driver::end_attempts() noexcept {}
+
+judgement retry_driver::judge_values() {
+    return {};
+}
+
+void retry_driver::post_expired(operation_turn turn) {
+    post(turn);
+}
 
 // --- the start
 

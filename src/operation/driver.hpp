@@ -6,13 +6,20 @@
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/permanent.hpp>
+#include <asio_retry/random.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 // How a driver works, for the files that instantiate it.
 
 namespace asio_retry::detail {
+
+/// When a wait ends that is to end within `spread`.
+inline time_point time_within(duration spread, time_point now, random& source) {
+    return saturating_add(now, source.uniform(duration::zero(), (std::max)(spread, duration(1)) - duration(1)));
+}
 
 /// Marks that this thread emits to the attempts, which may end them at once.
 template <typename Operation, unsigned Most>

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/scope/scope_join.hpp>
 
-#include <asio_retry/detail/scope/scope_state.hpp>
+#include "scope/scope_node.hpp"
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <mutex>
@@ -12,7 +12,7 @@ namespace asio_retry::detail {
 scope_join::scope_join(scope_handle scope)
     : scope_(std::move(scope))
     , scheduler_(scope_->scheduler())
-    , tree_(scope_->tree_) {}
+    , tree_(scope_node::of(*scope_).tree_) {}
 
 scope_join::~scope_join() = default;
 
@@ -29,7 +29,7 @@ void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
         return;
     {
         std::lock_guard const lock(*tree_);
-        if (has_ended_ || !scope_->end_join(*this, aborted_error()))
+        if (has_ended_ || !scope_node::of(*scope_).end_join(*this, aborted_error()))
             return;
     }
     finish();
@@ -53,10 +53,10 @@ void scope_join::finish() noexcept {
 bool scope_join::on_expiry() {
     if (auto const scope = scope_) {
         std::unique_lock lock(*tree_);
-        if (!scope->end_if_over(*this)) {           // the time for a drain is up
-            bool const is_first = !stopped_before_; // or there was no memory to tell some of them
+        if (!scope_node::of(*scope).end_if_over(*this)) { // the time for a drain is up
+            bool const is_first = !stopped_before_;       // or there was no memory to tell some of them
             if (is_first)
-                stopped_before_ = scope->stopped_attempts_;
+                stopped_before_.emplace(scope_node::of(*scope).stopped_attempts_);
             lock.unlock();
             try {
                 scope->request(scope_request::cancel, is_first, {}, scope_tree::steps_of_turn);
@@ -66,11 +66,11 @@ bool scope_join::on_expiry() {
             }
             lock.lock();
         }
-        if (!scope->end_if_over(*this)) {
+        if (!scope_node::of(*scope).end_if_over(*this)) {
             if (scheduler_.schedule(*this, time_point::max()))
                 return true;
             has_ended_ = true;
-            scope->joins_.erase(*this);
+            scope_node::of(*scope).joins_.erase(*this);
             lock.unlock();
             dissolve();
             return true;
@@ -82,9 +82,9 @@ bool scope_join::on_expiry() {
 void scope_join::on_shutdown() noexcept {
     if (auto const scope = scope_) {
         std::unique_lock lock(*tree_);
-        if (!scope->end_if_over(*this)) {
+        if (!scope_node::of(*scope).end_if_over(*this)) {
             has_ended_ = true;
-            scope->joins_.erase(*this);
+            scope_node::of(*scope).joins_.erase(*this);
             lock.unlock();
             return dissolve();
         }

@@ -1,6 +1,6 @@
-#include <asio_retry/detail/scope/scope_state.hpp>
+#include "scope/scope_node.hpp"
 
-#include <asio_retry/detail/handler/empty_executor.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/execution/context.hpp>
@@ -16,18 +16,10 @@ namespace asio_retry::detail {
 
 namespace asio = boost::asio;
 
-scope_handle scope_state::create(asio::any_io_executor executor, scope_handle const& parent,
-                                 time_point deadline) {
-    refuse_if_empty_executor("retry_scope.executor", executor);
-    return scope_handle(new scope_state(std::move(executor), parent.get(), deadline));
-}
-
-scope_state::scope_state(asio::any_io_executor executor, scope_state* parent, time_point deadline)
-    : executor_(std::move(executor))
-    , context_(asio::query(executor_, asio::execution::context))
+scope_node::scope_node(asio::any_io_executor executor, scope_node* parent, time_point deadline)
+    : scope_state(std::move(executor), parent ? std::min(deadline, parent->deadline()) : deadline)
     , parent_(parent)
-    , deadline_(parent_ ? std::min(deadline, parent_->deadline_) : deadline)
-    , tree_(parent_ ? parent_->tree_ : std::make_shared<scope_tree>(context_)) {
+    , tree_(parent_ ? parent_->tree_ : std::make_shared<scope_tree>(context())) {
     if (!parent_)
         return;
     parent_->keep();
@@ -35,46 +27,36 @@ scope_state::scope_state(asio::any_io_executor executor, scope_state* parent, ti
     parent_->children_.push_back(*this);
 }
 
-/// The context of the executor may be destroyed from now on.
-void scope_state::lose_handles() noexcept {
-    executor_ = asio::any_io_executor();
-    release(this);
-}
-
 /// And its parent, if it was the last that owned it, and so on: not inside one another, since trees may be
 /// deep.
-void scope_state::release(scope_state* scope) noexcept {
+void scope_node::release(scope_node* scope) noexcept {
     while (scope && scope->give_back()) {
-        scope_state* const parent = scope->parent_;
+        scope_node* const parent = scope->parent_;
         {
             std::lock_guard const lock(*scope->tree_);
             if (parent)
-                linked_list<scope_state>::erase(*scope);
+                linked_list<scope_node>::erase(*scope);
             if (scope->is_asked()) // and has nobody to tell any more
                 asked_scopes::erase(*scope);
             if (scope->list_hook<scope_tree>::is_linked())
-                linked_list<scope_state, scope_tree>::erase(*scope);
+                linked_list<scope_node, scope_tree>::erase(*scope);
         }
         delete scope;
         scope = parent;
     }
 }
 
-retry_scheduler& scope_state::scheduler() const {
-    return asio_retry::scheduler(context_);
-}
-
-std::size_t scope_state::pending() const {
+std::size_t scope_node::pending() const {
     std::lock_guard const lock(*tree_);
     return pending_;
 }
 
-void scope_state::limit_pending(std::size_t greatest) noexcept {
+void scope_node::limit_pending(std::size_t greatest) noexcept {
     std::lock_guard const lock(*tree_);
     max_pending_ = greatest;
 }
 
-void scope_state::request(scope_request what, bool again, duration spread, int steps) {
+void scope_node::request(scope_request what, bool again, duration spread, int steps) {
     std::shared_ptr<scope_tree> const tree = tree_; // who is told may be the last that needs this scope
     scope_work work;
     bool has_teller = true;
@@ -104,7 +86,7 @@ void scope_state::request(scope_request what, bool again, duration spread, int s
         std::rethrow_exception(failure);
 }
 
-void scope_state::tell_all(scope_work& work, std::exception_ptr& failure) {
+void scope_node::tell_all(scope_work& work, std::exception_ptr& failure) {
     std::size_t const count = std::exchange(work.count, 0);
     for (std::size_t i = 0; i != count; ++i) {
         try {
@@ -115,7 +97,7 @@ void scope_state::tell_all(scope_work& work, std::exception_ptr& failure) {
     }
 }
 
-void scope_state::tell(scope_member& member) {
+void scope_node::tell(scope_member& member) {
     try {
         member.on_scope_notice();
     } catch (...) {
@@ -124,8 +106,8 @@ void scope_state::tell(scope_member& member) {
     }
 }
 
-bool scope_state::stands_for(scope_request what) const noexcept {
-    scope_state const* scope = this;
+bool scope_node::stands_for(scope_request what) const noexcept {
+    scope_node const* scope = this;
     while (scope && scope->standing_.load(std::memory_order_acquire) < what)
         scope = scope->parent_;
     return scope != nullptr;
@@ -134,19 +116,19 @@ bool scope_state::stands_for(scope_request what) const noexcept {
 // Precondition for the next ones: the mutex is held.
 
 /// Whether all members, here and below, have been told or will be, or have nothing to do.
-bool scope_state::has_heard(scope_request what) const noexcept {
+bool scope_node::has_heard(scope_request what) const noexcept {
     return what <= scope_request::retry_now ? standing_.load() >= scope_request::drain
                                             : standing_.load() >= what && !missed_;
 }
 
-void scope_state::round::append(round& other) noexcept {
+void scope_node::round::append(round& other) noexcept {
     request = std::max(request, std::exchange(other.request, {}));
     to_tell.append(other.to_tell);
     to_ask.append(other.to_ask);
 }
 
 /// The next one, when this has reached all.
-scope_state::round& scope_state::current_round() noexcept {
+scope_node::round& scope_node::current_round() noexcept {
     if (round_.is_over()) {
         round_.request = {};
         round_.again = false;
@@ -155,7 +137,7 @@ scope_state::round& scope_state::current_round() noexcept {
     return round_;
 }
 
-void scope_state::ask(timed_request request, bool again) noexcept {
+void scope_node::ask(timed_request request, bool again) noexcept {
     if (request.what > scope_request::retry_now) {
         standing_.store(std::max(standing_.load(), request.what), std::memory_order_release);
         missed_ = false;
@@ -171,15 +153,15 @@ void scope_state::ask(timed_request request, bool again) noexcept {
 }
 
 /// Makes a step of this or a scope below. Returns its cost.
-int scope_state::take_step(scope_work& work) noexcept {
+int scope_node::take_step(scope_work& work) noexcept {
     return asked_.empty() ? 1 : asked_.front().take_step(asked_, work);
 }
 
 /// Asks one child, finds one member to be told, or ends a join: the members of a scope first, and then child
 /// after child with all that is below it. Precondition: it is the first in this list.
-int scope_state::take_step(asked_scopes& asked, scope_work& work) noexcept {
+int scope_node::take_step(asked_scopes& asked, scope_work& work) noexcept {
     int cost = 1;
-    scope_state* child = nullptr;
+    scope_node* child = nullptr;
     if (round& now = current_round(); !now.to_tell.empty()) {
         scope_member& member = now.to_tell.front();
         now.to_tell.pop_front();
@@ -202,7 +184,7 @@ int scope_state::take_step(asked_scopes& asked, scope_work& work) noexcept {
 }
 
 /// Whoever is being told of less hears of this too.
-void scope_state::find_told(scope_member& member, timed_request request, scope_work& work) noexcept {
+void scope_node::find_told(scope_member& member, timed_request request, scope_work& work) noexcept {
     request = std::max(request, timed_request{member.request_, member.spread_});
     member.request_ = request.what;
     member.spread_ = request.spread;
@@ -212,8 +194,8 @@ void scope_state::find_told(scope_member& member, timed_request request, scope_w
 }
 
 /// Returns null if the child has heard of it.
-scope_state* scope_state::ask_first_child() noexcept {
-    scope_state& child = round_.to_ask.front();
+scope_node* scope_node::ask_first_child() noexcept {
+    scope_node& child = round_.to_ask.front();
     round_.to_ask.pop_front();
     children_.push_back(child);
     if (!round_.again && child.has_heard(round_.request.what))
@@ -222,13 +204,13 @@ scope_state* scope_state::ask_first_child() noexcept {
     return &child;
 }
 
-void scope_state::link(scope_member& member) {
+void scope_node::link(scope_member& member) {
     std::lock_guard const lock(*tree_);
     if (!stopped())
         members_.push_back(member);
 }
 
-bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
+bool scope_node::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
     std::lock_guard const lock(*tree_);
     if (member.is_being_told_) {
         member.waits_to_leave_ = waits;
@@ -236,13 +218,13 @@ bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noex
     }
     if (member.is_linked())
         members::erase(member);
-    for (scope_state* scope = makes_room ? this : nullptr; scope; scope = scope->parent_)
+    for (scope_node* scope = makes_room ? this : nullptr; scope; scope = scope->parent_)
         ++scope->without_need_;
     return true;
 }
 
 /// What the scope has been asked for good since then is in it.
-timed_request scope_state::take_request(scope_member& member) noexcept {
+timed_request scope_node::take_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
     if (!std::exchange(member.is_being_told_, false))
         return {};
@@ -252,7 +234,7 @@ timed_request scope_state::take_request(scope_member& member) noexcept {
     return std::max(told, timed_request{standing_.load(), duration::zero()});
 }
 
-bool scope_state::miss_request(scope_member& member) noexcept {
+bool scope_node::miss_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
     member.is_being_told_ = false;
     bool const is_told_again = std::exchange(member.is_told_again_, false);
@@ -267,37 +249,37 @@ bool scope_state::miss_request(scope_member& member) noexcept {
         return false;
     }
     member.request_ = scope_request::none;
-    for (scope_state* scope = this; scope; scope = scope->parent_)
+    for (scope_node* scope = this; scope; scope = scope->parent_)
         scope->missed_ = true;
     return false;
 }
 
 /// It takes room everywhere or nowhere.
-bool scope_state::enter(scope_member* member) {
+bool scope_node::enter(scope_member* member) {
     std::lock_guard const lock(*tree_);
     if (member && !stopped())
         members_.push_back(*member);
     bool has_room = true;
-    for (scope_state* scope = this; scope; scope = scope->parent_)
+    for (scope_node* scope = this; scope; scope = scope->parent_)
         has_room = has_room && scope->pending_ - scope->without_need_ < scope->max_pending_;
-    for (scope_state* scope = this; scope; scope = scope->parent_)
+    for (scope_node* scope = this; scope; scope = scope->parent_)
         ++(has_room ? scope->pending_ : scope->without_room_);
     return has_room;
 }
 
 /// Precondition: the mutex is held.
-void scope_state::uncount(scope_room room) noexcept {
+void scope_node::uncount(scope_room room) noexcept {
     --(room == scope_room::none ? without_room_ : pending_);
     without_need_ -= room == scope_room::made;
 }
 
 /// The teller is scheduled before a join ends, whose handler may destroy the context.
-linked_list<scope_join> scope_state::leave(scope_room room) noexcept {
+linked_list<scope_join> scope_node::leave(scope_room room) noexcept {
     linked_list<scope_join> ended;
     std::lock_guard const lock(*tree_);
     int steps = scope_tree::steps_of_turn;
     bool is_left = false;
-    for (scope_state* scope = this; scope; scope = scope->parent_) {
+    for (scope_node* scope = this; scope; scope = scope->parent_) {
         scope->uncount(room);
         if (scope->pending_ + scope->without_room_ != 0)
             continue;
@@ -310,43 +292,43 @@ linked_list<scope_join> scope_state::leave(scope_room room) noexcept {
         }
     }
     if (is_left && !tree_->leave_to_teller(tree_))
-        for (scope_state* scope = this; scope; scope = scope->parent_)
+        for (scope_node* scope = this; scope; scope = scope->parent_)
             while (scope->has_joins_to_end())
                 scope->end_first_join(ended);
     return ended;
 }
 
-bool scope_state::leave_unjoined(scope_room room) noexcept {
+bool scope_node::leave_unjoined(scope_room room) noexcept {
     std::lock_guard const lock(*tree_);
-    for (scope_state* scope = this; scope; scope = scope->parent_)
+    for (scope_node* scope = this; scope; scope = scope->parent_)
         if (!scope->joins_.empty())
             return false;
-    for (scope_state* scope = this; scope; scope = scope->parent_)
+    for (scope_node* scope = this; scope; scope = scope->parent_)
         scope->uncount(room);
     return true;
 }
 
-void scope_state::count_stopped_attempt() noexcept {
+void scope_node::count_stopped_attempt() noexcept {
     std::lock_guard const lock(*tree_);
-    for (scope_state* scope = this; scope; scope = scope->parent_)
+    for (scope_node* scope = this; scope; scope = scope->parent_)
         ++scope->stopped_attempts_;
 }
 
 // Precondition for the next ones: the mutex is held.
 
 /// Whether the scope has been empty since the first join began.
-bool scope_state::has_joins_to_end() const noexcept {
+bool scope_node::has_joins_to_end() const noexcept {
     return !joins_.empty() && joins_.front().times_empty_ != times_empty_;
 }
 
-void scope_state::end_first_join(linked_list<scope_join>& ended) noexcept {
+void scope_node::end_first_join(linked_list<scope_join>& ended) noexcept {
     scope_join& join = joins_.front();
     if (end_join(join, error_code()))
         ended.push_back(join);
 }
 
 /// Returns true if the join is the caller's to finish, and false if somebody has found it due, who will.
-bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
+bool scope_node::end_join(scope_join& join, error_code const& error) noexcept {
     joins_.erase(join);
     join.has_ended_ = true;
     join.error_ = error;
@@ -356,14 +338,14 @@ bool scope_state::end_join(scope_join& join, error_code const& error) noexcept {
 }
 
 /// Whether it has ended, or does so now, because the scope has been empty since it began.
-bool scope_state::end_if_over(scope_join& join) noexcept {
+bool scope_node::end_if_over(scope_join& join) noexcept {
     if (!join.has_ended_ && join.times_empty_ != times_empty_)
         end_join(join, error_code());
     return join.has_ended_;
 }
 
 /// A handler may destroy the context as soon as its join is finished: that of those who need it comes first.
-void scope_state::finish(linked_list<scope_join>& ended) noexcept {
+void scope_node::finish(linked_list<scope_join>& ended) noexcept {
     linked_list<scope_join> here;
     linked_list<scope_join> elsewhere;
     while (!ended.empty()) {
@@ -379,7 +361,7 @@ void scope_state::finish(linked_list<scope_join>& ended) noexcept {
     }
 }
 
-void scope_state::begin_join(scope_join& join, duration timeout) {
+void scope_node::begin_join(scope_join& join, duration timeout) {
     retry_scheduler& scheduler = join.scheduler_;
     {
         std::unique_lock lock(*tree_);
@@ -395,6 +377,101 @@ void scope_state::begin_join(scope_join& join, duration timeout) {
         join.has_ended_ = true;
     }
     join.post();
+}
+
+// --- what programs see
+
+scope_handle scope_state::create(asio::any_io_executor executor, scope_handle const& parent,
+                                 time_point deadline) {
+    refuse_if_empty_executor("retry_scope.executor", executor);
+    scope_node* const above = parent ? &scope_node::of(*parent) : nullptr;
+    return scope_handle(new scope_node(std::move(executor), above, deadline));
+}
+
+scope_state::scope_state(asio::any_io_executor executor, time_point deadline)
+    : executor_(std::move(executor))
+    , context_(asio::query(executor_, asio::execution::context))
+    , deadline_(deadline) {}
+
+/// The context of the executor may be destroyed from now on.
+void scope_state::lose_handles() noexcept {
+    executor_ = asio::any_io_executor();
+    scope_node::release(&scope_node::of(*this));
+}
+
+retry_scheduler& scope_state::scheduler() const {
+    return asio_retry::scheduler(context_);
+}
+
+bool scope_state::stopped() const noexcept {
+    return static_cast<scope_node const&>(*this).stands_for(scope_request::drain);
+}
+
+bool scope_state::cancelled() const noexcept {
+    return static_cast<scope_node const&>(*this).stands_for(scope_request::cancel);
+}
+
+std::size_t scope_state::pending() const {
+    return static_cast<scope_node const&>(*this).pending();
+}
+
+void scope_state::limit_pending(std::size_t greatest) noexcept {
+    scope_node::of(*this).limit_pending(greatest);
+}
+
+void scope_state::request(scope_request what, bool again, duration spread, int steps) {
+    scope_node::of(*this).request(what, again, spread, steps);
+}
+
+void scope_state::link(scope_member& member) {
+    scope_node::of(*this).link(member);
+}
+
+bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
+    return scope_node::of(*this).unlink(member, waits, makes_room);
+}
+
+timed_request scope_state::take_request(scope_member& member) noexcept {
+    return scope_node::of(*this).take_request(member);
+}
+
+bool scope_state::miss_request(scope_member& member) noexcept {
+    return scope_node::of(*this).miss_request(member);
+}
+
+void scope_state::count_stopped_attempt() noexcept {
+    scope_node::of(*this).count_stopped_attempt();
+}
+
+void scope_state::begin_join(scope_join& join, duration timeout) {
+    scope_node::of(*this).begin_join(join, timeout);
+}
+
+scope_presence::scope_presence(scope_handle const& given_scope, scope_member* member)
+    : scope_(given_scope.get())
+    , room_(scope_node::of(*scope_).enter(member) ? scope_room::taken : scope_room::none) {
+    scope_node::of(*scope_).keep();
+}
+
+void scope_presence::end() noexcept {
+    scope_node& node = scope_node::of(*scope_);
+    auto ended = node.leave(room_);
+    scope_node::release(&node);
+    scope_node::finish(ended);
+}
+
+bool scope_presence::unlink(scope_member& member, bool waits) noexcept {
+    bool const is_unlinked = scope_->unlink(member, waits, room_ == scope_room::taken);
+    if (is_unlinked && room_ == scope_room::taken)
+        room_ = scope_room::made;
+    return is_unlinked;
+}
+
+bool scope_presence::end_unjoined() noexcept {
+    bool const ends = scope_node::of(*scope_).leave_unjoined(room_);
+    if (ends)
+        scope_node::release(&scope_node::of(*std::exchange(scope_, nullptr)));
+    return ends;
 }
 
 } // namespace asio_retry::detail

@@ -1,6 +1,6 @@
-#include <asio_retry/detail/scope/scope_tree.hpp>
+#include "scope/scope_tree.hpp"
 
-#include <asio_retry/detail/scope/scope_state.hpp>
+#include "scope/scope_node.hpp"
 #include <asio_retry/duration.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 
@@ -18,21 +18,21 @@ scope_tree::scope_tree(boost::asio::execution_context& context)
 
 scope_tree::~scope_tree() = default;
 
-void scope_tree::add(scope_state& asked) noexcept {
+void scope_tree::add(scope_node& asked) noexcept {
     if (!asked.is_asked())
         asked.asked_.push_back(asked);
     list(asked);
 }
 
-void scope_tree::list(scope_state& asked) noexcept {
+void scope_tree::list(scope_node& asked) noexcept {
     if (!asked.asked_.empty() && !asked.list_hook<scope_tree>::is_linked())
         asked_.push_back(asked);
 }
 
 /// From here on it is asked by itself, and not among those below another scope.
-void scope_tree::begin(scope_state& asked, int steps, scope_work& work) noexcept {
+void scope_tree::begin(scope_node& asked, int steps, scope_work& work) noexcept {
     if (asked.is_asked())
-        scope_state::asked_scopes::erase(asked);
+        scope_node::asked_scopes::erase(asked);
     asked.asked_.push_front(asked);
     while (steps > 0 && !asked.asked_.empty())
         steps -= asked.take_step(work);
@@ -41,7 +41,7 @@ void scope_tree::begin(scope_state& asked, int steps, scope_work& work) noexcept
 
 void scope_tree::take_steps(int steps, scope_work& work) noexcept {
     while (steps > 0 && !asked_.empty()) {
-        scope_state& asked = asked_.front();
+        scope_node& asked = asked_.front();
         asked_.pop_front();
         steps -= asked.take_step(work);
         list(asked);
@@ -118,7 +118,7 @@ bool scope_tree::tell_later(scope_work& work, std::exception_ptr& thrown) {
             thrown = std::current_exception();
         }
     }
-    scope_state::finish(work.joins);
+    scope_node::finish(work.joins);
     return has_memory;
 }
 
@@ -132,8 +132,8 @@ void scope_tree::take_rest() noexcept {
             take_steps(steps_of_call, work);
         }
         std::exception_ptr nobody_takes_it;
-        scope_state::tell_all(work, nobody_takes_it);
-        scope_state::finish(work.joins);
+        scope_node::tell_all(work, nobody_takes_it);
+        scope_node::finish(work.joins);
     }
 }
 

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/ticker/ticker_state.hpp>
 
-#include <asio_retry/detail/handler/empty_executor.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>

@@ -33,7 +33,7 @@ class members_of_a_call {
 public:
     explicit members_of_a_call(retry_scope& scope)
         : scope_(state_of(scope)) {
-        for (int i = 0; i != detail::scope_tree::steps_of_call; ++i)
+        for (int i = 0; i != detail::scope_state::steps_of_call; ++i)
             members_.emplace_back(*scope_);
     }
 

@@ -112,23 +112,23 @@ fault(life_sees_an_owner_in_a_limit include/asio_retry/detail/life/attempt_life.
 fault(life_without_memory_delivers_in_the_initiating_function include/asio_retry/detail/life/attempt_life.hpp
     [[is_in_initiation() && running_ == 0 ? place::last_of_initiation : place::executor;]] [[place::executor;]])
 
-fault(occupant_leaves_without_what_others_left include/asio_retry/detail/life/occupancy.hpp
+fault(occupant_leaves_without_what_others_left include/asio_retry/detail/life/attempt_life.hpp
     [[        while ((state & ~held) == 0)
 ]] [[        for (;;)
 ]])
 
-fault(visitor_leaves_no_event include/asio_retry/detail/life/occupancy.hpp
+fault(visitor_leaves_no_event include/asio_retry/detail/life/attempt_life.hpp
     [[? occupied : bits_of(event)));]] [[? occupied : word(0)));]])
 
 noticed_by(tests_of_operation)
 
-fault(attempt_ends_while_another_thread_emits_to_it include/asio_retry/detail/life/occupancy.hpp
+fault(attempt_ends_while_another_thread_emits_to_it include/asio_retry/detail/life/attempt_life.hpp
     [[            while ((state & telling) != 0) {]] [[            while (false) {]])
 
-fault(inner_emission_ends_the_outer_one include/asio_retry/detail/life/occupancy.hpp
+fault(inner_emission_ends_the_outer_one include/asio_retry/detail/life/attempt_life.hpp
     [[        return (state_.fetch_or(telling, std::memory_order_acq_rel) & telling) == 0;]] [[        state_.fetch_or(telling, std::memory_order_acq_rel);
         return true;]])
 
-fault(emission_wakes_nobody_up include/asio_retry/detail/life/occupancy.hpp
+fault(emission_wakes_nobody_up include/asio_retry/detail/life/attempt_life.hpp
     [[        state_.notify_all();
 ]] [[]])

@@ -90,7 +90,7 @@ fault(drain_counts_all_that_was_ever_stopped src/scope/scope_state.cpp
     [[stopped_attempts_ - *join.stopped_before_;]] [[stopped_attempts_;]])
 
 fault(drain_ends_before_its_operations src/scope/scope_join.cpp
-    [[        if (!scope->end_if_over(*this)) {
+    [[        if (!scope_node::of(*scope).end_if_over(*this)) {
             if (scheduler_.schedule]] [[        if (false) {
             if (scheduler_.schedule]])
 

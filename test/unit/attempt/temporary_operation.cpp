@@ -1,7 +1,7 @@
 #include <asio_retry/detail/attempt/temporary_operation.hpp>
 
 #include <asio_retry/before_retry.hpp>
-#include <asio_retry/detail/operation/closure_warning.hpp>
+#include <asio_retry/detail/operation/call_checks.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>

@@ -1,4 +1,4 @@
-#include <asio_retry/detail/scope/counted_handle.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/attempt/disposition.hpp>
-#include <asio_retry/detail/handler/late_value.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>

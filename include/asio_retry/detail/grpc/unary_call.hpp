@@ -3,7 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/grpc/pending_calls.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/working_executor.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_scheduler.hpp>

@@ -1,13 +1,97 @@
 #pragma once
 
-#include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/associator.hpp>
 
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
+
+/// A value that is set later, and may be removed: what is needed of std::optional, without its header.
+template <typename T>
+class maybe {
+public:
+    maybe() noexcept {}
+    maybe(maybe const& other)
+        requires std::is_copy_constructible_v<T>
+    {
+        if (other.is_set_)
+            emplace(other.value_);
+    }
+    maybe(maybe&& other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+        if (other.is_set_)
+            emplace(std::move(other.value_));
+    }
+    maybe& operator=(maybe&&) = delete;
+    ~maybe() { reset(); }
+
+    template <typename... Args>
+    void emplace(Args&&... args) {
+        reset();
+        std::construct_at(std::addressof(value_), std::forward<Args>(args)...);
+        is_set_ = true;
+    }
+    void reset() noexcept {
+        if (std::exchange(is_set_, false))
+            std::destroy_at(std::addressof(value_));
+    }
+
+    explicit operator bool() const noexcept { return is_set_; }
+
+    /// @name Precondition: it is set
+    /// @{
+    T& operator*() noexcept { return value_; }
+    T const& operator*() const noexcept { return value_; }
+    T* operator->() noexcept { return std::addressof(value_); }
+    T const* operator->() const noexcept { return std::addressof(value_); }
+    /// @}
+
+private:
+    union {
+        T value_;
+    };
+    bool is_set_ = false;
+};
+
+/// A value that is set later, and may be removed. Precondition of reading it: it is set.
+template <typename T>
+class late_value : public maybe<T> {};
+
+/// A type that is trivial to destroy need not know whether it is set.
+template <typename T>
+    requires std::is_trivially_destructible_v<T>
+class late_value<T> {
+public:
+    late_value() noexcept {}
+
+    template <typename... Args>
+    void emplace(Args&&... args) {
+        std::construct_at(std::addressof(value_), std::forward<Args>(args)...);
+    }
+    void reset() noexcept {}
+
+    T& operator*() noexcept { return value_; }
+
+private:
+    union {
+        T value_;
+    };
+};
+
+template <typename Tuple>
+inline constexpr auto places_of = std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Tuple>>>();
+
+/// std::apply, except for pointers to members; `places` is `places_of` the tuple. Each call compiles one
+/// function where std::apply takes four.
+template <typename F, typename Tuple, std::size_t... Places>
+decltype(auto) unpack(F&& f, Tuple&& values, std::index_sequence<Places...>) {
+    return std::forward<F>(f)(std::get<Places>(std::forward<Tuple>(values))...);
+}
 
 /// A handler and its arguments, queued in the handler's place with its executor, allocator and slot. `Presence`
 /// lasts as long as the handler.

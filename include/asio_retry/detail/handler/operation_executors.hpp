@@ -1,18 +1,72 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/working_executor.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/strand.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
 
-#include <optional>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace asio_retry::detail {
+
+[[noreturn]] ASIO_RETRY_DECL void refuse_empty_executor(std::string_view field);
+
+/// Throws std::invalid_argument, naming the field, for an empty type-erased executor: Asio would follow its
+/// null pointer.
+template <typename Executor>
+void refuse_if_empty_executor(std::string_view field, Executor const& executor) {
+    if constexpr (std::is_constructible_v<Executor, std::nullptr_t> &&
+                  std::is_constructible_v<bool, Executor const&>) {
+        if (!static_cast<bool>(executor))
+            refuse_empty_executor(field);
+    }
+}
+
+/// An executor with work on its context while this lives.
+template <typename Executor>
+class working_executor {
+public:
+    explicit working_executor(Executor const& works_on)
+        : executor_(works_on)
+        , work_(asio::prefer(works_on, asio::execution::outstanding_work.tracked)) {}
+
+    Executor get() const noexcept { return executor_; }
+
+private:
+    static_assert(
+        std::is_object_v<tracked_executor<Executor>>,
+        "asio_retry: io_context::strand and asio::executor are of the Networking TS and cannot be waited "
+        "on; use asio::strand and asio::any_io_executor");
+
+    Executor executor_;
+    tracked_executor<Executor> work_;
+};
+
+template <typename Executor>
+concept is_in_its_work = requires(tracked_executor<Executor> const& work) {
+    { asio::require(work, asio::execution::outstanding_work.untracked) } -> std::same_as<Executor>;
+};
+
+template <is_in_its_work Executor>
+class working_executor<Executor> {
+public:
+    explicit working_executor(Executor const& works_on)
+        : work_(asio::prefer(works_on, asio::execution::outstanding_work.tracked)) {}
+
+    Executor get() const noexcept { return asio::require(work_, asio::execution::outstanding_work.untracked); }
+
+private:
+    tracked_executor<Executor> work_;
+};
 
 /// The operation waits on the executor of its handler, which has one.
 template <typename Executor>
@@ -33,17 +87,13 @@ struct io_executor_of<handler_executor<Executor>> {
     static Executor const& get(handler_executor<Executor> const& own) noexcept { return own.executor; }
 };
 
-/// A strand on an executor. An any_io_executor holds a strand of a known executor in place; a strand of an
-/// any_io_executor does not fit, and each copy would be allocated.
+/// A strand on an executor, unless it is a strand itself. That of a known executor fits into an
+/// any_io_executor; a strand of any other is allocated, and so is each copy.
 template <typename Executor>
-struct strand_of {
-    using type = asio::strand<Executor>;
-    static type make(Executor const& executor) { return type(executor); }
-};
+struct strand_of;
 template <>
 struct strand_of<asio::any_io_executor> {
-    using type = asio::any_io_executor;
-    ASIO_RETRY_DECL static type make(asio::any_io_executor const& executor);
+    ASIO_RETRY_DECL static asio::any_io_executor make(asio::any_io_executor const& executor);
 };
 
 /// The executors of an operation, with work on both while it lasts. It runs on the handler's executor
@@ -51,12 +101,7 @@ struct strand_of<asio::any_io_executor> {
 template <typename WaitsOn, typename Associated, bool HandlerHasExecutor, bool WantsStrand>
 class operation_executors {
     using io = io_executor_of<WaitsOn>;
-
-public:
-    using io_executor = typename io::type;
-
-private:
-    using base = std::conditional_t<is_fallback_executor<Associated>, io_executor, Associated>;
+    using base = std::conditional_t<is_fallback_executor<Associated>, typename io::type, Associated>;
     static constexpr bool has_strand = WantsStrand && std::is_convertible_v<base, asio::any_io_executor>;
 
     // Then one executor is enough.
@@ -65,8 +110,8 @@ private:
 public:
     static constexpr bool waits_elsewhere = !waits_where_it_runs;
 
-    using executor_type =
-        typename std::conditional_t<has_strand, strand_of<base>, std::type_identity<base>>::type;
+    using executor_type = std::conditional_t<has_strand, asio::any_io_executor, base>;
+    using io_executor = std::conditional_t<waits_where_it_runs, executor_type, typename io::type>;
 
     /// `handler` has `Associated` as its executor.
     template <typename Handler>
@@ -88,8 +133,6 @@ public:
     io_executor waits_on() const noexcept {
         if constexpr (!waits_where_it_runs)
             return there_->get();
-        else if constexpr (has_strand && !std::is_same_v<base, executor_type>)
-            return here_.get().get_inner_executor();
         else
             return here_.get();
     }
@@ -108,14 +151,14 @@ private:
 
     static executor_type executor_on(base const& executor) {
         if constexpr (has_strand)
-            return strand_of<base>::make(executor);
+            return strand_of<executor_type>::make(executor);
         else
             return executor;
     }
 
     working_executor<executor_type> here_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS
-    std::conditional_t<waits_where_it_runs, nowhere_else, std::optional<working_executor<io_executor>>>
+    std::conditional_t<waits_where_it_runs, nowhere_else, maybe<working_executor<io_executor>>>
         there_;
 };
 

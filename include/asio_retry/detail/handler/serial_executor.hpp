@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/time/brief_mutex.hpp>
 
 #include <boost/asio/execution/allocator.hpp>
@@ -11,9 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <new>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -53,96 +51,48 @@ private:
 };
 
 /// Who has the turn of a serial_executor, and the functions that wait for one. Thread-safe.
-class serial_queue {
+class ASIO_RETRY_DECL serial_queue {
 public:
     serial_queue() noexcept = default;
     serial_queue(serial_queue const&) = delete;
     serial_queue& operator=(serial_queue const&) = delete;
-    ~serial_queue() { drop(first_); }
+    ~serial_queue();
 
     /// Whether this thread has the turn.
-    bool runs_here() const noexcept {
-        return runner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-    }
+    bool runs_here() const noexcept;
 
     /// Takes the turn unless there is one.
-    bool try_enter() noexcept {
-        std::lock_guard const lock(mutex_);
-        if (is_taken_)
-            return false;
-        is_taken_ = true;
-        runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-        return true;
-    }
+    bool try_enter() noexcept;
 
     /// Returns whether a turn is to be posted.
-    bool add(std::unique_ptr<serial_function> function) noexcept {
-        std::lock_guard const lock(mutex_);
-        if (is_closed_)
-            return false;
-        *last_ = function.release();
-        last_ = &(*last_)->next;
-        return !std::exchange(is_taken_, true);
-    }
+    bool add(std::unique_ptr<serial_function> function) noexcept;
 
     /// @name Of the turn
     /// @{
-    /// Where the functions end that wait already.
-    using position = serial_function* const*;
-    position begin() noexcept {
-        runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-        std::lock_guard const lock(mutex_);
-        return last_;
-    }
-
-    /// Null if none waits.
-    serial_function* take() noexcept {
-        std::lock_guard const lock(mutex_);
-        serial_function* const function = first_;
-        if (function && !(first_ = function->next))
-            last_ = &first_;
-        return function;
-    }
+    /// Runs the functions that wait already, one after the other. Later functions get another turn, so that
+    /// others have theirs.
+    void run_turn();
 
     /// Returns whether another turn is to be posted.
-    bool end() noexcept {
-        runner_.store(std::thread::id(), std::memory_order_relaxed);
-        std::lock_guard const lock(mutex_);
-        return is_taken_ = first_ != nullptr;
-    }
+    bool end() noexcept;
 
     /// The turn was lost with its context: so are the functions.
-    void close() noexcept {
-        serial_function* lost;
-        {
-            std::lock_guard const lock(mutex_);
-            is_closed_ = true;
-            lost = std::exchange(first_, nullptr);
-            last_ = &first_;
-        }
-        drop(lost);
-    }
+    void close() noexcept;
     /// @}
 
     /// @name The memory of the one turn that may be posted
     /// @{
-    void* allocate(std::size_t size) { return size <= sizeof memory_ ? memory_ : ::operator new(size); }
-    void deallocate(void* place) noexcept {
-        if (place != memory_)
-            ::operator delete(place);
-    }
+    void* allocate(std::size_t size);
+    void deallocate(void* place) noexcept;
     /// @}
 
 private:
-    static void drop(serial_function* function) noexcept {
-        while (function)
-            delete std::exchange(function, function->next);
-    }
+    serial_function* take() noexcept;
 
     brief_mutex mutex_;
     bool is_taken_ = false;
     bool is_closed_ = false;
-    std::atomic<std::thread::id> runner_ = std::thread::id();
+    std::atomic<void const*> runner_ = nullptr; // the mark of its thread
     serial_function* first_ = nullptr;
     serial_function** last_ = &first_;
     alignas(std::max_align_t) std::byte memory_[128]; // 96 are needed on Windows
@@ -173,8 +123,7 @@ private:
     std::shared_ptr<serial_queue> queue_;
 };
 
-/// A turn: the functions that wait when it begins, one after the other. Later functions get another turn,
-/// so that others have theirs.
+/// A turn of the queue on the executor.
 template <typename Inner>
 class serial_turn {
 public:
@@ -190,16 +139,7 @@ public:
 
     void operator()() {
         holder const held(std::move(queue_), inner_);
-        auto const end = held.queue().begin();
-        for (unsigned count = 0; count != most_functions; ++count) {
-            serial_function* const function = held.queue().take();
-            if (!function)
-                return;
-            bool const is_last = &function->next == end;
-            function->run();
-            if (is_last)
-                return;
-        }
+        held.queue().run_turn();
     }
 
     /// Ends the turn of this thread, and posts the next one where that is needed.
@@ -228,8 +168,6 @@ public:
     }
 
 private:
-    static constexpr unsigned most_functions = 64;
-
     std::shared_ptr<serial_queue> queue_;
     Inner inner_;
 };

@@ -4,8 +4,7 @@
 #include <asio_retry/detail/attempt/attempt_handler.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/operation_block.hpp>
-#include <asio_retry/detail/handler/own_memory.hpp>
+#include <asio_retry/detail/handler/handler_memory.hpp>
 #include <asio_retry/detail/hedge/hedge_driver.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/driver_shell.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/handler_memory.hpp>
 #include <asio_retry/detail/handler/handler_operation.hpp>
-#include <asio_retry/detail/handler/operation_block.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/inject/effected_handler.hpp>

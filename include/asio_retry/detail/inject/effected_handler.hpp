@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/attempt/completion.hpp>
-#include <asio_retry/detail/handler/unpack.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/inject/injected_fault.hpp>
 
 #include <boost/asio/associated_executor.hpp>

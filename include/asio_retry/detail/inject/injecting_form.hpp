@@ -4,7 +4,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/stepped_form.hpp>
-#include <asio_retry/detail/handler/unpack.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/inject/delayed_attempt.hpp>
 #include <asio_retry/detail/inject/effected_handler.hpp>
 #include <asio_retry/detail/inject/injected_await.hpp>

@@ -4,8 +4,9 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
+#include <asio_retry/detail/handler/resumption.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -17,7 +18,6 @@
 #include <boost/asio/this_coro.hpp>
 
 #include <exception>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -53,11 +53,10 @@ protected:
         constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
         static_assert(converts,
                       "async_retry: the executor of the handler must be convertible to that of the awaitable");
-        began_ = began_ && resume_; // a coroutine that has yet to be spawned has not begun
-        stops_at_begin_ = false;    // the attempt before may have been stopped, and lost before it began
-        if (resume_) {
-            auto resume = std::exchange(resume_, nullptr);
-            std::move(resume)();
+        began_ = began_ && rests_; // a coroutine that has yet to be spawned has not begun
+        stops_at_begin_ = false;   // the attempt before may have been stopped, and lost before it began
+        if (std::exchange(rests_, false)) {
+            resume_();
         } else if constexpr (converts) {
             asio::co_spawn(executor_type(executor), run_attempts(unless_lost(this)), spawned_handler{slot});
         }
@@ -71,11 +70,11 @@ protected:
 
     /// Lets the coroutine return after the last attempt. Destroying it instead would cost Asio memory and time.
     void end() noexcept {
-        if (!resume_)
+        if (!std::exchange(rests_, false))
             return;
         ends_ = true;
         try {
-            std::exchange(resume_, nullptr)();
+            resume_();
         } catch (...) { // the coroutine has returned; its resumption failed, which does not matter
         }
     }
@@ -141,7 +140,7 @@ private:
     }
 
     /// Makes a result of the current exception. Returns the exception that the values throw while it is made.
-    static std::exception_ptr put_failure(std::optional<arguments>& result) noexcept {
+    static std::exception_ptr put_failure(maybe<arguments>& result) noexcept {
         try {
             result.emplace(completion::from_exception(std::current_exception()));
             return nullptr;
@@ -160,11 +159,12 @@ private:
     }
 
     asio::awaitable<void, executor_type> run_attempts(unless_lost first) {
-        std::optional<owner> owned(std::move(first));
+        maybe<owner> owned;
+        owned.emplace(std::move(first));
         for (;;) {
             co_await asio::this_coro::reset_cancellation_state();
             co_await asio::this_coro::throw_if_cancelled(true);
-            std::optional<arguments> result;
+            maybe<arguments> result;
             std::exception_ptr thrown_by_value; // set if there is no result
             try {
                 if (!begin()) {
@@ -203,28 +203,20 @@ private:
                 result.reset();
                 owned->release()->on_completed(std::move(reported));
             };
-            bool parked = true;
-            auto park_and_report = [&](auto resume) {
-                try {
-                    asio::any_completion_handler<void()>(std::move(resume)).swap(resume_);
-                } catch (...) { // no memory: the next attempt needs a new coroutine
-                    parked = false;
-                    return std::move(resume)();
-                }
+            auto rest_and_report = [&](auto resume) {
+                resume_.hold(std::move(resume));
+                rests_ = true;
                 report();
             };
-            co_await asio::async_initiate<asio::deferred_t const, void()>(park_and_report, asio::deferred);
-            if (!parked) {
-                report();
-                co_return;
-            }
+            co_await asio::async_initiate<asio::deferred_t const, void()>(rest_and_report, asio::deferred);
             if (ends_)
                 co_return;
             owned.emplace(this);
         }
     }
 
-    asio::any_completion_handler<void()> resume_; // resumes the coroutine; set between two attempts
+    resumption resume_;  // resumes the coroutine
+    bool rests_ = false; // between two attempts: then it is set
     bool began_ = false;
     bool stops_at_begin_ = false;
     bool ends_ = false;

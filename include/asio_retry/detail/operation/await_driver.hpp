@@ -1,8 +1,8 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/cancellable_core.hpp>
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
+#include <asio_retry/detail/handler/handler_operation.hpp>
 #include <asio_retry/detail/handler/resumption.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>

@@ -31,6 +31,10 @@ public:
     /// Connects to the slot of the operation's attempts. If this throws, nothing happened.
     explicit detached_attempt(retry_driver& given_operation);
     detached_attempt(detached_attempt const&) = delete;
+
+    /// Without memory the attempt is lost before it begins.
+    static detached_attempt* make(retry_driver& given_operation);
+
     detached_attempt& operator=(detached_attempt const&) = delete;
 
     retry_driver& operation() const noexcept { return operation_; }

@@ -330,10 +330,8 @@ public:
 
 protected:
     /// `judges_results`: `fail_if` may judge a success a failure.
-    retry_driver(retry_policy&& given_policy, bool judges_results) noexcept
-        : attempt_state(judges_results)
-        , machine_(std::move(given_policy)) {}
-    ~retry_driver() = default;
+    retry_driver(retry_policy&& given_policy, bool judges_results) noexcept;
+    ~retry_driver();
 
     /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
     void start(bool is_scoped, bool can_be_cancelled);
@@ -373,16 +371,16 @@ protected:
 
     /// Throws what the user's operation throws.
     virtual void start_attempt() = 0;
-    virtual void signal_attempt(asio::cancellation_type_t type) { emit(type); }
+    virtual void signal_attempt(asio::cancellation_type_t type);
 
     /// A handler that an attempt left in its slot must not reach the next attempt.
-    virtual void clear_slot() noexcept { signal_.slot().clear(); }
+    virtual void clear_slot() noexcept;
 
     /// No further attempt follows: a coroutine that makes attempts may return.
-    virtual void end_attempts() noexcept {}
+    virtual void end_attempts() noexcept;
 
     /// Judges the stored result. Throws what the predicate of `fail_if` throws.
-    virtual judgement judge_values() { return {}; }
+    virtual judgement judge_values();
     virtual bool has_failed() noexcept = 0;
     virtual verdict verdict_on_result() = 0;
     virtual retry_action conclude_failed() = 0;
@@ -391,7 +389,7 @@ protected:
     virtual void drop_result() noexcept = 0;
 
     virtual void post(operation_turn turn) = 0;
-    virtual void post_expired(operation_turn turn) { post(turn); } ///< after the timer's expiry
+    virtual void post_expired(operation_turn turn); ///< after the timer's expiry
     virtual asio::execution_context& context() const = 0;
 
     /// The context of an executor that may run functions at once, or null.

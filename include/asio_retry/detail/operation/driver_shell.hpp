@@ -6,12 +6,12 @@
 #include <asio_retry/detail/handler/handler_operation.hpp>
 #include <asio_retry/detail/handler/late_completion.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
-#include <asio_retry/detail/handler/unpack.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/error.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -25,6 +25,17 @@
 #include <utility>
 
 namespace asio_retry::detail {
+
+/// Queues a turn of a retry; compiled once, for the executors that most programs use.
+ASIO_RETRY_DECL void post_turn_of(retry_driver& operation, operation_turn turn,
+                                  asio::io_context::executor_type const& on);
+ASIO_RETRY_DECL void post_turn_of(retry_driver& operation, operation_turn turn,
+                                  asio::any_io_executor const& on);
+
+template <typename Operation, typename Executor>
+inline constexpr bool has_turns_in_the_library =
+    std::is_same_v<Operation, retry_driver> && (std::is_same_v<Executor, asio::io_context::executor_type> ||
+                                                std::is_same_v<Executor, asio::any_io_executor>);
 
 /// An operation without its callable: its handler, executors, turns and delivery. `Operation` is its driver.
 /// One type for all operations with these parameters.
@@ -177,12 +188,15 @@ private:
         queue(turn, on.get(), on.waits_on());
     }
     void queue(operation_turn turn, typename base::operation_executor const& on,
-               typename base::executors::io_executor const& through) {
+               [[maybe_unused]] typename base::executors::io_executor const& through) {
         if constexpr (base::has_memory_of_its_own) {
             if (!comes_from_any_thread(turn))
                 return post_turn(on, through, *this, own_turn{turn});
         }
-        post_turn(on, through, static_cast<Operation&>(*this), turn);
+        if constexpr (has_turns_in_the_library<Operation, typename base::operation_executor>)
+            post_turn_of(*this, turn, on);
+        else
+            post_turn(on, through, static_cast<Operation&>(*this), turn);
     }
     asio::execution_context& context() const final {
         return asio::query(this->get_executors().waits_on(), asio::execution::context);

@@ -2,20 +2,21 @@
 
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/empty_executor.hpp>
-#include <asio_retry/detail/handler/own_memory.hpp>
+#include <asio_retry/detail/handler/handler_memory.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/operation/await_retry.hpp>
 #include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/operation/retry_operation.hpp>
 #include <asio_retry/detail/policy/empty_function.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <concepts>
@@ -79,10 +80,11 @@ inline constexpr bool is_token_for =
 
 // --- the operation
 
-/// The executor of an any_completion_handler, which cannot name its context.
+/// That of an any_completion_handler cannot name its context.
 template <typename Executor>
 inline constexpr bool has_context_to_wait_on =
-    !is_fallback_executor<Executor> && !std::is_same_v<Executor, asio::any_completion_executor>;
+    !is_fallback_executor<Executor> &&
+    (!executor<Executor> || asio::can_query<Executor, asio::execution::context_t>::value);
 
 /// How a policy initiates an operation, and the function's name in messages.
 template <typename Policy>

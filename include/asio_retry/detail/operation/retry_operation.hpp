@@ -6,7 +6,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/operation_block.hpp>
+#include <asio_retry/detail/handler/handler_memory.hpp>
 #include <asio_retry/detail/operation/attempt_runner.hpp>
 #include <asio_retry/detail/operation/detached_attempt.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
@@ -73,8 +73,7 @@ protected:
 
     /// For the handler of an attempt.
     handler_link link() {
-        return this->leaves_attempts() ? handler_link(make_detached<detached_attempt>(*this))
-                                       : handler_link(this);
+        return this->leaves_attempts() ? handler_link(detached_attempt::make(*this)) : handler_link(this);
     }
 
     template <bool JudgesResults>

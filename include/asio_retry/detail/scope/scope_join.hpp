@@ -1,9 +1,13 @@
 #pragma once
 
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/handler_memory.hpp>
+#include <asio_retry/detail/handler/handler_operation.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/linked_list.hpp>
-#include <asio_retry/detail/scope/counted_handle.hpp>
-#include <asio_retry/detail/scope/scope_tree.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/error.hpp>
 
@@ -12,7 +16,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <utility>
 
 namespace asio_retry {
 class retry_scheduler;
@@ -20,9 +24,7 @@ class retry_scheduler;
 
 namespace asio_retry::detail {
 
-class scope_state;
-
-using scope_handle = counted_handle<scope_state>;
+class scope_tree;
 
 /// A wait for an empty scope. Whoever takes it from the scheduler, or finds it due, queues its turn.
 class ASIO_RETRY_DECL scope_join : public wait_node, public list_hook<scope_join> {
@@ -43,7 +45,7 @@ protected:
     void release_scope() noexcept;
 
 private:
-    friend class scope_state;
+    friend class scope_node;
 
     /// Lets go of the scope, as far as its turn does without. Returns whether that does without the context
     /// too.
@@ -72,8 +74,86 @@ private:
     bool has_ended_ = false;
     std::size_t times_empty_ = 0; // the scope, before
     error_code error_;
-    std::optional<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel
+    maybe<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel
     std::size_t cancelled_ = 0;
+};
+
+/// The join of one handler, in memory from its allocator.
+///
+/// Before its turn is queued it lets go of the scope and its context: they may be gone when the turn comes, on
+/// the executor of the handler. So may they when that of another join comes, which has let go too.
+template <typename Handler, bool Drains>
+class handler_join final : handler_operation<scope_join, asio::any_io_executor, Handler> {
+    using base = handler_operation<scope_join, asio::any_io_executor, Handler>;
+    using block = operation_block<handler_join, Handler>;
+    friend block;
+
+public:
+    /// A drain cancels the scope after `timeout`.
+    static void initiate(Handler&& handler, scope_handle const& scope, duration timeout) {
+        if constexpr (Drains)
+            scope->request(scope_request::drain); // which stands, even if there is no memory for the join
+        handler_join* const join = block::create(block::alone, std::move(handler), scope);
+        try {
+            join->connect_slot();
+            scope->begin_join(*join, timeout);
+        } catch (...) {
+            join->dissolve();
+            throw;
+        }
+    }
+
+    struct turn {};
+    template <typename>
+    using turn_allocator = typename base::handler_allocator;
+    turn_allocator<turn> get_turn_allocator(turn) const noexcept { return this->get_handler_allocator(); }
+    void on_turn(turn) { end(); }
+    void on_turn_dropped(turn) noexcept { dissolve(); }
+
+private:
+    handler_join(Handler&& given_handler, scope_handle const& given_scope)
+        : base(std::move(given_handler), given_scope->executor(), given_scope) {}
+    ~handler_join() = default;
+
+    static constexpr bool goes_by_way_of_scope =
+        !asio::can_require<typename base::operation_executor, asio::execution::blocking_t::never_t>::value;
+
+    bool let_go() noexcept override {
+        if constexpr (!goes_by_way_of_scope) {
+            this->release_io_work();
+            this->release_scope();
+        }
+        return !goes_by_way_of_scope && base::executors::waits_elsewhere;
+    }
+
+    void post() override {
+        auto const executor = this->get_operation_executor(); // the join may end before this returns
+        let_go();
+        if constexpr (goes_by_way_of_scope) {
+            this->release_io_work();
+            post_turn<turn>(executor, asio::any_io_executor(this->scope_executor()), *this);
+        } else {
+            post_turn<turn>(executor, executor, *this);
+        }
+    }
+
+    void end() override {
+        error_code const error = this->error();
+        [[maybe_unused]] std::size_t const cancelled = this->cancelled();
+        Handler handler = take_handler();
+        if constexpr (Drains)
+            std::move(handler)(error, cancelled);
+        else
+            std::move(handler)(error);
+    }
+
+    void dissolve() noexcept override { [[maybe_unused]] auto const destroyed = take_handler(); }
+
+    /// Destroys the join.
+    Handler take_handler() {
+        this->disconnect_slot();
+        return block::dissolve(this, this->handler());
+    }
 };
 
 } // namespace asio_retry::detail

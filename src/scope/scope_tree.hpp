@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/linked_list.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/detail/time/brief_mutex.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 
@@ -18,10 +18,6 @@ class retry_scheduler;
 
 namespace asio_retry::detail {
 
-class scope_join;
-class scope_member;
-class scope_state;
-
 struct scope_work;
 
 /// What the scopes of a tree share: a mutex, and a list of the scopes that were asked for something.
@@ -30,9 +26,9 @@ struct scope_work;
 /// and joins there are. The caller makes the first steps, and the teller makes the rest: one for each request,
 /// in turn. The teller is a wait of the scheduler, which is over at once: each time that the scheduler ends it,
 /// it makes a few steps and is scheduled again.
-class ASIO_RETRY_DECL scope_tree final : wait_node {
+class scope_tree final : wait_node {
 public:
-    static constexpr int steps_of_call = 64;
+    static constexpr int steps_of_call = scope_state::steps_of_call;
     static constexpr int steps_of_turn = 4; ///< each time that the scheduler ends a wait; a join takes all
 
     /// Makes the scheduler, which cannot be made when the context is being destroyed.
@@ -48,10 +44,10 @@ public:
     /// @name Precondition: the mutex is held
     /// @{
     /// The scope has somebody to tell, or joins to end.
-    void add(scope_state& asked) noexcept;
+    void add(scope_node& asked) noexcept;
 
     /// Makes the first steps of a scope that has been asked, and finds what the caller has to do.
-    void begin(scope_state& asked, int steps, scope_work& work) noexcept;
+    void begin(scope_node& asked, int steps, scope_work& work) noexcept;
 
     /// The same of all scopes that have been asked, a step of each in turn.
     void take_steps(int steps, scope_work& work) noexcept;
@@ -64,7 +60,7 @@ public:
     void take_rest() noexcept;
 
 private:
-    void list(scope_state& asked) noexcept;
+    void list(scope_node& asked) noexcept;
     bool schedule() noexcept;
     bool tell_later(scope_work& work, std::exception_ptr& thrown);
     void go_on(std::shared_ptr<scope_tree>& keeps) noexcept;
@@ -77,7 +73,7 @@ private:
     brief_mutex mutex_;
 
     // Guarded by it.
-    linked_list<scope_state, scope_tree> asked_;
+    linked_list<scope_node, scope_tree> asked_;
     std::shared_ptr<scope_tree> teller_; // itself, while it is scheduled
 };
 
