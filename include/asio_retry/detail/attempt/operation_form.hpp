@@ -10,7 +10,6 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/system/result.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -18,7 +17,16 @@
 #include <tuple>
 #include <type_traits>
 
+// Who returns a result has included its header, which brings much of Boost.
+namespace boost::system {
+template <typename T, typename E>
+class result;
+}
+
 namespace asio_retry::detail {
+
+template <typename T>
+using code_result = boost::system::result<T, error_code>;
 
 /// A completion token that starts nothing: the initiating function only tells its signatures.
 struct signature_probe {};
@@ -74,19 +82,20 @@ struct returned<Failure> {
     static std::tuple<Failure> arguments(Failure&& failure) { return {std::move(failure)}; }
 };
 template <typename T>
-struct returned<boost::system::result<T>> {
+struct returned<code_result<T>> {
     using value_type = std::decay_t<T>; // a reference's object is copied
     using signature = void(error_code, value_type);
-    static std::tuple<error_code, value_type> arguments(boost::system::result<T>&& result) {
+    static std::tuple<error_code, value_type> arguments(code_result<T>&& result) {
         if (result.has_value())
             return {error_code(), std::forward<T>(*result)};
         return {result.error(), value_type()};
     }
 };
-template <>
-struct returned<boost::system::result<void>> {
+template <typename T>
+    requires std::is_void_v<T>
+struct returned<code_result<T>> {
     using signature = void(error_code);
-    static std::tuple<error_code> arguments(boost::system::result<void>&& result) { return {result.error()}; }
+    static std::tuple<error_code> arguments(code_result<T>&& result) { return {result.error()}; }
 };
 
 /// Like `returned`, but an awaitable may carry its error in a tuple.
