@@ -48,19 +48,21 @@ retry_settings::predicate failure_predicate(std::string_view field, Predicate&& 
     static_assert(!is_error_itself<E, Predicate>,
                   "retry_if, when, max_attempts_when: this is an error and not a predicate; compare "
                   "with it: [](error_code e) { return e == asio::error::try_again; }");
-    if constexpr (!judges_failures<E, Predicate>)
-        return {}; // the caller reports what is wrong
-    else if constexpr (!std::is_void_v<E>)
-        return retry_settings::typed_predicate(
-            field, thrown_predicate<E, callable>(field, std::forward<Predicate>(predicate)));
-    else if constexpr (std::same_as<callable, any_failure_t>)
-        return any_failure;
-    else if constexpr (std::predicate<callable&, error_code const&>)
-        return retry_settings::code_predicate(field, std::forward<Predicate>(predicate));
-    else if constexpr (std::predicate<callable&, std::exception_ptr const&>)
-        return retry_settings::exception_predicate(field, std::forward<Predicate>(predicate));
-    else
-        return retry_settings::event_predicate(field, std::forward<Predicate>(predicate));
+    retry_settings::predicate made;
+    if constexpr (!judges_failures<E, Predicate>) {
+        // the caller reports what is wrong
+    } else if constexpr (!std::is_void_v<E>) {
+        made.by_type = {field, thrown_predicate<E, callable>(field, std::forward<Predicate>(predicate))};
+    } else if constexpr (std::same_as<callable, any_failure_t>) {
+        made.any = true;
+    } else if constexpr (std::predicate<callable&, error_code const&>) {
+        made.by_code = {field, std::forward<Predicate>(predicate)};
+    } else if constexpr (std::predicate<callable&, std::exception_ptr const&>) {
+        made.by_exception = {field, std::forward<Predicate>(predicate)};
+    } else {
+        made.by_event = {field, std::forward<Predicate>(predicate)};
+    }
+    return made;
 }
 
 /// A predicate of failures of these kinds. Throws std::invalid_argument, naming `field`, if there is none, and
