@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
@@ -28,6 +28,7 @@ struct delay_range {
     duration greatest{}; ///< the greatest delay
 };
 
+class backoff;
 class jitter;
 
 namespace detail {
@@ -163,6 +164,26 @@ private:
     duration cap_ = (duration::max)();
     bool beyond_cap_ = false;
 };
+
+namespace detail {
+
+/// The values that a jitter keeps from one failure to the next.
+class jitter_course {
+public:
+    /// The step after that many failures; the first failure begins anew. The base is the first greatest delay
+    /// that is not zero: one retry at once does not make all retries immediate. If the cap leaves nothing above
+    /// the base, a lower base replaces it; that happens where a chain goes on to its next part.
+    ASIO_RETRY_DECL backoff_step step(backoff const& shape, std::uint64_t failures, duration ceiling) noexcept;
+
+    /// The delay that was drawn for that step.
+    void drew(duration delay) noexcept { previous_ = delay; }
+
+private:
+    duration base_{};
+    duration previous_{};
+};
+
+} // namespace detail
 
 /// No randomness: the `ceiling` itself.
 ASIO_RETRY_DECL jitter no_jitter();

@@ -3,7 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/gate_waiter.hpp>
@@ -11,13 +11,16 @@
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
-#include <asio_retry/retry_observer.hpp>
 
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
+
+namespace asio_retry {
+class retry_observer;
+}
 
 namespace asio_retry::detail {
 

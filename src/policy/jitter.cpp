@@ -1,5 +1,6 @@
 #include <asio_retry/jitter.hpp>
 
+#include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
@@ -89,6 +90,18 @@ duration jitter::draw(backoff_step const& step, random& source) const {
     }
     duration const drawn = std::clamp(kind_.draw(step, source), duration::zero(), bound(step));
     return std::min(cap_, std::max(least_draw(step), drawn - drawn % unit_));
+}
+
+backoff_step detail::jitter_course::step(backoff const& shape, std::uint64_t failures,
+                                         duration ceiling) noexcept {
+    duration const cap = shape.cap_after(failures);
+    if (failures == 1 || (cap <= base_ && ceiling < base_))
+        base_ = previous_ = duration::zero();
+    if (base_ == duration::zero()) {
+        base_ = ceiling;
+        previous_ = std::max(previous_, ceiling);
+    }
+    return {failures, ceiling, base_, cap, previous_};
 }
 
 jitter no_jitter() {

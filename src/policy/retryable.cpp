@@ -1,6 +1,6 @@
 #include <asio_retry/detail/policy/retryable.hpp>
 
-#include <asio_retry/detail/policy/failure_predicate.hpp>
+#include <asio_retry/detail/policy/policy_arguments.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -117,7 +117,9 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
     if (predicate.by_type && failure.exception())
         if (std::optional<bool> const answer = predicate.by_type(failure.exception()))
             return *answer;
-    return predicate.any || (!is_protocol_failure(failure.error()) && !is_abortion(failure.error()));
+    if (!predicate.any && is_protocol_failure(failure.error()))
+        return false;
+    return predicate.any || !is_abortion(failure.error());
 }
 
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {

@@ -224,7 +224,7 @@ TEST(retry_policy, generic_predicates_and_hooks) {
                                     .retry_if([](auto const& code) { return code.value() == 5; })
                                     .on_give_up([](auto const& event) { static_cast<void>(event.attempt); });
     EXPECT_TRUE(policy.settings().on_give_up);
-    EXPECT_EQ(policy.settings().retry_if.index(), 1u);
+    EXPECT_TRUE(policy.settings().retry_if.by_code);
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
-#include <asio_retry/detail/policy/policy_place.hpp>
+#include <asio_retry/detail/policy/policy_arguments.hpp>
 #include <asio_retry/retry_scope.hpp>
 
 #include <concepts>

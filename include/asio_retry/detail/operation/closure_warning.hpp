@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
 
 #include <boost/asio/async_result.hpp>
