@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
+#include <asio_retry/permanent.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <exception>

@@ -1,7 +1,5 @@
 #include <asio_retry/verdict.hpp>
 
-#include <asio_retry/permanent.hpp>
-
 #include "policy/abortion.hpp"
 
 #include <cassert>

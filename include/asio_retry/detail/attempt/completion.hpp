@@ -5,7 +5,6 @@
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/failure_of.hpp>
-#include <asio_retry/permanent.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/verdict.hpp>
 
