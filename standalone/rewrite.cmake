@@ -13,6 +13,8 @@ function(rewrite_for_standalone file result)
     string(REGEX REPLACE "<boost/system/[a-z_]+\\.hpp>" "<system_error>" text "${text}")
     string(REGEX REPLACE "(#include <system_error>\n)+" "\\1" text "${text}")
     string(REGEX REPLACE "<boost/(asio[./])" "<\\1" text "${text}")
+    string(REPLACE "namespace boost::system {\ntemplate <typename T, typename E>\nclass result" "namespace asio_retry {\ntemplate <typename T>\nclass result" text "${text}")
+    string(REPLACE "boost::system::result<T, error_code>" "asio_retry::result<T>" text "${text}")
     string(REGEX REPLACE "boost::system::(result|in_place_error)" "asio_retry::\\1" text "${text}")
     string(REPLACE "boost::system::errc::make_error_code" "std::make_error_code" text "${text}")
     # Codes of the system are of Asio's own category, which the standard library's is not equal to.

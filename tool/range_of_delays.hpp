@@ -2,7 +2,6 @@
 
 #include "explanation.hpp"
 
-#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_settings.hpp>
 

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <asio_retry/detail/policy/backoff_shapes.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,6 +17,42 @@
 namespace asio_retry {
 
 class backoff;
+
+namespace detail {
+
+enum class backoff_kind : unsigned char {
+    constant,
+    linear,
+    exponential,
+    stepwise_exponential,
+    polynomial,
+    fibonacci,
+    truncated_binary,
+    slotted_binary,
+    schedule,
+    chained,
+    custom,
+};
+
+/// A kind of backoff, with its parameters. A kind uses those that its function takes.
+struct backoff_shape {
+    backoff_kind kind = backoff_kind::constant;
+    int depth = 1;                    ///< how many backoffs are inside one another, this one included
+    duration base{};                  ///< also a `value`, an `initial` delay or a `slot`
+    duration greatest{};              ///< the last delay
+    duration step{};                  ///< of `linear`
+    double factor = 1;                ///< of an exponential one
+    std::uint64_t count = 0;          ///< of failures, or an exponent
+    std::array<duration, 16> early{}; ///< of `exponential`, precomputed: most operations need no more
+    std::shared_ptr<std::vector<duration> const> delays{};          ///< of `schedule`, at least one
+    std::shared_ptr<backoff const> first{}, then{};                 ///< of `chained`
+    shared_function<saturating_duration(std::uint64_t)> function{}; ///< of `custom`
+
+    /// The greatest delay after that many failures, counted from 1, before the cap.
+    ASIO_RETRY_DECL duration ceiling(std::uint64_t failures) const;
+};
+
+} // namespace detail
 
 /// Your own backoff: a callable `(std::uint64_t failures) -> duration`.
 template <typename F>
@@ -39,12 +77,11 @@ public:
     template <typename F>
         requires backoff_function<F>
     backoff(F&& user_shape)
-        : backoff(detail::custom_shape{{"backoff", std::forward<F>(user_shape)}}) {}
+        : backoff(detail::shared_function<saturating_duration(std::uint64_t)>("backoff",
+                                                                              std::forward<F>(user_shape))) {}
 
     /// For the functions below.
     ASIO_RETRY_DECL explicit backoff(detail::backoff_shape shape);
-    /// The same.
-    ASIO_RETRY_DECL explicit backoff(detail::custom_shape shape);
 
     /// Copies share your callable.
     ASIO_RETRY_DECL backoff(backoff const& other);
@@ -77,6 +114,8 @@ public:
     detail::backoff_shape const& shape() const noexcept { return shape_; }
 
 private:
+    ASIO_RETRY_DECL explicit backoff(detail::shared_function<saturating_duration(std::uint64_t)> function);
+
     detail::backoff_shape shape_;
     duration cap_ = (duration::max)();
 };

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/stepped_form.hpp>
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <type_traits>
 #include <utility>

@@ -2,8 +2,7 @@
 
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/exhausted_error.hpp>
 #include <asio_retry/failure_class.hpp>
 

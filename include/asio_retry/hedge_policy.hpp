@@ -2,8 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
-#include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_policy.hpp>

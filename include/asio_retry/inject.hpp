@@ -1,8 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/inject/injected_operation.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/fault_plan.hpp>
 

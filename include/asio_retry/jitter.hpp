@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/jitter_kinds.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
@@ -28,7 +28,49 @@ struct delay_range {
     duration greatest{}; ///< the greatest delay
 };
 
+class backoff;
 class jitter;
+
+namespace detail {
+
+enum class jitter_name : unsigned char {
+    none,
+    full,
+    equal,
+    decorrelated,
+    proportional,
+    additive,
+    multiplicative,
+    windowed,
+    symmetric,
+    uniform,
+    log_normal, // from here on without a range
+    decorrelated_v2,
+    custom,
+};
+
+/// A kind of jitter, with its parameters. A kind uses those that its function takes.
+struct jitter_kind {
+    jitter_name name = jitter_name::none;
+    double factor = 0;          ///< the `fraction`, the `sigma` or the `least` factor
+    double greatest_factor = 0; ///< of `multiplicative`
+    duration width{};           ///< the `greatest` to add, the `window`, or the `least` of `uniform`
+    shared_function<saturating_duration(backoff_step, random&)> function{}; ///< of `custom`
+
+    bool has_range() const noexcept { return name < jitter_name::log_normal; }
+
+    /// The range of the delays, whose negative part is cut off, and whose end is at most the bound. One that
+    /// only adds keeps its width there. Precondition: has_range().
+    ASIO_RETRY_DECL delay_range range(backoff_step const& step, duration bound) const noexcept;
+
+    /// Draws a delay. Precondition: it has no range.
+    ASIO_RETRY_DECL duration draw(backoff_step const& step, random& source) const;
+};
+
+/// A delay of `decorrelated_jitter_v2`, from the draws u and v of [0, 1); the first failure has no v.
+ASIO_RETRY_DECL duration decorrelated_delay(backoff_step const& step, double u, double v) noexcept;
+
+} // namespace detail
 
 /// Your own jitter: a callable `(backoff_step, random&) -> duration`.
 template <typename F>
@@ -54,12 +96,11 @@ public:
     template <typename F>
         requires jitter_function<F>
     jitter(F&& user_jitter)
-        : jitter(detail::custom_jitter_kind{{"jitter", std::forward<F>(user_jitter)}}) {}
+        : jitter(detail::jitter_kind{.name = detail::jitter_name::custom,
+                                     .function = {"jitter", std::forward<F>(user_jitter)}}) {}
 
     /// For the functions below.
     ASIO_RETRY_DECL explicit jitter(detail::jitter_kind kind);
-    /// The same.
-    ASIO_RETRY_DECL explicit jitter(detail::custom_jitter_kind kind);
 
     /// Copies share your callable.
     ASIO_RETRY_DECL jitter(jitter const& other);
@@ -123,6 +164,26 @@ private:
     duration cap_ = (duration::max)();
     bool beyond_cap_ = false;
 };
+
+namespace detail {
+
+/// The values that a jitter keeps from one failure to the next.
+class jitter_course {
+public:
+    /// The step after that many failures; the first failure begins anew. The base is the first greatest delay
+    /// that is not zero: one retry at once does not make all retries immediate. If the cap leaves nothing above
+    /// the base, a lower base replaces it; that happens where a chain goes on to its next part.
+    ASIO_RETRY_DECL backoff_step step(backoff const& shape, std::uint64_t failures, duration ceiling) noexcept;
+
+    /// The delay that was drawn for that step.
+    void drew(duration delay) noexcept { previous_ = delay; }
+
+private:
+    duration base_{};
+    duration previous_{};
+};
+
+} // namespace detail
 
 /// No randomness: the `ceiling` itself.
 ASIO_RETRY_DECL jitter no_jitter();

@@ -2,10 +2,9 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/endpoint/endpoint_operation.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>

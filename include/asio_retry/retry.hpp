@@ -2,8 +2,8 @@
 
 #include <asio_retry/detail/blocking/blocking_retry.hpp>
 #include <asio_retry/detail/blocking/thread_waits.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
-#include <asio_retry/detail/policy/policy_place.hpp>
+#include <asio_retry/detail/policy/policy_arguments.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_waits.hpp>
 

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/jitter.hpp>
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/random.hpp>
 #include <asio_retry/retry_action.hpp>
@@ -19,6 +18,10 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+
+namespace asio_retry {
+struct observation;
+}
 
 namespace asio_retry::detail {
 struct attempt_facts;

@@ -2,10 +2,8 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/failure_predicate.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
-#include <asio_retry/detail/policy/shared_value.hpp>
-#include <asio_retry/detail/policy/wrong_kind.hpp>
+#include <asio_retry/detail/policy/policy_arguments.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/retry_settings.hpp>
 
 #include <concepts>

@@ -3,7 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/gate_waiter.hpp>
@@ -11,14 +11,16 @@
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
-#include <asio_retry/retry_observer.hpp>
 
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
+
+namespace asio_retry {
+class retry_observer;
+}
 
 namespace asio_retry::detail {
 
@@ -48,18 +50,23 @@ struct retry_settings {
     using event_predicate = detail::shared_function<bool(retry_event const&)>;
     /// A predicate about exceptions of one type: no answer for any other failure.
     using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
-    /// A predicate that is a set of kinds.
-    struct kind_predicate {
-        std::uint8_t kinds = 0; ///< a bit of each
+    /// The predicate of `retry_if`, or of a rule: one of these. None: the default rule.
+    struct predicate {
+        code_predicate by_code;           ///< it takes an error code
+        exception_predicate by_exception; ///< it takes an exception
+        event_predicate by_event;         ///< it takes an event
+        typed_predicate by_type;          ///< it takes exceptions of one type
+        std::uint8_t kinds = 0;           ///< it is a set of kinds, with a bit for each
+        bool any = false;                 ///< it is `any_failure`
 
-        /// Whether it is one of them.
-        constexpr bool has(failure_kind kind) const noexcept {
-            return (kinds >> static_cast<unsigned>(kind) & 1u) != 0;
+        /// Whether there is one.
+        explicit operator bool() const noexcept {
+            return by_code || by_exception || by_event || by_type || kinds != 0 || any;
         }
+
+        /// Whether the set has this kind.
+        bool has(failure_kind kind) const noexcept { return (kinds >> static_cast<unsigned>(kind) & 1u) != 0; }
     };
-    /// The predicate of `retry_if`; nothing: the default rule.
-    using predicate = std::variant<std::monostate, code_predicate, exception_predicate, detail::any_failure_t,
-                                   event_predicate, typed_predicate, kind_predicate>;
     /// A hook.
     using hook = detail::shared_function<void(retry_event const&)>;
     /// The function of `retry_policy::classify`.

@@ -6,9 +6,7 @@
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/pushback.hpp>
 
-#include <cassert>
 #include <exception>
-#include <utility>
 
 namespace asio_retry {
 
@@ -19,45 +17,16 @@ public:
     static verdict success() noexcept { return verdict(); }
 
     /// The attempt failed with a code. Precondition: code is an error.
-    static verdict failure(error_code const& code) noexcept {
-        assert(code);
-        auto const inner = detail::find_permanent(code);
-        verdict v;
-        v.failed_ = true;
-        v.permanent_ = inner.has_value();
-        v.error_ = inner.value_or(code);
-        return v;
-    }
+    ASIO_RETRY_DECL static verdict failure(error_code const& code) noexcept;
 
     /// The attempt failed with an exception. Precondition: e is not null.
-    static verdict failure(std::exception_ptr e) {
-        assert(e);
-        auto const permanent = detail::find_permanent(e);
-        verdict v = failure(permanent ? permanent->code() : code_of(e));
-        v.permanent_ = permanent.has_value();
-        if (permanent)
-            v.exception_ = permanent->exception();
-        else
-            v.exception_ = std::move(e);
-        return v;
-    }
+    ASIO_RETRY_DECL static verdict failure(std::exception_ptr e);
 
     /// The same if the code is known and neither has to be looked into; `e` may be null.
-    static verdict failure(error_code const& code, std::exception_ptr e) noexcept {
-        verdict v = failure(code);
-        v.exception_ = std::move(e);
-        return v;
-    }
+    ASIO_RETRY_DECL static verdict failure(error_code const& code, std::exception_ptr e) noexcept;
 
     /// The operation succeeded with a value that `fail_if` calls a failure.
-    static verdict rejected(judgement const& why = {}) noexcept {
-        verdict v = failure(make_error_code(asio_retry::error::result_rejected));
-        v.own_kind_ = why.what.kind;
-        v.own_effect_ = why.what.effect;
-        v.said_ = why.said;
-        v.status_ = why.status;
-        return v;
-    }
+    ASIO_RETRY_DECL static verdict rejected(judgement const& why = {}) noexcept;
 
     /// The failure `own` with a class by `failure_of`, in place of the class of its code.
     ///

@@ -2,8 +2,7 @@
 
 #include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/detail/policy/report_recorder.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_report.hpp>

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <locale>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,13 @@ gauge_family of_size(std::string const& prefix, std::function<double()> size) {
 }
 
 } // namespace
+
+std::string written_text(std::function<void(std::ostream&)> const& write) {
+    std::ostringstream out;
+    out.imbue(std::locale::classic());
+    write(out);
+    return std::move(out).str();
+}
 
 void add_endpoint_gauges(retry_metrics& metrics, std::string const& prefix, gauge_clock now,
                          std::function<void(endpoint_visitor const&, time_point)> for_each) {

@@ -8,7 +8,6 @@
 #include "text/shown_text.hpp"
 #include "text/utf_8.hpp"
 
-#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>

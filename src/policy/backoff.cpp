@@ -2,26 +2,23 @@
 
 #include <asio_retry/detail/policy/refuse.hpp>
 
+#include "policy/backoff_shapes.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace asio_retry {
 namespace {
 
-duration uncapped_ceiling(detail::backoff_shape const& shape, std::uint64_t failures) {
-    return std::visit([&](auto const& s) { return s.ceiling(failures); }, shape);
-}
+using detail::backoff_kind;
+using detail::backoff_shape;
 
-bool calls_user(detail::backoff_shape const& shape) {
-    auto const* const chain = std::get_if<detail::chained_shape>(&shape);
-    return std::holds_alternative<detail::custom_shape>(shape) || (chain && calls_user(chain->first->shape()));
-}
-
-int depth_of(backoff const& shape) {
-    auto const* const chain = std::get_if<detail::chained_shape>(&shape.shape());
-    return chain ? chain->depth : 1;
+bool calls_user(backoff_shape const& shape) {
+    return shape.kind == backoff_kind::custom ||
+           (shape.kind == backoff_kind::chained && calls_user(shape.first->shape()));
 }
 
 std::uint64_t at_least(std::int64_t least, std::string_view field, std::int64_t value) {
@@ -40,8 +37,8 @@ double growing(std::string_view field, double factor) {
 
 backoff::backoff(detail::backoff_shape shape)
     : shape_(std::move(shape)) {}
-backoff::backoff(detail::custom_shape shape)
-    : shape_(std::move(shape)) {}
+backoff::backoff(detail::shared_function<saturating_duration(std::uint64_t)> function)
+    : shape_{.kind = backoff_kind::custom, .function = std::move(function)} {}
 
 backoff::backoff(backoff const& other)
     : shape_(other.shape_)
@@ -50,35 +47,43 @@ backoff& backoff::operator=(backoff const&) = default;
 backoff::~backoff() = default;
 
 duration backoff::ceiling(std::uint64_t failures) const {
-    return std::min(cap_, uncapped_ceiling(shape_, std::max<std::uint64_t>(failures, 1)));
+    return std::min(cap_, shape_.ceiling(std::max<std::uint64_t>(failures, 1)));
 }
 
 duration backoff::cap_after(std::uint64_t failures) const noexcept {
-    auto const* const chain = std::get_if<detail::chained_shape>(&shape_);
-    return chain ? std::min(cap_, chain->cap_after(std::max<std::uint64_t>(failures, 1))) : cap_;
+    if (shape_.kind != backoff_kind::chained)
+        return cap_;
+    failures = std::max<std::uint64_t>(failures, 1);
+    return std::min(cap_, failures <= shape_.count ? shape_.first->cap_after(failures)
+                                                   : shape_.then->cap_after(failures - shape_.count));
 }
 
 backoff backoff::cap(saturating_duration greatest) const {
     detail::non_negative("cap", greatest);
-    if (!calls_user(shape_) && greatest < uncapped_ceiling(shape_, 1))
-        detail::refuse("cap", greatest, "must not be below the base", uncapped_ceiling(shape_, 1));
+    if (!calls_user(shape_) && greatest < shape_.ceiling(1))
+        detail::refuse("cap", greatest, "must not be below the base", shape_.ceiling(1));
     backoff changed(*this);
     changed.cap_ = greatest;
     return changed;
 }
 
 backoff constant(saturating_duration value) {
-    return backoff(detail::constant_shape{detail::non_negative("constant", value)});
+    return backoff({.kind = backoff_kind::constant, .base = detail::non_negative("constant", value)});
 }
 
 backoff linear(saturating_duration initial, saturating_duration step) {
-    return backoff(detail::linear_shape{detail::non_negative("linear.initial", initial),
-                                        detail::non_negative("linear.step", step)});
+    return backoff({.kind = backoff_kind::linear,
+                    .base = detail::non_negative("linear.initial", initial),
+                    .step = detail::non_negative("linear.step", step)});
 }
 
 backoff exponential(saturating_duration base, double factor) {
-    return backoff(detail::exponential_shape(detail::non_negative("exponential.base", base),
-                                             growing("exponential.factor", factor)));
+    backoff_shape shape{.kind = backoff_kind::exponential,
+                        .base = detail::non_negative("exponential.base", base),
+                        .factor = growing("exponential.factor", factor)};
+    for (std::size_t i = 0; i != shape.early.size(); ++i)
+        shape.early[i] = detail::grown(base, factor, i);
+    return backoff(std::move(shape));
 }
 
 backoff stepwise_exponential(saturating_duration base, double factor, saturating_duration greatest) {
@@ -86,29 +91,33 @@ backoff stepwise_exponential(saturating_duration base, double factor, saturating
     growing("stepwise_exponential.factor", factor);
     if (greatest < base)
         detail::refuse("stepwise_exponential.greatest", greatest, "must not be below the base", base);
-    return backoff(detail::stepwise_exponential_shape{base, factor, greatest});
+    return backoff(
+        {.kind = backoff_kind::stepwise_exponential, .base = base, .greatest = greatest, .factor = factor});
 }
 
 backoff polynomial(saturating_duration base, std::int64_t exponent) {
-    return backoff(detail::polynomial_shape{detail::non_negative("polynomial.base", base),
-                                            at_least(0, "polynomial.exponent", exponent)});
+    return backoff({.kind = backoff_kind::polynomial,
+                    .base = detail::non_negative("polynomial.base", base),
+                    .count = at_least(0, "polynomial.exponent", exponent)});
 }
 
 backoff fibonacci(saturating_duration base) {
-    return backoff(detail::fibonacci_shape{detail::non_negative("fibonacci.base", base)});
+    return backoff({.kind = backoff_kind::fibonacci, .base = detail::non_negative("fibonacci.base", base)});
 }
 
 backoff truncated_binary(std::int64_t growing_failures, saturating_duration greatest) {
-    return backoff(
-        detail::truncated_binary_shape{at_least(1, "truncated_binary.growing_failures", growing_failures),
-                                       detail::non_negative("truncated_binary.greatest", greatest)});
+    std::uint64_t const count = at_least(1, "truncated_binary.growing_failures", growing_failures);
+    return backoff({.kind = backoff_kind::truncated_binary,
+                    .greatest = detail::non_negative("truncated_binary.greatest", greatest),
+                    .count = count});
 }
 
 backoff slotted_binary(saturating_duration slot, std::int64_t greatest_exponent) {
     if (slot <= duration::zero())
         detail::refuse("slotted_binary.slot", slot, "must be positive");
-    return backoff(
-        detail::slotted_binary_shape{slot, at_least(1, "slotted_binary.greatest_exponent", greatest_exponent)});
+    return backoff({.kind = backoff_kind::slotted_binary,
+                    .base = slot,
+                    .count = at_least(1, "slotted_binary.greatest_exponent", greatest_exponent)});
 }
 
 backoff schedule(std::vector<duration> delays) {
@@ -116,7 +125,8 @@ backoff schedule(std::vector<duration> delays) {
         detail::refuse("schedule", "{}", "must have at least one delay");
     for (duration const d : delays)
         detail::non_negative("schedule", d);
-    return backoff(detail::schedule_shape{std::make_shared<std::vector<duration> const>(std::move(delays))});
+    return backoff({.kind = backoff_kind::schedule,
+                    .delays = std::make_shared<std::vector<duration> const>(std::move(delays))});
 }
 
 backoff schedule(std::initializer_list<saturating_duration> delays) {
@@ -125,12 +135,15 @@ backoff schedule(std::initializer_list<saturating_duration> delays) {
 
 backoff chained(backoff first, std::int64_t failures, backoff then) {
     std::uint64_t const count = at_least(1, "chained.failures", failures);
-    int const depth = std::max(depth_of(first), depth_of(then)) + 1;
+    int const depth = std::max(first.shape().depth, then.shape().depth) + 1;
     if (depth > detail::greatest_depth)
         detail::refuse("chained", std::to_string(depth) + " backoffs inside one another",
                        "must be at most " + std::to_string(detail::greatest_depth));
-    return backoff(detail::chained_shape{std::make_shared<backoff const>(std::move(first)), count,
-                                         std::make_shared<backoff const>(std::move(then)), depth});
+    return backoff({.kind = backoff_kind::chained,
+                    .depth = depth,
+                    .count = count,
+                    .first = std::make_shared<backoff const>(std::move(first)),
+                    .then = std::make_shared<backoff const>(std::move(then))});
 }
 
 backoff first_at_once(backoff then) {

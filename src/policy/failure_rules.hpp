@@ -1,9 +1,9 @@
 #pragma once
 
 #include <asio_retry/backoff.hpp>
-#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/detail/policy/operation_story.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
+#include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/verdict.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/policy/nested_marks.hpp>
-#include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/detail/policy/health_monitor.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_gate.hpp>
 

@@ -1,34 +1,18 @@
 #include <asio_retry/jitter.hpp>
 
+#include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace asio_retry {
-namespace {
-
-template <typename Kind>
-concept has_range = requires(Kind const& kind, backoff_step const& step) { kind.range(step); };
-
-/// The range of the kind, whose end is at most the bound. A range that only adds is moved, or all
-/// of its draws would meet at the cap.
-template <typename Kind>
-delay_range bounded_range(Kind const& kind, backoff_step const& step, duration bound) {
-    auto const [least, greatest] = kind.range(step);
-    if constexpr (requires { kind.added_width(step); }) {
-        if (greatest > bound)
-            return {std::min(least, bound - std::min(bound, kind.added_width(step))), bound};
-    }
-    return {least, std::min(greatest, bound)};
-}
-
-} // namespace
+using detail::jitter_name;
 
 jitter::jitter(detail::jitter_kind kind)
-    : kind_(std::move(kind)) {}
-jitter::jitter(detail::custom_jitter_kind kind)
     : kind_(std::move(kind)) {}
 
 jitter::jitter(jitter const& other)
@@ -90,57 +74,58 @@ delay_range jitter::within_unit(delay_range const& range) const noexcept {
 }
 
 std::optional<delay_range> jitter::range(backoff_step const& step) const {
-    return std::visit(
-        [&]<typename Kind>(Kind const& kind) -> std::optional<delay_range> {
-            if constexpr (has_range<Kind>) {
-                delay_range const range = within_unit(bounded_range(kind, step, bound(step)));
-                duration const lowest = least_draw(step);
-                return delay_range{std::max(range.least, lowest), std::max(range.greatest, lowest)};
-            } else {
-                return std::nullopt;
-            }
-        },
-        kind_);
+    if (!kind_.has_range())
+        return std::nullopt;
+    delay_range const range = within_unit(kind_.range(step, bound(step)));
+    duration const lowest = least_draw(step);
+    return delay_range{std::max(range.least, lowest), std::max(range.greatest, lowest)};
 }
 
 duration jitter::draw(backoff_step const& step, random& source) const {
     assert(step.base >= duration::zero() && step.ceiling <= step.cap);
-    return std::visit(
-        [&]<typename Kind>(Kind const& kind) {
-            if constexpr (has_range<Kind>) {
-                auto const [least, greatest] = *range(step);
-                auto const counts = source.uniform(static_cast<std::uint64_t>(least / unit_),
-                                                   static_cast<std::uint64_t>(greatest / unit_));
-                return std::min(cap_, unit_ * static_cast<duration::rep>(counts));
-            } else {
-                duration const drawn = std::clamp(kind.draw(step, source), duration::zero(), bound(step));
-                return std::min(cap_, std::max(least_draw(step), drawn - drawn % unit_));
-            }
-        },
-        kind_);
+    if (auto const drawn_from = range(step)) {
+        auto const counts = source.uniform(static_cast<std::uint64_t>(drawn_from->least / unit_),
+                                           static_cast<std::uint64_t>(drawn_from->greatest / unit_));
+        return std::min(cap_, unit_ * static_cast<duration::rep>(counts));
+    }
+    duration const drawn = std::clamp(kind_.draw(step, source), duration::zero(), bound(step));
+    return std::min(cap_, std::max(least_draw(step), drawn - drawn % unit_));
+}
+
+backoff_step detail::jitter_course::step(backoff const& shape, std::uint64_t failures,
+                                         duration ceiling) noexcept {
+    duration const cap = shape.cap_after(failures);
+    if (failures == 1 || (cap <= base_ && ceiling < base_))
+        base_ = previous_ = duration::zero();
+    if (base_ == duration::zero()) {
+        base_ = ceiling;
+        previous_ = std::max(previous_, ceiling);
+    }
+    return {failures, ceiling, base_, cap, previous_};
 }
 
 jitter no_jitter() {
-    return jitter(detail::no_jitter_kind());
+    return jitter({.name = jitter_name::none});
 }
 jitter full_jitter() {
-    return jitter(detail::full_jitter_kind());
+    return jitter({.name = jitter_name::full});
 }
 jitter equal_jitter() {
-    return jitter(detail::equal_jitter_kind());
+    return jitter({.name = jitter_name::equal});
 }
 jitter decorrelated_jitter() {
-    return jitter(detail::decorrelated_jitter_kind());
+    return jitter({.name = jitter_name::decorrelated});
 }
 
 jitter proportional_jitter(double fraction) {
     if (!(fraction >= 0 && fraction <= 1))
         detail::refuse("proportional_jitter.fraction", fraction, "must be in [0, 1]");
-    return jitter(detail::proportional_jitter_kind{fraction + 0.0});
+    return jitter({.name = jitter_name::proportional, .factor = fraction + 0.0});
 }
 
 jitter additive_jitter(saturating_duration greatest) {
-    return jitter(detail::additive_jitter_kind{detail::non_negative("additive_jitter.greatest", greatest)});
+    return jitter(
+        {.name = jitter_name::additive, .width = detail::non_negative("additive_jitter.greatest", greatest)});
 }
 
 jitter multiplicative_jitter(double least, double greatest) {
@@ -149,29 +134,32 @@ jitter multiplicative_jitter(double least, double greatest) {
     if (!(greatest >= least) || !std::isfinite(greatest))
         detail::refuse("multiplicative_jitter.greatest", greatest, "must be finite, and not below least",
                        least);
-    return jitter(detail::multiplicative_jitter_kind{least + 0.0, greatest + 0.0});
+    return jitter(
+        {.name = jitter_name::multiplicative, .factor = least + 0.0, .greatest_factor = greatest + 0.0});
 }
 
 jitter windowed_jitter(saturating_duration window) {
-    return jitter(detail::windowed_jitter_kind{detail::non_negative("windowed_jitter.window", window)});
+    return jitter(
+        {.name = jitter_name::windowed, .width = detail::non_negative("windowed_jitter.window", window)});
 }
 
 jitter symmetric_jitter(saturating_duration window) {
-    return jitter(detail::symmetric_jitter_kind{detail::non_negative("symmetric_jitter.window", window)});
+    return jitter(
+        {.name = jitter_name::symmetric, .width = detail::non_negative("symmetric_jitter.window", window)});
 }
 
 jitter uniform_jitter(saturating_duration least) {
-    return jitter(detail::uniform_jitter_kind{detail::non_negative("uniform_jitter.least", least)});
+    return jitter({.name = jitter_name::uniform, .width = detail::non_negative("uniform_jitter.least", least)});
 }
 
 jitter log_normal_jitter(double sigma) {
     if (!(sigma >= 0) || !std::isfinite(sigma))
         detail::refuse("log_normal_jitter.sigma", sigma, "must be finite and at least 0");
-    return jitter(detail::log_normal_jitter_kind{sigma + 0.0}); // no -0, since text writes it as 0
+    return jitter({.name = jitter_name::log_normal, .factor = sigma + 0.0}); // no -0, since text writes it as 0
 }
 
 jitter decorrelated_jitter_v2() {
-    return jitter(detail::decorrelated_jitter_v2_kind());
+    return jitter({.name = jitter_name::decorrelated_v2});
 }
 
 } // namespace asio_retry

@@ -1,7 +1,6 @@
-#include <asio_retry/detail/policy/jitter_kinds.hpp>
+#include <asio_retry/jitter.hpp>
 
 #include <asio_retry/detail/policy/refuse.hpp>
-#include <asio_retry/jitter.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -46,70 +45,66 @@ double normal(random& source) noexcept {
     return radius * std::cos(2 * std::numbers::pi * uniform_fraction(source));
 }
 
+/// The width that a range keeps at the bound; zero if it does not only add.
+duration added_width(jitter_kind const& kind, duration ceiling) noexcept {
+    if (kind.name == jitter_name::additive)
+        return kind.width;
+    if (kind.name == jitter_name::multiplicative && kind.factor >= 1)
+        return scaled(ceiling, kind.greatest_factor - kind.factor);
+    return duration::zero();
+}
+
+delay_range unbounded_range(jitter_kind const& kind, backoff_step const& step) noexcept {
+    duration const ceiling = step.ceiling;
+    switch (kind.name) {
+    case jitter_name::full:
+        return {duration::zero(), ceiling};
+    case jitter_name::equal:
+        return {ceiling / 2, ceiling};
+    case jitter_name::decorrelated:
+        return {step.base, std::max(step.base, std::min(step.cap, saturating_triple(step.previous)))};
+    case jitter_name::proportional: {
+        duration const spread = scaled(ceiling, kind.factor);
+        return {ceiling - spread, saturating_sum(ceiling, spread)};
+    }
+    case jitter_name::additive:
+        return {ceiling, saturating_sum(ceiling, kind.width)};
+    case jitter_name::multiplicative:
+        return {scaled(ceiling, kind.factor), scaled(ceiling, kind.greatest_factor)};
+    case jitter_name::windowed:
+        return {ceiling - kind.width, ceiling};
+    case jitter_name::symmetric:
+        return {ceiling - kind.width, saturating_sum(ceiling, kind.width)};
+    case jitter_name::uniform:
+        return {std::min(kind.width, ceiling), ceiling};
+    default:
+        return {ceiling, ceiling};
+    }
+}
+
 } // namespace
 
-delay_range no_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {step.ceiling, step.ceiling};
+delay_range jitter_kind::range(backoff_step const& step, duration bound) const noexcept {
+    auto const [least, greatest] = unbounded_range(*this, step);
+    if (greatest <= bound)
+        return {least, greatest};
+    return {std::min(least, bound - std::min(bound, added_width(*this, step.ceiling))), bound};
 }
 
-delay_range full_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {duration::zero(), step.ceiling};
-}
-
-delay_range equal_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {step.ceiling / 2, step.ceiling};
-}
-
-delay_range decorrelated_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {step.base, std::max(step.base, std::min(step.cap, saturating_triple(step.previous)))};
-}
-
-delay_range proportional_jitter_kind::range(backoff_step const& step) const noexcept {
-    duration const spread = scaled(step.ceiling, fraction);
-    return {step.ceiling - spread, saturating_sum(step.ceiling, spread)};
-}
-
-delay_range additive_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {step.ceiling, saturating_sum(step.ceiling, greatest)};
-}
-
-delay_range multiplicative_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {scaled(step.ceiling, least), scaled(step.ceiling, greatest)};
-}
-
-duration multiplicative_jitter_kind::added_width(backoff_step const& step) const noexcept {
-    return least < 1 ? duration::zero() : scaled(step.ceiling, greatest - least);
-}
-
-delay_range windowed_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {step.ceiling - window, step.ceiling};
-}
-
-delay_range symmetric_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {step.ceiling - window, saturating_sum(step.ceiling, window)};
-}
-
-delay_range uniform_jitter_kind::range(backoff_step const& step) const noexcept {
-    return {std::min(least, step.ceiling), step.ceiling};
-}
-
-duration log_normal_jitter_kind::draw(backoff_step const& step, random& source) const {
-    return scaled(step.ceiling, std::exp(sigma * normal(source)));
-}
-
-duration decorrelated_jitter_v2_kind::delay(backoff_step const& step, double u, double v) const noexcept {
+duration decorrelated_delay(backoff_step const& step, double u, double v) noexcept {
     auto const before = static_cast<double>(step.failures - 1);
     double const total = polly_total(before + u);
     double const total_before = step.failures == 1 ? 0 : polly_total(before - 1 + v);
     return total < 0x1p1000 ? scaled(step.base, (total - total_before) / 1.4) : duration::max();
 }
 
-duration decorrelated_jitter_v2_kind::draw(backoff_step const& step, random& source) const {
-    double const u = 1 - uniform_fraction(source);
-    return delay(step, u, step.failures == 1 ? 0 : 1 - uniform_fraction(source));
-}
-
-duration custom_jitter_kind::draw(backoff_step const& step, random& source) const {
+duration jitter_kind::draw(backoff_step const& step, random& source) const {
+    if (name == jitter_name::log_normal)
+        return scaled(step.ceiling, std::exp(factor * normal(source)));
+    if (name == jitter_name::decorrelated_v2) {
+        double const u = 1 - uniform_fraction(source);
+        return decorrelated_delay(step, u, step.failures == 1 ? 0 : 1 - uniform_fraction(source));
+    }
     return non_negative("jitter", function(step, source));
 }
 

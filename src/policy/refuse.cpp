@@ -1,7 +1,6 @@
 #include <asio_retry/detail/policy/duration_text.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 
 #include <charconv>
 #include <functional>

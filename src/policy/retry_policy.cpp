@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <variant>
 
 namespace asio_retry {
 
@@ -24,13 +23,13 @@ asio_retry::jitter const& retry_settings::jitter_of(asio_retry::backoff const& s
     static asio_retry::jitter const full = full_jitter();
     if (has_jitter)
         return jitter;
-    bool const says_delays = std::holds_alternative<detail::constant_shape>(shape.shape()) ||
-                             std::holds_alternative<detail::schedule_shape>(shape.shape());
+    detail::backoff_kind const kind = shape.shape().kind;
+    bool const says_delays = kind == detail::backoff_kind::constant || kind == detail::backoff_kind::schedule;
     return says_delays ? none : full;
 }
 
 bool retry_settings::tells_events() const noexcept {
-    auto const takes_event = [](predicate const& p) { return std::holds_alternative<event_predicate>(p); };
+    auto const takes_event = [](predicate const& p) { return static_cast<bool>(p.by_event); };
     return on_retry || on_give_up || on_success || takes_event(retry_if) ||
            std::ranges::any_of(rules, takes_event, &rule::matches);
 }
@@ -49,9 +48,7 @@ retry_policy retry_policy::changed(Change change) const {
                    .time = s.measures_time_unobserved(),
                    .story = s.gate || s.on_success || s.outer,
                    .observed = s.observer != nullptr,
-                   .failures = !s.retry_sent ||
-                               std::holds_alternative<retry_settings::event_predicate>(s.retry_if) ||
-                               std::holds_alternative<retry_settings::kind_predicate>(s.retry_if),
+                   .failures = !s.retry_sent || s.retry_if.by_event || s.retry_if.kinds != 0,
                    .wait_limits = s.max_elapsed || s.max_waited};
     });
     return result;

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/policy/retryable.hpp>
 
-#include <asio_retry/detail/policy/failure_predicate.hpp>
+#include <asio_retry/detail/policy/policy_arguments.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
@@ -10,7 +10,6 @@
 #include "policy/protocol_codes.hpp"
 
 #include <optional>
-#include <variant>
 
 namespace asio_retry::detail {
 namespace {
@@ -66,7 +65,7 @@ failure_kind told_kind(retry_settings const& settings, verdict const& failure, a
 } // namespace
 
 retry_settings::predicate kind_predicate(std::string_view field, std::span<failure_kind const> kinds) {
-    retry_settings::kind_predicate chosen;
+    retry_settings::predicate chosen;
     if (kinds.empty())
         refuse(field, "{}", "must have at least one kind of failure");
     for (failure_kind const kind : kinds) {
@@ -110,25 +109,25 @@ bool is_retryable(retry_settings const& settings, verdict const& failure) {
     auto const& predicate = settings.retry_if;
     if (failure.is_rejected())
         return failure.own_kind() != failure_kind::permanent;
-    if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
-        return (*by_code)(failure.error());
-    if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
-        return (*by_exception)(failure.exception() ? failure.exception() : exception_of(failure.error()));
-    if (auto const* by_type = std::get_if<retry_settings::typed_predicate>(&predicate);
-        by_type && failure.exception())
-        if (std::optional<bool> const answer = (*by_type)(failure.exception()))
+    if (predicate.by_code)
+        return predicate.by_code(failure.error());
+    if (predicate.by_exception)
+        return predicate.by_exception(failure.exception() ? failure.exception()
+                                                          : exception_of(failure.error()));
+    if (predicate.by_type && failure.exception())
+        if (std::optional<bool> const answer = predicate.by_type(failure.exception()))
             return *answer;
-    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
+    if (!predicate.any && is_protocol_failure(failure.error()))
         return false;
-    return std::holds_alternative<any_failure_t>(predicate) || !is_abortion(failure.error());
+    return predicate.any || !is_abortion(failure.error());
 }
 
 bool is_retryable(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
-    if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&settings.retry_if))
-        return by_kind->has(told_kind(settings, failure, facts));
-    auto const* const by_event = std::get_if<retry_settings::event_predicate>(&settings.retry_if);
-    return by_event && !failure.is_rejected() ? (*by_event)(event_of(settings, failure, facts))
-                                              : is_retryable(settings, failure);
+    auto const& predicate = settings.retry_if;
+    if (predicate.kinds != 0)
+        return predicate.has(told_kind(settings, failure, facts));
+    return predicate.by_event && !failure.is_rejected() ? predicate.by_event(event_of(settings, failure, facts))
+                                                        : is_retryable(settings, failure);
 }
 
 bool may_repeat(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
@@ -162,17 +161,18 @@ bool is_refusal(verdict const& failure, shared_value<nested_marks> const& marks)
 
 bool matches(retry_settings const& settings, retry_settings::predicate const& predicate, verdict const& failure,
              attempt_facts const& facts) {
-    if (auto const* by_code = std::get_if<retry_settings::code_predicate>(&predicate))
-        return (*by_code)(failure.error());
-    if (auto const* by_exception = std::get_if<retry_settings::exception_predicate>(&predicate))
-        return (*by_exception)(failure.exception() ? failure.exception() : exception_of(failure.error()));
-    if (auto const* by_event = std::get_if<retry_settings::event_predicate>(&predicate))
-        return (*by_event)(event_of(settings, failure, facts));
-    if (auto const* by_type = std::get_if<retry_settings::typed_predicate>(&predicate))
-        return failure.exception() && (*by_type)(failure.exception()).value_or(false);
-    if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&predicate))
-        return by_kind->has(told_kind(settings, failure, facts));
-    return std::holds_alternative<any_failure_t>(predicate);
+    if (predicate.by_code)
+        return predicate.by_code(failure.error());
+    if (predicate.by_exception)
+        return predicate.by_exception(failure.exception() ? failure.exception()
+                                                          : exception_of(failure.error()));
+    if (predicate.by_event)
+        return predicate.by_event(event_of(settings, failure, facts));
+    if (predicate.by_type)
+        return failure.exception() && predicate.by_type(failure.exception()).value_or(false);
+    if (predicate.kinds != 0)
+        return predicate.has(told_kind(settings, failure, facts));
+    return predicate.any;
 }
 
 } // namespace asio_retry::detail

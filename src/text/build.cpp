@@ -64,14 +64,14 @@ auto argument_for(named_parameter<Owner, Value> const& p, args const& a) {
     return argument_of<Value>::read(a, p.name);
 }
 
-template <typename Kind, auto Make, std::size_t... I>
+template <auto Kind, auto Make, std::size_t... I>
 auto make_from(args const& a, std::index_sequence<I...>) {
     std::tuple arguments{argument_for(std::get<I>(parameters_of<Kind>), a)...}; // braces keep their order
     return std::apply([](auto&&... each) { return Make(std::move(each)...); }, std::move(arguments));
 }
 
 /// An item that `Make` makes from arguments for the parameters of `Kind`; the last one may be optional.
-template <typename Item, typename Kind, auto Make>
+template <typename Item, auto Kind, auto Make>
 Item make_of(args const& a) {
     constexpr std::size_t count = std::tuple_size_v<decltype(parameters_of<Kind>)>;
     if constexpr (count != 0) {
@@ -83,31 +83,31 @@ Item make_of(args const& a) {
     return make_from<Kind, Make>(a, std::make_index_sequence<count>());
 }
 
-template <typename Item, typename Kind, auto Make>
+template <typename Item, auto Kind, auto Make>
 constexpr item_form<Item (*)(args const&)> form_of() {
     auto const parameters =
         std::apply([](auto const&... each) { return std::array<parameter, 3>{parameter_of(each)...}; },
                    parameters_of<Kind>);
-    return {Kind::name, parameters, &make_of<Item, Kind, Make>};
+    return {name_of(Kind), parameters, &make_of<Item, Kind, Make>};
 }
 
-template <typename Shape, auto Make>
-constexpr backoff_form shape_form = form_of<backoff, Shape, Make>();
-template <typename Kind, auto Make>
+template <backoff_kind Kind, auto Make>
+constexpr backoff_form shape_form = form_of<backoff, Kind, Make>();
+template <jitter_name Kind, auto Make>
 constexpr jitter_form kind_form = form_of<jitter, Kind, Make>();
 
 // Lambdas, because of default arguments.
 constexpr backoff_form backoff_forms[] = {
-    shape_form<constant_shape, &constant>,
-    shape_form<linear_shape, &linear>,
-    shape_form<exponential_shape, [](auto... a) { return exponential(a...); }>,
-    shape_form<stepwise_exponential_shape, &stepwise_exponential>,
-    shape_form<polynomial_shape, &polynomial>,
-    shape_form<fibonacci_shape, &fibonacci>,
-    shape_form<truncated_binary_shape, &truncated_binary>,
-    shape_form<slotted_binary_shape, [](auto... a) { return slotted_binary(a...); }>,
-    {schedule_shape::name, {}, [](args const& a) { return schedule(a.list()); }, true},
-    shape_form<chained_shape, &chained>,
+    shape_form<backoff_kind::constant, &constant>,
+    shape_form<backoff_kind::linear, &linear>,
+    shape_form<backoff_kind::exponential, [](auto... a) { return exponential(a...); }>,
+    shape_form<backoff_kind::stepwise_exponential, &stepwise_exponential>,
+    shape_form<backoff_kind::polynomial, &polynomial>,
+    shape_form<backoff_kind::fibonacci, &fibonacci>,
+    shape_form<backoff_kind::truncated_binary, &truncated_binary>,
+    shape_form<backoff_kind::slotted_binary, [](auto... a) { return slotted_binary(a...); }>,
+    {name_of(backoff_kind::schedule), {}, [](args const& a) { return schedule(a.list()); }, true},
+    shape_form<backoff_kind::chained, &chained>,
     {"first_at_once",
      {{{"then", a_backoff}}},
      [](args const& a) { return first_at_once(build_backoff(a.inner("then"))); }},
@@ -116,18 +116,18 @@ constexpr backoff_form backoff_forms[] = {
 constexpr parameter backoff_setters[] = {{"cap", a_duration, true}};
 
 constexpr jitter_form jitter_forms[] = {
-    kind_form<no_jitter_kind, &no_jitter>,
-    kind_form<full_jitter_kind, &full_jitter>,
-    kind_form<equal_jitter_kind, &equal_jitter>,
-    kind_form<decorrelated_jitter_kind, &decorrelated_jitter>,
-    kind_form<proportional_jitter_kind, &proportional_jitter>,
-    kind_form<additive_jitter_kind, &additive_jitter>,
-    kind_form<multiplicative_jitter_kind, &multiplicative_jitter>,
-    kind_form<windowed_jitter_kind, &windowed_jitter>,
-    kind_form<symmetric_jitter_kind, &symmetric_jitter>,
-    kind_form<uniform_jitter_kind, &uniform_jitter>,
-    kind_form<log_normal_jitter_kind, &log_normal_jitter>,
-    kind_form<decorrelated_jitter_v2_kind, &decorrelated_jitter_v2>,
+    kind_form<jitter_name::none, &no_jitter>,
+    kind_form<jitter_name::full, &full_jitter>,
+    kind_form<jitter_name::equal, &equal_jitter>,
+    kind_form<jitter_name::decorrelated, &decorrelated_jitter>,
+    kind_form<jitter_name::proportional, &proportional_jitter>,
+    kind_form<jitter_name::additive, &additive_jitter>,
+    kind_form<jitter_name::multiplicative, &multiplicative_jitter>,
+    kind_form<jitter_name::windowed, &windowed_jitter>,
+    kind_form<jitter_name::symmetric, &symmetric_jitter>,
+    kind_form<jitter_name::uniform, &uniform_jitter>,
+    kind_form<jitter_name::log_normal, &log_normal_jitter>,
+    kind_form<jitter_name::decorrelated_v2, &decorrelated_jitter_v2>,
 };
 
 constexpr parameter jitter_setters[] = {{"unit", a_duration, true},

@@ -3,6 +3,8 @@
 #include <asio_retry/backoff.hpp>
 #include <asio_retry/jitter.hpp>
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 #include <tuple>
 
@@ -20,87 +22,104 @@ struct named_parameter {
 template <typename Owner, typename Value>
 named_parameter(std::string_view, Value Owner::*, bool = false) -> named_parameter<Owner, Value>;
 
-/// The parameters of the function that makes a backoff or a jitter, in order.
-template <typename Kind>
+/// The names of the kinds, in their order.
+inline constexpr std::array<std::string_view, 11> backoff_names = {
+    "constant",   "linear",    "exponential",      "stepwise_exponential",
+    "polynomial", "fibonacci", "truncated_binary", "slotted_binary",
+    "schedule",   "chained",   "custom_backoff"};
+inline constexpr std::array<std::string_view, 13> jitter_names = {
+    "no_jitter",           "full_jitter",     "equal_jitter",          "decorrelated_jitter",
+    "proportional_jitter", "additive_jitter", "multiplicative_jitter", "windowed_jitter",
+    "symmetric_jitter",    "uniform_jitter",  "log_normal_jitter",     "decorrelated_jitter_v2",
+    "custom_jitter"};
+
+constexpr std::string_view name_of(backoff_kind kind) {
+    return backoff_names[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(jitter_name kind) {
+    return jitter_names[static_cast<std::size_t>(kind)];
+}
+
+/// The parameters of the function that makes a backoff or a jitter of that kind, in order.
+template <auto Kind>
 inline constexpr std::tuple<> parameters_of;
 
 template <>
-inline constexpr std::tuple parameters_of<constant_shape>{named_parameter{"value", &constant_shape::value}};
+inline constexpr std::tuple parameters_of<backoff_kind::constant>{
+    named_parameter{"value", &backoff_shape::base}};
 
 template <>
-inline constexpr std::tuple parameters_of<linear_shape>{named_parameter{"initial", &linear_shape::initial},
-                                                        named_parameter{"step", &linear_shape::step}};
+inline constexpr std::tuple parameters_of<backoff_kind::linear>{
+    named_parameter{"initial", &backoff_shape::base}, named_parameter{"step", &backoff_shape::step}};
 
 template <>
-inline constexpr std::tuple parameters_of<exponential_shape>{
-    named_parameter{"base", &exponential_shape::base},
-    named_parameter{"factor", &exponential_shape::factor, true}};
+inline constexpr std::tuple parameters_of<backoff_kind::exponential>{
+    named_parameter{"base", &backoff_shape::base}, named_parameter{"factor", &backoff_shape::factor, true}};
 
 template <>
-inline constexpr std::tuple parameters_of<stepwise_exponential_shape>{
-    named_parameter{"base", &stepwise_exponential_shape::base},
-    named_parameter{"factor", &stepwise_exponential_shape::factor},
-    named_parameter{"greatest", &stepwise_exponential_shape::greatest}};
+inline constexpr std::tuple parameters_of<backoff_kind::stepwise_exponential>{
+    named_parameter{"base", &backoff_shape::base}, named_parameter{"factor", &backoff_shape::factor},
+    named_parameter{"greatest", &backoff_shape::greatest}};
 
 template <>
-inline constexpr std::tuple parameters_of<polynomial_shape>{
-    named_parameter{"base", &polynomial_shape::base}, named_parameter{"exponent", &polynomial_shape::exponent}};
+inline constexpr std::tuple parameters_of<backoff_kind::polynomial>{
+    named_parameter{"base", &backoff_shape::base}, named_parameter{"exponent", &backoff_shape::count}};
 
 template <>
-inline constexpr std::tuple parameters_of<fibonacci_shape>{named_parameter{"base", &fibonacci_shape::base}};
+inline constexpr std::tuple parameters_of<backoff_kind::fibonacci>{
+    named_parameter{"base", &backoff_shape::base}};
 
 template <>
-inline constexpr std::tuple parameters_of<truncated_binary_shape>{
-    named_parameter{"growing_failures", &truncated_binary_shape::growing_failures},
-    named_parameter{"greatest", &truncated_binary_shape::greatest}};
+inline constexpr std::tuple parameters_of<backoff_kind::truncated_binary>{
+    named_parameter{"growing_failures", &backoff_shape::count},
+    named_parameter{"greatest", &backoff_shape::greatest}};
 
 template <>
-inline constexpr std::tuple parameters_of<slotted_binary_shape>{
-    named_parameter{"slot", &slotted_binary_shape::slot},
-    named_parameter{"greatest_exponent", &slotted_binary_shape::greatest_exponent, true}};
+inline constexpr std::tuple parameters_of<backoff_kind::slotted_binary>{
+    named_parameter{"slot", &backoff_shape::base},
+    named_parameter{"greatest_exponent", &backoff_shape::count, true}};
 
 template <>
-inline constexpr std::tuple parameters_of<schedule_shape>{named_parameter{"", &schedule_shape::delays}};
+inline constexpr std::tuple parameters_of<backoff_kind::schedule>{named_parameter{"", &backoff_shape::delays}};
 
 template <>
-inline constexpr std::tuple parameters_of<chained_shape>{named_parameter{"first", &chained_shape::first},
-                                                         named_parameter{"failures", &chained_shape::failures},
-                                                         named_parameter{"then", &chained_shape::then}};
+inline constexpr std::tuple parameters_of<backoff_kind::chained>{
+    named_parameter{"first", &backoff_shape::first}, named_parameter{"failures", &backoff_shape::count},
+    named_parameter{"then", &backoff_shape::then}};
 
 template <>
-inline constexpr std::tuple parameters_of<custom_shape>{named_parameter{"function", &custom_shape::function}};
+inline constexpr std::tuple parameters_of<backoff_kind::custom>{
+    named_parameter{"function", &backoff_shape::function}};
 
 template <>
-inline constexpr std::tuple parameters_of<proportional_jitter_kind>{
-    named_parameter{"fraction", &proportional_jitter_kind::fraction}};
+inline constexpr std::tuple parameters_of<jitter_name::proportional>{
+    named_parameter{"fraction", &jitter_kind::factor}};
 
 template <>
-inline constexpr std::tuple parameters_of<additive_jitter_kind>{
-    named_parameter{"greatest", &additive_jitter_kind::greatest}};
+inline constexpr std::tuple parameters_of<jitter_name::additive>{
+    named_parameter{"greatest", &jitter_kind::width}};
 
 template <>
-inline constexpr std::tuple parameters_of<multiplicative_jitter_kind>{
-    named_parameter{"least", &multiplicative_jitter_kind::least},
-    named_parameter{"greatest", &multiplicative_jitter_kind::greatest}};
+inline constexpr std::tuple parameters_of<jitter_name::multiplicative>{
+    named_parameter{"least", &jitter_kind::factor}, named_parameter{"greatest", &jitter_kind::greatest_factor}};
 
 template <>
-inline constexpr std::tuple parameters_of<windowed_jitter_kind>{
-    named_parameter{"window", &windowed_jitter_kind::window}};
+inline constexpr std::tuple parameters_of<jitter_name::windowed>{
+    named_parameter{"window", &jitter_kind::width}};
 
 template <>
-inline constexpr std::tuple parameters_of<symmetric_jitter_kind>{
-    named_parameter{"window", &symmetric_jitter_kind::window}};
+inline constexpr std::tuple parameters_of<jitter_name::symmetric>{
+    named_parameter{"window", &jitter_kind::width}};
 
 template <>
-inline constexpr std::tuple parameters_of<uniform_jitter_kind>{
-    named_parameter{"least", &uniform_jitter_kind::least}};
+inline constexpr std::tuple parameters_of<jitter_name::uniform>{named_parameter{"least", &jitter_kind::width}};
 
 template <>
-inline constexpr std::tuple parameters_of<log_normal_jitter_kind>{
-    named_parameter{"sigma", &log_normal_jitter_kind::sigma}};
+inline constexpr std::tuple parameters_of<jitter_name::log_normal>{
+    named_parameter{"sigma", &jitter_kind::factor}};
 
 template <>
-inline constexpr std::tuple parameters_of<custom_jitter_kind>{
-    named_parameter{"function", &custom_jitter_kind::function}};
+inline constexpr std::tuple parameters_of<jitter_name::custom>{
+    named_parameter{"function", &jitter_kind::function}};
 
 } // namespace asio_retry::detail

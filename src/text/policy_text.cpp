@@ -1,5 +1,6 @@
 #include <asio_retry/policy_text.hpp>
 
+#include "policy/backoff_shapes.hpp"
 #include "text/build.hpp"
 #include "text/enumerators.hpp"
 #include "text/number.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/policy/backoff_shapes.hpp>
+#include <asio_retry/backoff.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>

@@ -41,17 +41,18 @@ struct argument_writer {
     }
 };
 
-template <typename Variant>
-term named_term(Variant const& alternatives) {
-    return std::visit(
-        []<typename Kind>(Kind const& made) {
-            term written{std::string(made.name), {}};
-            argument_writer const write{written};
-            std::apply([&](auto const&... each) { (write(each.name, made.*each.member), ...); },
-                       parameters_of<Kind>);
-            return written;
-        },
-        alternatives);
+template <auto Kind, typename Parts>
+void write_parameters(Parts const& parts, argument_writer const& write) {
+    std::apply([&](auto const&... each) { (write(each.name, parts.*each.member), ...); }, parameters_of<Kind>);
+}
+
+/// The term of a backoff or a jitter of that kind, whose enumerators the indices are.
+template <typename Kind, typename Parts, std::size_t... I>
+term named_term(Kind kind, Parts const& parts, std::index_sequence<I...>) {
+    term written{std::string(name_of(kind)), {}};
+    argument_writer const write{written};
+    ((kind == static_cast<Kind>(I) ? write_parameters<static_cast<Kind>(I)>(parts, write) : void()), ...);
+    return written;
 }
 
 class term_list {
@@ -105,7 +106,7 @@ term rate_limit_of(rate_limit_numbers const& numbers) {
     return written;
 }
 
-std::vector<failure_kind> kinds_of(retry_settings::kind_predicate const& chosen) {
+std::vector<failure_kind> kinds_of(retry_settings::predicate const& chosen) {
     std::vector<failure_kind> kinds;
     for (failure_kind kind = failure_kind::none; kind <= failure_kind::overloaded;
          kind = static_cast<failure_kind>(static_cast<unsigned>(kind) + 1))
@@ -114,7 +115,7 @@ std::vector<failure_kind> kinds_of(retry_settings::kind_predicate const& chosen)
     return kinds;
 }
 
-term retry_if_of(retry_settings::kind_predicate const& chosen) {
+term retry_if_of(retry_settings::predicate const& chosen) {
     term written{"retry_if", {}};
     argument_writer const write{written};
     for (failure_kind const kind : kinds_of(chosen))
@@ -127,8 +128,8 @@ term term_of(retry_settings::rule const& rule) {
     written.is_led_by_value = true;
     written.may_be_repeated = true;
     argument_writer const write{written};
-    if (auto const* by_kind = std::get_if<retry_settings::kind_predicate>(&rule.matches))
-        write.add("kind", kinds_of(*by_kind).front());
+    if (rule.matches.kinds != 0)
+        write.add("kind", kinds_of(rule.matches).front());
     else
         write.add("predicate", stand_in{"callable"});
     if (rule.backoff)
@@ -141,22 +142,24 @@ term term_of(retry_settings::rule const& rule) {
 /// Whether one jitter is that of all backoffs. Otherwise a text without any says the same.
 bool has_one_jitter(retry_settings const& s) {
     return std::ranges::all_of(s.rules, [&](retry_settings::rule const& rule) {
-        return !rule.backoff || s.jitter_of(*rule.backoff).kind().index() == s.jitter.kind().index();
+        return !rule.backoff || s.jitter_of(*rule.backoff).kind().name == s.jitter.kind().name;
     });
 }
 
 } // namespace
 
 term term_of(backoff const& shape) {
-    term written = named_term(shape.shape());
-    written.is_led_by_value = std::holds_alternative<custom_shape>(shape.shape());
+    backoff_shape const& parts = shape.shape();
+    term written = named_term(parts.kind, parts, std::make_index_sequence<backoff_names.size()>());
+    written.is_led_by_value = parts.kind == backoff_kind::custom;
     if (shape.cap() != duration::max())
         argument_writer{written}("cap", shape.cap());
     return written;
 }
 
 term term_of(jitter const& kind) {
-    term written = named_term(kind.kind());
+    jitter_kind const& parts = kind.kind();
+    term written = named_term(parts.name, parts, std::make_index_sequence<jitter_names.size()>());
     written.is_led_by_value = written.arguments.size() == 1;
     argument_writer const write{written};
     if (kind.unit() != duration(1))
@@ -206,16 +209,15 @@ std::vector<term> terms_of(retry_policy const& policy) {
     if (s.pushback_spread != defaults.pushback_spread)
         list.add("pushback_spread", number_word{to_text(s.pushback_spread)});
     list.add_stand_in_if(s.is_nested, "nested_in", "attempt");
-    bool const any = std::holds_alternative<any_failure_t>(s.retry_if);
-    auto const* const by_kind = std::get_if<retry_settings::kind_predicate>(&s.retry_if);
-    list.add_if(any, "any_failure");
-    if (by_kind)
-        list.add(retry_if_of(*by_kind));
+    bool const has_name = s.retry_if.any || s.retry_if.kinds != 0;
+    list.add_if(s.retry_if.any, "any_failure");
+    if (s.retry_if.kinds != 0)
+        list.add(retry_if_of(s.retry_if));
     if (!s.retry_sent)
         list.add("retry_sent", false);
     for (retry_settings::rule const& rule : s.rules)
         list.add(term_of(rule));
-    list.add_stand_in_if(s.retry_if.index() != 0 && !any && !by_kind, "retry_if");
+    list.add_stand_in_if(s.retry_if && !has_name, "retry_if");
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
     list.add_stand_in_if(static_cast<bool>(s.on_success), "on_success");

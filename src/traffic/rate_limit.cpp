@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace asio_retry {
@@ -53,12 +54,20 @@ time_point slots_after(time_point slot, duration::rep count, duration interval) 
 
 } // namespace
 
+struct rate_limit::free_slots {
+    std::map<time_point, time_point> runs; // the first and the last slot of each
+    std::map<time_point, time_point> old;  // before the last change; destroyed by the next one
+};
+
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
     : numbers_{n, per, burst}
     , interval_(interval_of(n, per))
-    , tolerance_(tolerance_of(burst, interval_)) {
+    , tolerance_(tolerance_of(burst, interval_))
+    , free_(std::make_unique<free_slots>()) {
     begun_.reserve(most_beginnings);
 }
+
+rate_limit::~rate_limit() = default;
 
 admission rate_limit::admit(std::uint64_t, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
@@ -163,7 +172,7 @@ void rate_limit::update(std::uint32_t n, saturating_duration per, std::uint32_t 
     rate const next{interval, tolerance_of(burst, interval)};
     std::map<time_point, time_point> old; // destroyed without the lock
     std::lock_guard const lock(mutex_);
-    old.swap(old_free_);
+    old.swap(free_->old);
     numbers_ = {n, per, burst};
     next_rate_ = next;
     to_wake_ = waiting_count_;
@@ -224,14 +233,14 @@ void rate_limit::move_free(change const& to) noexcept {
                            to.new_interval);
     };
     time_point const first = saturating_add(to.base, -to.shift);
-    auto run = free_.upper_bound(first);
+    auto run = free_->runs.upper_bound(first);
     try {
-        for (int i = 0; i != most_forgotten && run != free_.end(); ++i, ++run)
+        for (int i = 0; i != most_forgotten && run != free_->runs.end(); ++i, ++run)
             moved.emplace_hint(moved.end(), at(run->first), at(run->second));
     } catch (...) { // without memory they are lost
     }
-    old_free_.swap(free_);
-    free_.swap(moved);
+    free_->old.swap(free_->runs);
+    free_->runs.swap(moved);
 }
 
 bool rate_limit::watch(gate_waiter& waiter, admission const& given) noexcept {
@@ -305,20 +314,21 @@ std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     time_point const earliest =
         saturating_add(std::max(now, saturating_add(late_arrival_, -shift_)), -tolerance_);
-    auto useful = free_.lower_bound(earliest);
-    if (useful != free_.begin() && std::prev(useful)->second >= earliest)
+    auto useful = free_->runs.lower_bound(earliest);
+    if (useful != free_->runs.begin() && std::prev(useful)->second >= earliest)
         --useful;
-    for (int i = 0; i != most_forgotten && free_.begin() != useful && std::next(free_.begin()) != useful; ++i)
-        free_.erase(free_.begin());
-    if (useful == free_.end())
+    for (int i = 0;
+         i != most_forgotten && free_->runs.begin() != useful && std::next(free_->runs.begin()) != useful; ++i)
+        free_->runs.erase(free_->runs.begin());
+    if (useful == free_->runs.end())
         return std::nullopt;
-    auto taken = free_.extract(useful);
+    auto taken = free_->runs.extract(useful);
     time_point const first = taken.key(), last = taken.mapped();
     duration const passed = elapsed_between(first, earliest);
     time_point const slot = first + (passed / interval_ + (passed % interval_ != duration::zero())) * interval_;
     if (slot != last) {
         taken.key() = slot + interval_;
-        free_.insert(std::move(taken));
+        free_->runs.insert(std::move(taken));
     }
     if (slot != first)
         add_run(first, slot - interval_);
@@ -327,18 +337,18 @@ std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
 
 /// A slot before the last one. Without memory it is lost.
 void rate_limit::add_free(time_point slot) noexcept {
-    auto const after = free_.upper_bound(slot);
-    auto const before = after == free_.begin() ? free_.end() : std::prev(after);
-    bool const joins_before = before != free_.end() && saturating_add(before->second, interval_) >= slot;
-    bool const joins_after = after != free_.end() && saturating_add(slot, interval_) == after->first;
+    auto const after = free_->runs.upper_bound(slot);
+    auto const before = after == free_->runs.begin() ? free_->runs.end() : std::prev(after);
+    bool const joins_before = before != free_->runs.end() && saturating_add(before->second, interval_) >= slot;
+    bool const joins_after = after != free_->runs.end() && saturating_add(slot, interval_) == after->first;
     if (joins_before) {
         before->second = joins_after ? after->second : std::max(before->second, slot);
         if (joins_after)
-            free_.erase(after);
+            free_->runs.erase(after);
     } else if (joins_after) {
-        auto run = free_.extract(after);
+        auto run = free_->runs.extract(after);
         run.key() = slot;
-        free_.insert(std::move(run));
+        free_->runs.insert(std::move(run));
     } else {
         add_run(slot, slot);
     }
@@ -346,7 +356,7 @@ void rate_limit::add_free(time_point slot) noexcept {
 
 void rate_limit::add_run(time_point first, time_point last) noexcept {
     try {
-        free_.emplace(first, last);
+        free_->runs.emplace(first, last);
     } catch (...) {
     }
 }
@@ -391,11 +401,11 @@ void rate_limit::give_back_late(attempt_end const& end) noexcept {
 /// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.
 void rate_limit::free_last() noexcept {
     arrival_ = saturating_add(arrival_, -interval_);
-    if (free_.empty() || free_.rbegin()->second != last_slot())
+    if (free_->runs.empty() || free_->runs.rbegin()->second != last_slot())
         return;
-    auto const run = std::prev(free_.end());
+    auto const run = std::prev(free_->runs.end());
     arrival_ = saturating_add(arrival_, -elapsed_between(run->first, run->second) - interval_);
-    free_.erase(run);
+    free_->runs.erase(run);
 }
 
 } // namespace asio_retry

@@ -32,6 +32,9 @@ public:
     /// The type of the error.
     using error_type = error_code;
 
+    /// To make one of an error.
+    static constexpr in_place_error_t in_place_error{};
+
     /// A value, `T()`.
     result()
         requires std::default_initializable<T>
@@ -129,6 +132,9 @@ public:
 
     /// The type of the error.
     using error_type = error_code;
+
+    /// To make one of an error.
+    static constexpr in_place_error_t in_place_error{};
 
     /// A success.
     result() noexcept = default;

@@ -14,7 +14,6 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace asio_retry::test {
 namespace {
@@ -47,8 +46,8 @@ random beginning_with(std::uint64_t number) {
 
 /// What a jitter of 1 ns draws at the place `u` of its range, or with `u` for each of its draws.
 duration drawn_at(jitter const& kind, backoff_step const& step, double u) {
-    if (auto const* polly = std::get_if<detail::decorrelated_jitter_v2_kind>(&kind.kind()))
-        return polly->delay(step, u, u);
+    if (kind.kind().name == detail::jitter_name::decorrelated_v2)
+        return detail::decorrelated_delay(step, u, u);
     auto const [least, greatest] = kind.range(step).value();
     auto const span = static_cast<std::uint64_t>((greatest - least).count());
     auto const place = static_cast<std::uint64_t>(scaled(greatest - least, u).count());

@@ -554,7 +554,7 @@ private:
     }
 
     bool may_be_retried() const {
-        bool const has_predicate = settings().retry_if.index() != 0;
+        bool const has_predicate = static_cast<bool>(settings().retry_if);
         return rejected_ || has_predicate || judged_ != aborted_error();
     }
 

@@ -9,6 +9,7 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/policy_book.hpp>
+#include <asio_retry/retry_observer.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/fault_plan.hpp>
@@ -12,15 +11,20 @@
 #include <chrono>
 #include <concepts>
 #include <functional>
-#include <locale>
 #include <memory>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace asio_retry {
+
+namespace detail {
+
+/// What the function writes, with numbers as in the "C" locale.
+ASIO_RETRY_DECL std::string written_text(std::function<void(std::ostream&)> const& write);
+
+} // namespace detail
 
 /// Writes an endpoint as the value of a label: a string as it is, any other type with `<<`.
 struct endpoint_text {
@@ -32,10 +36,7 @@ struct endpoint_text {
         if constexpr (std::convertible_to<Endpoint const&, std::string_view>) {
             return std::string(std::string_view(endpoint));
         } else {
-            std::ostringstream out;
-            out.imbue(std::locale::classic());
-            out << endpoint;
-            return std::move(out).str();
+            return detail::written_text([&](std::ostream& out) { out << endpoint; });
         }
     }
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/shared_function.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/retry_observer.hpp>

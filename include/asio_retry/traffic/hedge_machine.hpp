@@ -26,6 +26,8 @@ struct hedge_story;
 
 namespace asio_retry {
 
+struct observation;
+
 /// The next step that a hedge_machine asks for.
 struct hedge_action {
     /// The kinds of steps.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio_retry/detail/policy/empty_function.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/duration.hpp>
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -49,6 +49,7 @@ public:
     /// Throws std::invalid_argument if `n` or `burst` is 0, if `per` is not positive, and if per / n is less
     /// than a nanosecond.
     rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst = 1);
+    ~rate_limit() override;
 
     /// Changes the rate. Operations that wait keep their order, and get times of the new rate.
     ///
@@ -130,8 +131,8 @@ private:
     time_point last_begun_ = (time_point::min)();   // the last slot of an attempt that began in its slot
     time_point late_arrival_ = (time_point::min)(); // TAT after those that began out of their slots, or will
     time_point late_at_ = (time_point::min)();      // when the last of them began, unless another will
-    std::map<time_point, time_point> free_;         // runs of slots that were given back
-    std::map<time_point, time_point> old_free_;     // before the last change; destroyed by the next one
+    struct free_slots;
+    std::unique_ptr<free_slots> const free_; // those that were given back
     detail::linked_list<gate_waiter> waiting_;
     std::size_t waiting_count_ = 0;
     std::size_t to_wake_ = 0; // of them, because their times have moved

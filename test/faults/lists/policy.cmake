@@ -5,16 +5,16 @@ noticed_by(tests_of_policy)
 # --- backoff
 
 fault(backoff_ignores_its_cap src/policy/backoff.cpp
-    [[return std::min(cap_, uncapped_ceiling]] [[return std::max(duration::zero(), uncapped_ceiling]])
+    [[return std::min(cap_, shape_.ceiling]] [[return std::max(duration::zero(), shape_.ceiling]])
 
 fault(shape_grows_too_late src/policy/backoff_shapes.cpp
-    [[: grown(base, factor, failures - 1);]] [[: grown(base, factor, failures - 2);]])
+    [[: grown(shape.base, shape.factor, failures - 1);]] [[: grown(shape.base, shape.factor, failures - 2);]])
 
 fault(shape_of_a_callable_hides_a_negative_result src/policy/backoff_shapes.cpp
     [[return non_negative("backoff", function(failures));]] [[return std::max<duration>(function(failures), duration::zero());]])
 
 fault(chain_begins_its_second_part_too_soon src/policy/backoff_shapes.cpp
-    [[return count <= failures ? first->ceiling(count)]] [[return count < failures ? first->ceiling(count)]])
+    [[return failures <= count ? first->ceiling(failures)]] [[return failures < count ? first->ceiling(failures)]])
 
 # --- numbers and durations
 
@@ -90,7 +90,7 @@ fault(every_library_of_openssl_is_that_of_tls src/policy/protocol_codes.cpp
     [[bits >> 24 == 20 ? bits & 0xfff : 0;]] [[bits & 0xfff;]])
 
 fault(certificates_are_retried src/policy/retryable.cpp
-    [[    if (!std::holds_alternative<any_failure_t>(predicate) && is_protocol_failure(failure.error()))
+    [[    if (!predicate.any && is_protocol_failure(failure.error()))
         return false;
 ]] [[]])
 

@@ -131,10 +131,10 @@ fault(rate_limit_keeps_the_times_of_those_that_poll src/traffic/rate_limit.cpp
     else if (slot]] [[    if (slot]])
 
 fault(rate_limit_frees_one_time_alone src/traffic/rate_limit.cpp
-    [[    if (free_.empty() || free_.rbegin()->second != last_slot())]] [[    if (true)]])
+    [[    if (free_->runs.empty() || free_->runs.rbegin()->second != last_slot())]] [[    if (true)]])
 
 fault(rate_limit_gives_out_times_that_have_passed src/traffic/rate_limit.cpp
-    [[free_.lower_bound(earliest);]] [[free_.begin();]])
+    [[free_->runs.lower_bound(earliest);]] [[free_->runs.begin();]])
 
 fault(rate_limit_frees_one_of_those_that_began_at_once src/traffic/rate_limit.cpp
     [[if (its->first == slot)]] [[if (true)]])

@@ -1,4 +1,4 @@
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
 
 #include <asio_retry/before_retry.hpp>
 #include <asio_retry/detail/operation/call_checks.hpp>

@@ -10,6 +10,7 @@
 #include "support/refuses.hpp"
 
 #include <boost/asio.hpp>
+#include <boost/system/result.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace asio_retry::test {
@@ -101,17 +100,10 @@ void each_of_a_jitter(D d, duration_judge each) {
     each("unit", [=]() -> kept_value { return no_jitter().unit(d).unit(); });
     each("jitter::cap", [=]() -> kept_value { return no_jitter().cap(d).cap(); });
     each("at_least", [=]() -> kept_value { return no_jitter().at_least(d).at_least(); });
-    each("additive_jitter", [=]() -> kept_value {
-        return std::get<detail::additive_jitter_kind>(additive_jitter(d).kind()).greatest;
-    });
-    each("windowed_jitter", [=]() -> kept_value {
-        return std::get<detail::windowed_jitter_kind>(windowed_jitter(d).kind()).window;
-    });
-    each("symmetric_jitter", [=]() -> kept_value {
-        return std::get<detail::symmetric_jitter_kind>(symmetric_jitter(d).kind()).window;
-    });
-    each("uniform_jitter",
-         [=]() -> kept_value { return std::get<detail::uniform_jitter_kind>(uniform_jitter(d).kind()).least; });
+    each("additive_jitter", [=]() -> kept_value { return additive_jitter(d).kind().width; });
+    each("windowed_jitter", [=]() -> kept_value { return windowed_jitter(d).kind().width; });
+    each("symmetric_jitter", [=]() -> kept_value { return symmetric_jitter(d).kind().width; });
+    each("uniform_jitter", [=]() -> kept_value { return uniform_jitter(d).kind().width; });
     each("a callable for a jitter", [=]() -> kept_value {
         random source(1);
         return jitter([=](backoff_step const&, random&) { return d; }).draw(step, source);

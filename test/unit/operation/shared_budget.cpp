@@ -1,5 +1,6 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/retry_observer.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/virtual_time.hpp>

@@ -91,8 +91,9 @@ TEST(any_failure, may_be_a_part_of_an_own_predicate) {
     EXPECT_TRUE(any_failure(std::make_exception_ptr(1)));
     int asked = 0;
     auto const counted = [&](error_code const& code) { return ++asked < 3 && any_failure(code); };
-    EXPECT_EQ(endless_every_100ms().retry_if(any_failure).retry_if(counted).settings().retry_if.index(), 1u)
-        << "the second replaces the first";
+    retry_policy const policy = endless_every_100ms().retry_if(any_failure).retry_if(counted);
+    EXPECT_FALSE(policy.settings().retry_if.any) << "the second replaces the first";
+    EXPECT_TRUE(policy.settings().retry_if.by_code);
 }
 
 TEST(any_failure, has_a_text) {

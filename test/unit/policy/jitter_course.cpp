@@ -1,4 +1,4 @@
-#include <asio_retry/detail/policy/jitter_course.hpp>
+#include <asio_retry/jitter.hpp>
 
 #include <asio_retry/policy_text.hpp>
 

@@ -11,6 +11,7 @@
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
+#include <boost/system/result.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <variant>
-
 namespace asio_retry::test {
 namespace {
 
@@ -23,7 +21,7 @@ TEST(retry_settings, begin_as_the_default_policy) {
     EXPECT_FALSE(s.clamp);
     EXPECT_FALSE(s.allow_total_cancellation);
     EXPECT_FALSE(s.retry_when_nested);
-    EXPECT_TRUE(std::holds_alternative<std::monostate>(s.retry_if));
+    EXPECT_FALSE(s.retry_if);
     EXPECT_FALSE(s.on_retry);
     EXPECT_FALSE(s.on_give_up);
     EXPECT_EQ(s.gate, nullptr);

@@ -47,7 +47,7 @@ std::map<std::string, std::string> defaults() {
     retry_settings const& s = retry_policy().settings();
     std::string shape = to_string(s.backoff);
     bool const is_usual = shape == "exponential(base=100ms, factor=2, cap=20s)";
-    bool const retries_as_usual = s.retry_if.index() == 0;
+    bool const retries_as_usual = !s.retry_if;
     return {
         {"backoff", is_usual ? "`exponential(100ms).cap(20s)`" : shape},
         {"jitter", "`" + to_string(s.jitter) + "`"},

@@ -104,7 +104,8 @@ TEST(policy_text, every_backoff_is_written_and_read) {
         for (std::uint64_t failures = 1; failures != 20; ++failures)
             EXPECT_EQ(read.ceiling(failures), shape.ceiling(failures)) << text << failures;
     }
-    EXPECT_EQ(backoffs.size(), std::variant_size_v<detail::backoff_shape> - 1 + 2) << "all but the user's";
+    EXPECT_EQ(backoffs.size(), static_cast<std::size_t>(detail::backoff_kind::custom) + 2)
+        << "all but the user's";
 }
 
 TEST(policy_text, every_jitter_is_written_and_read) {
@@ -135,7 +136,8 @@ TEST(policy_text, every_jitter_is_written_and_read) {
         for (int i = 0; i != 20; ++i)
             EXPECT_EQ(read.draw({3, 8s, 2s, 9s, 3s}, source), kind.draw({3, 8s, 2s, 9s, 3s}, twin)) << text;
     }
-    EXPECT_EQ(jitters.size(), std::variant_size_v<detail::jitter_kind> - 1 + 4) << "all but the user's";
+    EXPECT_EQ(jitters.size(), static_cast<std::size_t>(detail::jitter_name::custom) + 4)
+        << "all but the user's";
 }
 
 TEST(policy_text, rules_of_failures_are_written_and_cannot_be_read) {

@@ -14,7 +14,6 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/system/result.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
@@ -51,8 +50,8 @@ Value failed_with(error_code const& code) {
         return code;
     } else if constexpr (disposition<Value>) {
         return disposition_access<Value>::make(code, nullptr);
-    } else if constexpr (std::is_constructible_v<Value, boost::system::in_place_error_t, error_code const&>) {
-        return Value(boost::system::in_place_error, code);
+    } else if constexpr (requires { Value(Value::in_place_error, code); }) {
+        return Value(Value::in_place_error, code);
     } else {
         return completion<Signature>::failed(code, nullptr);
     }

@@ -8,8 +8,6 @@
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_waits.hpp>
 
-#include <boost/system/result.hpp>
-
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -41,18 +39,19 @@ struct given_back<Failure> {
     static Failure from(std::tuple<Failure>&& result) { return std::get<0>(std::move(result)); }
 };
 template <typename T>
-struct given_back<boost::system::result<T>> {
-    static boost::system::result<T> from(std::tuple<error_code, T>&& result) {
+struct given_back<code_result<T>> {
+    static code_result<T> from(std::tuple<error_code, T>&& result) {
         if (std::get<0>(result))
             return std::get<0>(result);
         return std::get<1>(std::move(result));
     }
 };
 template <typename T>
-struct given_back<boost::system::result<T&>> : given_back<boost::system::result<std::remove_cv_t<T>>> {};
-template <>
-struct given_back<boost::system::result<void>> {
-    static boost::system::result<void> from(std::tuple<error_code>&& result) {
+struct given_back<code_result<T&>> : given_back<code_result<std::remove_cv_t<T>>> {};
+template <typename T>
+    requires std::is_void_v<T>
+struct given_back<code_result<T>> {
+    static code_result<T> from(std::tuple<error_code>&& result) {
         if (std::get<0>(result))
             return std::get<0>(result);
         return {};

@@ -10,7 +10,6 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/system/result.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <memory>
@@ -30,7 +29,7 @@ bool is_failed_value(Failure const& value) noexcept {
     return completion<void(Failure)>::is_failure(value);
 }
 template <typename Value>
-bool is_failed_value(boost::system::result<Value> const& value) noexcept {
+bool is_failed_value(code_result<Value> const& value) noexcept {
     return value.has_error();
 }
 template <carried_failure Failure, typename... Values>

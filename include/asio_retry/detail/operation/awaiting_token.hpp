@@ -1,6 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/attempt/disposition.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/error.hpp>
 
 #include <boost/asio/as_tuple.hpp>

@@ -2,9 +2,8 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/attempt/temporary_operation.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
-#include <asio_retry/detail/policy/policy_place.hpp>
+#include <asio_retry/detail/policy/policy_arguments.hpp>
 #include <asio_retry/retry_scope.hpp>
 
 #include <boost/asio/async_result.hpp>

@@ -8,7 +8,7 @@
 #include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/operation/retry_operation.hpp>
-#include <asio_retry/detail/policy/empty_function.hpp>
+#include <asio_retry/detail/policy/refuse.hpp>
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>

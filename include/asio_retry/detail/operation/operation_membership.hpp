@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 
 #include <concepts>

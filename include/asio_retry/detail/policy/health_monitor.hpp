@@ -1,12 +1,41 @@
 #pragma once
 
-#include <asio_retry/detail/policy/nested_marks.hpp>
-#include <asio_retry/detail/policy/shared_value.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
+#include <asio_retry/duration.hpp>
 #include <asio_retry/pushback.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+
+namespace asio_retry {
+class retry_gate;
+enum class failure_kind : unsigned char;
+} // namespace asio_retry
 
 namespace asio_retry::detail {
+
+/// How a gate has admitted an attempt, for the first operation inside that has the same gate.
+struct lent_admission {
+    std::shared_ptr<retry_gate> gate; ///< null: it has none
+    time_point admitted{};
+    std::uint64_t ticket = 0;
+    std::uint64_t number = 1; ///< of the attempt
+    failure_kind after{};     ///< the failure that it retries
+
+    /// A bit for each gate that `gate` consists of, while nobody has taken its admission over; and `is_open`.
+    std::atomic<std::uint64_t> left = 0;
+    static constexpr std::uint64_t is_open = std::uint64_t(1) << 63; ///< the attempt has not ended
+};
+
+/// What an attempt and the operations nested in it know of each other.
+struct nested_marks {
+    std::atomic<bool> forbidden = false; ///< the server wants no retry
+    std::atomic<bool> sent = false;      ///< the nested retry may have sent something
+    std::atomic<bool> waited = false;    ///< a nested retry has ended while it waited for a gate
+    lent_admission lent;
+    shared_value<nested_marks> around{}; ///< of the attempt in which the operation of this one is nested
+};
 
 /// Receives the marks of an attempt: that it works, that it has sent something, and the server's wishes.
 ///

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/policy/jitter_course.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/gate_waiter.hpp>
+#include <asio_retry/jitter.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <atomic>
