@@ -1,8 +1,9 @@
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
-#include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/retry_scheduler.hpp>
+
+#include "handler/serial_executor.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>

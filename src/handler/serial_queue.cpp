@@ -1,4 +1,4 @@
-#include <asio_retry/detail/handler/serial_executor.hpp>
+#include "handler/serial_executor.hpp"
 
 #include <mutex>
 #include <new>

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
-#include <asio_retry/detail/handler/serial_executor.hpp>
+#include <handler/serial_executor.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/defer.hpp>

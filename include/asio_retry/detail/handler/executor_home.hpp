@@ -1,22 +1,22 @@
 #pragma once
 
-#include <asio_retry/detail/handler/serial_executor.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <concepts>
 
 namespace asio_retry::detail {
 
+/// A strand of Asio's, or one of the library's.
 template <typename Executor>
-inline constexpr bool is_strand = false;
-template <typename Executor>
-inline constexpr bool is_strand<boost::asio::strand<Executor>> = true;
-template <typename Executor>
-inline constexpr bool is_strand<serial_executor<Executor>> = true;
+concept strand_executor = requires(Executor const& executor) {
+    typename Executor::inner_executor_type;
+    executor.get_inner_executor();
+    executor.running_in_this_thread();
+};
 
 /// Tells whether this thread runs an executor, and whether the executor runs one function at a time. Looks into
 /// an any_io_executor. The executor must outlive it.
@@ -26,7 +26,7 @@ public:
     explicit executor_home(Executor const& executor) noexcept {
         look_at(&executor);
     }
-    ASIO_RETRY_DECL explicit executor_home(boost::asio::any_io_executor const& executor) noexcept;
+    ASIO_RETRY_DECL explicit executor_home(asio::any_io_executor const& executor) noexcept;
 
     /// False also if it cannot be told.
     bool is_here() const noexcept { return runs_here_ && runs_here_(executor_); }
@@ -35,7 +35,7 @@ public:
 
 private:
     template <typename... Executors>
-    void look_for(boost::asio::any_io_executor const& executor) noexcept {
+    void look_for(asio::any_io_executor const& executor) noexcept {
         (look_at(executor.target<Executors>()) || ...);
     }
 
@@ -50,7 +50,7 @@ private:
             runs_here_ = [](void const* at) noexcept -> bool {
                 return static_cast<Executor const*>(at)->running_in_this_thread();
             };
-            is_strand_ = detail::is_strand<Executor>;
+            is_strand_ = strand_executor<Executor>;
         }
         return true;
     }

@@ -2,11 +2,9 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/executor_home.hpp>
-#include <asio_retry/detail/handler/serial_executor.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -131,20 +129,6 @@ void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn)
         asio::post(executor, std::move(turn));
 }
 
-template <typename Strand, typename Turn>
-void enter(Strand const& strand, Turn&& turn) {
-    asio::dispatch(strand, std::move(turn));
-}
-
-/// What is known is entered without the memory that a type-erased executor needs.
-template <typename Turn>
-void enter(asio::any_io_executor const& executor, Turn&& turn) {
-    if (auto const* const own = executor.target<serial_executor<asio::io_context::executor_type>>())
-        own->execute(std::move(turn));
-    else
-        asio::dispatch(executor, std::move(turn));
-}
-
 /// If `queue` throws, no turn is queued and none was dropped.
 template <typename Turn, turn_taker<Turn> Object, typename Queue>
 void queue_turn(Object& object, Turn turn, Queue queue) {
@@ -165,12 +149,6 @@ void queue_turn(Object& object, Turn turn, Queue queue) {
 template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
 void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
     queue_turn(object, turn, [&](auto queued) { post_to(executor, through, std::move(queued)); });
-}
-
-/// The same in a strand; the turn runs at once if the strand is free. Precondition: enters_here(strand).
-template <typename Turn, typename Strand, turn_taker<Turn> Object>
-void enter_turn(Strand const& strand, Object& object, Turn turn = {}) {
-    queue_turn(object, turn, [&](auto queued) { enter(strand, std::move(queued)); });
 }
 
 } // namespace asio_retry::detail

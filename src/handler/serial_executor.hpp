@@ -1,10 +1,14 @@
 #pragma once
 
+#include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/time/brief_mutex.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
@@ -177,6 +181,8 @@ private:
 template <typename Inner>
 class serial_executor {
 public:
+    using inner_executor_type = Inner;
+
     explicit serial_executor(Inner inner)
         : serial_executor(std::move(inner), std::make_shared<serial_queue>()) {}
     serial_executor(Inner inner, std::shared_ptr<serial_queue> queue) noexcept
@@ -233,5 +239,17 @@ private:
     Inner inner_;
     std::shared_ptr<serial_queue> queue_;
 };
+
+/// Runs a turn of `object` at once if the strand is free; see `post_turn`. What is known is entered without the
+/// memory that a type-erased executor needs. Precondition: enters_here(strand).
+template <typename Turn, turn_taker<Turn> Object>
+void enter_turn(asio::any_io_executor const& strand, Object& object, Turn turn = {}) {
+    queue_turn(object, turn, [&](auto queued) {
+        if (auto const* const own = strand.target<serial_executor<asio::io_context::executor_type>>())
+            own->execute(std::move(queued));
+        else
+            asio::dispatch(strand, std::move(queued));
+    });
+}
 
 } // namespace asio_retry::detail
