@@ -2,7 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/hedge/hedge_operation.hpp>
-#include <asio_retry/detail/operation/call_checks.hpp>
+#include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/retry_scope.hpp>

@@ -1,4 +1,3 @@
-#include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/retry_scheduler.hpp>

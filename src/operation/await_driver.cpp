@@ -1,8 +1,7 @@
 #include <asio_retry/detail/operation/await_driver.hpp>
 
-#include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
-#include <asio_retry/detail/handler/stack_mark.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
 
 #include "handler/serial_executor.hpp"
 #include "operation/coroutine_notice.hpp"

@@ -1,7 +1,7 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 
 #include <asio_retry/before_retry.hpp>
-#include <asio_retry/detail/operation/call_checks.hpp>
+#include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/with_hooks.hpp>
 #include <asio_retry/with_report.hpp>

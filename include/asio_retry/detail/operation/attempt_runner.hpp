@@ -3,9 +3,9 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/executor_home.hpp>
+#include <asio_retry/detail/handler/coroutine_entry.hpp>
 #include <asio_retry/detail/handler/late_completion.hpp>
-#include <asio_retry/detail/handler/resumption.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/stack_mark.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/life/attempt_life.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/policy/config.hpp>

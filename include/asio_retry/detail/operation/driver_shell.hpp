@@ -2,9 +2,9 @@
 
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/handler/executor_home.hpp>
 #include <asio_retry/detail/handler/handler_operation.hpp>
 #include <asio_retry/detail/handler/late_completion.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/operation/operation_membership.hpp>
