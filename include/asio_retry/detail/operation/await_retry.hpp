@@ -33,19 +33,21 @@ struct counted_callable {
 };
 
 /// Retries in a coroutine of its own, for an operation that leaves attempts behind. A function of its own,
-/// because a frame keeps every temporary.
+/// because a frame keeps every temporary. For the same reason it takes what `source` has: the context where the
+/// operation waits may be destroyed before the frame.
 template <typename Token, typename Callable, typename Source>
-auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
-    using signature = typename operation_form<Callable>::signature;
-    Token token;
-    return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
-                                                  std::move(callable), std::move(policy));
-}
-template <typename Token, typename Callable, typename Source>
-    requires can_lose_type<operation_form<Callable>, typename Source::waits_on>
-auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
-    return retry_untyped<typename awaiting_token<Token>::style, operation_form<Callable>>(
-        untyped_operation(value_keeping(std::move(callable))), std::move(policy), source.where());
+auto retry_elsewhere(Source& source, Callable&& callable, retry_policy&& policy) {
+    using form = operation_form<Callable>;
+    auto taken = std::move(source);
+    if constexpr (can_lose_type<form, typename Source::waits_on>) {
+        return retry_untyped<typename awaiting_token<Token>::style, form>(
+            untyped_operation(value_keeping(std::move(callable))), std::move(policy), taken.where_to_wait());
+    } else {
+        Token token;
+        return asio::async_initiate<Token, typename form::signature>(
+            taken.template initiation<typename form::signature>(), token, std::move(callable),
+            std::move(policy));
+    }
 }
 
 /// Whether the coroutine may move to a strand, so that an emission never reaches an attempt while it runs.

@@ -145,7 +145,6 @@ struct handler_executor_source {
     static constexpr bool is_scoped = false;
 
     static own_executor where_to_wait() noexcept { return {}; }
-    static own_executor where() noexcept { return {}; }
 
     template <typename Signature>
     auto initiation() const {
@@ -174,7 +173,6 @@ struct given_executor_source {
     Membership membership;
 
     Executor&& where_to_wait() noexcept { return std::move(executor); }
-    Executor const& where() const noexcept { return executor; }
 
     template <typename Signature>
     struct initiation_type {
@@ -185,19 +183,29 @@ struct given_executor_source {
         executor_type get_executor() const noexcept { return executor; }
 
         template <typename Handler, typename Callable, typename Policy>
-        void operator()(Handler&& handler, Callable&& callable, Policy policy) const {
+        void operator()(Handler&& handler, Callable&& callable, Policy policy) const& {
+            initiation_type own(*this);
+            std::move(own)(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
+        }
+
+        /// Keeps nothing: the frame of a coroutine has it until the coroutine is destroyed, and the context of
+        /// the executor may be destroyed before.
+        template <typename Handler, typename Callable, typename Policy>
+        void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
             using kind = operation_kind<Policy>;
             constexpr bool wants_one = wants_strand<operation_form<callable_type>>;
             std::decay_t<Handler> own_handler(std::forward<Handler>(handler));
             callable_type own_callable(std::forward<Callable>(callable));
+            Executor const waits_on(std::move(executor));
+            Membership own_membership(std::move(membership));
             // Not compiled twice for each callable: only for a callable that has lost its type.
             if constexpr (wants_one && is_erased<callable_type>)
-                if (runs_one_at_a_time(asio::get_associated_executor(own_handler, executor)))
+                if (runs_one_at_a_time(asio::get_associated_executor(own_handler, waits_on)))
                     return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
-                                                        std::move(policy), executor, Membership(membership));
+                                                        std::move(policy), waits_on, std::move(own_membership));
             kind::template launch<wants_one>(std::move(own_handler), std::move(own_callable), std::move(policy),
-                                             executor, Membership(membership));
+                                             waits_on, std::move(own_membership));
         }
     };
 
@@ -221,7 +229,6 @@ struct scope_source {
     scope_handle scope;
 
     scope_handle&& where_to_wait() noexcept { return std::move(scope); }
-    scope_handle const& where() const noexcept { return scope; }
 
     template <typename Signature>
     auto initiation() const {

@@ -106,13 +106,13 @@ struct operation_form<value_keeping_operation<T, TakesAttempt, JudgesResults>> {
 using untyped_operation = erased_operation<asio::awaitable<kept_value>, true, true>;
 using untyped_result = std::tuple<std::exception_ptr, kept_value>;
 
-/// Waits on the executor of the coroutine, or on the one given, or in a scope.
+/// Waits on the executor of the coroutine, or on the one given, or in a scope. Takes what it is given.
 ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
                                                               retry_policy&& policy, own_executor);
 ASIO_RETRY_DECL asio::awaitable<untyped_result>
-retry_untyped(untyped_operation&& operation, retry_policy&& policy, asio::any_io_executor const& waits_on);
+retry_untyped(untyped_operation&& operation, retry_policy&& policy, asio::any_io_executor&& waits_on);
 ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
-                                                              retry_policy&& policy, scope_handle const& scope);
+                                                              retry_policy&& policy, scope_handle&& scope);
 
 /// Whether an operation of this form can be retried without the type of its value.
 template <typename Form, typename WaitsOn>
@@ -125,8 +125,8 @@ inline constexpr bool can_lose_type = [] {
         return true;
     else
         return std::same_as<typename Form::signature, void(std::exception_ptr, value)>;
-}() && requires(untyped_operation&& operation, retry_policy&& policy, WaitsOn const& waits_on) {
-    retry_untyped(std::move(operation), std::move(policy), waits_on);
+}() && requires(untyped_operation&& operation, retry_policy&& policy, WaitsOn&& waits_on) {
+    retry_untyped(std::move(operation), std::move(policy), std::move(waits_on));
 };
 
 /// The arguments of the operation's completion.
@@ -147,8 +147,8 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
 template <typename Style, typename Form, typename WaitsOn>
 auto retry_untyped(untyped_operation operation, retry_policy policy, WaitsOn waits_on) -> asio::awaitable<
     typename Style::template yields<typename completion<typename Form::signature>::arguments>> {
-    co_return Style::yield(
-        typed_result<Form>(co_await retry_untyped(std::move(operation), std::move(policy), waits_on)));
+    co_return Style::yield(typed_result<Form>(
+        co_await retry_untyped(std::move(operation), std::move(policy), std::move(waits_on))));
 }
 
 } // namespace asio_retry::detail
