@@ -116,19 +116,11 @@ mode_targets() {
 export CCACHE_BASEDIR= # the check of the headers wants their whole paths
 # Where Asio has no threads, neither pools nor lookups of hosts have any. What else is left out is called on two of them.
 without_threads=--gtest_filter=-*threads*:*_thread:*_thread_pool_*:*_pool_that_throws_*:fresh_connections.*
-without_threads=$without_threads:executors/awaited_limit.*:strand_of_its_own.*:awaited_limits.no_strand_where_there_is_one
+without_threads=$without_threads:strand_of_its_own.*
 without_threads=$without_threads:async_retry.decision_21_callables_run_on_the_executor_after_an_inline_failure
 without_threads=$without_threads:async_retry.waiting_context_has_work_while_the_handler_belongs_to_another
 without_threads=$without_threads:retry_scheduler.a_wait_whose_end_blocks_does_not_hold_up_the_others
 without_threads=$without_threads:pool_executor.is_another_one_where_work_is_tracked
-# What is otherwise where attempts are spawned. They take a strand where none is needed, and count an operation until their
-# coroutine waits again. Asio throws once more what they throw. What spawns them does not know that the caller was cancelled
-# before. It needs a default value to end with, and keeps a scope's executor until the coroutine's own context runs.
-without_entry=--gtest_filter=-*.no_strand_where_*:*.decision_33_has_room_for_*:*.counts_an_operation_as_long_*
-without_entry=$without_entry:thrown_attempts.are_thrown_once
-without_entry=$without_entry:*.decision_15_a_caller_that_was_cancelled_before_makes_no_attempt/*
-without_entry=$without_entry:*.value_of_an_awaited_coroutine_whose_default_constructor_throws
-without_entry=$without_entry:*.decision_25_coroutines_elsewhere_keep_no_executor_of_a_context_that_is_gone
 # On Windows Asio is compiled in one way in the library too, since what is inline in one file and not in another would be there
 # twice. Files of tests have more sections than usual.
 windows_flags='-DBOOST_ASIO_SEPARATE_COMPILATION -DBOOST_ASIO_NO_DEPRECATED -Wa,-mbig-obj'
@@ -431,10 +423,8 @@ build_row() {
         case $target in
         asio_retry_standalone | renamed_asio_members) continue ;; # which ctest runs below, or nothing
         seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
-        renamed_asio_tests) arguments="--gtest_brief=1 $without_entry" ;;
         *) arguments=--gtest_brief=1 ;;
         esac
-        [ "$mode $target" != "spawned unit_tests" ] || arguments="--gtest_brief=1 $without_entry"
         [ "$mode" != no_threads ] || [ "$target" != unit_tests ] || arguments="--gtest_brief=1 $without_threads"
         # shellcheck disable=SC2086 # the runner and the arguments are words
         $here timeout 600 $runner "$build/test/$target$exe" $arguments || return

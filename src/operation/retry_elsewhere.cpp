@@ -28,13 +28,14 @@ asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation, ret
 }
 
 asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation, retry_policy&& policy,
-                                              asio::any_io_executor const& waits_on) {
-    return retry_in(wait_on(waits_on), std::move(operation), std::move(policy));
+                                              asio::any_io_executor&& waits_on) {
+    return retry_in(wait_on(asio::any_io_executor(std::move(waits_on))), std::move(operation),
+                    std::move(policy));
 }
 
 asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation, retry_policy&& policy,
-                                              scope_handle const& scope) {
-    return retry_in(scope_source{scope}, std::move(operation), std::move(policy));
+                                              scope_handle&& scope) {
+    return retry_in(scope_source{std::move(scope)}, std::move(operation), std::move(policy));
 }
 
 } // namespace asio_retry::detail

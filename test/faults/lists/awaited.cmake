@@ -6,16 +6,16 @@ fault(operation_begins_a_coroutine_that_was_told_to_stop include/asio_retry/deta
     [[return !std::exchange(stops_at_begin_, false) && !is_cancelled();]] [[return true;]])
 
 fault(awaiting_forgets_that_its_caller_was_cancelled_before include/asio_retry/detail/operation/await_driver.hpp
-    [[            cancel(entry_.state().cancelled());]] [[            static_cast<void>(entry_);]])
+    [[        cancel(entry_.state().cancelled());]] [[        static_cast<void>(entry_);]])
 
 fault(awaiting_leaves_its_handler_in_the_callers_slot include/asio_retry/detail/operation/await_driver.hpp
-    [[            caller_.clear();]] [[            static_cast<void>(caller_);]])
+    [[        caller_.clear();]] [[        static_cast<void>(caller_);]])
 
 fault(awaiting_gives_every_attempt_the_state_of_the_first include/asio_retry/detail/operation/await_driver.hpp
     [[            entry_.renew();]] [[            static_cast<void>(entry_);]])
 
 fault(awaiting_keeps_the_state_of_the_caller include/asio_retry/detail/operation/await_driver.hpp
-    [[        entry_.give_back();
+    [[    entry_.give_back();
 ]] [[]])
 
 noticed_by(tests_of_awaited)
@@ -37,7 +37,7 @@ fault(awaiting_has_attempts_that_no_limit_interrupts include/asio_retry/detail/o
     [[caller_.is_connected() || machine().limits_attempts()) {]] [[caller_.is_connected()) {]])
 
 fault(awaiting_piles_one_retry_on_the_other include/asio_retry/detail/operation/await_driver.hpp
-    [[        if (entry_.has_moved() && stack_mark::find(&entry_)) {]] [[        if (false) {]])
+    [[    if (entry_.has_moved() && stack_mark::find(&entry_)) {]] [[    if (false) {]])
 
 fault(awaiting_interrupts_on_any_executor include/asio_retry/detail/operation/await_retry.hpp
     [[                              !runs_one_at_a_time(entry.executor(), home);]] [[                              false;]])

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/in_virtual_time.hpp"
 #include "support/policies.hpp"
 #include "support/scripted_operation.hpp"
@@ -25,10 +26,8 @@ protected:
     completion_record record;
     std::vector<stop_reason> reasons;
 
-    void start(retry_policy const& policy) {
-        async_retry(
-            io, [this](auto token) { return attempts.async_attempt(std::move(token)); },
-            policy.on_give_up([this](stop_reason r) { reasons.push_back(r); }), record.handler());
+    retry_policy noting_its_end(retry_policy const& policy) {
+        return policy.on_give_up([this](stop_reason r) { reasons.push_back(r); });
     }
 
     void expect_timed_out(std::size_t started, duration after, stop_reason why) {
@@ -45,8 +44,36 @@ protected:
     }
 };
 
+/// Whoever awaits attempts: a handler, or a coroutine on one thread, on a strand, or on an executor that does
+/// not say whether it runs one function at a time.
+enum class awaited_on { nothing, one_thread, strand, unknown };
+
+class async_retry_limit_of : public async_retry_limit, public testing::WithParamInterface<awaited_on> {
+protected:
+    void start(retry_policy const& given) {
+        retry_policy const policy = noting_its_end(given);
+        auto const await = [&](auto const& on) { await_attempts(on, attempts, policy, record); };
+        switch (GetParam()) {
+        case awaited_on::nothing:
+            async_retry(
+                io, [this](auto token) { return attempts.async_attempt(std::move(token)); }, policy,
+                record.handler());
+            break;
+        case awaited_on::one_thread:
+            await(io.get_executor());
+            break;
+        case awaited_on::strand:
+            await(asio::make_strand(io));
+            break;
+        case awaited_on::unknown:
+            await(asio::require(io.get_executor(), asio::execution::blocking.never));
+        }
+        time.advance(0s);
+    }
+};
+
 // Decision 10: the attempt timeout ends one attempt, which may be retried.
-TEST_F(async_retry_limit, decision_10_attempt_timeout_ends_one_attempt) {
+TEST_P(async_retry_limit_of, decision_10_attempt_timeout_ends_one_attempt) {
     start(every_100ms().attempt_timeout(1s));
     time.advance(1s);
     EXPECT_EQ(attempts.cancellations.size(), 1u);
@@ -59,23 +86,23 @@ TEST_F(async_retry_limit, decision_10_attempt_timeout_ends_one_attempt) {
     EXPECT_EQ(time.now() - begin, 1100ms);
 }
 
-TEST_F(async_retry_limit, decision_10_attempt_timeout_exhausted_reports_timed_out) {
+TEST_P(async_retry_limit_of, decision_10_attempt_timeout_exhausted_reports_timed_out) {
     start(every_100ms().attempt_timeout(1s));
     expect_timed_out(3, 3200ms, stop_reason::attempts);
 }
 
-TEST_F(async_retry_limit, decision_10_total_timeout_ends_the_operation) {
+TEST_P(async_retry_limit_of, decision_10_total_timeout_ends_the_operation) {
     start(every_100ms().total_timeout(1s));
     expect_timed_out(1, 1s, stop_reason::deadline);
 }
 
-TEST_F(async_retry_limit, both_timeouts_the_earlier_one_counts) {
+TEST_P(async_retry_limit_of, both_timeouts_the_earlier_one_counts) {
     start(every_100ms().unlimited_attempts().attempt_timeout(300ms).total_timeout(1s));
     expect_timed_out(3, 1s, stop_reason::deadline); // at 0, 400 and 800 ms; the third one has 200 ms left
 }
 
 // Decision 8: a deadline already passed at the start: no attempt.
-TEST_F(async_retry_limit, decision_8_deadline_passed_at_the_start) {
+TEST_P(async_retry_limit_of, decision_8_deadline_passed_at_the_start) {
     start(every_100ms().deadline(time.now() - 1s));
     EXPECT_EQ(attempts.started, 0u);
     time.run();
@@ -84,7 +111,7 @@ TEST_F(async_retry_limit, decision_8_deadline_passed_at_the_start) {
 }
 
 // Decision 12: a success wins over a deadline that passes meanwhile.
-TEST_F(async_retry_limit, decision_12_success_wins_over_the_deadline) {
+TEST_P(async_retry_limit_of, decision_12_success_wins_over_the_deadline) {
     attempts.on_cancel = [](pending_attempts& self, asio::cancellation_type_t) { self.complete({}, 9); };
     start(every_100ms().deadline(time.now() + 1s));
     time.run();
@@ -92,7 +119,7 @@ TEST_F(async_retry_limit, decision_12_success_wins_over_the_deadline) {
     EXPECT_EQ(record.value, 9);
 }
 
-TEST_F(async_retry_limit, success_queued_behind_the_timeout_notice_wins) {
+TEST_P(async_retry_limit_of, success_queued_behind_the_timeout_notice_wins) {
     start(every_100ms().attempt_timeout(1s));
     time.advance(999ms);
     attempts.complete({}, 4); // queued before the limit is reached
@@ -100,6 +127,19 @@ TEST_F(async_retry_limit, success_queued_behind_the_timeout_notice_wins) {
     EXPECT_FALSE(record.error);
     EXPECT_EQ(record.value, 4);
     EXPECT_TRUE(attempts.cancellations.empty());
+}
+
+// The attempt has ended when the notice of its limit arrives, which must not reach the next one.
+TEST_P(async_retry_limit_of, decision_12_a_failure_queued_behind_the_timeout_notice_is_retried) {
+    start(every_100ms().backoff(constant(0s)).attempt_timeout(1s));
+    time.advance(1s - 1ns);
+    attempts.complete(refused());
+    time.advance(1ns);
+    EXPECT_EQ(attempts.started, 2u);
+    EXPECT_TRUE(attempts.cancellations.empty());
+    attempts.complete({});
+    time.run();
+    EXPECT_FALSE(record.error);
 }
 
 TEST_F(async_retry_limit, a_failure_before_the_notice_of_the_timeout_is_none) {
@@ -144,7 +184,7 @@ TEST_F(async_retry_limit, what_an_attempt_left_in_its_slot_is_not_told_of_the_ne
     }
 }
 
-TEST_F(async_retry_limit, attempt_that_ignores_its_timeout_is_waited_for) {
+TEST_P(async_retry_limit_of, attempt_that_ignores_its_timeout_is_waited_for) {
     attempts.on_cancel = nullptr;
     start(every_100ms().attempt_timeout(1s));
     time.advance(5s);
@@ -179,7 +219,7 @@ TEST(async_retry_limits, decision_7_no_wait_that_would_end_after_the_deadline) {
 }
 
 // Decision 9: elapsed time includes the attempts, and the delay starts when the attempt completed.
-TEST_F(async_retry_limit, decision_9_elapsed_includes_attempts_and_delay_starts_at_completion) {
+TEST_P(async_retry_limit_of, decision_9_elapsed_includes_attempts_and_delay_starts_at_completion) {
     start(every_100ms().unlimited_attempts().max_elapsed(1s));
     time.advance(500ms);
     attempts.complete(refused());
@@ -195,38 +235,15 @@ TEST_F(async_retry_limit, decision_9_elapsed_includes_attempts_and_delay_starts_
     EXPECT_THAT(reasons, testing::ElementsAre(stop_reason::elapsed));
 }
 
+INSTANTIATE_TEST_SUITE_P(forms, async_retry_limit_of,
+                         testing::Values(awaited_on::nothing, awaited_on::one_thread, awaited_on::strand,
+                                         awaited_on::unknown));
+
 asio::awaitable<int> hang(int& calls) {
     ++calls;
     asio::steady_timer timer(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
     co_await timer.async_wait(asio::use_awaitable);
     co_return 0;
-}
-
-// An awaitable attempt has a cancellation state of its own, fresh for each attempt.
-TEST(async_retry_limits, awaitable_attempts_time_out_one_after_the_other) {
-    asio::io_context io;
-    virtual_time time(io);
-    auto const begin = time.now();
-    int calls = 0;
-    error_code result;
-    asio::co_spawn(
-        io,
-        [&]() -> asio::awaitable<void> {
-            auto const policy = every_100ms().attempt_timeout(1s);
-            try {
-                co_await async_retry([&] { return hang(calls); }, policy);
-            } catch (boost::system::system_error const& e) {
-                result = e.code();
-            }
-            auto const state = co_await asio::this_coro::cancellation_state;
-            EXPECT_EQ(state.cancelled(), asio::cancellation_type::none)
-                << "the caller's own state is untouched";
-        },
-        asio::detached);
-    time.run();
-    EXPECT_EQ(calls, 3);
-    EXPECT_EQ(result, timed_out());
-    EXPECT_EQ(time.now() - begin, 3200ms);
 }
 
 // Decision 15: a coroutine that is told to stop before it began does not begin.

@@ -2,6 +2,7 @@
 
 #include <asio_retry/virtual_time.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>
@@ -73,13 +74,15 @@ std::size_t thrown_per_attempt(Fail fail, retry_policy const& policy) {
     return thrown / (attempts - 1);
 }
 
-// Asio would throw it again for the coroutine that awaits the attempt.
-TEST(thrown_attempts, are_thrown_once) {
+// Asio throws it again for a coroutine that awaits the attempt in the usual way. Where attempts are spawned,
+// two do: the library's, which loses the type of the value, and the one that is spawned.
+TEST(thrown_attempts, are_thrown_as_seldom_as_can_be) {
+    constexpr std::size_t expected = awaits_itself ? 1 : 3;
     auto const policy = retry_policy().backoff(constant(1ms));
     for (auto const& tried : {policy, policy.attempt_timeout(1h)}) {
-        EXPECT_EQ(thrown_per_attempt([] { throw boost::system::system_error(refused()); }, tried), 1u);
-        EXPECT_EQ(thrown_per_attempt([] { throw own_error("failed"); }, tried), 1u);
-        EXPECT_EQ(thrown_per_attempt([] { throw 7; }, tried), 1u);
+        EXPECT_EQ(thrown_per_attempt([] { throw boost::system::system_error(refused()); }, tried), expected);
+        EXPECT_EQ(thrown_per_attempt([] { throw own_error("failed"); }, tried), expected);
+        EXPECT_EQ(thrown_per_attempt([] { throw 7; }, tried), expected);
     }
 }
 

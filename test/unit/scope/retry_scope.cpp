@@ -595,26 +595,34 @@ TEST(retry_scope, decision_25_completions_elsewhere_keep_no_executor_of_a_contex
     }
 }
 
+// Asio destroys the frames of a coroutine on the executor of the coroutine, and so after the other context.
 TEST(retry_scope, decision_25_coroutines_elsewhere_keep_no_executor_of_a_context_that_is_gone) {
-    asio::io_context runs(1);
-    auto const count = std::make_shared<int>();
-    {
-        asio::io_context waits;
-        retry_scope scope{asio::any_io_executor(counted_executor{&waits, count, false})};
-        auto const session = [&]() -> asio::awaitable<void> {
-            auto const attempt = []() -> asio::awaitable<void> {
-                throw boost::system::system_error(refused());
-                co_return;
-            };
-            co_await async_retry(scope, attempt, every_100ms(), asio::use_awaitable);
+    auto const await_token = [](retry_scope& in, retry_policy const& policy) -> asio::awaitable<void> {
+        co_await async_retry(in, refusing_operation(), policy, asio::use_awaitable);
+    };
+    auto const await_coroutine = [](retry_scope& in, retry_policy const& policy) -> asio::awaitable<void> {
+        auto const attempt = []() -> asio::awaitable<void> {
+            throw boost::system::system_error(refused());
+            co_return;
         };
-        asio::co_spawn(runs, session, [](std::exception_ptr) { FAIL(); });
-        runs.poll();
-        EXPECT_EQ(scheduler(waits).pending(), 1u);
-    }
-    EXPECT_EQ(count.use_count(), 1);
-    runs.restart();
-    runs.poll();
+        co_await async_retry(in, attempt, policy, asio::use_awaitable);
+    };
+    using session = asio::awaitable<void> (*)(retry_scope&, retry_policy const&);
+    for (session const awaits : {session(await_token), session(await_coroutine)})
+        for (retry_policy const& policy : {every_100ms(), every_100ms().deliver_at_once()}) {
+            asio::io_context runs(1);
+            auto const count = std::make_shared<int>();
+            {
+                asio::io_context waits;
+                retry_scope scope{asio::any_io_executor(counted_executor{&waits, count, false})};
+                asio::co_spawn(runs, awaits(scope, policy), [](std::exception_ptr) { FAIL(); });
+                runs.poll();
+                EXPECT_EQ(scheduler(waits).pending(), 1u);
+            }
+            EXPECT_EQ(count.use_count(), 1);
+            runs.restart();
+            runs.poll();
+        }
 }
 
 TEST(retry_scope, decision_25_a_handler_may_destroy_the_context_while_other_joins_end_elsewhere) {

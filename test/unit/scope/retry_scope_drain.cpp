@@ -4,6 +4,7 @@
 #include <asio_retry/virtual_time.hpp>
 #include <asio_retry/with_report.hpp>
 
+#include "support/coroutine_ends.hpp"
 #include "support/hooked_executor.hpp"
 #include "support/in_virtual_time.hpp"
 #include "support/machine_script.hpp"
@@ -30,6 +31,7 @@ protected:
     pending_attempts attempts{io};
     script failing = script::failures(1000);
     completion_record waiting, running;
+    bool is_awaited = false; // what runs
     struct {
         int count = 0;
         error_code error;
@@ -42,10 +44,15 @@ protected:
             in, [this](auto token) { return async_scripted(io, failing, std::move(token)); },
             endless_every_100ms(), waiting.handler());
     }
-    void start_running(retry_scope& in) {
-        async_retry(
-            in, [this](auto token) { return attempts.async_attempt(std::move(token)); }, endless_every_100ms(),
-            running.handler());
+    void start_running(retry_scope& in, retry_policy policy = endless_every_100ms()) {
+        if (is_awaited) {
+            await_attempts(io.get_executor(), attempts, policy, running, in);
+            time.advance(0s);
+        } else {
+            async_retry(
+                in, [this](auto token) { return attempts.async_attempt(std::move(token)); }, policy,
+                running.handler());
+        }
     }
     auto note_drain() {
         return [this](error_code ec, std::size_t cancelled) {
@@ -57,7 +64,15 @@ protected:
     }
 };
 
-TEST_F(retry_scope_drain, waits_end_now_and_attempts_may_finish) {
+/// Of what a handler or a coroutine waits for.
+class retry_scope_drain_of : public retry_scope_drain, public testing::WithParamInterface<bool> {
+protected:
+    retry_scope_drain_of() { is_awaited = GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(forms, retry_scope_drain_of, testing::Bool());
+
+TEST_P(retry_scope_drain_of, waits_end_now_and_attempts_may_finish) {
     start_waiting(*scope);
     start_running(*scope);
     time.advance(50ms);
@@ -99,7 +114,7 @@ TEST_F(retry_scope_drain, an_attempt_that_fails_meanwhile_is_not_retried) {
     EXPECT_EQ(drained.cancelled, 0u);
 }
 
-TEST_F(retry_scope_drain, what_runs_at_the_timeout_is_cancelled_and_counted) {
+TEST_P(retry_scope_drain_of, what_runs_at_the_timeout_is_cancelled_and_counted) {
     retry_scope child(*scope);
     pending_attempts others(io);
     completion_record other;
@@ -182,7 +197,7 @@ TEST_F(retry_scope_drain, a_cancellation_that_has_been_made_up_for_is_told_no_mo
     time.run();
 }
 
-TEST_F(retry_scope_drain, does_not_count_what_was_stopped_before) {
+TEST_P(retry_scope_drain_of, does_not_count_what_was_stopped_before) {
     retry_scope child(*scope);
     start_running(child);
     child.cancel();
@@ -222,7 +237,7 @@ TEST_F(retry_scope_drain, does_not_count_waits_that_it_has_cut_short) {
 }
 
 // It waits for an attempt that does not stop at once.
-TEST_F(retry_scope_drain, ends_when_the_last_attempt_has_acknowledged) {
+TEST_P(retry_scope_drain_of, ends_when_the_last_attempt_has_acknowledged) {
     attempts.on_cancel = nullptr;
     start_running(*scope);
     scope->async_drain(1s, note_drain());
@@ -236,7 +251,7 @@ TEST_F(retry_scope_drain, ends_when_the_last_attempt_has_acknowledged) {
     EXPECT_EQ(drained.cancelled, 1u);
 }
 
-TEST_F(retry_scope_drain, nothing_begins_afterwards) {
+TEST_P(retry_scope_drain_of, nothing_begins_afterwards) {
     scope->async_drain(5s, note_drain());
     start_waiting(*scope);
     retry_scope late(*scope);
@@ -250,7 +265,7 @@ TEST_F(retry_scope_drain, nothing_begins_afterwards) {
     EXPECT_FALSE(scope->cancelled());
 }
 
-TEST_F(retry_scope_drain, cancel_comes_on_top) {
+TEST_P(retry_scope_drain_of, cancel_comes_on_top) {
     start_running(*scope);
     scope->async_drain(5s, note_drain());
     time.advance(1s);
@@ -263,7 +278,7 @@ TEST_F(retry_scope_drain, cancel_comes_on_top) {
     EXPECT_EQ(scheduler(io).pending(), 0u) << "its timeout has gone";
 }
 
-TEST_F(retry_scope_drain, can_be_cancelled_itself) {
+TEST_P(retry_scope_drain_of, can_be_cancelled_itself) {
     asio::cancellation_signal signal;
     start_running(*scope);
     scope->async_drain(5s, asio::bind_cancellation_slot(signal.slot(), note_drain()));
@@ -293,7 +308,7 @@ TEST_F(retry_scope_drain, awaited_and_with_an_empty_scope) {
     EXPECT_EQ(scheduler(io).pending(), 0u);
 }
 
-TEST_F(retry_scope_drain, outlives_the_scope) {
+TEST_P(retry_scope_drain_of, outlives_the_scope) {
     start_running(*scope);
     attempts.on_cancel = nullptr;
     scope->async_drain(5s, note_drain());
@@ -325,12 +340,9 @@ TEST_F(retry_scope_drain, is_not_what_the_report_of_a_failed_attempt_blames) {
     }
 }
 
-TEST_F(retry_scope_drain, is_not_needed_for_a_cancellation_to_stop_an_attempt_that_fails_before_its_notice) {
+TEST_P(retry_scope_drain_of, is_not_needed_for_a_cancellation_to_stop_an_attempt_that_fails_before_its_notice) {
     auto stopped = interruption::none;
-    async_retry(
-        *scope, [this](auto token) { return attempts.async_attempt(std::move(token)); },
-        endless_every_100ms().on_give_up([&](retry_event const& e) { stopped = e.stopped; }),
-        running.handler());
+    start_running(*scope, endless_every_100ms().on_give_up([&](retry_event const& e) { stopped = e.stopped; }));
     attempts.complete(refused());
     scope->cancel();
     time.run();
@@ -353,7 +365,7 @@ TEST_F(retry_scope_drain, goes_together_with_the_slot_of_an_operation) {
 
 // --- requests that follow one another before the operation has heard of the first
 
-TEST_F(retry_scope_drain, cancel_right_after_it_counts) {
+TEST_P(retry_scope_drain_of, cancel_right_after_it_counts) {
     start_running(*scope);
     scope->async_drain(5s, note_drain());
     scope->cancel();
@@ -361,7 +373,7 @@ TEST_F(retry_scope_drain, cancel_right_after_it_counts) {
     EXPECT_EQ(attempts.cancellations.size(), 1u);
 }
 
-TEST_F(retry_scope_drain, lesser_requests_right_after_a_greater_one_do_not_replace_it) {
+TEST_P(retry_scope_drain_of, lesser_requests_right_after_a_greater_one_do_not_replace_it) {
     start_running(*scope);
     scope->cancel();
     scope->retry_now();
@@ -371,7 +383,7 @@ TEST_F(retry_scope_drain, lesser_requests_right_after_a_greater_one_do_not_repla
     EXPECT_EQ(running.error, aborted());
 }
 
-TEST_F(retry_scope_drain, right_after_a_cancellation_counts_what_has_not_ended) {
+TEST_P(retry_scope_drain_of, right_after_a_cancellation_counts_what_has_not_ended) {
     attempts.on_cancel = nullptr;
     start_running(*scope);
     scope->async_drain(0s, note_drain());

@@ -31,7 +31,7 @@
 
 namespace boost::asio::detail {
 // The executor of use_future's handlers: a system_executor that also catches exceptions. It has no public name.
-// If Asio renames it, attempts for such a handler run on the system's threads.
+// If Asio renames it, nobody defines this class: attempts for such a handler then run on the system's threads.
 template <typename T, typename Blocking>
 class promise_executor;
 // Asio may rename these one day: coroutine_entry and kept_frame look for them, and are then not used.

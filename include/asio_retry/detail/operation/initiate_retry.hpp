@@ -187,8 +187,12 @@ struct given_executor_source {
     Executor executor;
     Membership membership;
 
-    waiting_place where_to_wait(asio::any_io_executor const& own) const { return {executor, own}; }
-    Executor const& where() const noexcept { return executor; }
+    /// Each leaves nothing here: the context may be destroyed before the frame of a coroutine that has this.
+    waiting_place where_to_wait(asio::any_io_executor const& own) {
+        Executor const taken = std::move(executor);
+        return {taken, own};
+    }
+    Executor where() { return std::move(executor); }
 
     template <typename Signature>
     struct initiation_type {
@@ -199,19 +203,29 @@ struct given_executor_source {
         executor_type get_executor() const noexcept { return executor; }
 
         template <typename Handler, typename Callable, typename Policy>
-        void operator()(Handler&& handler, Callable&& callable, Policy policy) const {
+        void operator()(Handler&& handler, Callable&& callable, Policy policy) const& {
+            initiation_type own(*this);
+            std::move(own)(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
+        }
+
+        /// Keeps nothing: the frame of a coroutine has it until the coroutine is destroyed, and the context of
+        /// the executor may be destroyed before.
+        template <typename Handler, typename Callable, typename Policy>
+        void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
             using kind = operation_kind<Policy>;
             constexpr bool wants_one = wants_strand<operation_form<callable_type>>;
             std::decay_t<Handler> own_handler(std::forward<Handler>(handler));
             callable_type own_callable(std::forward<Callable>(callable));
+            Executor const waits_on(std::move(executor));
+            Membership own_membership(std::move(membership));
             // Not compiled twice for each callable: only for a callable that has lost its type.
             if constexpr (wants_one && is_erased<callable_type>)
-                if (runs_one_at_a_time(asio::get_associated_executor(own_handler, executor)))
+                if (runs_one_at_a_time(asio::get_associated_executor(own_handler, waits_on)))
                     return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
-                                                        std::move(policy), executor, Membership(membership));
+                                                        std::move(policy), waits_on, std::move(own_membership));
             kind::template launch<wants_one>(std::move(own_handler), std::move(own_callable), std::move(policy),
-                                             executor, Membership(membership));
+                                             waits_on, std::move(own_membership));
         }
     };
 
@@ -234,7 +248,7 @@ struct scope_source {
     scope_handle scope;
 
     waiting_place where_to_wait(asio::any_io_executor const& own) { return {std::move(scope), own}; }
-    scope_handle const& where() const noexcept { return scope; }
+    scope_handle where() { return std::move(scope); }
 
     template <typename Signature>
     auto initiation() const {
@@ -264,13 +278,13 @@ inline constexpr bool awaits_directly = [] {
 }();
 
 template <typename Policy, typename Source, typename Operation, typename Token>
-auto initiate(Source const& source, Operation&& operation, std::type_identity_t<Policy> policy, Token&& token) {
+auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy> policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
     form::assert_usable();
     if constexpr (!form::is_usable) {
         return;
     } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
-        return initiate<Policy>(source, std::forward<Operation>(operation), std::move(policy),
+        return initiate<Policy>(std::move(source), std::forward<Operation>(operation), std::move(policy),
                                 decltype(default_token_of<form, typename Source::executor_type>())());
     } else {
         using signature = typename form::signature;

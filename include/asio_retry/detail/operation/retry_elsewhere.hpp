@@ -107,14 +107,14 @@ struct operation_form<value_keeping_operation<T, TakesAttempt, JudgesResults>> {
 using untyped_operation = erased_operation<asio::awaitable<kept_value>, true, true>;
 using untyped_result = std::tuple<std::exception_ptr, kept_value>;
 
-/// Waits on the executor of the coroutine, or on the one given, or in a scope.
+/// Waits on the executor of the coroutine, or on the one given, or in a scope. Takes what it is given.
 struct own_executor {};
 ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
                                                               retry_policy&& policy, own_executor);
 ASIO_RETRY_DECL asio::awaitable<untyped_result>
-retry_untyped(untyped_operation&& operation, retry_policy&& policy, asio::any_io_executor const& waits_on);
+retry_untyped(untyped_operation&& operation, retry_policy&& policy, asio::any_io_executor&& waits_on);
 ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
-                                                              retry_policy&& policy, scope_handle const& scope);
+                                                              retry_policy&& policy, scope_handle&& scope);
 
 /// Whether an operation of this form can be retried without the type of its value.
 template <typename Form, typename Source>
@@ -127,7 +127,7 @@ inline constexpr bool can_lose_type = [] {
         return true;
     else
         return std::same_as<typename Form::signature, void(std::exception_ptr, value)>;
-}() && requires(untyped_operation&& operation, retry_policy&& policy, Source const& source) {
+}() && requires(untyped_operation&& operation, retry_policy&& policy, Source& source) {
     detail::retry_untyped(std::move(operation), std::move(policy), source.where());
 };
 
@@ -146,9 +146,10 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
     }
 }
 
-/// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary.
+/// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary. For the
+/// same reason it takes what `source` has.
 template <typename Callable, typename Source>
-asio::awaitable<untyped_result> retry_without_type(Source const& source, Callable&& callable,
+asio::awaitable<untyped_result> retry_without_type(Source& source, Callable&& callable,
                                                    retry_policy&& policy) {
     return detail::retry_untyped(untyped_operation(value_keeping(std::move(callable))), std::move(policy),
                                  source.where());
@@ -161,14 +162,15 @@ auto with_type(asio::awaitable<untyped_result> retry) -> asio::awaitable<
 
 /// For any operation and token.
 template <typename Token, typename Callable, typename Source>
-auto retry_elsewhere(Source const& source, Callable&& callable, retry_policy&& policy) {
+auto retry_elsewhere(Source& source, Callable&& callable, retry_policy&& policy) {
     if constexpr (can_lose_type<operation_form<Callable>, Source>) {
         return with_type<typename awaiting_token<Token>::style, operation_form<Callable>>(
             retry_without_type(source, std::move(callable), std::move(policy)));
     } else {
         using signature = typename operation_form<Callable>::signature;
         Token token;
-        return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
+        auto taken = std::move(source);
+        return asio::async_initiate<Token, signature>(taken.template initiation<signature>(), token,
                                                       std::move(callable), std::move(policy));
     }
 }
