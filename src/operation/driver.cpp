@@ -10,10 +10,6 @@ namespace asio_retry::detail {
 template class ASIO_RETRY_DEFINE_INSTANTIATION driver<retry_driver, 1>;
 template class ASIO_RETRY_DEFINE_INSTANTIATION basic_membership<retry_driver>;
 
-retry_driver::retry_driver(retry_policy&& given_policy, bool judges_results) noexcept
-    : attempt_state(judges_results)
-    , machine_(std::move(given_policy)) {}
-
 retry_driver::~retry_driver() = default;
 
 // --- what types may replace

@@ -330,7 +330,9 @@ public:
 
 protected:
     /// `judges_results`: `fail_if` may judge a success a failure.
-    retry_driver(retry_policy&& given_policy, bool judges_results) noexcept;
+    retry_driver(retry_policy&& given_policy, bool judges_results) noexcept
+        : attempt_state(judges_results)
+        , machine_(std::move(given_policy)) {}
     ~retry_driver();
 
     /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
