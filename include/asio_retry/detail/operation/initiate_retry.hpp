@@ -298,7 +298,7 @@ auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy>
         if constexpr (retries && awaits_directly<form, Token>) {
             using kept = counted_callable<erased_operation_of<form>>;
             return await_retry<std::decay_t<Token>>(kept(std::in_place, std::forward<Operation>(operation)),
-                                                    std::move(policy), source);
+                                                    std::move(policy), std::move(source));
         } else if constexpr (retries && can_await_directly<form, Token>) {
             return retry_elsewhere<std::decay_t<Token>>(
                 source, erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));
