@@ -3,7 +3,7 @@
 #include <asio_retry/detail/operation/driver.hpp>
 
 #include <asio_retry/detail/handler/operation_executors.hpp>
-#include <asio_retry/detail/operation/operation_membership.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/random.hpp>

@@ -148,7 +148,7 @@ fault(operation_stops_an_attempt_and_does_not_say_that_time_is_up src/operation/
 fault(operation_hands_on_every_cancellation_as_terminal include/asio_retry/detail/operation/driver.hpp
     [[    void emit(asio::cancellation_type_t type) { signal_.emit(type); }]] [[    void emit(asio::cancellation_type_t type) { signal_.emit(type & asio::cancellation_type::terminal); }]])
 
-fault(operation_with_a_scope_of_its_own_obeys_no_request include/asio_retry/detail/operation/operation_membership.hpp
+fault(operation_with_a_scope_of_its_own_obeys_no_request include/asio_retry/detail/scope/scope_state.hpp
     [[        operation_.machine().watch(*this);]] [[]])
 
 fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/attempt/attempt_handler.hpp

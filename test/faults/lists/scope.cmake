@@ -65,7 +65,7 @@ fault(scope_asks_only_itself_for_room src/scope/scope_state.cpp
     [[has_room && scope->pending_ - scope->without_need_ < scope->max_pending_;]]
     [[has_room && (scope != this || scope->pending_ - scope->without_need_ < scope->max_pending_);]])
 
-fault(operation_takes_room_while_its_handler_runs include/asio_retry/detail/operation/operation_membership.hpp
+fault(operation_takes_room_while_its_handler_runs include/asio_retry/detail/scope/scope_state.hpp
     [[return is_idle ? presence_.unlink(*this) : presence_.scope().unlink(*this);]]
     [[return presence_.scope().unlink(*this);]])
 

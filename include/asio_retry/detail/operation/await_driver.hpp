@@ -4,7 +4,6 @@
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
 #include <asio_retry/detail/handler/handler_operation.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
-#include <asio_retry/detail/operation/operation_membership.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 

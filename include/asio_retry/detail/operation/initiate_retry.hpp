@@ -7,11 +7,11 @@
 #include <asio_retry/detail/handler/handler_memory.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/operation/await_retry.hpp>
-#include <asio_retry/detail/operation/awaiting_token.hpp>
-#include <asio_retry/detail/operation/operation_membership.hpp>
+#include <asio_retry/detail/operation/retry_elsewhere.hpp>
 #include <asio_retry/detail/operation/retry_operation.hpp>
 #include <asio_retry/detail/policy/policy_arguments.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/retry_scope.hpp>
 
 #include <boost/asio/associated_executor.hpp>

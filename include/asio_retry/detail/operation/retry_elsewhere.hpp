@@ -3,14 +3,17 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/operation/awaiting_token.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
+#include <asio_retry/error.hpp>
 #include <asio_retry/retry_policy.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <concepts>
 #include <exception>
@@ -20,6 +23,78 @@
 #include <utility>
 
 namespace asio_retry::detail {
+
+/// What `co_await` yields of a completion: as use_awaitable does it, or as a tuple.
+template <typename Arguments>
+struct thrown_failure;
+
+template <typename Failure, typename... Values>
+struct thrown_failure<std::tuple<Failure, Values...>> {
+    static auto yield(std::tuple<Failure, Values...>&& result) {
+        if constexpr (disposition<Failure>) {
+            if (disposition_access<Failure>::failed(std::get<0>(result)))
+                asio_traits<Failure>::throw_exception(std::get<0>(std::move(result)));
+        } else if constexpr (std::is_same_v<Failure, error_code>) {
+            if (std::get<0>(result))
+                throw boost::system::system_error(std::get<0>(result));
+        } else {
+            if (std::get<0>(result))
+                std::rethrow_exception(std::get<0>(result));
+        }
+        if constexpr (sizeof...(Values) == 1)
+            return std::get<1>(std::move(result));
+        else if constexpr (sizeof...(Values) > 1)
+            return std::apply(
+                [](auto&&, auto&&... values) { return std::tuple<Values...>(std::move(values)...); },
+                std::move(result));
+    }
+};
+
+/// To an Asio without traits, a disposition is a value among others.
+template <disposition Failure, typename... Values>
+    requires(!has_asio_traits<Failure>)
+struct thrown_failure<std::tuple<Failure, Values...>> {
+    static auto yield(std::tuple<Failure, Values...>&& result) {
+        if constexpr (sizeof...(Values) == 0)
+            return std::get<0>(std::move(result));
+        else
+            return std::move(result);
+    }
+};
+
+struct as_values {
+    template <typename Arguments>
+    using yields = decltype(thrown_failure<Arguments>::yield(std::declval<Arguments>()));
+    template <typename Arguments>
+    static yields<Arguments> yield(Arguments&& result) {
+        return thrown_failure<Arguments>::yield(std::move(result));
+    }
+};
+
+struct as_arguments {
+    template <typename Arguments>
+    using yields = Arguments;
+    template <typename Arguments>
+    static Arguments yield(Arguments&& result) {
+        return std::move(result);
+    }
+};
+
+/// Tokens that make an awaitable.
+template <typename Token>
+struct awaiting_token {
+    using executor_type = void;
+};
+template <typename Executor>
+struct awaiting_token<asio::use_awaitable_t<Executor>> {
+    using executor_type = Executor;
+    using style = as_values;
+};
+template <typename Executor>
+struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
+    using executor_type = Executor;
+    using style = as_arguments;
+};
 
 // An operation whose attempts need coroutines of their own: with `deliver_at_once`, or where the coroutine that
 // awaits it may not move to a strand. The library makes these coroutines for values without their type, so that
@@ -146,11 +221,10 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
     }
 }
 
-/// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary. For the
-/// same reason it takes what `source` has.
+/// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary. For
+/// the same reason it takes what `source` has.
 template <typename Callable, typename Source>
-asio::awaitable<untyped_result> retry_without_type(Source& source, Callable&& callable,
-                                                   retry_policy&& policy) {
+asio::awaitable<untyped_result> retry_without_type(Source& source, Callable&& callable, retry_policy&& policy) {
     return detail::retry_untyped(untyped_operation(value_keeping(std::move(callable))), std::move(policy),
                                  source.where());
 }
