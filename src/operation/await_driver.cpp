@@ -45,12 +45,12 @@ awaited_course::awaited_course(coroutine_stack const& stack, retry_policy const&
 }
 
 await_driver::await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                           awaited_course const& course, waiting_place&& place,
+                           awaited_course const& course, waiting_place&& waits_in,
                            std::unique_ptr<awaited_presence>& presence)
     : core(std::move(given_policy), judges_results)
     , stack_(stack)
     , course_(course)
-    , place_(std::move(place))
+    , place_(std::move(waits_in))
     , caller_(stack.state().slot())
     , is_interruptible_(place_.scope() || caller_.is_connected() || machine().limits_attempts()) {
     if (place_.scope())

@@ -184,7 +184,7 @@ public:
 protected:
     /// The referenced objects must outlive it. `presence` is null outside a scope, and made here in a scope.
     await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                 awaited_course const& course, waiting_place&& place,
+                 awaited_course const& course, waiting_place&& waits_in,
                  std::unique_ptr<awaited_presence>& presence);
     ~await_driver();
 
