@@ -46,10 +46,6 @@ asio::io_context* own_context(asio::any_io_executor const& executor) noexcept {
     return own ? own_context(*own) : nullptr;
 }
 
-bool runs_here(asio::io_context* context) noexcept {
-    return context && context->get_executor().running_in_this_thread() && !context->stopped();
-}
-
 bool has_one_thread(asio::io_context& context) {
     return scheduler(context).has_one_thread();
 }

@@ -10,10 +10,9 @@ void coroutine_stack::move_to(asio::any_io_executor other) {
     std::swap(*executor_, *moved_);
 }
 
-std::unique_ptr<asio::any_io_executor> coroutine_stack::move_back() noexcept {
-    if (moved_)
-        std::swap(*executor_, *moved_);
-    return std::move(moved_);
+void coroutine_stack::move_back() noexcept {
+    std::swap(*executor_, *moved_);
+    moved_.reset();
 }
 
 void coroutine_stack::take_over(asio::cancellation_slot slot) noexcept {
@@ -28,14 +27,12 @@ void coroutine_stack::renew() {
     *throws_ = true;
 }
 
-void coroutine_stack::throw_if_cancelled() const {
-    if (*throws_ && state_->cancelled() != asio::cancellation_type::none)
-        throw boost::system::system_error(asio::error::operation_aborted, "co_await");
+void coroutine_stack::throw_cancelled() {
+    throw boost::system::system_error(asio::error::operation_aborted, "co_await");
 }
 
-void coroutine_stack::give_back() noexcept {
-    if (!std::exchange(has_taken_over_, false))
-        return;
+void coroutine_stack::restore() noexcept {
+    has_taken_over_ = false;
     *parent_ = kept_parent_;
     *state_ = kept_state_;
     *throws_ = kept_throws_;

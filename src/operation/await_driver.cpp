@@ -31,35 +31,30 @@ awaited_presence::~awaited_presence() {
     }
 }
 
-awaited_course::awaited_course(coroutine_stack const& stack, retry_policy const& policy, bool is_scoped) {
-    retry_settings const& settings = policy.settings();
-    if (is_scoped || settings.limits_attempts()) {
-        asio::io_context* const context = detail::own_context(stack.executor());
-        retry_scheduler* const found = context ? &asio_retry::scheduler(*context) : nullptr;
-        if (found && found->has_one_thread())
-            scheduler_ = found;
-        else
-            wants_strand_ = context || !executor_home(stack.executor()).is_strand();
-    }
-    is_elsewhere_ = settings.deliver_at_once || (wants_strand_ && !stack.may_move());
+void awaited_course::look_for_strand(coroutine_stack const& stack) {
+    asio::io_context* const context = detail::own_context(stack.executor());
+    retry_scheduler* const found = context ? &asio_retry::scheduler(*context) : nullptr;
+    if (found && found->has_one_thread())
+        scheduler_ = found;
+    else
+        wants_strand_ = context || !executor_home(stack.executor()).is_strand();
+    is_elsewhere_ = is_elsewhere_ || (wants_strand_ && !stack.may_move());
 }
 
 await_driver::await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                           awaited_course const& course, waiting_place&& waits_in,
-                           std::unique_ptr<awaited_presence>& presence)
+                           awaited_course const& course, waiting_place&& waits_in, presence_place* room)
     : core(std::move(given_policy), judges_results)
     , stack_(stack)
     , course_(course)
     , place_(std::move(waits_in))
     , caller_(stack.state().slot())
-    , is_interruptible_(place_.scope() || caller_.is_connected() || machine().limits_attempts()) {
-    if (place_.scope())
-        presence = std::make_unique<awaited_presence>(*this, place_.scope());
-    presence_ = presence.get();
+    , is_interruptible_(room || caller_.is_connected() || machine().limits_attempts()) {
+    if (room)
+        presence_ = &room->presence.emplace(*this, place_.scope());
     life_.go_to_executor();
 }
 
-await_driver::~await_driver() {
+void await_driver::delete_notices() noexcept {
     delete timer_notice_.load(std::memory_order_relaxed);
     delete scope_notice_.load(std::memory_order_relaxed);
 }
@@ -131,7 +126,8 @@ void await_driver::give_back() noexcept {
     stack_.give_back();
     if (presence_)
         presence_->end_on(stack_.executor()); // in the strand, if there is one
-    stack_.move_back();
+    if (stack_.has_moved())
+        stack_.move_back();
 }
 
 bool await_driver::has_to_move_back(bool calls_nothing) noexcept {

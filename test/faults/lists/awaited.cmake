@@ -29,9 +29,8 @@ fault(notice_is_its_coroutines_until_it_arrives src/operation/coroutine_notice.h
             delete made;]] [[            throw;]])
 
 fault(awaiting_stays_on_the_strand_of_its_attempts src/handler/coroutine_stack.cpp
-    [[        std::swap(*executor_, *moved_);
-    return std::move(moved_);]] [[        static_cast<void>(*executor_);
-    return std::move(moved_);]])
+    [[    std::swap(*executor_, *moved_);
+    moved_.reset();]] [[    moved_.reset();]])
 
 fault(awaiting_has_attempts_that_no_limit_interrupts src/operation/await_driver.cpp
     [[caller_.is_connected() || machine().limits_attempts()) {]] [[caller_.is_connected()) {]])

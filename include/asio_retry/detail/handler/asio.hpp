@@ -29,6 +29,16 @@
 #include <boost/asio/inline_executor.hpp>
 #endif
 
+// Its name is enough here: a program that passes it includes its header.
+#if defined(BOOST_ASIO_ENABLE_VERSION_NAMESPACE)
+#include <boost/asio/as_tuple.hpp>
+#else
+namespace boost::asio {
+template <typename CompletionToken>
+class as_tuple_t;
+} // namespace boost::asio
+#endif
+
 namespace boost::asio::detail {
 // The executor of use_future's handlers: a system_executor that also catches exceptions. It has no public name.
 // If Asio renames it, nobody defines this class: attempts for such a handler then run on the system's threads.

@@ -81,8 +81,8 @@ public:
     void move_to(asio::any_io_executor other);
     bool has_moved() const noexcept { return moved_ != nullptr; }
 
-    /// Undoes `move_to`; returns the executor that it had moved to, if any.
-    std::unique_ptr<asio::any_io_executor> move_back() noexcept;
+    /// Undoes `move_to`. Precondition: has_moved().
+    void move_back() noexcept;
 
     /// From here on only emissions to `slot` cancel the coroutine's operations, and they throw nothing.
     void take_over(asio::cancellation_slot slot) noexcept;
@@ -91,12 +91,18 @@ public:
     void renew();
 
     /// What Asio does before a coroutine awaits something.
-    void throw_if_cancelled() const;
+    void throw_if_cancelled() const {
+        if (*throws_ && state_->cancelled() != asio::cancellation_type::none)
+            throw_cancelled();
+    }
 
     void let_nothing_throw() noexcept { *throws_ = false; }
 
     /// Restores the state before `take_over`. Does nothing if the operation ended before that.
-    void give_back() noexcept;
+    void give_back() noexcept {
+        if (has_taken_over_)
+            restore();
+    }
 
 protected:
     coroutine_stack() noexcept = default;
@@ -109,6 +115,9 @@ protected:
     bool is_typed_ = false; // `executor_` is a copy
 
 private:
+    [[noreturn]] static void throw_cancelled();
+    void restore() noexcept;
+
     bool has_taken_over_ = false;
     bool kept_throws_ = false;
     asio::cancellation_slot kept_parent_;

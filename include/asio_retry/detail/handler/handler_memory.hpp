@@ -106,7 +106,7 @@ public:
         struct on_exit {
             rooms_type rooms;
             Operation* operation;
-            [[gnu::noinline]] ~on_exit() { operation->~Operation(); } // it is reached by four functions
+            ~on_exit() { operation->~Operation(); }
         } const guard{rooms_type(memory::template allocator_for<room>(handler), rooms_of(1 + more), operation),
                       operation};
         return Handler(std::move(handler));

@@ -230,7 +230,9 @@ ASIO_RETRY_DECL asio::io_context* own_context(asio::any_io_executor const& execu
 
 /// Whether this thread runs the context, and the context is not stopped. Asio would call a function at once
 /// also after a stop, and on a copy. False for null.
-ASIO_RETRY_DECL bool runs_here(asio::io_context* context) noexcept;
+inline bool runs_here(asio::io_context* context) noexcept {
+    return context && context->get_executor().running_in_this_thread() && !context->stopped();
+}
 
 /// Whether a function given to the strand `executor` runs at once on this thread if the strand is free. The
 /// context receives its exceptions.

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -83,10 +84,24 @@ private:
     asio::any_io_executor ended_on_;        // empty if the coroutine is being destroyed
 };
 
+/// Room for the presence of an operation that a scope counts.
+struct presence_place {
+    std::optional<awaited_presence> presence;
+
+    presence_place() noexcept = default;
+    presence_place(presence_place&&) noexcept {} // before it begins
+    presence_place& operator=(presence_place&&) = delete;
+    ~presence_place() = default;
+};
+
 /// Whether a retry runs inside the coroutine that awaits it, and where it may be interrupted.
 class ASIO_RETRY_DECL awaited_course {
 public:
-    awaited_course(coroutine_stack const& stack, retry_policy const& policy, bool is_scoped);
+    awaited_course(coroutine_stack const& stack, retry_policy const& policy, bool is_scoped)
+        : is_elsewhere_(policy.settings().deliver_at_once) {
+        if (is_scoped || policy.settings().limits_attempts())
+            look_for_strand(stack);
+    }
 
     /// The attempts need a coroutine of their own.
     bool is_elsewhere() const noexcept { return is_elsewhere_; }
@@ -98,9 +113,11 @@ public:
     retry_scheduler* scheduler() const noexcept { return scheduler_; }
 
 private:
+    void look_for_strand(coroutine_stack const& stack);
+
     retry_scheduler* scheduler_ = nullptr;
     bool wants_strand_ = false;
-    bool is_elsewhere_ = false;
+    bool is_elsewhere_;
 };
 
 template <typename Of, typename Turn>
@@ -182,11 +199,13 @@ public:
     void on_turn_dropped(move_turn) noexcept;
 
 protected:
-    /// The referenced objects must outlive it. `presence` is null outside a scope, and made here in a scope.
+    /// The referenced objects must outlive it. `room` is null outside a scope.
     await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                 awaited_course const& course, waiting_place&& waits_in,
-                 std::unique_ptr<awaited_presence>& presence);
-    ~await_driver();
+                 awaited_course const& course, waiting_place&& waits_in, presence_place* room);
+    ~await_driver() {
+        if (timer_notice_.load(std::memory_order_relaxed) || scope_notice_.load(std::memory_order_relaxed))
+            delete_notices();
+    }
 
     /// The frame may be destroyed during an attempt, while notices are under way, and while the thread that has
     /// begun the attempt is still in the operation. Other threads call virtual functions until this returns, so
@@ -230,6 +249,7 @@ private:
     void go(step next);
     bool is_here() const noexcept;
     void end_unfinished() noexcept;
+    void delete_notices() noexcept;
 
     // --- for the driver
 

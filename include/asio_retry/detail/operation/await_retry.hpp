@@ -10,7 +10,6 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <exception>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -119,20 +118,28 @@ private:
 };
 
 /// The operation to retry, together with its presence in its scope.
-template <typename Callable>
+template <typename Callable, bool IsScoped>
 struct counted_callable {
-    std::unique_ptr<awaited_presence> presence;
+    struct nowhere {};
+    ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<IsScoped, presence_place, nowhere> room;
     Callable callable;
 
     template <typename Operation>
     counted_callable(std::in_place_t, Operation&& given_operation)
         : callable(std::forward<Operation>(given_operation)) {}
+
+    presence_place* place() noexcept {
+        if constexpr (IsScoped)
+            return &room;
+        else
+            return nullptr;
+    }
 };
 
 /// Retries an awaitable operation inside the coroutine that awaits it. It spawns nothing, and allocates nothing
 /// but the frame of the attempt.
 template <typename Token, typename Callable, typename Source>
-auto await_retry(counted_callable<Callable> kept, retry_policy policy, Source source)
+auto await_retry(counted_callable<Callable, Source::is_scoped> kept, retry_policy policy, Source source)
     -> asio::awaitable<typename awaiting_token<Token>::style::template yields<
                            typename completion<typename operation_form<Callable>::signature>::arguments>,
                        typename awaiting_token<Token>::executor_type> {
@@ -151,7 +158,7 @@ auto await_retry(counted_callable<Callable> kept, retry_policy policy, Source so
 
     using retry_type = awaited_retry<Callable>;
     retry_type retry(kept.callable, std::move(policy), entry, course, source.where_to_wait(entry.executor()),
-                     kept.presence);
+                     kept.place());
     using step = typename retry_type::step;
     for (step next = retry.begin(); next != step::complete; next = retry.take_step()) {
         if (next == step::rest) {

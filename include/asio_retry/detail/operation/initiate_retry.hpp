@@ -296,7 +296,7 @@ auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy>
         operation_kind<Policy>::template assert_token<Token, signature>();
         constexpr bool retries = std::is_same_v<Policy, retry_policy>;
         if constexpr (retries && awaits_directly<form, Token>) {
-            using kept = counted_callable<erased_operation_of<form>>;
+            using kept = counted_callable<erased_operation_of<form>, Source::is_scoped>;
             return await_retry<std::decay_t<Token>>(kept(std::in_place, std::forward<Operation>(operation)),
                                                     std::move(policy), std::move(source));
         } else if constexpr (retries && can_await_directly<form, Token>) {
