@@ -3,11 +3,15 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/pushback.hpp>
-#include <asio_retry/random.hpp>
-#include <asio_retry/retry_action.hpp>
+#include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <atomic>
@@ -31,6 +35,23 @@ enum class retry_wish : unsigned char;
 } // namespace asio_retry::detail
 
 namespace asio_retry {
+
+/// The next step for the code that runs a retry_machine.
+struct retry_action {
+    /// The kinds of steps.
+    enum class kind {
+        attempt,  ///< make an attempt now
+        wait,     ///< wait for `delay`, then ask `on_wait_over`; a delay of zero lets others run first
+        complete, ///< the operation is over
+    };
+
+    kind what = kind::complete;                  ///< the next step
+    duration delay{};                            ///< of a wait
+    stop_reason reason = stop_reason::succeeded; ///< of a completion
+    error_code error; ///< of a completion: if set, it is delivered in place of the last attempt's own error
+    std::exception_ptr thrown; ///< of a completion: the exception of a callback, or the one inside a permanent
+                               ///< error; if set, it is delivered instead of `error`
+};
 
 /// Decides every next step, for every form of retry.
 ///
@@ -350,8 +371,8 @@ private:
     void tell_end(stop_reason reason, error_code const& error, verdict const* failure, time_point now) noexcept;
     void tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
                          std::exception_ptr const& thrown, time_point now) noexcept;
-    void tell_attempt_end(attempt_end::how outcome, failure_kind kind, verdict const* failure, pushback said,
-                          interruption stopped, time_point now) noexcept;
+    void tell_attempt_end(attempt_end end, verdict const* failure, interruption stopped,
+                          time_point now) noexcept;
     ASIO_RETRY_DECL void ask_observer() noexcept;
     bool is_policy_observed() const noexcept;
     void describe(observation& event, verdict const& failure) const noexcept;
