@@ -21,7 +21,7 @@
 namespace asio_retry {
 class retry_gate;
 class retry_observer;
-}
+} // namespace asio_retry
 
 namespace asio_retry::detail {
 
