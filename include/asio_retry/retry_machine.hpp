@@ -15,7 +15,6 @@
 #include <asio_retry/verdict.hpp>
 
 #include <atomic>
-#include <cassert>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -91,27 +90,17 @@ public:
     }
 
     /// Tells `observer` all events, before the observers given earlier. It must outlive the machine.
-    void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept {
-        observer.next = std::exchange(observer_, &observer);
-        measures_time_ = is_told_ = true;
-        has_hooks_ = has_hooks_ || has_hooks;
-    }
+    ASIO_RETRY_DECL void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept;
 
     /// The same for an observer that is a gate, too: it chooses a server for each attempt.
-    void choose_with(detail::machine_observer& chooser) noexcept {
-        observe(chooser);
-        chooses_ = true;
-    }
+    ASIO_RETRY_DECL void choose_with(detail::machine_observer& chooser) noexcept;
 
     /// Whether there is one, which draws from the operation's source.
     bool chooses() const noexcept { return chooses_; }
     ASIO_RETRY_DECL void draw_from(random& source) noexcept; ///< before the start
 
     /// The attempts themselves say when they are healthy, and when they have sent something.
-    void expect_marks() noexcept {
-        marks_health_ = policy_.settings().reset_after.has_value();
-        attempts_speak_ = true;
-    }
+    ASIO_RETRY_DECL void expect_marks() noexcept;
 
     /// A value that stays a failure is delivered as `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
@@ -170,7 +159,6 @@ public:
     /// Returns false if the policy's observer cancels when it hears of the attempt: then the attempt has not
     /// begun.
     bool start_with_attempt(time_point now = {}) noexcept {
-        assert(attempts_ == 0);
         if (is_told_ && !announce_attempt(now))
             return false;
         began_ = now;
@@ -218,11 +206,7 @@ public:
     ///
     /// It does not change events that have happened already. At or after the deadline of the operation it *is*
     /// the deadline: a limit around the operation ends at the same time, and may be faster.
-    void cancel(time_point now = (time_point::min)()) noexcept {
-        if (stopping_ != stopping::cancelled)
-            is_late_ = now >= deadline_ && deadline_ != (time_point::max)();
-        stopping_ = stopping::cancelled;
-    }
+    ASIO_RETRY_DECL void cancel(time_point now = (time_point::min)()) noexcept;
 
     /// Whether the running attempt is being cancelled already.
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }

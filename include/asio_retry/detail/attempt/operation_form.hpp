@@ -419,17 +419,9 @@ inline constexpr bool is_temporary = [] {
 template <typename Given>
 using kept = typename unmarked<std::decay_t<Given>>::type;
 
-template <typename Wrapper, bool>
-struct marked {
-    using type = Wrapper;
-};
-template <typename Wrapper>
-struct marked<Wrapper, true> {
-    using type = temporary_operation<Wrapper>;
-};
-
 /// The wrapper that is made of `Given&&...`.
 template <template <typename...> typename Wrapper, typename... Given>
-using wrapper = typename marked<Wrapper<kept<Given>...>, (is_temporary<Given> || ...)>::type;
+using wrapper = std::conditional_t<(is_temporary<Given> || ...), temporary_operation<Wrapper<kept<Given>...>>,
+                                   Wrapper<kept<Given>...>>;
 
 } // namespace asio_retry::detail
