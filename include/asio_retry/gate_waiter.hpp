@@ -1,28 +1,13 @@
 #pragma once
 
-#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/retry_settings.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <iosfwd>
-#include <string_view>
 
 namespace asio_retry {
-
-/// Who comes first in the queue of a gate.
-enum class request_priority : unsigned char {
-    low,
-    normal, ///< the default
-    high,
-};
-
-/// "low", "normal" or "high".
-ASIO_RETRY_DECL std::string_view to_string(request_priority rank) noexcept;
-/// Writes it.
-ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, request_priority rank);
 
 /// An operation in the queue of a gate, which links it into lists of its own.
 ///

@@ -46,7 +46,7 @@ struct attempt_end {
                               ///< reserved; without meaning if no gate measures time, unless it failed
     duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
                      ///< if no gate measures time
-    pushback said;   ///< the server's wish about retries
+    pushback said{}; ///< the server's wish about retries
     bool is_beaten = false;   ///< abandoned, because an attempt of the hedge that began later has succeeded
     bool is_unbegun = false;  ///< abandoned, and it did not begin
     std::uint64_t ticket = 0; ///< of its admission

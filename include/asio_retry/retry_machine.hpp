@@ -3,15 +3,18 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/interruption.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/pushback.hpp>
-#include <asio_retry/random.hpp>
-#include <asio_retry/retry_action.hpp>
+#include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
 #include <atomic>
-#include <cassert>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -31,6 +34,23 @@ enum class retry_wish : unsigned char;
 } // namespace asio_retry::detail
 
 namespace asio_retry {
+
+/// The next step for the code that runs a retry_machine.
+struct retry_action {
+    /// The kinds of steps.
+    enum class kind {
+        attempt,  ///< make an attempt now
+        wait,     ///< wait for `delay`, then ask `on_wait_over`; a delay of zero lets others run first
+        complete, ///< the operation is over
+    };
+
+    kind what = kind::complete;                  ///< the next step
+    duration delay{};                            ///< of a wait
+    stop_reason reason = stop_reason::succeeded; ///< of a completion
+    error_code error; ///< of a completion: if set, it is delivered in place of the last attempt's own error
+    std::exception_ptr thrown; ///< of a completion: the exception of a callback, or the one inside a permanent
+                               ///< error; if set, it is delivered instead of `error`
+};
 
 /// Decides every next step, for every form of retry.
 ///
@@ -70,27 +90,17 @@ public:
     }
 
     /// Tells `observer` all events, before the observers given earlier. It must outlive the machine.
-    void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept {
-        observer.next = std::exchange(observer_, &observer);
-        measures_time_ = is_told_ = true;
-        has_hooks_ = has_hooks_ || has_hooks;
-    }
+    ASIO_RETRY_DECL void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept;
 
     /// The same for an observer that is a gate, too: it chooses a server for each attempt.
-    void choose_with(detail::machine_observer& chooser) noexcept {
-        observe(chooser);
-        chooses_ = true;
-    }
+    ASIO_RETRY_DECL void choose_with(detail::machine_observer& chooser) noexcept;
 
     /// Whether there is one, which draws from the operation's source.
     bool chooses() const noexcept { return chooses_; }
     ASIO_RETRY_DECL void draw_from(random& source) noexcept; ///< before the start
 
     /// The attempts themselves say when they are healthy, and when they have sent something.
-    void expect_marks() noexcept {
-        marks_health_ = policy_.settings().reset_after.has_value();
-        attempts_speak_ = true;
-    }
+    ASIO_RETRY_DECL void expect_marks() noexcept;
 
     /// A value that stays a failure is delivered as `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
@@ -149,7 +159,6 @@ public:
     /// Returns false if the policy's observer cancels when it hears of the attempt: then the attempt has not
     /// begun.
     bool start_with_attempt(time_point now = {}) noexcept {
-        assert(attempts_ == 0);
         if (is_told_ && !announce_attempt(now))
             return false;
         began_ = now;
@@ -197,11 +206,7 @@ public:
     ///
     /// It does not change events that have happened already. At or after the deadline of the operation it *is*
     /// the deadline: a limit around the operation ends at the same time, and may be faster.
-    void cancel(time_point now = (time_point::min)()) noexcept {
-        if (stopping_ != stopping::cancelled)
-            is_late_ = now >= deadline_ && deadline_ != (time_point::max)();
-        stopping_ = stopping::cancelled;
-    }
+    ASIO_RETRY_DECL void cancel(time_point now = (time_point::min)()) noexcept;
 
     /// Whether the running attempt is being cancelled already.
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
@@ -350,8 +355,8 @@ private:
     void tell_end(stop_reason reason, error_code const& error, verdict const* failure, time_point now) noexcept;
     void tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
                          std::exception_ptr const& thrown, time_point now) noexcept;
-    void tell_attempt_end(attempt_end::how outcome, failure_kind kind, verdict const* failure, pushback said,
-                          interruption stopped, time_point now) noexcept;
+    void tell_attempt_end(attempt_end end, verdict const* failure, interruption stopped,
+                          time_point now) noexcept;
     ASIO_RETRY_DECL void ask_observer() noexcept;
     bool is_policy_observed() const noexcept;
     void describe(observation& event, verdict const& failure) const noexcept;

@@ -6,21 +6,22 @@
 #include <asio_retry/detail/policy/shared.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/failure_class.hpp>
-#include <asio_retry/gate_waiter.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_event.hpp>
-#include <asio_retry/retry_gate.hpp>
 
 #include <cstdint>
 #include <exception>
+#include <iosfwd>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace asio_retry {
+class retry_gate;
 class retry_observer;
-}
+} // namespace asio_retry
 
 namespace asio_retry::detail {
 
@@ -39,6 +40,18 @@ namespace asio_retry {
 
 /// For `retry_if`: retries every failure, `operation_aborted` and certificates too.
 inline constexpr detail::any_failure_t any_failure{};
+
+/// Who comes first in the queue of a gate.
+enum class request_priority : unsigned char {
+    low,
+    normal, ///< the default
+    high,
+};
+
+/// "low", "normal" or "high".
+ASIO_RETRY_DECL std::string_view to_string(request_priority rank) noexcept;
+/// Writes it.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, request_priority rank);
 
 /// The fields of a retry_policy, for reading. The initial values are the default policy's.
 struct retry_settings {

@@ -372,8 +372,8 @@ detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noex
 
 retry_action retry_machine::tell_success(time_point now) noexcept {
     if (is_admitted_)
-        tell_attempt_end(attempt_end::how::succeeded, failure_kind::none, nullptr,
-                         story_ ? story_->heeded : pushback(), interruption::none, now);
+        tell_attempt_end({.outcome = attempt_end::how::succeeded, .said = story_ ? story_->heeded : pushback()},
+                         nullptr, interruption::none, now);
     tell_end(stop_reason::succeeded, error_code(), nullptr, now);
     if (has_hooks_ || policy_.settings().on_success)
         call_on_success(now);
@@ -406,12 +406,12 @@ pushback retry_machine::wish_of_choosers(pushback said, time_point now) const no
 void retry_machine::tell_failure(verdict const& failure, std::optional<failure_kind> kind,
                                  time_point now) noexcept {
     if (!kind)
-        return tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, &failure, pushback(),
-                                interrupted_by_, now);
+        return tell_attempt_end({.outcome = attempt_end::how::abandoned}, &failure, interrupted_by_, now);
     bool const is_refusal = story_ ? !is_out_of_time() && detail::is_refusal(failure, story_->marks)
                                    : detail::is_refusal(failure, {});
     auto const outcome = is_refusal ? attempt_end::how::abandoned : attempt_end::how::failed;
-    tell_attempt_end(outcome, *kind, &failure, said_with(failure), interrupted_by_, now);
+    tell_attempt_end({.outcome = outcome, .kind = *kind, .said = said_with(failure)}, &failure, interrupted_by_,
+                     now);
     kind_ = *kind;
 }
 
@@ -428,12 +428,16 @@ void retry_machine::tell_unjudged(verdict const& failure, time_point now) noexce
 }
 
 void retry_machine::tell_abandoned(interruption stopped, time_point now) noexcept {
-    tell_attempt_end(attempt_end::how::abandoned, failure_kind::none, nullptr, pushback(), stopped, now);
+    tell_attempt_end({.outcome = attempt_end::how::abandoned}, nullptr, stopped, now);
 }
 
-/// Without a failure the attempt succeeded, or was abandoned.
-void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind, verdict const* failure,
-                                     pushback said, interruption stopped, time_point now) noexcept {
+/// `end` says how the attempt ended, and not yet which attempt it was. Without a failure the attempt succeeded,
+/// or was abandoned.
+void retry_machine::tell_attempt_end(attempt_end end, verdict const* failure, interruption stopped,
+                                     time_point now) noexcept {
+    failure_kind const kind = end.kind;
+    pushback const said = end.said;
+    bool const is_told = end.outcome != attempt_end::how::abandoned;
     is_admitted_ = false;
     std::uint64_t const number = has_begun_ ? attempts_ : attempts_ + 1;
     failure_kind const after = has_begun_ ? kind_ : failure_kind::none; // otherwise its cost is given back
@@ -442,10 +446,15 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
     duration const took = measures_time_ ? elapsed_between(began_, now) : duration::zero();
     if (has_gate()) {
         bool const is_reserved = is_unbegun && story_ && story_->is_reserved;
-        bool const is_told = outcome != attempt_end::how::abandoned;
-        attempt_end end{outcome, is_told ? kind : failure_kind::none, after, number,    is_told ? now : began_,
-                        took,    is_told ? said : pushback(),         false, is_unbegun};
-        time_point const heard = end.now;
+        if (!is_told) {
+            end.kind = failure_kind::none;
+            end.said = {};
+        }
+        end.after = after;
+        end.number = number;
+        end.took = took;
+        end.is_unbegun = is_unbegun;
+        time_point const heard = end.now = is_told ? now : began_;
         if (is_reserved)
             end.now = story_->held_until;
         if (story_)
@@ -466,7 +475,7 @@ void retry_machine::tell_attempt_end(attempt_end::how outcome, failure_kind kind
         return;
     story_->is_announced = false;
     story_->attempted += took;
-    bool const is_abandoned = outcome == attempt_end::how::abandoned && kind == failure_kind::none;
+    bool const is_abandoned = !is_told && kind == failure_kind::none;
     observation event;
     event.what = observation::kind::attempt_ended;
     event.attempt = number;

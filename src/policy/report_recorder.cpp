@@ -1,5 +1,7 @@
 #include <asio_retry/detail/policy/report_recorder.hpp>
 
+#include <asio_retry/verdict.hpp>
+
 #include <algorithm>
 #include <utility>
 

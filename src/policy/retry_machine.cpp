@@ -10,6 +10,7 @@
 #include <bit>
 #include <cassert>
 #include <optional>
+#include <utility>
 
 namespace asio_retry {
 namespace {
@@ -347,6 +348,28 @@ retry_machine::tell_failed_end(retry_action const& action, verdict const& failur
     bool const is_own = !replacement || replacement == failure.error();
     verdict const other = is_own ? failure : verdict::failure(replacement, thrown);
     tell_end(action.reason, action.error ? action.error : failure.error(), &other, now);
+}
+
+void retry_machine::observe(detail::machine_observer& observer, bool has_hooks) noexcept {
+    observer.next = std::exchange(observer_, &observer);
+    measures_time_ = is_told_ = true;
+    has_hooks_ = has_hooks_ || has_hooks;
+}
+
+void retry_machine::choose_with(detail::machine_observer& chooser) noexcept {
+    observe(chooser);
+    chooses_ = true;
+}
+
+void retry_machine::expect_marks() noexcept {
+    marks_health_ = policy_.settings().reset_after.has_value();
+    attempts_speak_ = true;
+}
+
+void retry_machine::cancel(time_point now) noexcept {
+    if (stopping_ != stopping::cancelled)
+        is_late_ = now >= deadline_ && deadline_ != time_point::max();
+    stopping_ = stopping::cancelled;
 }
 
 void retry_machine::drain() noexcept {

@@ -6,6 +6,7 @@
 
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/random.hpp>
+#include <asio_retry/retry_gate.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

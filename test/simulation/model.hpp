@@ -2,6 +2,7 @@
 
 #include <asio_retry/error.hpp>
 #include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_gate.hpp>
 
 #include "simulation/law.hpp"
 #include "simulation/plan.hpp"

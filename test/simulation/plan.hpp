@@ -2,6 +2,7 @@
 
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
+#include <asio_retry/retry_gate.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/async_retry.hpp>
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "simulation/model.hpp"

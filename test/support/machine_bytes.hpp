@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include "support/int128.hpp"

@@ -1,22 +1,53 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/duration.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+namespace asio_retry::detail {
+
+/// The entries of a `keyed_gates`, whatever its gates are. Any thread may call any function.
+class ASIO_RETRY_DECL key_table {
+public:
+    /// Whether a gate that nobody else holds is idle.
+    using idle_check = bool (*)(void const* gate, time_point now) noexcept;
+
+    /// Throws std::invalid_argument if `greatest` is 0.
+    key_table(std::size_t greatest, idle_check is_idle);
+    key_table(key_table const&) = delete;
+    key_table& operator=(key_table const&) = delete;
+    ~key_table();
+
+    /// Null if there is none.
+    std::shared_ptr<void> find(std::string_view key);
+
+    /// The gate of that key: `made`, unless another thread was faster.
+    std::shared_ptr<void> insert(std::string_view key, std::shared_ptr<void> made);
+
+    std::size_t size() const;
+    std::uint64_t forgotten_in_use() const;
+
+    /// All of them, in the order of `keyed_gates::for_each`; none of them counts as held.
+    std::vector<std::pair<std::string, std::weak_ptr<void>>> all() const;
+
+private:
+    class lists;
+
+    std::unique_ptr<lists> const lists_;
+};
+
+} // namespace asio_retry::detail
 
 namespace asio_retry {
 
@@ -46,7 +77,7 @@ public:
     /// Throws std::invalid_argument if `make` is empty or `greatest` is 0.
     explicit keyed_gates(std::function<std::shared_ptr<Gate>()> make, std::size_t greatest = 1024)
         : make_(of_any_key(std::move(make)))
-        , greatest_(checked(greatest)) {}
+        , table_(greatest, &is_idle) {}
 
     /// The same for a `make` that takes the key, as a `std::string_view`.
     ///
@@ -55,32 +86,26 @@ public:
         requires std::is_invocable_r_v<std::shared_ptr<Gate>, Make&, std::string_view>
     explicit keyed_gates(Make make, std::size_t greatest = 1024)
         : make_((detail::refuse_if_empty("keyed_gates.make", make), std::move(make)))
-        , greatest_(checked(greatest)) {}
+        , table_(greatest, &is_idle) {}
 
     /// The gate of `key`, made if it is new. Throws what `make` throws, and std::invalid_argument for a null
     /// gate.
     std::shared_ptr<Gate> at(std::string_view key) {
-        if (auto known = find(key))
-            return known;
+        if (auto known = table_.find(key))
+            return std::static_pointer_cast<Gate>(std::move(known));
         std::shared_ptr<Gate> made = make_(key); // without the lock: `make` may call `at`
         if (!made)
             detail::refuse("keyed_gates.make", "null", "must make a gate");
-        return insert(key, std::move(made));
+        return std::static_pointer_cast<Gate>(table_.insert(key, std::move(made)));
     }
 
     /// How many gates there are.
-    std::size_t size() const {
-        std::lock_guard const lock(mutex_);
-        return by_key_.size();
-    }
+    std::size_t size() const { return table_.size(); }
 
     /// How many gates were forgotten although they were in use: held, or not to be idle by time alone.
     ///
     /// If it grows, `greatest` is too small.
-    std::uint64_t forgotten_in_use() const {
-        std::lock_guard const lock(mutex_);
-        return forgotten_in_use_;
-    }
+    std::uint64_t forgotten_in_use() const { return table_.forgotten_in_use(); }
 
     /// Calls `f(std::string const& key, Gate&)` for each gate. `f` may call `at`.
     ///
@@ -88,30 +113,12 @@ public:
     /// others, the last that it looked at first. A gate that is forgotten meanwhile is left out.
     template <typename Function>
     void for_each(Function&& f) const {
-        std::vector<std::pair<std::string, std::weak_ptr<Gate>>> all; // so that none of them counts as held
-        {
-            std::lock_guard const lock(mutex_);
-            all.reserve(by_key_.size());
-            for (entry const& each : candidates_)
-                all.emplace_back(each.key, each.gate);
-            for (auto each = busy_.rbegin(); each != busy_.rend(); ++each)
-                all.emplace_back(each->key, each->gate);
-        }
-        for (auto const& [key, weak] : all)
+        for (auto const& [key, weak] : table_.all())
             if (auto const gate = weak.lock())
-                f(key, *gate);
+                f(key, *static_cast<Gate*>(gate.get()));
     }
 
 private:
-    struct entry {
-        std::string key;
-        std::shared_ptr<Gate> gate;
-        bool is_busy = false; // it is in that list
-    };
-    using entries = std::list<entry>;
-
-    static constexpr int most_looks = 64; // at one list, by one insertion
-
     using maker = std::function<std::shared_ptr<Gate>(std::string_view)>;
 
     static maker of_any_key(std::function<std::shared_ptr<Gate>()> make) {
@@ -119,115 +126,17 @@ private:
         return [make = std::move(make)](std::string_view) { return make(); };
     }
 
-    static std::size_t checked(std::size_t greatest) {
-        if (greatest == 0)
-            detail::refuse("keyed_gates.greatest", "0", "must be positive");
-        return greatest;
-    }
-
-    std::shared_ptr<Gate> find(std::string_view key) {
-        std::lock_guard const lock(mutex_);
-        return find_locked(key);
-    }
-
-    std::shared_ptr<Gate> find_locked(std::string_view key) {
-        auto const found = by_key_.find(key);
-        if (found == by_key_.end())
-            return nullptr;
-        move(found->second, candidates_, candidates_.begin());
-        return found->second->gate;
-    }
-
-    std::shared_ptr<Gate> insert(std::string_view key, std::shared_ptr<Gate> made) {
-        time_point const now = std::chrono::steady_clock::now();
-        entries added, forgotten; // a forgotten gate is destroyed without the lock
-        added.push_back({std::string(key), made});
-        std::lock_guard const lock(mutex_);
-        if (auto known = find_locked(key)) // another thread was faster
-            return known;
-        by_key_.emplace(added.front().key, added.begin());
-        look_again(now);
-        bool const has_idle = look_for_idle(now);
-        if (by_key_.size() > greatest_)
-            forget(has_idle ? std::prev(candidates_.end()) : idle_or_oldest(now), forgotten);
-        candidates_.splice(candidates_.begin(), added);
-        return made;
-    }
-
-    /// Moves an entry, which may be in either list.
-    void move(typename entries::iterator which, entries& to, typename entries::iterator before) noexcept {
-        if (which->is_busy && which == next_look_)
-            ++next_look_;
-        to.splice(before, which->is_busy ? busy_ : candidates_, which);
-        which->is_busy = &to == &busy_;
-    }
-
-    static bool is_idle(entry const& which, time_point now) noexcept {
-        if (which.gate.use_count() > 1)
-            return false;
-        if constexpr (requires(Gate const& gate) {
-                          { gate.is_idle(now) } -> std::convertible_to<bool>;
+    static bool is_idle(void const* gate, time_point now) noexcept {
+        if constexpr (requires(Gate const& which) {
+                          { which.is_idle(now) } -> std::convertible_to<bool>;
                       })
-            return std::as_const(*which.gate).is_idle(now);
+            return static_cast<Gate const*>(gate)->is_idle(now);
         else
             return true;
     }
 
-    /// One that was busy may be idle now. All of them have their turn.
-    void look_again(time_point now) noexcept {
-        if (next_look_ == busy_.end())
-            next_look_ = busy_.begin();
-        if (next_look_ == busy_.end())
-            return;
-        auto const which = next_look_++;
-        if (is_idle(*which, now))
-            move(which, candidates_, candidates_.end());
-    }
-
-    /// Moves those away that are busy, until the last candidate is idle. Returns whether it has found such a
-    /// one.
-    bool look_for_idle(time_point now) noexcept {
-        for (int looks = 0; looks != most_looks && !candidates_.empty(); ++looks) {
-            auto const last = std::prev(candidates_.end());
-            if (is_idle(*last, now))
-                return true;
-            move(last, busy_, busy_.end());
-        }
-        return false;
-    }
-
-    /// Or one that becomes idle by itself, such as a closed breaker whose window is not empty. Precondition: a
-    /// look has found no idle candidate, so some are busy.
-    typename entries::iterator idle_or_oldest(time_point now) noexcept {
-        auto fading = busy_.end();
-        auto which = busy_.begin();
-        for (int looks = 0; looks != most_looks && which != busy_.end(); ++looks, ++which) {
-            if (fading != busy_.end()) {
-                if (is_idle(*which, now))
-                    return which;
-            } else if (is_idle(*which, (time_point::max)())) {
-                fading = which;
-            }
-        }
-        if (fading != busy_.end())
-            return fading;
-        ++forgotten_in_use_;
-        return busy_.begin();
-    }
-
-    void forget(typename entries::iterator which, entries& forgotten) noexcept {
-        by_key_.erase(which->key);
-        move(which, forgotten, forgotten.begin());
-    }
-
     maker const make_;
-    std::size_t const greatest_;
-    std::mutex mutable mutex_;
-    entries candidates_; // the most recently used first
-    entries busy_;       // held or not idle when it was looked at; the last to come is the last
-    typename entries::iterator next_look_ = busy_.end();
-    std::unordered_map<std::string_view, typename entries::iterator> by_key_; // views of the entries
-    std::uint64_t forgotten_in_use_ = 0;
+    detail::key_table table_;
 };
 
 } // namespace asio_retry

@@ -115,10 +115,10 @@ fault(cooldown_heeds_what_was_abandoned src/traffic/cooldown.cpp
 fault(cooldown_is_over_for_all_at_once src/traffic/cooldown.cpp
     [[fetch_add(golden_ratio,]] [[fetch_add(1,]])
 
-fault(keyed_gates_forget_what_remembers_something include/asio_retry/traffic/keyed_gates.hpp
-    [[return std::as_const(*which.gate).is_idle(now);]] [[return true;]])
+fault(keyed_gates_forget_what_remembers_something src/traffic/keyed_gates.cpp
+    [[return which.gate.use_count() == 1 && is_idle_(which.gate.get(), now);]] [[return which.gate.use_count() == 1;]])
 
-fault(keyed_gates_replace_what_another_has_made include/asio_retry/traffic/keyed_gates.hpp
+fault(keyed_gates_replace_what_another_has_made src/traffic/keyed_gates.cpp
     [[        if (auto known = find_locked(key)) // another thread was faster
             return known;
 ]] [[]])

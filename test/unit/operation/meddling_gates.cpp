@@ -1,5 +1,6 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry.hpp>
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_observer.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>

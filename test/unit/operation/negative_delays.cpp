@@ -3,6 +3,7 @@
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/observe/log_observer.hpp>
 #include <asio_retry/retry.hpp>
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/with_report.hpp>
 
 #include "support/in_virtual_time.hpp"

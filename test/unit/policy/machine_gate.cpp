@@ -1,3 +1,4 @@
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <asio_retry/detail/policy/operation_story.hpp>

@@ -1,4 +1,5 @@
 // Different failures, different delays: `when` and `max_attempts_when`.
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>
 
 #include <asio_retry/detail/policy/operation_story.hpp>

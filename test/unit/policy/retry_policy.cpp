@@ -1,3 +1,4 @@
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_policy.hpp>
 
 #include <asio_retry/profiles.hpp>

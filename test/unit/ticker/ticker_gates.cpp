@@ -1,5 +1,6 @@
 #include <asio_retry/backoff_ticker.hpp>
 
+#include <asio_retry/retry_gate.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/elements.hpp"

@@ -1,15 +1,13 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/random.hpp>
 
 #include <chrono>
-#include <thread>
 #include <version>
 
 #ifdef __cpp_lib_jthread
-#include <condition_variable>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 #endif
@@ -20,7 +18,7 @@ namespace asio_retry::detail {
 class thread_waits {
 public:
     time_point now() const noexcept { return std::chrono::steady_clock::now(); }
-    void wait_until(time_point when) const { std::this_thread::sleep_until(when); }
+    ASIO_RETRY_DECL void wait_until(time_point when) const;
     static constexpr bool stopped() noexcept { return false; }
     random next_random() const { return random(entropy_seed()); }
 };
@@ -32,12 +30,7 @@ public:
     explicit stoppable_waits(std::stop_token token) noexcept
         : token_(std::move(token)) {}
 
-    void wait_until(time_point when) const {
-        std::mutex mutex;
-        std::condition_variable_any never_notified;
-        std::unique_lock lock(mutex);
-        never_notified.wait_until(lock, token_, when, [] { return false; });
-    }
+    ASIO_RETRY_DECL void wait_until(time_point when) const;
     bool stopped() const noexcept { return token_.stop_requested(); }
 
 private:

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio_retry/detail/attempt/attempt_health.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/coroutine_entry.hpp>

@@ -22,7 +22,6 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -212,7 +211,9 @@ private:
     void begin_next() {
         tcp::endpoint const to = endpoints_[begun_++];
         bool const is_target = !std::exchange(target_connects_, true);
-        socket_type& by = is_target ? target_ : others_.emplace_back(target_.get_executor());
+        if (!is_target)
+            others_.push_back(std::make_unique<socket_type>(target_.get_executor()));
+        socket_type& by = is_target ? target_ : *others_.back();
         if (is_target)
             close(by);
         by.async_connect(to, then([&by, to, number = begun_](connection_race& it, error_code ec) {
@@ -277,9 +278,9 @@ private:
             --pending_;
         resolver_.reset();
         timer_->cancel();
-        for (socket_type& one : others_)
-            if (&one != winner)
-                close(one);
+        for (auto const& one : others_)
+            if (one.get() != winner)
+                close(*one);
         if (&target_ != winner)
             close(target_);
     }
@@ -349,7 +350,7 @@ private:
     socket_type& target_;
     bool target_connects_ = false;
     bool target_is_open_ = false; // unless the program has closed it
-    std::list<socket_type> others_;
+    std::vector<std::unique_ptr<socket_type>> others_;
     bool has_won_ = false; // the connection is the target's
 
     std::vector<tcp::endpoint> endpoints_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/attempt/attempt_health.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
 #include <asio_retry/detail/policy/config.hpp>

@@ -2,7 +2,6 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/attempt_handler.hpp>
-#include <asio_retry/detail/attempt/attempt_health.hpp>
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <type_traits>
+#include <utility>
 
 namespace asio_retry::detail {
 
@@ -9,6 +10,23 @@ namespace asio_retry::detail {
 struct list_node {
     list_node* next_node = nullptr;
     list_node* previous_node = nullptr;
+
+    /// Precondition: this is in no list.
+    void link_before(list_node& next) noexcept {
+        assert(!next_node);
+        next_node = &next;
+        previous_node = next.previous_node;
+        previous_node->next_node = this;
+        next.previous_node = this;
+    }
+
+    /// Precondition: this is in a list. Returns the node that followed.
+    list_node* unlink() noexcept {
+        assert(next_node);
+        previous_node->next_node = next_node;
+        next_node->previous_node = previous_node;
+        return std::exchange(next_node, nullptr);
+    }
 };
 
 /// A base class of what may be in one linked_list at a time; another tag is another place.
@@ -52,15 +70,9 @@ public:
 
     bool empty() const noexcept { return root_.next_node == &root_; }
 
-    T& front() const noexcept {
-        assert(!empty());
-        return *hook::template value_of<T>(root_.next_node);
-    }
-
-    T& back() const noexcept {
-        assert(!empty());
-        return *hook::template value_of<T>(root_.previous_node);
-    }
+    /// Precondition: it is not empty, as for `back`.
+    T& front() const noexcept { return *hook::template value_of<T>(root_.next_node); }
+    T& back() const noexcept { return *hook::template value_of<T>(root_.previous_node); }
 
     template <typename Function>
     void for_each(Function function) const noexcept {
@@ -75,37 +87,16 @@ public:
     }
 
     /// Precondition: it is in no list.
-    void push_back(T& value) noexcept {
-        list_node* const node = hook::node_of(value);
-        assert(!node->next_node);
-        node->next_node = &root_;
-        node->previous_node = root_.previous_node;
-        root_.previous_node->next_node = node;
-        root_.previous_node = node;
-    }
-
-    /// Precondition: it is in no list.
-    void push_front(T& value) noexcept {
-        list_node* const node = hook::node_of(value);
-        assert(!node->next_node);
-        node->next_node = root_.next_node;
-        node->previous_node = &root_;
-        root_.next_node->previous_node = node;
-        root_.next_node = node;
-    }
+    void push_back(T& value) noexcept { hook::node_of(value)->link_before(root_); }
+    void push_front(T& value) noexcept { hook::node_of(value)->link_before(*root_.next_node); }
 
     void pop_front() noexcept { erase(front()); }
 
     /// Precondition: it is in some list. Returns the list if that is empty now, otherwise null.
     static linked_list* erase(T& value) noexcept {
-        list_node* const node = hook::node_of(value);
-        assert(node->next_node);
-        list_node* const next = node->next_node;
-        node->previous_node->next_node = next;
-        next->previous_node = node->previous_node;
-        node->next_node = nullptr;
+        list_node* const next = hook::node_of(value)->unlink();
         static_assert(std::is_standard_layout_v<linked_list>); // so the root is where the list is
-        return next == node->previous_node ? reinterpret_cast<linked_list*>(next) : nullptr;
+        return next == next->next_node ? reinterpret_cast<linked_list*>(next) : nullptr;
     }
 
     /// All that another list holds, which is empty then.

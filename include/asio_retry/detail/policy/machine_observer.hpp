@@ -2,18 +2,22 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
-#include <asio_retry/interruption.hpp>
 #include <asio_retry/pushback.hpp>
-#include <asio_retry/random.hpp>
-#include <asio_retry/retry_event.hpp>
-#include <asio_retry/retry_gate.hpp>
-#include <asio_retry/stop_reason.hpp>
-#include <asio_retry/verdict.hpp>
 
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <string_view>
+
+namespace asio_retry {
+struct admission;
+struct attempt_end;
+enum class interruption : unsigned char;
+class random;
+struct retry_event;
+enum class stop_reason;
+class verdict;
+} // namespace asio_retry
 
 namespace asio_retry::detail {
 
@@ -67,10 +71,8 @@ public:
     /// It is asked after the policy's gate. `source` is the operation's, and outlives it.
     /// @{
     virtual void draw_from(random& source) noexcept { static_cast<void>(source); }
-    virtual admission admit(std::uint64_t number, time_point now) noexcept {
-        static_cast<void>(number);
-        return now;
-    }
+    virtual admission admit(std::uint64_t number, time_point now) noexcept;
+
     /// What `said`, the wish of one server, means to the operation if the gate chooses servers. Asked after the
     /// attempt's end. A refusal with error::cooling_down is such a wish, too.
     virtual pushback wish(pushback said, time_point now) noexcept {
