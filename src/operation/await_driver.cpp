@@ -4,6 +4,7 @@
 #include <asio_retry/detail/handler/queued_turn.hpp>
 
 #include "handler/serial_executor.hpp"
+#include "life/attempt_life.hpp"
 #include "operation/coroutine_notice.hpp"
 
 #include <boost/asio/post.hpp>

@@ -8,6 +8,8 @@
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/random.hpp>
 
+#include "life/attempt_life.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -48,6 +50,11 @@ private:
 };
 
 // --- the loop
+
+template <typename Operation, unsigned Most>
+void driver<Operation, Most>::go_on() {
+    go_on(life_.next());
+}
 
 template <typename Operation, unsigned Most>
 [[gnu::noinline]] // or each end of an attempt is dearer

@@ -11,9 +11,9 @@ namespace asio_retry::detail {
 
 class key_table::lists {
 public:
-    lists(std::size_t greatest, idle_check is_idle) noexcept
+    lists(std::size_t greatest, idle_check check) noexcept
         : greatest_(greatest)
-        , is_idle_(is_idle) {}
+        , is_idle_(check) {}
 
     std::shared_ptr<void> find(std::string_view key) {
         std::lock_guard const lock(mutex_);

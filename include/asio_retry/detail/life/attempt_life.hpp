@@ -1,13 +1,8 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
-#include <cassert>
 #include <cstdint>
 #include <type_traits>
-#if defined(_WIN32) && defined(__GLIBCXX__)
-#include <thread>
-#endif
 
 namespace asio_retry::detail {
 
@@ -74,87 +69,38 @@ class basic_occupancy {
 public:
     /// Returns true if the caller is the occupant now. Then the caller handles `event` itself, and finds events
     /// of other threads when it leaves.
-    bool enter(Event event = Event::nothing) noexcept {
-        word state = 0;
-        while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
-                                             std::memory_order_acquire)) {
-        }
-        return (state & occupied) == 0;
-    }
+    bool enter(Event event = Event::nothing) noexcept;
 
     /// The same, for the thread that goes on with the operation; waits until no thread emits to the attempt.
-    [[gnu::noinline]] // it is rare where enter_as_successor calls it
-    bool
-    enter_after_telling(Event event) noexcept {
-        word state = 0;
-        while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
-                                             std::memory_order_acquire)) {
-            while ((state & telling) != 0) {
-#if defined(_WIN32) && defined(__GLIBCXX__) // they may lose a waiting thread
-                std::this_thread::yield();
-#else
-                state_.wait(state, std::memory_order_acquire);
-#endif
-                state = state_.load(std::memory_order_acquire);
-            }
-        }
-        return (state & occupied) == 0;
-    }
+    [[gnu::noinline]] bool enter_after_telling(Event event) noexcept; // it is rare in enter_as_successor
 
     /// The same, for the only thread that can go on with the operation. If nothing else may notify it, only the
     /// last occupant can still be inside, and no thread enters at the same time.
-    bool enter_as_successor(Event event) noexcept {
-        if (state_.load(std::memory_order_acquire) != 0)
-            return enter_after_telling(event);
-        state_.store(occupied, std::memory_order_relaxed);
-        return true;
-    }
+    bool enter_as_successor(Event event) noexcept;
 
     /// A thread is about to emit to the attempt, unless the attempt has ended. Returns false during another
     /// emission, whose handler has cancelled again.
-    [[nodiscard]] bool begin_telling() noexcept {
-        return (state_.fetch_or(telling, std::memory_order_acq_rel) & telling) == 0;
-    }
+    [[nodiscard]] bool begin_telling() noexcept;
 
-    void end_telling() noexcept {
-        state_.fetch_and(static_cast<word>(~telling), std::memory_order_release);
-        state_.notify_all();
-    }
+    void end_telling() noexcept;
 
     /// Whether the event is left for the occupant.
-    bool has(Event event) const noexcept {
-        return (state_.load(std::memory_order_acquire) & bits_of(event)) != 0;
-    }
+    bool has(Event event) const noexcept;
 
     /// Leaves an event for the occupant, most often the caller itself, or for the next one.
     void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_release); }
 
     /// The occupant takes one event; false if it did not happen.
-    bool take(Event event) noexcept {
-        return (state_.fetch_and(bits_of(~event), std::memory_order_acq_rel) & bits_of(event)) != 0;
-    }
+    bool take(Event event) noexcept;
 
     /// The occupant takes those of `events` that happened.
-    Event take_those(Event events) noexcept {
-        auto const taken = static_cast<word>(bits_of(events) & ~held);
-        auto const kept = static_cast<word>(~taken);
-        return static_cast<Event>(state_.fetch_and(kept, std::memory_order_acq_rel) & taken);
-    }
+    Event take_those(Event events) noexcept;
 
     /// The occupant takes all events.
-    Event take_all() noexcept {
-        return static_cast<Event>(state_.fetch_and(held, std::memory_order_acq_rel) & ~held);
-    }
+    Event take_all() noexcept;
 
     /// Lets other threads in and returns nothing; or stays, and returns the events that happened meanwhile.
-    [[nodiscard]] Event leave() noexcept {
-        word state = occupied;
-        while ((state & ~held) == 0)
-            if (state_.compare_exchange_weak(state, static_cast<word>(state & ~occupied),
-                                             std::memory_order_acq_rel, std::memory_order_acquire))
-                return Event::nothing;
-        return take_all();
-    }
+    [[nodiscard]] Event leave() noexcept;
 
 private:
     static constexpr word bits_of(Event events) noexcept { return static_cast<word>(events); }
@@ -213,78 +159,29 @@ public:
 
     // --- the next step
 
-    life_step next() noexcept {
-        if (lost_ | wants_request_) {
-            if (lost_ && !find_owner())
-                return life_step::revive;
-            if (wants_request_)
-                return life_step::take_request;
-        }
-        if (ended_ != 0)
-            return timer_ == timer::limit ? life_step::free_timer : life_step::judge;
-        if (end_ == end::open || (end_ == end::told && running_ != 0)) {
-            if (question_ == question::none)
-                return life_step::leave;
-            return place_ == place::initiation || place_ == place::cancellation ? leave_for_executor()
-                                                                                : life_step::ask;
-        }
-        if (timer_ != timer::none)
-            return life_step::free_timer;
-        if (linked_)
-            return life_step::unlink;
-        if (end_ == end::abandoned)
-            return life_step::dissolve;
-        if (end_ == end::told)
-            return returned_ ? life_step::dissolve : life_step::leave;
-        if (is_in_initiation() && running_ == 0)
-            return life_step::deliver_later;
-        if (place_ != place::executor)
-            return leave_for_executor();
-        return running_ == 0 ? life_step::deliver : life_step::deliver_and_stay;
-    }
+    life_step next() noexcept;
 
     /// The same after a start or the arming of a timer, after which most often nothing is left to do.
-    life_step next_in_rest() noexcept {
-        bool const rests =
-            ended_ == 0 && end_ == end::open && question_ == question::none && !wants_request_ && !lost_;
-        return rests ? life_step::leave : next();
-    }
+    life_step next_in_rest() noexcept;
 
     /// The same once the result is known, after which most often nothing is left to undo.
     life_step next_at_end() noexcept { return may_end_here() && !linked_ ? life_step::deliver : next(); }
 
     /// Whether the operation may be delivered as soon as the result is known and it has left the scope.
-    bool may_end_here() const noexcept {
-        return place_ == place::executor && running_ == 0 && timer_ == timer::none;
-    }
+    bool may_end_here() const noexcept;
 
     // --- events
 
     /// The occupant puts in events.
-    void put_in(life_event events) noexcept {
-        end_attempts(ended_among(events));
-        if (any(events & (life_event::called | life_event::returned)))
-            ask();
-        returned_ = returned_ || any(events & life_event::returned);
-        if (any(events & life_event::scope_noticed))
-            wants_request_ = true;
-        if (any(events & (life_event::timer_due | life_event::timer_lost)))
-            put_in_timer(any(events & life_event::timer_lost));
-    }
+    void put_in(life_event events) noexcept;
 
     /// The machine may have something new.
-    void ask() noexcept {
-        if (question_ == question::none)
-            question_ = question::after_event;
-    }
+    void ask() noexcept;
     void ask_for_start() noexcept { question_ = question::start; }
     void ask_after_failure() noexcept { question_ = question::failure; }
 
     /// What is left of the initiation needs no turn on the executor.
-    void end_initiation_here() noexcept {
-        if (place_ == place::initiation)
-            place_ = place::last_of_initiation;
-    }
+    void end_initiation_here() noexcept;
 
     /// Results that were not judged are dropped.
     void abandon() noexcept {
@@ -293,10 +190,7 @@ public:
     }
 
     /// An owner that would have gone on with the operation is gone.
-    void lose_owner() noexcept {
-        lost_ = true;
-        place_ = place::cancellation;
-    }
+    void lose_owner() noexcept;
 
     /// The executor has destroyed a turn, and would destroy each further one, most likely inside `post`.
     void lose_executor() noexcept { has_no_executor_ = true; }
@@ -305,54 +199,30 @@ public:
     // --- the results of steps
 
     /// After `take_request`.
-    void request_taken() noexcept {
-        wants_request_ = false;
-        ask();
-    }
+    void request_taken() noexcept;
 
     /// The number of an attempt to judge.
-    unsigned take_ended() noexcept {
-        if constexpr (Most == 1) {
-            ended_ = 0;
-            return 1;
-        }
-        mask const ended = ended_;
-        ended_ = (ended & (ended - 1u)) & all;
-        return static_cast<unsigned>(std::countr_zero(ended)) + 1;
-    }
+    unsigned take_ended() noexcept;
 
     /// An attempt that will never complete has ended without being judged.
     void forget(unsigned number) noexcept { running_ = (running_ & ~bit(number)) & all; }
 
     /// Whether the machine may be asked now, and no other result has to be judged before.
-    bool may_ask() const noexcept {
-        return ended_ == 0 && end_ == end::open && !wants_request_ && !lost_ &&
-               (place_ == place::executor || place_ == place::last_of_initiation);
-    }
+    bool may_ask() const noexcept;
 
     /// After `ask`.
-    question take_question() noexcept {
-        question const asked = question_;
-        question_ = question::none;
-        return asked;
-    }
+    question take_question() noexcept;
 
     /// The attempt starts.
     void starting(unsigned number) noexcept { running_ = (running_ | bit(number)) & all; }
 
     /// The timer could not be armed, because its context is being destroyed.
-    void not_armed() noexcept {
-        if (running_ == 0)
-            abandon();
-    }
+    void not_armed() noexcept;
 
     /// There is a result to deliver.
     void know_end() noexcept { end_ = end::known; }
 
-    void revived(bool is_alive) noexcept {
-        if (!is_alive)
-            abandon();
-    }
+    void revived(bool is_alive) noexcept;
 
     bool is_linked() const noexcept { return linked_; }
     void unlinked() noexcept { linked_ = false; }
@@ -363,10 +233,7 @@ public:
     // --- the timer
 
     timer armed_for() const noexcept { return timer_; }
-    void set_timer(timer why) noexcept {
-        timer_ = why;
-        waits_ = why >= timer::wait && running_ == 0;
-    }
+    void set_timer(timer why) noexcept;
 
     /// Whether the timer ends a wait without an attempt. Any thread that was told of its end may ask.
     bool waits() const noexcept { return waits_; }
@@ -381,38 +248,17 @@ public:
 
     basic_occupancy<life_event, event_word> occupancy;
 
-    bool enter(place where, life_event event) noexcept {
-        bool const entered = occupancy.enter(event);
-        if (entered)
-            place_ = where;
-        return entered;
-    }
+    bool enter(place where, life_event event) noexcept;
 
     /// Enters after an attempt whose handler was destroyed, on any thread.
-    bool enter_after_drop(life_event event) noexcept {
-        bool const entered = others_interrupt() ? occupancy.enter_after_telling(event) : occupancy.enter(event);
-        if (entered)
-            place_ = place::cancellation;
-        return entered;
-    }
+    bool enter_after_drop(life_event event) noexcept;
 
     /// @name Each enters on the executor after an event. Returns false if another thread is in, which handles
     /// the event; otherwise sets the next step.
     /// @{
-    bool end_attempt(unsigned number, life_step& first) noexcept {
-        bool const entered = enter_after(attempt_ended(number));
-        if (entered) {
-            end_attempts(bit(number));
-            first = timer_ == timer::limit ? life_step::free_timer : life_step::judge;
-        }
-        return entered;
-    }
-    bool end_wait(life_step& first) noexcept {
-        return enter_after(life_event::timer_due) && set_after_timer(first);
-    }
-    bool take_notice(life_step& first) noexcept {
-        return enter(place::executor, life_event::timer_due) && set_after_timer(first);
-    }
+    bool end_attempt(unsigned number, life_step& first) noexcept;
+    bool end_wait(life_step& first) noexcept;
+    bool take_notice(life_step& first) noexcept;
     /// @}
 
     void go_to_executor() noexcept { place_ = place::executor; }
@@ -421,10 +267,7 @@ public:
 
     /// No turn can be queued: the operation goes on on this thread. A handler is not called from the initiating
     /// function unless an attempt runs.
-    void go_on_here(life_event events) noexcept {
-        put_in(events);
-        place_ = is_in_initiation() && running_ == 0 ? place::last_of_initiation : place::executor;
-    }
+    void go_on_here(life_event events) noexcept;
 
     /// Set before the start, never changed.
     void let_interrupt(interrupter who) noexcept { interrupter_ = who; }
@@ -446,51 +289,22 @@ private:
     }
 
     /// A turn on the executor goes on. Without an executor the attempts that run do.
-    life_step leave_for_executor() noexcept {
-        if (has_executor())
-            occupancy.add(life_event::called);
-        return life_step::leave;
-    }
+    life_step leave_for_executor() noexcept;
 
     /// Only a time limit, a scope or another attempt interrupts an attempt or a wait on another thread: the
     /// caller cancels on the executor. Inline, or each attempt with a limit is dearer.
-    [[gnu::always_inline]] bool enter_after(life_event event) noexcept {
-        bool const entered =
-            others_interrupt() ? occupancy.enter_after_telling(event) : occupancy.enter_as_successor(event);
-        if (entered)
-            place_ = place::executor;
-        return entered;
-    }
+    [[gnu::always_inline]] inline bool enter_after(life_event event) noexcept;
 
-    bool set_after_timer(life_step& first) noexcept {
-        first = put_in_timer(false) && end_ == end::open ? life_step::ask : next();
-        return true;
-    }
+    bool set_after_timer(life_step& first) noexcept;
 
     /// Returns whether the machine is to be asked.
-    bool put_in_timer(bool is_lost) noexcept {
-        bool const matters = timer_ != timer::limit || running_ != 0;
-        set_timer(timer::none);
-        if (is_lost) {
-            lose_owner();
-            lose_executor();
-        } else if (matters)
-            question_ = question::timer;
-        return matters && !is_lost;
-    }
+    bool put_in_timer(bool is_lost) noexcept;
 
-    void end_attempts(unsigned numbers) noexcept {
-        unsigned const ended = running_ & numbers;
-        running_ = (running_ & ~ended) & all;
-        ended_ = (ended_ | ended) & all;
-    }
+    void end_attempts(unsigned numbers) noexcept;
 
     /// Whether another owner goes on with the operation, or it has ended. A result that waits for the notice of
     /// its time limit has no other owner.
-    bool find_owner() noexcept {
-        lost_ = false;
-        return running_ != 0 || timer_ >= timer::wait || end_ == end::told || end_ == end::abandoned;
-    }
+    bool find_owner() noexcept;
 
     interrupter interrupter_ = Most == 1 ? interrupter::nobody : interrupter::time_limit;
     bool waits_ = false;    // apart: the scheduler's thread reads it

@@ -172,7 +172,7 @@ protected:
     void on_handler_returned();
 
     /// Carries out what the life asks for. May destroy *this.
-    void go_on() { go_on(life_.next()); }
+    void go_on();
     void go_on(life_step first);
 
     /// The same, after what the machine has planned for the start.
