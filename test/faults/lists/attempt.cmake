@@ -30,4 +30,4 @@ fault(hooks_of_the_operation_come_first src/policy/machine_story.cpp
         call([&] { own(event); });]])
 
 fault(wrapper_forgets_that_its_lambda_had_no_name include/asio_retry/detail/attempt/operation_form.hpp
-    [[(is_temporary<Given> || ...)>::type]] [[(is_temporary<Given> && ...)>::type]])
+    [[conditional_t<(is_temporary<Given> || ...)]] [[conditional_t<(is_temporary<Given> && ...)]])
