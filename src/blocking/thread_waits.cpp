@@ -9,6 +9,10 @@
 
 namespace asio_retry::detail {
 
+void yield_thread() noexcept {
+    std::this_thread::yield();
+}
+
 void thread_waits::wait_until(time_point when) const {
     std::this_thread::sleep_until(when);
 }

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/decide.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/blocking/thread_waits.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_waits.hpp>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -169,7 +169,7 @@ private:
         last_.keep(result_);
         result_.reset(); // the result is destroyed before the wait begins
         if (action.delay == duration::zero())
-            std::this_thread::yield();
+            yield_thread();
         else
             wait_until(saturating_add(now, action.delay));
         now = source_.now();

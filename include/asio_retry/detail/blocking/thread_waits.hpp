@@ -14,6 +14,9 @@
 
 namespace asio_retry::detail {
 
+/// Lets other threads run first.
+ASIO_RETRY_DECL void yield_thread() noexcept;
+
 /// Waits by blocking the thread; nothing stops it.
 class thread_waits {
 public:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/associated_executor.hpp>
@@ -33,21 +34,8 @@ namespace asio_retry::detail {
 
 /// Endpoints of the first one's family and of the other family in turn, as long as there are both (RFC 8305,
 /// section 4). Endpoints of one family stay in their order.
-inline std::vector<boost::asio::ip::tcp::endpoint>
-interleave_families(std::vector<boost::asio::ip::tcp::endpoint> const& found) {
-    if (found.empty())
-        return found;
-    std::vector<boost::asio::ip::tcp::endpoint> of_first, others, taken;
-    for (auto const& each : found)
-        (each.protocol() == found.front().protocol() ? of_first : others).push_back(each);
-    for (std::size_t i = 0; taken.size() != found.size(); ++i) {
-        if (i < of_first.size())
-            taken.push_back(of_first[i]);
-        if (i < others.size())
-            taken.push_back(others[i]);
-    }
-    return taken;
-}
+ASIO_RETRY_DECL std::vector<boost::asio::ip::tcp::endpoint>
+interleave_families(std::vector<boost::asio::ip::tcp::endpoint> const& found);
 
 /// Keeps an executor's context at work. A work guard is not for a strand on any_io_executor, and `tracked` not
 /// for executors of the Networking TS.
