@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -203,10 +202,13 @@ public:
     /// Throws std::invalid_argument for `permanent`, which is never retried, and for `none`.
     retry_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
         failure_kind const kinds[] = {first, others...};
-        return retry_if(std::span<failure_kind const>(kinds));
+        return retry_if(kinds);
     }
-    /// The same for a list of at least one.
-    ASIO_RETRY_DECL retry_policy retry_if(std::span<failure_kind const> kinds) const;
+    /// Retries only failures of the kinds in a list of at least one, as a vector, an array or a std::span.
+    template <detail::list_of_kinds Kinds>
+    retry_policy retry_if(Kinds const& kinds) const {
+        return with_retry_if(detail::kind_predicate("retry_if", std::data(kinds), std::size(kinds)));
+    }
 
     /// With false, retries a failure only while the attempt has sent nothing, whatever ended it.
     ///

@@ -209,16 +209,12 @@ retry_policy retry_policy::with_rule(retry_settings::predicate matches, std::int
     });
 }
 
-retry_policy retry_policy::retry_if(std::span<failure_kind const> kinds) const {
-    return with_retry_if(detail::kind_predicate("retry_if", kinds));
-}
-
 retry_policy retry_policy::when(failure_kind kind, asio_retry::backoff other) const {
-    return with_rule(detail::kind_predicate("when", {&kind, 1}), std::move(other));
+    return with_rule(detail::kind_predicate("when", &kind, 1), std::move(other));
 }
 
 retry_policy retry_policy::max_attempts_when(failure_kind kind, std::int64_t count) const {
-    return with_rule(detail::kind_predicate("max_attempts_when", {&kind, 1}), count);
+    return with_rule(detail::kind_predicate("max_attempts_when", &kind, 1), count);
 }
 
 retry_policy retry_policy::retry_sent(bool allowed) const {

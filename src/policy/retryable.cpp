@@ -10,6 +10,7 @@
 #include "policy/protocol_codes.hpp"
 
 #include <optional>
+#include <span>
 
 namespace asio_retry::detail {
 namespace {
@@ -64,11 +65,11 @@ failure_kind told_kind(retry_settings const& settings, verdict const& failure, a
 
 } // namespace
 
-retry_settings::predicate kind_predicate(std::string_view field, std::span<failure_kind const> kinds) {
+retry_settings::predicate kind_predicate(std::string_view field, failure_kind const* kinds, std::size_t count) {
     retry_settings::predicate chosen;
-    if (kinds.empty())
+    if (count == 0)
         refuse(field, "{}", "must have at least one kind of failure");
-    for (failure_kind const kind : kinds) {
+    for (failure_kind const kind : std::span(kinds, count)) {
         if (kind == failure_kind::permanent)
             refuse(field, "permanent", "is never retried");
         if (kind == failure_kind::none || kind > failure_kind::overloaded)

@@ -1,6 +1,7 @@
 #include <asio_retry/retry_scheduler.hpp>
 
 #include <asio_retry/detail/policy/refuse.hpp>
+#include <asio_retry/detail/time/lazy_scheduler.hpp>
 
 #include "time/one_thread.hpp"
 #include "time/random_streams.hpp"
@@ -154,5 +155,14 @@ retry_scheduler& scheduler(boost::asio::execution_context& context) {
         latest = {&context, &boost::asio::use_service<retry_scheduler>(context), destroyed};
     return *latest.found;
 }
+
+namespace detail {
+
+void lazy_scheduler::take_stream() noexcept {
+    std::construct_at(&random_, get().next_random());
+    found_.store(found() | has_stream, std::memory_order_relaxed); // only the operation writes
+}
+
+} // namespace detail
 
 } // namespace asio_retry

@@ -123,12 +123,7 @@ private:
 template <typename Of, typename Turn>
 class coroutine_notice;
 
-/// Memory for a coroutine's frame, kept during a wait. Asio caches two such pieces per thread. When many
-/// attempts end one after the other, further frames go back to the heap, and the next attempts take theirs from
-/// there. On several threads they all meet at the heap's lock. So a wait keeps the piece of the attempt that
-/// has ended, and gives it to the thread on which the next attempt begins.
-///
-/// Asio has no public way to ask for the piece. If Asio lacks a name that is used here, nothing is kept.
+/// Memory for a coroutine's frame, kept during a wait.
 class ASIO_RETRY_DECL kept_frame {
 public:
     kept_frame() noexcept = default;

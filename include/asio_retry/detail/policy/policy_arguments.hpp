@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -69,8 +69,13 @@ inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::deca
 
 /// Whether it is a kind of failure, or a list of kinds.
 template <typename T>
-inline constexpr bool names_kinds = std::is_convertible_v<T, std::span<failure_kind const>> ||
-                                    std::is_same_v<std::remove_cvref_t<T>, failure_kind>;
+concept list_of_kinds = requires(T const& kinds) {
+    { std::data(kinds) } -> std::convertible_to<failure_kind const*>;
+    { std::size(kinds) } -> std::convertible_to<std::size_t>;
+};
+template <typename T>
+inline constexpr bool names_kinds =
+    list_of_kinds<std::remove_cvref_t<T>> || std::is_same_v<std::remove_cvref_t<T>, failure_kind>;
 
 /// Whether it is an error, and not a predicate of errors.
 template <typename E, typename Predicate>
@@ -105,8 +110,8 @@ retry_settings::predicate failure_predicate(std::string_view field, Predicate&& 
 
 /// A predicate of failures of these kinds. Throws std::invalid_argument, naming `field`, if there is none, and
 /// for a kind that is never retried.
-ASIO_RETRY_DECL retry_settings::predicate kind_predicate(std::string_view field,
-                                                         std::span<failure_kind const> kinds);
+ASIO_RETRY_DECL retry_settings::predicate kind_predicate(std::string_view field, failure_kind const* kinds,
+                                                         std::size_t count);
 
 /// Whether F is a function that makes one, given without being called.
 template <typename F, typename Made>

@@ -43,10 +43,7 @@ public:
 
     /// @name Precondition: is_found()
     /// @{
-    retry_scheduler& get() const noexcept {
-        assert(is_found());
-        return *reinterpret_cast<retry_scheduler*>(found() & ~has_stream);
-    }
+    retry_scheduler& get() const noexcept { return *reinterpret_cast<retry_scheduler*>(found() & ~has_stream); }
     random& get_random() noexcept {
         if ((found() & has_stream) == 0)
             take_stream();
@@ -58,10 +55,7 @@ private:
     static constexpr std::uintptr_t has_stream = 1;
     static_assert(alignof(retry_scheduler) > has_stream);
 
-    void take_stream() noexcept {
-        std::construct_at(&random_, get().next_random());
-        found_.store(found() | has_stream, std::memory_order_relaxed); // only the operation writes
-    }
+    ASIO_RETRY_DECL void take_stream() noexcept;
 
     std::uintptr_t found() const noexcept { return found_.load(std::memory_order_relaxed); }
 
