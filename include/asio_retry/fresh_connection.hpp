@@ -5,10 +5,8 @@
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/compose.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
@@ -33,8 +31,9 @@ namespace asio_retry {
 /// fails when all endpoints have failed; only then comes the delay. A failed attempt leaves the socket closed.
 /// An attempt_timeout is for the lookup and all endpoints of an attempt.
 ///
-/// Preconditions: nothing else uses the socket during the operation, except that you may close or cancel it
-/// on the executor below. Options that you set on the socket before are lost.
+/// Preconditions: the program includes `boost/asio/ip/tcp.hpp`, or all of Asio. Nothing else uses the socket
+/// during the operation, except that you may close or cancel it on the executor below. Options that you set on
+/// the socket before are lost.
 ///
 /// Lifetimes: the socket outlives the operation; the rest is copied.
 ///
@@ -56,7 +55,7 @@ namespace asio_retry {
 /// the handler of an operation that may be cancelled has a strand as its executor.
 template <typename Executor = boost::asio::any_io_executor>
 class fresh_connection {
-    using tcp = boost::asio::ip::tcp;
+    using tcp = typename detail::tcp_of<Executor>::type;
     using error_code = boost::system::error_code;
 
 public:
@@ -72,7 +71,7 @@ public:
     /// Connects to the first of these endpoints that accepts, without a lookup.
     ///
     /// The connects begin in this order, whatever the families, because you know which endpoint you prefer.
-    fresh_connection(socket_type& socket, std::vector<tcp::endpoint> endpoints)
+    fresh_connection(socket_type& socket, std::vector<typename tcp::endpoint> endpoints)
         : socket_(&socket)
         , endpoints_(std::move(endpoints))
         , looks_up_(false) {}
@@ -93,8 +92,8 @@ public:
     /// Makes one attempt.
     template <typename Token>
     auto operator()(Token&& token) const {
-        return boost::asio::async_compose<Token, void(error_code, tcp::endpoint)>(one_attempt(*this), token,
-                                                                                  *socket_);
+        return boost::asio::async_compose<Token, void(error_code, typename tcp::endpoint)>(one_attempt(*this),
+                                                                                           token, *socket_);
     }
 
 private:
@@ -130,7 +129,7 @@ private:
 
     socket_type* socket_;
     std::string host_, service_;
-    std::vector<tcp::endpoint> endpoints_;
+    std::vector<typename tcp::endpoint> endpoints_;
     bool looks_up_ = true;
     duration stagger_ = std::chrono::milliseconds(250);
 };

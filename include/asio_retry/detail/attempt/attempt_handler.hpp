@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 

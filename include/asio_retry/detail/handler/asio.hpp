@@ -29,25 +29,33 @@
 #include <boost/asio/inline_executor.hpp>
 #endif
 
-// Its name is enough here: a program that passes it includes its header.
+// A program that has such a token or such a socket includes their headers.
 #if defined(BOOST_ASIO_ENABLE_VERSION_NAMESPACE)
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #else
 namespace boost::asio {
 template <typename CompletionToken>
 class as_tuple_t;
+template <typename Protocol, typename Executor>
+class basic_stream_socket;
 } // namespace boost::asio
+namespace boost::asio::ip {
+class tcp;
+template <typename InternetProtocol>
+class basic_endpoint;
+template <typename InternetProtocol, typename Executor>
+class basic_resolver;
+} // namespace boost::asio::ip
 #endif
 
 namespace boost::asio::detail {
-// The executor of use_future's handlers: a system_executor that also catches exceptions. It has no public name.
-// If Asio renames it, nobody defines this class: attempts for such a handler then run on the system's threads.
+// The executor of use_future's handlers: a system_executor that also catches exceptions. If Asio renames it,
+// attempts for such a handler run on the system's threads.
 template <typename T, typename Blocking>
 class promise_executor;
-// Asio may rename these one day: coroutine_entry and kept_frame look for them, and are then not used.
-class thread_info_base;
-class thread_context;
 #if !defined(ASIO_RETRY_SPAWN_ATTEMPTS)
+// If Asio renames one of these, coroutine_entry is not used.
 template <typename Executor>
 class awaitable_frame_base;
 template <typename T, typename Executor>

@@ -71,13 +71,11 @@ public:
     /// The cancellation that Asio passes to whatever the coroutine awaits.
     asio::cancellation_state const& state() const noexcept { return *state_; }
 
-    /// Whether the coroutine may move to a strand, so that an emission never reaches an attempt while it runs.
-    /// Coroutine and attempts share the strand until the retry ends. It may not if the awaitable's executor is
-    /// typed, because a strand does not fit in it. It may not if the caller can cancel the coroutine, because
-    /// the caller does not know of the strand.
+    /// Whether it may move to a strand for a retry, so that no emission reaches an attempt while it runs. A strand
+    /// does not fit in a typed executor. A caller that can cancel the coroutine does not know of the strand.
     bool may_move() const noexcept { return !is_typed_ && !state_->slot().is_connected(); }
 
-    /// From here on the coroutine's operations complete on `other`. The coroutine itself is not there yet.
+    /// From here on its operations complete on `other`. The coroutine itself is not there yet.
     void move_to(asio::any_io_executor other);
     bool has_moved() const noexcept { return moved_ != nullptr; }
 

@@ -2,7 +2,6 @@
 
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/late_completion.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/coroutine_entry.hpp>
 #include <asio_retry/detail/handler/handler_operation.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
-#include <asio_retry/detail/scope/scope_state.hpp>
-#include <asio_retry/retry_scheduler.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -194,7 +191,7 @@ public:
     void on_turn_dropped(move_turn) noexcept;
 
 protected:
-    /// The referenced objects must outlive it. `room` is null outside a scope.
+    /// What it refers to must outlive it. `room` is null outside a scope.
     await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
                  awaited_course const& course, waiting_place&& waits_in, presence_place* room);
     ~await_driver() {

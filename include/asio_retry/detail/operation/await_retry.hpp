@@ -1,8 +1,6 @@
 #pragma once
 
-#include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/coroutine_entry.hpp>
 #include <asio_retry/detail/operation/await_driver.hpp>
 #include <asio_retry/detail/operation/retry_elsewhere.hpp>
 

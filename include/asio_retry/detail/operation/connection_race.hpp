@@ -1,10 +1,9 @@
 #pragma once
 
-#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -13,8 +12,6 @@
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/ip/basic_resolver.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/wait_traits.hpp>
@@ -32,10 +29,17 @@
 
 namespace asio_retry::detail {
 
+using tcp_endpoint = boost::asio::ip::basic_endpoint<boost::asio::ip::tcp>;
+
 /// Endpoints of the first one's family and of the other family in turn, as long as there are both (RFC 8305,
 /// section 4). Endpoints of one family stay in their order.
-ASIO_RETRY_DECL std::vector<boost::asio::ip::tcp::endpoint>
-interleave_families(std::vector<boost::asio::ip::tcp::endpoint> const& found);
+ASIO_RETRY_DECL std::vector<tcp_endpoint> interleave_families(std::vector<tcp_endpoint> const& found);
+
+/// Asio's class, which is complete where a program has a socket with this executor.
+template <typename Executor>
+struct tcp_of {
+    using type = boost::asio::ip::tcp;
+};
 
 /// Keeps an executor's context at work. A work guard is not for a strand on any_io_executor, and `tracked` not
 /// for executors of the Networking TS.
@@ -55,7 +59,8 @@ auto work_on(Executor const& executor) {
 /// attempt. Its events may come from several threads.
 template <typename Executor, typename Self>
 class connection_race : public std::enable_shared_from_this<connection_race<Executor, Self>> {
-    using tcp = boost::asio::ip::tcp;
+    using tcp = typename tcp_of<Executor>::type;
+    using endpoint = typename tcp::endpoint;
     using error_code = boost::system::error_code;
     using socket_type = boost::asio::basic_stream_socket<tcp, Executor>;
     using resolver = boost::asio::ip::basic_resolver<tcp, Executor>;
@@ -88,7 +93,7 @@ public:
         ++pending_;
     }
 
-    void connect(std::vector<tcp::endpoint> endpoints) {
+    void connect(std::vector<endpoint> endpoints) {
         std::lock_guard const lock(mutex_);
         hear_of_cancellation();
         begin(std::move(endpoints));
@@ -184,10 +189,10 @@ private:
         if (ec)
             failure_ = ec;
         else
-            begin(interleave_families(std::vector<tcp::endpoint>(found.begin(), found.end())));
+            begin(interleave_families(std::vector<endpoint>(found.begin(), found.end())));
     }
 
-    void begin(std::vector<tcp::endpoint> endpoints) {
+    void begin(std::vector<endpoint> endpoints) {
         endpoints_ = std::move(endpoints);
         failure_ = boost::asio::error::not_found;
         if (endpoints_.empty())
@@ -197,7 +202,7 @@ private:
     }
 
     void begin_next() {
-        tcp::endpoint const to = endpoints_[begun_++];
+        endpoint const to = endpoints_[begun_++];
         bool const is_target = !std::exchange(target_connects_, true);
         if (!is_target)
             others_.push_back(std::make_unique<socket_type>(target_.get_executor()));
@@ -228,7 +233,7 @@ private:
             begin_next();
     }
 
-    void on_connected(socket_type& by, tcp::endpoint const& to, std::size_t number, error_code ec) {
+    void on_connected(socket_type& by, endpoint const& to, std::size_t number, error_code ec) {
         if (&by == &target_)
             target_connects_ = false;
         if (is_over_)
@@ -278,14 +283,14 @@ private:
             close(race->target_);
         else if (!race->target_.is_open()) { // the program has closed it since
             race->failure_ = boost::asio::error::operation_aborted;
-            race->connected_ = tcp::endpoint();
+            race->connected_ = endpoint();
         }
         race->others_.clear(); // although another thread may still hold the rest
         race->timer_.reset();
         race->resolver_.reset();
         Self self(std::move(race->self_));
         error_code const ec = race->failure_;
-        tcp::endpoint const connected = race->connected_;
+        endpoint const connected = race->connected_;
         self.get_cancellation_state().slot().clear();
         race.reset(); // before the handler, as the memory of any operation
         self.complete(ec, connected);
@@ -333,7 +338,7 @@ private:
     std::size_t pending_ = 0; // events that are still to come
     bool is_over_ = false;    // a connection has won, or the attempt was stopped
     error_code failure_;
-    tcp::endpoint connected_;
+    endpoint connected_;
 
     socket_type& target_;
     bool target_connects_ = false;
@@ -341,7 +346,7 @@ private:
     std::vector<std::unique_ptr<socket_type>> others_;
     bool has_won_ = false; // the connection is the target's
 
-    std::vector<tcp::endpoint> endpoints_;
+    std::vector<endpoint> endpoints_;
     std::size_t begun_ = 0;
     duration stagger_;
     std::optional<timer> timer_;

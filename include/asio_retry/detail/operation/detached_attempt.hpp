@@ -4,7 +4,6 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/pushback.hpp>
 

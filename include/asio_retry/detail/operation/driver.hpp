@@ -3,7 +3,6 @@
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/life/attempt_life.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/detail/time/lazy_scheduler.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>

@@ -7,7 +7,6 @@
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/handler/queued_turn.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/error.hpp>
 

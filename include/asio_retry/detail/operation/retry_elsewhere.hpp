@@ -3,9 +3,7 @@
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
-#include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/scope/scope_state.hpp>
-#include <asio_retry/error.hpp>
 #include <asio_retry/retry_policy.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
