@@ -1,5 +1,5 @@
 #include <asio_retry/async_retry.hpp>
-#include <asio_retry/detail/handler/serial_executor.hpp>
+#include <handler/serial_executor.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/coroutine_ends.hpp"
