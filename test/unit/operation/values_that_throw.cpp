@@ -262,7 +262,7 @@ struct hedged {
 };
 
 /// On one thread, or else on a strand, or where somebody may cancel it in a coroutine of the library's.
-struct awaited {
+struct awaited_value {
     template <typename Form>
     static asio::awaitable<void> run(place& in, retry_policy policy) {
         co_await async_retry(Form::make(in), std::move(policy), asio::as_tuple(asio::use_awaitable));
@@ -360,8 +360,8 @@ TEST(values_that_throw, decision_59_end_an_operation_in_a_coroutine_of_the_libra
 }
 
 TEST(values_that_throw, decision_59_end_an_operation_that_is_awaited) {
-    expect_an_end_of_each<awaited, awaitable_at_once, awaitable_in_a_turn, awaitable_tuple, awaitable_reported,
-                          of_a_token>();
+    expect_an_end_of_each<awaited_value, awaitable_at_once, awaitable_in_a_turn, awaitable_tuple,
+                          awaitable_reported, of_a_token>();
 }
 
 TEST(values_that_throw, decision_59_end_a_hedge) {
