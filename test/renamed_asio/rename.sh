@@ -4,7 +4,7 @@
 set -eu
 case "$1" in
 classes)
-    names='scheduler|win_iocp_io_context|executor_op|thread_context|thread_info_base|promise_executor'
+    names='scheduler|win_iocp_io_context|executor_op|thread_context|thread_info_base'
     names="$names|awaitable_frame_base|awaitable_frame|awaitable_thread|awaitable_thread_entry_point"
     ;;
 members)

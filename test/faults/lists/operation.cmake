@@ -243,7 +243,7 @@ fault(connection_waits_for_its_lookup include/asio_retry/detail/operation/connec
 ]] [[]])
 
 fault(connection_tries_one_family_first include/asio_retry/detail/operation/connection_race.hpp
-    [[begin(interleave_families(std::vector<tcp::endpoint>(found.begin(), found.end())));]] [[begin(std::vector<tcp::endpoint>(found.begin(), found.end()));]])
+    [[begin(interleave_families(std::vector<endpoint>(found.begin(), found.end())));]] [[begin(std::vector<endpoint>(found.begin(), found.end()));]])
 
 fault(connection_replaces_the_first_one include/asio_retry/detail/operation/connection_race.hpp
     [[            target_connects_ = false;

@@ -237,11 +237,12 @@ struct workless_executor {
 
 TEST(awaited_on, no_strand_where_an_operation_could_not_begin) {
     asio::io_context io;
+    asio::io_context other; // of its own context a coroutine is work already
     bool went_on = false;
     auto const caller = [&]() -> asio::awaitable<void> {
         auto const own = co_await asio::this_coro::executor;
         auto const attempt = []() -> asio::awaitable<void> { co_return; };
-        EXPECT_THROW(co_await async_retry(workless_executor{&io}, attempt, retry_policy().attempt_timeout(1h),
+        EXPECT_THROW(co_await async_retry(workless_executor{&other}, attempt, retry_policy().attempt_timeout(1h),
                                           asio::use_awaitable),
                      std::bad_alloc);
         EXPECT_EQ(co_await asio::this_coro::executor, own);

@@ -65,8 +65,8 @@ private:
 /// result waits for something else.
 class ASIO_RETRY_DECL awaited_presence {
 public:
-    awaited_presence(retry_driver& operation, scope_handle const& scope)
-        : member_(operation, scope) {}
+    awaited_presence(retry_driver& given_operation, scope_handle const& given_scope)
+        : member_(given_operation, given_scope) {}
     awaited_presence(awaited_presence const&) = delete;
     awaited_presence& operator=(awaited_presence const&) = delete;
     ~awaited_presence();
@@ -94,9 +94,9 @@ struct presence_place {
 /// Whether a retry runs inside the coroutine that awaits it, and where it may be interrupted.
 class ASIO_RETRY_DECL awaited_course {
 public:
-    awaited_course(coroutine_stack const& stack, retry_policy const& policy, bool is_scoped)
-        : is_elsewhere_(policy.settings().deliver_at_once) {
-        if (is_scoped || policy.settings().limits_attempts())
+    awaited_course(coroutine_stack const& stack, retry_policy const& given_policy, bool is_scoped)
+        : is_elsewhere_(given_policy.settings().deliver_at_once) {
+        if (is_scoped || given_policy.settings().limits_attempts())
             look_for_strand(stack);
     }
 

@@ -191,14 +191,14 @@ ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&
 /// Whether an operation of this form can be retried without the type of its value.
 template <typename Form, typename Source>
 inline constexpr bool can_lose_type = [] {
-    using value = typename awaitable_traits<typename Form::result_type>::value_type;
+    using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
     using executor = typename awaitable_traits<typename Form::result_type>::executor_type;
-    if constexpr (!std::same_as<executor, asio::any_io_executor> || std::is_reference_v<value>)
+    if constexpr (!std::same_as<executor, asio::any_io_executor> || std::is_reference_v<value_type>)
         return false;
-    else if constexpr (std::is_void_v<value>)
+    else if constexpr (std::is_void_v<value_type>)
         return true;
     else
-        return std::same_as<typename Form::signature, void(std::exception_ptr, value)>;
+        return std::same_as<typename Form::signature, void(std::exception_ptr, value_type)>;
 }() && requires(untyped_operation&& operation, retry_policy&& policy, Source& source) {
     detail::retry_untyped(std::move(operation), std::move(policy), source.where());
 };
@@ -206,15 +206,15 @@ inline constexpr bool can_lose_type = [] {
 /// The arguments of the operation's completion.
 template <typename Form>
 typename completion<typename Form::signature>::arguments typed_result(untyped_result&& result) {
-    using value = typename awaitable_traits<typename Form::result_type>::value_type;
-    if constexpr (std::is_void_v<value>) {
+    using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
+    if constexpr (std::is_void_v<value_type>) {
         return {std::move(std::get<0>(result))};
     } else {
         auto& [thrown, kept] = result;
         if (!kept)
-            return {std::move(thrown), value()};
+            return {std::move(thrown), value_type()};
         return {std::move(thrown),
-                std::move(static_cast<typed_value<value, Form::judges_results>&>(*kept).value)};
+                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*kept).value)};
     }
 }
 
