@@ -1,6 +1,6 @@
 #include <asio_retry/async_retry.hpp>
-#include <handler/serial_executor.hpp>
 #include <asio_retry/virtual_time.hpp>
+#include <handler/serial_executor.hpp>
 
 #include "support/coroutine_ends.hpp"
 #include "support/in_virtual_time.hpp"
@@ -242,8 +242,8 @@ TEST(awaited_on, no_strand_where_an_operation_could_not_begin) {
     auto const caller = [&]() -> asio::awaitable<void> {
         auto const own = co_await asio::this_coro::executor;
         auto const attempt = []() -> asio::awaitable<void> { co_return; };
-        EXPECT_THROW(co_await async_retry(workless_executor{&other}, attempt, retry_policy().attempt_timeout(1h),
-                                          asio::use_awaitable),
+        EXPECT_THROW(co_await async_retry(workless_executor{&other}, attempt,
+                                          retry_policy().attempt_timeout(1h), asio::use_awaitable),
                      std::bad_alloc);
         EXPECT_EQ(co_await asio::this_coro::executor, own);
         went_on = true;

@@ -71,8 +71,9 @@ public:
     /// The cancellation that Asio passes to whatever the coroutine awaits.
     asio::cancellation_state const& state() const noexcept { return *state_; }
 
-    /// Whether it may move to a strand for a retry, so that no emission reaches an attempt while it runs. A strand
-    /// does not fit in a typed executor. A caller that can cancel the coroutine does not know of the strand.
+    /// Whether it may move to a strand for a retry, so that no emission reaches an attempt while it runs. A
+    /// strand does not fit in a typed executor. A caller that can cancel the coroutine does not know of the
+    /// strand.
     bool may_move() const noexcept { return !is_typed_ && !state_->slot().is_connected(); }
 
     /// From here on its operations complete on `other`. The coroutine itself is not there yet.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <asio_retry/detail/operation/driver.hpp>
-#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/scope/scope_state.hpp>
 #include <asio_retry/traffic/hedge_machine.hpp>
 #include <asio_retry/verdict.hpp>
 
