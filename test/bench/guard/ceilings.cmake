@@ -41,11 +41,11 @@ ceiling(cancel_callback 1185)
 # 1278 and 1713 before a gate could answer that the operation may wait.
 # 1320 before an admission could have a ticket, by which a breaker knows its probes.
 # 1330 and 1760 before the end of an attempt asked whether an operation inside had taken the admission over.
-ceiling(first_try_budget 1345)
+ceiling(first_try_budget 1360)
 ceiling(first_try_breaker 1790)
 # That gate too; the choice must not depend on how many endpoints there are.
 # 3230 and 3300 before an endpoint could rest, and before the choice weighed answers.
-ceiling(first_try_endpoints_3 3350)
+ceiling(first_try_endpoints_3 3370)
 ceiling(first_try_endpoints_1000 3405)
 # 2033 while the machine said inline whether it is observed, which every header that includes it paid for.
 # 2040 before observations named the failure, the gate and the time since the start.
