@@ -90,7 +90,7 @@ inline constexpr auto places_of = std::make_index_sequence<std::tuple_size_v<std
 /// function where std::apply takes four.
 template <typename F, typename Tuple, std::size_t... Places>
 decltype(auto) unpack(F&& f, Tuple&& values, std::index_sequence<Places...>) {
-    return std::forward<F>(f)(std::get<Places>(std::forward<Tuple>(values))...);
+    return std::forward<F>(f)(std::get<Places>(static_cast<Tuple&&>(values))...);
 }
 
 /// A handler and its arguments, queued in the handler's place with its executor, allocator and slot. `Presence`
