@@ -132,7 +132,7 @@ private:
     time_point late_arrival_ = (time_point::min)(); // TAT after those that began out of their slots, or will
     time_point late_at_ = (time_point::min)();      // when the last of them began, unless another will
     struct free_slots;
-    std::unique_ptr<free_slots> const free_; // those that were given back
+    std::unique_ptr<free_slots> const free_; // the slots that were given back
     detail::linked_list<gate_waiter> waiting_;
     std::size_t waiting_count_ = 0;
     std::size_t to_wake_ = 0; // of them, because their times have moved

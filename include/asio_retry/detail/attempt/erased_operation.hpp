@@ -42,7 +42,8 @@ public:
         if constexpr (fits<callable>)
             ::new (static_cast<void*>(memory_)) callable(std::forward<Operation>(given_operation));
         else
-            ::new (static_cast<void*>(memory_)) outside<callable>(std::forward<Operation>(given_operation));
+            ::new (static_cast<void*>(memory_))
+                outside<callable>(std::in_place, std::forward<Operation>(given_operation));
     }
     erased_operation(erased_operation&& other) noexcept
         : calls_(std::exchange(other.calls_, nullptr)) {
@@ -82,7 +83,7 @@ private:
 
     public:
         template <typename Operation>
-        explicit outside(Operation&& given_operation)
+        outside(std::in_place_t, Operation&& given_operation)
             : place_(allocator().allocate(1)) {
             struct unless_built {
                 Callable* place;

@@ -202,7 +202,7 @@ public:
         return step{this, key::frame_of(awaited)};
     }
 
-    /// What it threw, or null.
+    /// The exception of the awaitable, or null.
     template <typename Value>
     static std::exception_ptr exception_of(boost::asio::awaitable<Value, Executor> const& awaited) noexcept {
         return std::exchange(inside<frame>::exception_of(key::frame_of(awaited)), nullptr);

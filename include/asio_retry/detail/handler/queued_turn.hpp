@@ -149,18 +149,18 @@ struct turn_on {
 template <typename Executor, typename Through, typename Turn>
 void post_to(Executor const& executor, Through const& through, Turn&& turn) {
     if constexpr (asio::can_require<Executor, asio::execution::blocking_t::never_t>::value)
-        asio::post(executor, std::move(turn));
+        asio::post(executor, std::forward<Turn>(turn));
     else
-        asio::post(through, turn_on<Executor, Turn>{std::move(turn), executor});
+        asio::post(through, turn_on<Executor, Turn>{std::forward<Turn>(turn), executor});
 }
 
 /// A type-erased executor would allocate memory of its own, so the turn goes to its context directly.
 template <typename Through, typename Turn>
 void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn) {
     if (asio::io_context* const context = own_context(executor))
-        asio::post(context->get_executor(), std::move(turn));
+        asio::post(context->get_executor(), std::forward<Turn>(turn));
     else
-        asio::post(executor, std::move(turn));
+        asio::post(executor, std::forward<Turn>(turn));
 }
 
 /// If `queue` throws, no turn is queued and none was dropped.

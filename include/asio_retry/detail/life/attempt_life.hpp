@@ -71,10 +71,10 @@ public:
     /// of other threads when it leaves.
     bool enter(Event event = Event::nothing) noexcept;
 
-    /// The same, for the thread that goes on with the operation; waits until no thread emits to the attempt.
+    /// Enters as the thread that goes on with the operation, once no thread emits to the attempt.
     [[gnu::noinline]] bool enter_after_telling(Event event) noexcept; // it is rare in enter_as_successor
 
-    /// The same, for the only thread that can go on with the operation. If nothing else may notify it, only the
+    /// Enters as the only thread that can go on with the operation. If nothing else may notify it, only the
     /// last occupant can still be inside, and no thread enters at the same time.
     bool enter_as_successor(Event event) noexcept;
 

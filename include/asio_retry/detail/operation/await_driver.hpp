@@ -191,7 +191,7 @@ public:
     void on_turn_dropped(move_turn) noexcept;
 
 protected:
-    /// What it refers to must outlive it. `room` is null outside a scope.
+    /// The referenced objects must outlive it. `room` is null outside a scope.
     await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
                  awaited_course const& course, waiting_place&& waits_in, presence_place* room);
     ~await_driver() {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/erased_operation.hpp>
-#include <asio_retry/detail/attempt/operation_form.hpp>
-#include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/handler_memory.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/operation/await_retry.hpp>
@@ -135,10 +132,11 @@ struct operation_kind<retry_policy> {
                        Membership&& membership) {
         if constexpr (!has_librarys_memory<Handler>)
             if (policy.settings().deliver_at_once)
-                return make<HasStrand>(with_own_memory<Handler>(std::move(handler)), std::move(callable),
-                                       std::move(policy), waits_on, std::move(membership));
-        make<HasStrand>(std::move(handler), std::move(callable), std::move(policy), waits_on,
-                        std::move(membership));
+                return make<HasStrand>(with_own_memory<Handler>(std::forward<Handler>(handler)),
+                                       std::forward<Callable>(callable), std::move(policy), waits_on,
+                                       std::forward<Membership>(membership));
+        make<HasStrand>(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy),
+                        waits_on, std::forward<Membership>(membership));
     }
 
 private:
@@ -147,8 +145,9 @@ private:
                      Membership&& membership) {
         using shell =
             typename shell_of<operation_form<Callable>, WaitsOn, Handler, Membership, HasStrand>::type;
-        retry_operation<Callable, shell>::launch(std::move(handler), std::move(callable), std::move(policy),
-                                                 waits_on, std::move(membership));
+        retry_operation<Callable, shell>::launch(std::forward<Handler>(handler),
+                                                 std::forward<Callable>(callable), std::move(policy), waits_on,
+                                                 std::forward<Membership>(membership));
     }
 };
 

@@ -64,7 +64,7 @@ struct as_values {
     using yields = decltype(thrown_failure<Arguments>::yield(std::declval<Arguments>()));
     template <typename Arguments>
     static yields<Arguments> yield(Arguments&& result) {
-        return thrown_failure<Arguments>::yield(std::move(result));
+        return thrown_failure<Arguments>::yield(std::forward<Arguments>(result));
     }
 };
 
@@ -73,7 +73,7 @@ struct as_arguments {
     using yields = Arguments;
     template <typename Arguments>
     static Arguments yield(Arguments&& result) {
-        return std::move(result);
+        return std::forward<Arguments>(result);
     }
 };
 
@@ -222,8 +222,8 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
 /// the same reason it takes what `source` has.
 template <typename Callable, typename Source>
 asio::awaitable<untyped_result> retry_without_type(Source& source, Callable&& callable, retry_policy&& policy) {
-    return detail::retry_untyped(untyped_operation(value_keeping(std::move(callable))), std::move(policy),
-                                 source.where());
+    return detail::retry_untyped(untyped_operation(value_keeping(std::forward<Callable>(callable))),
+                                 std::move(policy), source.where());
 }
 template <typename Style, typename Form>
 auto with_type(asio::awaitable<untyped_result> retry) -> asio::awaitable<
@@ -236,13 +236,13 @@ template <typename Token, typename Callable, typename Source>
 auto retry_elsewhere(Source& source, Callable&& callable, retry_policy&& policy) {
     if constexpr (can_lose_type<operation_form<Callable>, Source>) {
         return with_type<typename awaiting_token<Token>::style, operation_form<Callable>>(
-            retry_without_type(source, std::move(callable), std::move(policy)));
+            retry_without_type(source, std::forward<Callable>(callable), std::move(policy)));
     } else {
         using signature = typename operation_form<Callable>::signature;
         Token token;
         auto taken = std::move(source);
         return asio::async_initiate<Token, signature>(taken.template initiation<signature>(), token,
-                                                      std::move(callable), std::move(policy));
+                                                      std::forward<Callable>(callable), std::move(policy));
     }
 }
 

@@ -341,7 +341,7 @@ public:
                        WaitsOn const& waits_on, Membership&& membership) {
         auto const create = [&] {
             return block::create(block::alone, std::move(handler), std::move(callable), std::move(policy),
-                                 waits_on, std::move(membership));
+                                 waits_on, std::forward<Membership>(membership));
         };
         if constexpr (is_erased<Callable>) { // a coroutine awaits it; an exception would lose the coroutine
             auto* const operation =

@@ -137,7 +137,7 @@ auto explain_backoff() {
                   "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
 }
 
-/// The same for a jitter.
+/// Reports why `jitter` cannot take `Other`.
 template <typename Other>
 auto explain_jitter() {
     constexpr bool is_maker = is_maker_of<std::decay_t<Other>, jitter>;
