@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/async_retry.hpp>
+#include <boost/asio.hpp>
 #include <boost/mqtt5.hpp>
 
 namespace asio = boost::asio;
