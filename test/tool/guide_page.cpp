@@ -39,7 +39,7 @@ TEST(guide_page, has_lines_that_run_and_print_what_it_says) {
             EXPECT_EQ(last.output, block_from(page));
             ++outputs;
         }
-    EXPECT_GE(commands, 5);
+    EXPECT_GE(commands, 4);
     EXPECT_GE(outputs, 2);
     run_in_shell("rm -r " + folder);
 }
