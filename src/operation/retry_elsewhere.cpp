@@ -9,33 +9,66 @@ namespace asio_retry::detail {
 
 namespace {
 
-using signature = operation_form<untyped_operation>::signature;
-using awaiting = asio::as_tuple_t<asio::use_awaitable_t<>>;
-
-template <typename Source>
-asio::awaitable<untyped_result> retry_in(Source const& source, untyped_operation&& operation,
-                                         retry_policy&& policy) {
-    awaiting token{asio::use_awaitable};
-    return asio::async_initiate<awaiting, signature>(source.template initiation<signature>(), token,
-                                                     std::move(operation), std::move(policy));
+asio::awaitable<kept_value> value_of(asio::awaitable<void> attempt, std::unique_ptr<kept_value> place) {
+    co_await std::move(attempt);
+    co_return std::move(*place);
 }
 
 } // namespace
 
-asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation, retry_policy&& policy,
-                                              own_executor) {
-    return retry_in(handler_executor_source(), std::move(operation), std::move(policy));
+template <>
+struct operation_form<kept_operation> {
+    static constexpr bool prepares = true;
+    static constexpr bool chooses = true; // maybe
+
+    static asio::awaitable<kept_value> call(kept_operation& operation, attempt const& which) {
+        auto place = std::make_unique<kept_value>(); // of this attempt, which may outlast the operation
+        auto begun = operation->call(which, *place);
+        return value_of(std::move(begun), std::move(place));
+    }
+    static void prepare(kept_operation& operation, retry_machine& machine) { operation->prepare(machine); }
+    static machine_observer* chooser_of(kept_operation& operation) noexcept { return operation->chooser(); }
+    static judgement rejects(kept_operation& operation, kept_value const& kept) {
+        return operation->rejects(kept.get());
+    }
+};
+
+namespace {
+
+using erased = erased_operation<asio::awaitable<kept_value>, true, true>;
+using completed = std::tuple<std::exception_ptr, kept_value>;
+
+asio::awaitable<void> put(untyped_result& into, asio::awaitable<completed> retry) {
+    std::tie(into.thrown, into.kept) = co_await std::move(retry);
 }
 
-asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation, retry_policy&& policy,
-                                              asio::any_io_executor&& waits_on) {
-    return retry_in(wait_on(asio::any_io_executor(std::move(waits_on))), std::move(operation),
+/// No coroutine: its frame would keep `source`.
+template <typename Source>
+asio::awaitable<void> retry_in(Source const& source, untyped_result& result, kept_operation&& operation,
+                               retry_policy&& policy) {
+    using awaiting = asio::as_tuple_t<asio::use_awaitable_t<>>;
+    awaiting token{asio::use_awaitable};
+    return put(result, asio::async_initiate<awaiting, erased::signature>(
+                           source.template initiation<erased::signature>(), token, erased(std::move(operation)),
+                           std::move(policy)));
+}
+
+} // namespace
+
+asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation, retry_policy&& policy,
+                                    own_executor) {
+    return retry_in(handler_executor_source(), result, std::move(operation), std::move(policy));
+}
+
+asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation, retry_policy&& policy,
+                                    asio::any_io_executor&& waits_on) {
+    return retry_in(wait_on(asio::any_io_executor(std::move(waits_on))), result, std::move(operation),
                     std::move(policy));
 }
 
-asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation, retry_policy&& policy,
-                                              scope_handle&& scope) {
-    return retry_in(scope_source{std::move(scope)}, std::move(operation), std::move(policy));
+asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation, retry_policy&& policy,
+                                    scope_handle&& scope) {
+    return retry_in(scope_source{std::move(scope)}, result, std::move(operation), std::move(policy));
 }
 
 } // namespace asio_retry::detail

@@ -165,8 +165,9 @@ INSTANTIATE_TEST_SUITE_P(executors, awaited,
 // --- where attempts run
 
 /// Whether an attempt runs on the very executor of its caller: as it should in a scope, and under a time limit.
+/// A spawned one finds out in a scope alone.
 template <typename Context, typename Executor>
-void expect_stay(Context& context, Executor const& executor, bool expected) {
+void expect_stay(Context& context, Executor const& executor, bool expected, bool is_strand = false) {
     auto const caller = [&]() -> asio::awaitable<void> {
         auto const own = co_await asio::this_coro::executor;
         bool stays = false;
@@ -175,7 +176,7 @@ void expect_stay(Context& context, Executor const& executor, bool expected) {
         co_await async_retry(scope, attempt, retry_policy());
         EXPECT_EQ(stays, expected);
         co_await async_retry(attempt, retry_policy().attempt_timeout(1h));
-        EXPECT_EQ(stays, expected && awaits_itself) << "a spawned one does not ask, outside a scope";
+        EXPECT_EQ(stays, is_strand || (expected && awaits_itself));
         EXPECT_EQ(co_await asio::this_coro::executor, own);
     };
     asio::co_spawn(executor, caller, [](std::exception_ptr const& e) { EXPECT_FALSE(e); });
@@ -187,9 +188,9 @@ void expect_stay(Context& context, Executor const& executor, bool expected) {
 
 TEST(awaited_on, no_strand_of_threads_where_there_is_one) {
     asio::io_context io;
-    expect_stay(io, asio::make_strand(asio::any_io_executor(io.get_executor())), true);
+    expect_stay(io, asio::make_strand(asio::any_io_executor(io.get_executor())), true, true);
     asio::thread_pool pool(2);
-    expect_stay(pool, asio::make_strand(pool), true);
+    expect_stay(pool, asio::make_strand(pool), true, true);
 }
 
 // From Boost 1.87 to 1.89 Asio says the same of BOOST_ASIO_CONCURRENCY_HINT_SAFE, which is for many threads.

@@ -146,10 +146,11 @@ auto await_retry(counted_callable<Callable, Source::is_scoped> kept, retry_polic
     co_await entry.find();
     awaited_course const course(entry, policy, Source::is_scoped);
     if (course.is_elsewhere()) {
-        if constexpr (can_lose_type<operation_form<Callable>, Source>)
-            co_return style::yield(typed_result<operation_form<Callable>>(
-                co_await retry_without_type(source, std::move(kept.callable), std::move(policy))));
-        else
+        if constexpr (can_lose_type<operation_form<Callable>, Source>) {
+            untyped_result result;
+            co_await retry_without_type(result, source, std::move(kept.callable), std::move(policy));
+            co_return style::yield(typed_result<operation_form<Callable>>(std::move(result)));
+        } else
             co_return co_await retry_elsewhere<Token>(source, std::move(kept.callable), std::move(policy));
     }
 

@@ -98,11 +98,7 @@ struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
 // a program does not compile them for each type.
 
 /// The value of an attempt.
-class untyped_value {
-public:
-    untyped_value() noexcept = default;
-    untyped_value(untyped_value const&) = delete;
-    untyped_value& operator=(untyped_value const&) = delete;
+struct untyped_value {
     virtual ~untyped_value() = default;
 
     /// The exhausted_error with this value.
@@ -133,60 +129,60 @@ inline std::exception_ptr exhausted_with(kept_value&& value) noexcept {
 }
 
 template <bool JudgesResults, typename T>
-asio::awaitable<kept_value> keep_value(asio::awaitable<T> attempt) {
-    if constexpr (std::is_void_v<T>) {
+asio::awaitable<void> keep_value(asio::awaitable<T> attempt, kept_value& place) {
+    if constexpr (std::is_void_v<T>)
         co_await std::move(attempt);
-        co_return nullptr;
-    } else {
-        co_return std::make_unique<typed_value<T, JudgesResults>>(co_await std::move(attempt));
-    }
+    else
+        place.reset(new typed_value<T, JudgesResults>(co_await std::move(attempt)));
 }
 
-/// An operation whose attempts return a kept_value.
-template <typename T, bool TakesAttempt, bool JudgesResults>
-struct value_keeping_operation {
-    erased_operation<asio::awaitable<T>, TakesAttempt, JudgesResults> operation;
+/// An operation without the type of its values.
+struct untyped_operation {
+    virtual ~untyped_operation() = default;
+
+    /// Puts the value into `place`, which has to last as long as the awaitable.
+    virtual asio::awaitable<void> call(attempt const& which, kept_value& place) = 0;
+    virtual void prepare(retry_machine& machine) = 0;
+    virtual machine_observer* chooser() noexcept = 0;
+    virtual judgement rejects(untyped_value const* kept) = 0;
 };
 
 template <typename T, bool TakesAttempt, bool JudgesResults>
-value_keeping_operation<T, TakesAttempt, JudgesResults>
-value_keeping(erased_operation<asio::awaitable<T>, TakesAttempt, JudgesResults>&& operation) {
-    return {std::move(operation)};
-}
+struct typed_operation final : untyped_operation {
+    erased_operation<asio::awaitable<T>, TakesAttempt, JudgesResults> operation;
 
-template <typename T, bool TakesAttempt, bool JudgesResults>
-struct operation_form<value_keeping_operation<T, TakesAttempt, JudgesResults>> {
-    using callable = value_keeping_operation<T, TakesAttempt, JudgesResults>;
-    static constexpr bool prepares = true;
-    static constexpr bool chooses = true; // maybe
+    explicit typed_operation(
+        erased_operation<asio::awaitable<T>, TakesAttempt, JudgesResults>&& given_operation) noexcept
+        : operation(std::move(given_operation)) {}
 
-    static asio::awaitable<kept_value> call(callable& in, attempt const& which) {
-        return keep_value<JudgesResults>(in.operation.call(which));
+    asio::awaitable<void> call(attempt const& which, kept_value& place) override {
+        return keep_value<JudgesResults>(operation.call(which), place);
     }
-    static void prepare(callable& in, retry_machine& machine) { in.operation.prepare(machine); }
-    static machine_observer* chooser_of(callable& in) noexcept { return in.operation.chooser(); }
-
-    static judgement rejects(callable& in, kept_value const& kept) {
+    void prepare(retry_machine& machine) override { operation.prepare(machine); }
+    machine_observer* chooser() noexcept override { return operation.chooser(); }
+    judgement rejects([[maybe_unused]] untyped_value const* kept) override {
         if constexpr (!JudgesResults)
             return {};
         else if constexpr (std::is_void_v<T>)
-            return in.operation.rejects();
+            return operation.rejects();
         else
-            return in.operation.rejects(static_cast<typed_value<T, JudgesResults> const&>(*kept).value);
+            return operation.rejects(static_cast<typed_value<T, JudgesResults> const&>(*kept).value);
     }
 };
 
-using untyped_operation = erased_operation<asio::awaitable<kept_value>, true, true>;
-using untyped_result = std::tuple<std::exception_ptr, kept_value>;
-
+using kept_operation = std::unique_ptr<untyped_operation>;
+struct untyped_result {
+    std::exception_ptr thrown;
+    kept_value kept;
+};
 /// Waits on the executor of the coroutine, or on the one given, or in a scope. Takes what it is given.
 struct own_executor {};
-ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
-                                                              retry_policy&& policy, own_executor);
-ASIO_RETRY_DECL asio::awaitable<untyped_result>
-retry_untyped(untyped_operation&& operation, retry_policy&& policy, asio::any_io_executor&& waits_on);
-ASIO_RETRY_DECL asio::awaitable<untyped_result> retry_untyped(untyped_operation&& operation,
-                                                              retry_policy&& policy, scope_handle&& scope);
+ASIO_RETRY_DECL asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation,
+                                                    retry_policy&& policy, own_executor);
+ASIO_RETRY_DECL asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation,
+                                                    retry_policy&& policy, asio::any_io_executor&& waits_on);
+ASIO_RETRY_DECL asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation,
+                                                    retry_policy&& policy, scope_handle&& scope);
 
 /// Whether an operation of this form can be retried without the type of its value.
 template <typename Form, typename Source>
@@ -199,8 +195,8 @@ inline constexpr bool can_lose_type = [] {
         return true;
     else
         return std::same_as<typename Form::signature, void(std::exception_ptr, value_type)>;
-}() && requires(untyped_operation&& operation, retry_policy&& policy, Source& source) {
-    detail::retry_untyped(std::move(operation), std::move(policy), source.where());
+}() && requires(untyped_result& result, kept_operation&& operation, retry_policy&& policy, Source& source) {
+    detail::retry_untyped(result, std::move(operation), std::move(policy), source.where());
 };
 
 /// The arguments of the operation's completion.
@@ -208,35 +204,38 @@ template <typename Form>
 typename completion<typename Form::signature>::arguments typed_result(untyped_result&& result) {
     using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
     if constexpr (std::is_void_v<value_type>) {
-        return {std::move(std::get<0>(result))};
+        return {std::move(result.thrown)};
     } else {
-        auto& [thrown, kept] = result;
-        if (!kept)
-            return {std::move(thrown), value_type()};
-        return {std::move(thrown),
-                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*kept).value)};
+        if (!result.kept)
+            return {std::move(result.thrown), value_type()};
+        return {std::move(result.thrown),
+                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*result.kept).value)};
     }
 }
 
 /// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary. For
 /// the same reason it takes what `source` has.
 template <typename Callable, typename Source>
-asio::awaitable<untyped_result> retry_without_type(Source& source, Callable&& callable, retry_policy&& policy) {
-    return detail::retry_untyped(untyped_operation(value_keeping(std::forward<Callable>(callable))),
+asio::awaitable<void> retry_without_type(untyped_result& result, Source& source, Callable&& callable,
+                                         retry_policy&& policy) {
+    return detail::retry_untyped(result, kept_operation(new typed_operation(std::forward<Callable>(callable))),
                                  std::move(policy), source.where());
 }
-template <typename Style, typename Form>
-auto with_type(asio::awaitable<untyped_result> retry) -> asio::awaitable<
-    typename Style::template yields<typename completion<typename Form::signature>::arguments>> {
-    co_return Style::yield(typed_result<Form>(co_await std::move(retry)));
+template <typename Style, typename Callable, typename Source>
+auto retry_with_type(Source source, Callable callable, retry_policy policy)
+    -> asio::awaitable<typename Style::template yields<
+        typename completion<typename operation_form<Callable>::signature>::arguments>> {
+    untyped_result result;
+    co_await retry_without_type(result, source, std::move(callable), std::move(policy));
+    co_return Style::yield(typed_result<operation_form<Callable>>(std::move(result)));
 }
 
 /// For any operation and token.
 template <typename Token, typename Callable, typename Source>
 auto retry_elsewhere(Source& source, Callable&& callable, retry_policy&& policy) {
     if constexpr (can_lose_type<operation_form<Callable>, Source>) {
-        return with_type<typename awaiting_token<Token>::style, operation_form<Callable>>(
-            retry_without_type(source, std::forward<Callable>(callable), std::move(policy)));
+        return retry_with_type<typename awaiting_token<Token>::style>(
+            std::move(source), std::forward<Callable>(callable), std::move(policy));
     } else {
         using signature = typename operation_form<Callable>::signature;
         Token token;
