@@ -22,7 +22,7 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
   docs [FOLDER]        build the guide and the reference as a site, in build/docs or in FOLDER
   install-tools        only install what `demo` and `test` need
   install-services     only get the servers that tests start, OpenTelemetry's schema, retry packages and rate limiters of
-                       Node, into build/services, and hiredis, libpq, gRPC, SQLite, spdlog, Boost.Log, OpenSSL, retry
+                       Node, into build/services, and hiredis, libpq, gRPC, SQLite, spdlog, OpenSSL, retry
                        packages of Python and the headers of Boost 1.88, as `test` does
   install-browser      only get Doxygen, npm and Chromium, for the site and its tests, as `test` does
   install-ci-tools     also install what the sanitizer builds and the checks of style need
@@ -152,7 +152,6 @@ install_services() {
     (install_missing libpq-dev) || failed=1
     (install_missing libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio) || failed=1
     (install_missing libspdlog-dev) || failed=1
-    (install_missing "libboost-log1.81-dev|libboost-log-dev") || failed=1
     (install_missing libssl-dev) || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g
     { is_command prometheus && is_command promtool; } || get_prometheus

@@ -111,9 +111,6 @@ function(extract_page page name)
             string(REGEX REPLACE "^\n\n" "" after "${after}")
             set(after "${include}\nnamespace page::${unit} {\n${after}")
             string(REPLACE "\nint main() {\n" "\nvoid program() {\n" after "${after}")
-            # A specialisation for the library stands outside the namespace, whose names it knows.
-            string(REGEX REPLACE "\n(template <>\nstruct asio_retry::([^\n]|\n[^}])*\n};)"
-                "\n} using namespace page::${unit}; \\1 namespace page::${unit} {" after "${after}")
             set(text)
             pad_to_line(${code_${i}_line})
             file(CONFIGURE OUTPUT ${unit}.cpp CONTENT "${text}${before}@after@} // namespace page::${unit}\n" @ONLY)
