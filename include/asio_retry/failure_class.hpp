@@ -23,7 +23,7 @@ enum class failure_kind : unsigned char {
 
 /// The enumerator's name, for logs.
 ASIO_RETRY_DECL std::string_view to_string(failure_kind kind) noexcept;
-/// Writes the name.
+/// Writes the enumerator's name.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, failure_kind kind);
 
 /// The possible effect of a failed attempt at the server.

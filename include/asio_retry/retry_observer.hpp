@@ -85,7 +85,7 @@ class ASIO_RETRY_DECL retry_observer {
 public:
     virtual ~retry_observer();
 
-    /// Whether it hears of the operation of this number. By default it hears of all.
+    /// Whether the observer hears of the operation of this number. By default it hears of all.
     ///
     /// Asked before an operation starts. An operation of which nobody hears costs no memory and reads no clock
     /// for the observer. Always the same answer for the same number.
@@ -95,7 +95,7 @@ public:
     virtual void on_event(observation const& event) noexcept = 0;
 };
 
-/// An observer that tells all of these, in this order.
+/// Makes one observer that tells all of these, in this order.
 ///
 /// Each hears of the operations that it wants. Null pointers are left out; without any observer the result is
 /// null too.

@@ -50,7 +50,7 @@ struct retry_report {
     error_code last_error; ///< the error of the last attempt that failed by itself. A cancelled attempt may do
                            ///< so too, and attempt_timeout makes it `timed_out`; an attempt that was merely
                            ///< aborted leaves the error of an earlier one here
-    std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
+    std::exception_ptr last_exception;   ///< of the attempt of `last_error`; null if that has a code alone
     std::uint64_t hook_exceptions = 0;   ///< how many hooks, predicates, backoffs and jitters threw
     std::exception_ptr hook_exception;   ///< the first exception of these; null if there was none
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first

@@ -43,7 +43,7 @@ struct log_line {
     std::uint64_t operation = 0;        ///< the operation's number
     std::uint64_t attempt = 0;          ///< the attempt's number; at the end, how many were made
     error_code error;                   ///< of the failure or the refusal
-    std::string message;                ///< the same in words: UTF-8 without control characters
+    std::string message;                ///< the error in words: UTF-8 without control characters
     duration delay{};                   ///< of a retry, and of an attempt with a reserved time: the wait
     duration took{};                    ///< since the operation began, of `hedge` and of an end
     stop_reason reason = stop_reason::succeeded; ///< of gave_up
@@ -51,9 +51,9 @@ struct log_line {
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
 };
 
-/// The enumerator's name.
+/// The name of the level.
 ASIO_RETRY_DECL std::string_view to_string(log_level level) noexcept;
-/// Writes the name.
+/// Writes the name of the level.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_level level);
 
 /// The line, without its level and without a line break.
@@ -61,7 +61,7 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_level level);
 /// "operation 17, attempt 2: Connection refused; retry in 50 ms", "operation 17, attempt 3: HTTP 503; gave up
 /// after 1.2 s: attempts".
 ASIO_RETRY_DECL std::string to_string(log_line const& line);
-/// Writes the line.
+/// Writes the line as `to_string` does.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_line const& line);
 
 namespace detail {

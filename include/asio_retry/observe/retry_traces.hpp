@@ -85,7 +85,7 @@ public:
     /// is absent or malformed, the operations begin traces of their own, by the option `sampled`.
     std::shared_ptr<request_trace> request(std::string_view traceparent) const;
 
-    /// At most `most` spans that have ended, as an ExportTraceServiceRequest of OTLP/JSON, and forgets them.
+    /// Returns at most `most` ended spans, as an ExportTraceServiceRequest of OTLP/JSON, and forgets them.
     ///
     /// Its media type is `application/json`; collectors expect it at `/v1/traces`. The bound keeps one call
     /// short: call it again while `ended()` is not 0. Throws std::bad_alloc, and then has forgotten nothing.

@@ -118,7 +118,7 @@ public:
 
     void remove(gate_waiter& waiter) noexcept;
 
-    /// Any thread may ask.
+    /// How many operations wait. Any thread may ask.
     std::uint32_t size() const noexcept { return size_.load(); }
 
 private:

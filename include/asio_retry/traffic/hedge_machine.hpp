@@ -120,18 +120,18 @@ public:
     /// Report the end of each attempt exactly once. The result true means: keep the attempt's result, because
     /// it will be delivered. Destroy any other.
     /// @{
-    /// It succeeded.
+    /// The attempt succeeded.
     bool on_success(std::uint64_t attempt, time_point now);
     bool on_failure(std::uint64_t attempt, verdict const& failure, time_point now); ///< `failure` is no success
 
-    /// There is no decision on its result: ends the operation with `code`, or with `thrown` if that is not
-    /// null.
+    /// Nobody can decide on the result of the attempt: ends the operation with `code`, or with `thrown` if that
+    /// is not null.
     bool on_exception(std::uint64_t attempt, error_code const& code, std::exception_ptr thrown, time_point now);
 
-    /// It will never complete.
+    /// The attempt will never complete.
     void on_dropped(std::uint64_t attempt) noexcept;
 
-    /// It has completed after its result ceased to matter.
+    /// The attempt has completed after its result ceased to matter.
     ///
     /// After the deadline it timed out; otherwise it is abandoned. `now` must be the time only if
     /// `was_too_late` or `measures_successes`.
@@ -145,7 +145,7 @@ public:
     /// @{
     /// The caller cancels: no further attempt begins. `told`: the running attempts have been told with
     /// `terminal`. Without `told`, `next` asks to stop them only if the operation ends in another way. At or
-    /// after the deadline of the operation it *is* the deadline, as for a retry_machine.
+    /// after the deadline of the operation it counts as the deadline, as for a retry_machine.
     void cancel(bool told, time_point now = (time_point::min)()) noexcept;
 
     /// The caller cancels with `total`, which only an operation without side effects may obey.
@@ -167,7 +167,7 @@ public:
 
     /// Ends a wait without a running attempt, at `latest` at the latest.
     void begin_by(time_point latest) noexcept;
-    /// Ends such a wait at once.
+    /// Ends a wait without a running attempt at once.
     void begin_now(time_point now) noexcept { begin_by(now); }
     /// @}
 
