@@ -203,7 +203,7 @@ struct judgement {
     bool failed = false; ///< whether the value is a failure
     failure_class what;  ///< the meaning of the failure
     pushback said;       ///< the server's wish about retries
-    int status = 0;      ///< of the HTTP response; 0: none, or not known
+    int status = 0;      ///< status of the HTTP response; 0: none, or not known
 };
 
 /// The fields of an HTTP response that say when to come back; an empty one says nothing.

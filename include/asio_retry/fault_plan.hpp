@@ -13,7 +13,7 @@ namespace asio_retry {
 
 /// What a `fault_plan` has done since it was made.
 struct fault_counts {
-    std::uint64_t attempts = 0;     ///< that began while the plan was enabled
+    std::uint64_t attempts = 0;     ///< attempts that began while the plan was enabled
     std::uint64_t errors = 0;       ///< attempts that were not made, and failed
     std::uint64_t lost_answers = 0; ///< attempts whose success became an error
     std::uint64_t delays = 0;       ///< attempts that were delayed

@@ -18,7 +18,7 @@ public:
     explicit gate_waiter(request_priority given) noexcept
         : priority(given) {}
 
-    request_priority const priority; ///< by `retry_policy::priority`
+    request_priority const priority; ///< as `retry_policy::priority` says
 
     /// Lets the operation begin its attempt, and wakes it on its executor.
     ///
@@ -59,7 +59,7 @@ public:
 
     bool is_leaving = false;                       ///< the operation ends: `all_gates` asks no other gate
     std::uint64_t ticket = 0;                      ///< by which `all_gates` knows it; 0: they do not have it
-    time_point reserved_for = (time_point::min)(); ///< by other gates of `all_gates`
+    time_point reserved_for = (time_point::min)(); ///< time that other gates of `all_gates` reserved
     /// @}
 
 private:

@@ -19,9 +19,9 @@ namespace asio_retry::profiles {
 
 /// A profile with its published constants.
 struct profile {
-    std::string_view name;    ///< as `find` takes it
-    std::string_view summary; ///< in one line
-    std::string_view formula; ///< of the delay
+    std::string_view name;    ///< the name that `find` takes
+    std::string_view summary; ///< the scheme in one line
+    std::string_view formula; ///< the formula of the delay
     std::string_view source;  ///< where it was published
     std::string_view flaw;    ///< the flaw of the scheme
     retry_policy (*make)();   ///< makes it with its published constants
@@ -140,7 +140,7 @@ struct go_backoff_options {
         std::chrono::milliseconds(500); ///< the first interval, before its randomness
     double randomization_factor = 0.5;  ///< the share by which a delay differs from the interval
     double multiplier = 1.5;            ///< from one interval to the next
-    saturating_duration max_interval = std::chrono::seconds(60);     ///< of the interval, not of the delay
+    saturating_duration max_interval = std::chrono::seconds(60);     ///< bounds the interval, not the delay
     saturating_duration max_elapsed_time = std::chrono::minutes(15); ///< zero: for ever
 };
 

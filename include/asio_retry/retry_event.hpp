@@ -18,11 +18,11 @@ namespace asio_retry {
 /// The time limit that cancelled an attempt.
 enum class time_limit : unsigned char {
     none,            ///< none
-    attempt_timeout, ///< of the policy
+    attempt_timeout, ///< the limit of the policy
     set_up_within,   ///< the attempt had not called `attempt::mark_healthy`
     idle_timeout,    ///< the attempt had been silent
-    total_timeout,   ///< of the operation
-    deadline,        ///< of the policy
+    total_timeout,   ///< the limit of the operation
+    deadline,        ///< the deadline of the policy
     inherited,       ///< the deadline of a scope, or of the attempt that the operation is nested in
 };
 
@@ -49,7 +49,7 @@ struct retry_event {
                 ///< but `transient` if a gate further in has refused it; none of a success. For `retry_if` it
                 ///< is the answer of `classify` for the error, or `timeout` after a time limit
     pushback said{};    ///< the server's wish about retries
-    int status = 0;     ///< of the HTTP response, if `judge_http` judged one; else 0
+    int status = 0;     ///< status of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{}; ///< the time limit that cancelled the attempt
     duration allowed{}; ///< the length of that limit; zero for a deadline
 

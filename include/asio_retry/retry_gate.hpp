@@ -41,7 +41,7 @@ struct attempt_end {
     failure_kind after =
         failure_kind::none;   ///< the failure that this attempt retries; none for a first one, and for a retry
                               ///< that did not begin after all: it is given back, or asked for again
-    std::uint64_t number = 1; ///< of the attempt, from 1
+    std::uint64_t number = 1; ///< number of the attempt, from 1
     time_point now{};         ///< of an abandoned attempt, the `now` of its `admit`, or the time that was
                               ///< reserved; without meaning if no gate measures time, unless it failed
     duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,

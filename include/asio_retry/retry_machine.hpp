@@ -45,8 +45,8 @@ struct retry_action {
     };
 
     kind what = kind::complete;                  ///< the next step
-    duration delay{};                            ///< of a wait
-    stop_reason reason = stop_reason::succeeded; ///< of a completion
+    duration delay{};                            ///< how long to wait
+    stop_reason reason = stop_reason::succeeded; ///< why the operation completes
     error_code error; ///< of a completion: if set, it is delivered in place of the last attempt's own error
     std::exception_ptr thrown; ///< of a completion: the exception of a callback, or the one inside a permanent
                                ///< error; if set, it is delivered instead of `error`

@@ -89,7 +89,7 @@ struct retry_settings {
     struct rule {
         predicate matches;                          ///< the failures that it is for
         std::optional<asio_retry::backoff> backoff; ///< none: a limit
-        std::uint64_t max_attempts = 0;             ///< of such failures; of a limit
+        std::uint64_t max_attempts = 0;             ///< greatest number of such failures; of a limit
     };
 
     ASIO_RETRY_DECL retry_settings();
@@ -100,38 +100,38 @@ struct retry_settings {
 
     asio_retry::backoff backoff;                          ///< `exponential(100ms).cap(20s)`
     asio_retry::jitter jitter;                            ///< `full_jitter()`; see `has_jitter`
-    bool has_jitter = false;                              ///< by `jitter`; otherwise each backoff has its own
+    bool has_jitter = false;                              ///< whether `jitter` was called; see `jitter_of`
     std::optional<std::uint64_t> max_attempts = 3;        ///< none: unlimited
     std::optional<duration> max_elapsed;                  ///< none: no limit, as for the next fields
-    std::optional<duration> max_waited;                   ///< of all waits
-    std::optional<duration> attempt_timeout;              ///< of one attempt
-    std::optional<duration> set_up_within;                ///< of an attempt that is not healthy
-    std::optional<duration> idle_timeout;                 ///< of an attempt that is silent
-    std::optional<duration> total_timeout;                ///< of the operation
-    std::optional<time_point> deadline;                   ///< of the operation
+    std::optional<duration> max_waited;                   ///< limit of all waits together
+    std::optional<duration> attempt_timeout;              ///< limit of one attempt
+    std::optional<duration> set_up_within;                ///< limit of an attempt that is not healthy
+    std::optional<duration> idle_timeout;                 ///< limit of an attempt that is silent
+    std::optional<duration> total_timeout;                ///< limit of the operation
+    std::optional<time_point> deadline;                   ///< when the operation ends at the latest
     std::optional<duration> reset_after;                  ///< none: a failure never counts as the first
     bool clamp = false;                                   ///< whether the last wait is cut short
     bool deliver_at_once = false;                         ///< without waiting for a cancelled attempt
     bool allow_total_cancellation = false;                ///< after a failure too
     bool retry_when_nested = false;                       ///< more than one attempt
-    bool is_nested = false;                               ///< by `nested_in`
+    bool is_nested = false;                               ///< whether `nested_in` was called
     bool inherits_deadline = false;                       ///< `deadline` is that of the attempt around it
     predicate retry_if;                                   ///< nothing: as by default
-    std::vector<rule> rules;                              ///< in the order in which they were given
+    std::vector<rule> rules;                              ///< the rules in the order in which they were given
     bool retry_sent = true;                               ///< whether to retry what may have been sent
     classifier classify;                                  ///< none: the function of that name
     duration pushback_limit = std::chrono::minutes(1);    ///< the greatest delay that a server may ask for
     over_limit over_pushback_limit = over_limit::stop;    ///< if it asks for more
     double pushback_spread = 0.1;                         ///< the share added at random
-    bool wait_when_refused = false;                       ///< by the gate
-    request_priority priority = request_priority::normal; ///< in the queue of a gate
+    bool wait_when_refused = false;                       ///< whether to wait and ask a refusing gate again
+    request_priority priority = request_priority::normal; ///< place in the queue of a gate
     bool gate_measures_time = false;                      ///< the gate's answer when it was given
     hook on_retry;                                        ///< none: no hook
     hook on_give_up;                                      ///< none: no hook
     hook on_success;                                      ///< none: no hook
     std::shared_ptr<retry_gate> gate;                     ///< null: no gate
     std::shared_ptr<retry_observer> observer;             ///< null: no observer
-    detail::shared_value<detail::nested_marks> outer;     ///< of a nested retry: for the attempt around it
+    detail::shared_value<detail::nested_marks> outer;     ///< marks for the attempt around a nested retry
 
     /// The jitter of the delays of that backoff, which is the policy's own or a rule's.
     ///

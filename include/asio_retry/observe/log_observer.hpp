@@ -38,16 +38,16 @@ struct log_line {
         gave_up,   ///< the operation ended without a success
     };
 
-    kind what = kind::gave_up;          ///< what it tells of
-    log_level level = log_level::error; ///< how much it matters
-    std::uint64_t operation = 0;        ///< the operation's number
-    std::uint64_t attempt = 0;          ///< the attempt's number; at the end, how many were made
-    error_code error;                   ///< of the failure or the refusal
-    std::string message;                ///< the error in words: UTF-8 without control characters
-    duration delay{};                   ///< of a retry, and of an attempt with a reserved time: the wait
-    duration took{};                    ///< since the operation began, of `hedge` and of an end
-    stop_reason reason = stop_reason::succeeded; ///< of gave_up
-    std::string_view gate;                       ///< of refused and held; at the end only if that is the reason
+    kind what = kind::gave_up;                   ///< what it tells of
+    log_level level = log_level::error;          ///< how much it matters
+    std::uint64_t operation = 0;                 ///< the operation's number
+    std::uint64_t attempt = 0;                   ///< the attempt's number; at the end, how many were made
+    error_code error;                            ///< error of the failure or the refusal
+    std::string message;                         ///< the error in words: UTF-8 without control characters
+    duration delay{};                            ///< the wait before a retry, or until a reserved time
+    duration took{};                             ///< since the operation began, of `hedge` and of an end
+    stop_reason reason = stop_reason::succeeded; ///< why the operation gave up
+    std::string_view gate;                       ///< gate that refused, held, or ended the operation
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
 };
 

@@ -45,10 +45,10 @@ using gauge_sink = std::function<void(std::vector<metric_label> const& labels, d
 
 /// What retry_metrics has counted.
 struct retry_counts {
-    std::uint64_t operations = 0;            ///< that have begun
-    std::uint64_t succeeded_at_once = 0;     ///< operations, with the first attempt
-    std::uint64_t succeeded_after_retry = 0; ///< operations, with a retry or a hedge
-    std::uint64_t attempts = 0;              ///< that have begun, retries and hedges among them
+    std::uint64_t operations = 0;            ///< operations that have begun
+    std::uint64_t succeeded_at_once = 0;     ///< operations that succeeded with the first attempt
+    std::uint64_t succeeded_after_retry = 0; ///< operations that succeeded with a retry or a hedge
+    std::uint64_t attempts = 0;              ///< attempts that have begun, retries and hedges among them
     std::uint64_t retries = 0;               ///< attempts after the first, in operations without hedges
     std::uint64_t hedges = 0;                ///< attempts after the first of an `async_hedge`
     std::uint64_t refused = 0;               ///< how often a gate refused a retry or an attempt

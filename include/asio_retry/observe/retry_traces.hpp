@@ -25,7 +25,7 @@ struct trace_options {
     std::string service = "unknown_service"; ///< the resource's `service.name`; UTF-8
     double sampled = 1;                      ///< the share of operations that are traced, in [0, 1]
     std::size_t greatest = 10'000;           ///< the greatest number of spans in memory; from 1 to 10 million
-    std::optional<std::uint64_t> seed = {};  ///< of the ids; none: a random one
+    std::optional<std::uint64_t> seed = {};  ///< seed of the ids; none: a random one
     /// The system time of time_point(); none: as the system's clock says when the object is made.
     std::optional<std::chrono::sys_time<std::chrono::nanoseconds>> epoch = {};
 };

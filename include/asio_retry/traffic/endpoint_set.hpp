@@ -33,7 +33,7 @@ struct endpoint_options {
 
 /// What an `endpoint_set` knows of one endpoint.
 struct endpoint_status {
-    breaker_state state = breaker_state::closed; ///< of its circuit breaker
+    breaker_state state = breaker_state::closed; ///< state of its circuit breaker
     std::uint32_t in_flight = 0;                 ///< attempts that run
     double rate = 0;                             ///< share of failures among its recent attempts
     duration latency{};                          ///< median of its last successes; zero while it is unknown

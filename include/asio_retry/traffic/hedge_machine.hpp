@@ -42,8 +42,8 @@ struct hedge_action {
 
     kind what = kind::done;    ///< the next step
     std::uint64_t attempt = 0; ///< the attempt to begin; or the one whose result is delivered, 0 for none
-    time_point until = (time_point::max)();      ///< of a wait
-    stop_reason reason = stop_reason::succeeded; ///< of a delivery
+    time_point until = (time_point::max)();      ///< when to ask again, of a wait
+    stop_reason reason = stop_reason::succeeded; ///< why the operation ends, of a delivery
     error_code error;                            ///< of a delivery: if set, it replaces the result's own error
     std::exception_ptr thrown;                   ///< of a delivery: if not null, it replaces `error`
 };
@@ -51,7 +51,7 @@ struct hedge_action {
 /// The record of one attempt in a hedge_machine.
 struct hedged_attempt {
     time_point began{};                               ///< when it began
-    std::uint64_t ticket = 0;                         ///< of its admission, before it begins too
+    std::uint64_t ticket = 0;                         ///< ticket of its admission, before it begins too
     pushback heeded;                                  ///< what its server said
     detail::shared_value<detail::nested_marks> marks; ///< marks of a retry nested in it; null if there is none
     bool is_running = false;                          ///< whether it has not ended
