@@ -76,6 +76,8 @@ list(REMOVE_DUPLICATES rows)
 list(JOIN rows "\n" table)
 set(text "# Which header to include
 
+New here? [Which of these names do I need](which_name.md) has the twelve that most programs use.
+
 The table has every public name of the namespace `asio_retry`, and the header that declares it.
 `<asio_retry/asio_retry.hpp>` includes all these headers except `policy_json.hpp` and `grpc.hpp`.
 `cmake -P cmake/headers_index.cmake` writes this page.

@@ -24,7 +24,7 @@ struct attempt {
     /// depend on later marks of the attempt.
     time_point deadline = (time_point::max)();
 
-    /// For the functions below; null outside a retry.
+    /// What `mark_healthy` and the other functions tell; null outside a retry.
     detail::health_monitor* monitor = nullptr;
 
     /// The number of the operation, as its observer gets it; 0 if no observer hears of the operation.

@@ -68,7 +68,7 @@ concept backoff_function =
 /// Thread safety: const calls are safe from any number of threads, provided that your callable is.
 class [[nodiscard("a backoff is never changed: cap returns a changed copy")]] backoff {
 public:
-    /// Takes your callable. A result above the cap becomes the cap.
+    /// Makes a backoff of your callable. A result above the cap becomes the cap.
     ///
     /// A negative result is refused: `ceiling` throws std::invalid_argument, which names the value. An
     /// operation then ends with error::backoff_threw, and that exception is in its report and in its log.
@@ -80,12 +80,12 @@ public:
         : backoff(detail::shared_function<saturating_duration(std::uint64_t)>("backoff",
                                                                               std::forward<F>(user_shape))) {}
 
-    /// For the functions below.
+    /// For `exponential` and the other functions that make a backoff.
     ASIO_RETRY_DECL explicit backoff(detail::backoff_shape shape);
 
     /// Copies share your callable.
     ASIO_RETRY_DECL backoff(backoff const& other);
-    /// The same.
+    /// An assignment shares your callable, too.
     ASIO_RETRY_DECL backoff& operator=(backoff const&);
     ASIO_RETRY_DECL ~backoff();
 
@@ -105,12 +105,12 @@ public:
     /// The greatest delay: duration::max() unless `cap` was called.
     duration cap() const noexcept { return cap_; }
 
-    /// The greatest delay after that many failures.
+    /// The greatest delay after `failures` failures.
     ///
     /// It is `cap()`, or less if a part of a chain has a lower cap and gives the delay.
     ASIO_RETRY_DECL duration cap_after(std::uint64_t failures) const noexcept;
 
-    /// For `to_string`.
+    /// The kind and its parameters, for `to_string`.
     detail::backoff_shape const& shape() const noexcept { return shape_; }
 
 private:
@@ -120,17 +120,17 @@ private:
     duration cap_ = (duration::max)();
 };
 
-/// Always `value`, without a jitter unless the policy has one: see `retry_policy::jitter`.
+/// Constant backoff: always `value`, without a jitter unless the policy has one: see `retry_policy::jitter`.
 ///
 /// Throws std::invalid_argument if `value` is negative.
 ASIO_RETRY_DECL backoff constant(saturating_duration value);
 
-/// `initial + step * (failures - 1)`.
+/// Linear backoff: `initial + step * (failures - 1)`.
 ///
 /// Throws std::invalid_argument if either is negative.
 ASIO_RETRY_DECL backoff linear(saturating_duration initial, saturating_duration step);
 
-/// `base * factor^(failures - 1)`: doubles after each failure by default.
+/// Exponential backoff: `base * factor^(failures - 1)`. It doubles after each failure by default.
 ///
 /// The result is rounded to the nearest nanosecond. Before that it has a relative error of at most failures /
 /// 2^63, or none if the factor is whole.
@@ -147,12 +147,12 @@ ASIO_RETRY_DECL backoff exponential(saturating_duration base, double factor = 2)
 ASIO_RETRY_DECL backoff stepwise_exponential(saturating_duration base, double factor,
                                              saturating_duration greatest);
 
-/// `base * failures^exponent`.
+/// Polynomial backoff: `base * failures^exponent`.
 ///
 /// Throws std::invalid_argument if either is negative.
 ASIO_RETRY_DECL backoff polynomial(saturating_duration base, std::int64_t exponent);
 
-/// `base` times 1, 1, 2, 3, 5, 8 ...
+/// Fibonacci backoff: `base` times 1, 1, 2, 3, 5, 8 ...
 ///
 /// Throws std::invalid_argument if the base is negative.
 ASIO_RETRY_DECL backoff fibonacci(saturating_duration base);
@@ -172,17 +172,17 @@ ASIO_RETRY_DECL backoff truncated_binary(std::int64_t growing_failures, saturati
 /// Throws std::invalid_argument if the slot is not positive or the exponent is below 1.
 ASIO_RETRY_DECL backoff slotted_binary(saturating_duration slot, std::int64_t greatest_exponent = 10);
 
-/// These delays in their order, and the last one from then on.
+/// The delays of a list in their order; after them, the last one repeats.
 ///
 /// They have no jitter unless the policy has one: see `retry_policy::jitter`.
 ///
 /// Throws std::invalid_argument if there is no delay or one is negative.
 ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);
 
-/// The same for durations of different units.
+/// The delays of a list of durations of different units; after them, the last one repeats.
 ASIO_RETRY_DECL backoff schedule(std::initializer_list<saturating_duration> delays);
 
-/// The same for any range of durations.
+/// The delays of any range of durations; after them, the last one repeats.
 template <typename Range>
     requires requires(Range const& delays) {
         { *std::begin(delays) } -> std::convertible_to<saturating_duration>;
@@ -195,7 +195,7 @@ backoff schedule(Range const& delays) {
     return schedule(std::move(copied));
 }
 
-/// `first` for the given number of failures, and then `then`, which counts from 1 again.
+/// Two backoffs in turn: `first` for `failures` failures, and then `then`, which counts from 1 again.
 ///
 /// The cap of each part limits the delays after its own failures, with every jitter.
 ///

@@ -32,14 +32,14 @@ namespace asio_retry {
 /// with Asio's timers. The executor may run functions on several threads.
 class backoff_ticker {
 public:
-    /// An executor of any kind.
+    /// The type of the executor, which may be of any kind.
     using executor_type = boost::asio::any_io_executor;
 
     /// Ticks on `executor`. Throws std::invalid_argument if the executor is empty.
     backoff_ticker(executor_type executor, retry_policy given_policy)
         : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(given_policy))) {}
 
-    /// The same on the executor of `context`.
+    /// Ticks on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
     backoff_ticker(Context& context, retry_policy given_policy)
         : backoff_ticker(executor_type(context.get_executor()), std::move(given_policy)) {}
@@ -75,7 +75,7 @@ public:
 
     /// Ends a pending wait with `operation_aborted`, and every later wait at once, for good.
     ///
-    /// A second call does nothing.
+    /// A second call of `stop` does nothing.
     void stop() { std::shared_ptr(state_)->stop(); }
 
     /// Starts over, as if the first tick had just been.

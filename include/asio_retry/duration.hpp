@@ -17,7 +17,7 @@ using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
 namespace detail {
 
-/// Throws std::invalid_argument.
+/// Refuses a NaN: throws std::invalid_argument.
 [[noreturn]] inline void refuse_no_number() {
     throw std::invalid_argument("asio_retry: duration = nan: must be a number");
 }
@@ -77,17 +77,17 @@ constexpr Held held_in(std::chrono::duration<Rep, Period> const& given) {
 template <typename Held>
 class saturating : public Held {
 public:
-    /// Zero.
+    /// A duration of zero.
     constexpr saturating() noexcept
         : Held(Held::zero()) {}
 
-    /// From a duration whose unit is no finer.
+    /// Converts a duration of std::chrono whose unit is no finer.
     template <typename Rep, typename Period>
         requires detail::is_holdable<Rep, Period, Held>
     constexpr saturating(std::chrono::duration<Rep, Period> const& given)
         : Held(detail::held_in<Held>(given)) {}
 
-    /// From a type that converts to `Held` by itself.
+    /// Converts an object of a type that converts to `Held` by itself.
     template <typename Other>
         requires(!detail::is_number<Other> && !std::derived_from<Other, Held> &&
                  !detail::is_chrono_duration<Other> && std::convertible_to<Other const&, Held>)
@@ -103,16 +103,16 @@ public:
     }
 };
 
-/// A parameter in nanoseconds.
+/// A duration parameter in nanoseconds: takes any duration of std::chrono and saturates.
 using saturating_duration = saturating<duration>;
 
-/// The same for a point in time.
+/// A parameter for a time of the steady clock; it saturates.
 class saturating_time_point : public time_point {
 public:
     /// The epoch of the clock.
     constexpr saturating_time_point() noexcept = default;
 
-    /// From a time whose unit is no finer.
+    /// Converts a time of the steady clock whose unit is no finer.
     template <typename Unit>
         requires std::convertible_to<Unit, saturating_duration>
     constexpr saturating_time_point(std::chrono::time_point<std::chrono::steady_clock, Unit> const& at)
@@ -124,7 +124,7 @@ namespace detail {
 template <typename T>
 inline constexpr bool is_duration = !is_number<T> && std::convertible_to<T, saturating_duration>;
 
-/// Whether it can be called, and returns a duration.
+/// Whether F can be called with these arguments, and returns a duration.
 template <typename F, typename... Args>
 inline constexpr bool returns_duration = false;
 template <typename F, typename... Args>

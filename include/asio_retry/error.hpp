@@ -47,7 +47,7 @@ inline error_code make_error_code(error e) noexcept {
     return error_code(static_cast<int>(e), error_category());
 }
 
-/// Makes a condition in the same way.
+/// Makes a condition; Boost.System finds this function, also for comparisons.
 inline boost::system::error_condition make_error_condition(condition c) noexcept {
     return boost::system::error_condition(static_cast<int>(c), condition_category());
 }
@@ -87,7 +87,7 @@ ASIO_RETRY_DECL error_code unwrapped(error_code const& code) noexcept;
 /// it.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept;
 
-/// The same, with `own` nested in it. Precondition: own is not null.
+/// The exception of `code` with `own` nested in it. Precondition: own is not null.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code, std::exception_ptr const& own) noexcept;
 
 } // namespace detail

@@ -55,13 +55,13 @@ public:
         : operation_(std::move(given_operation))
         , predicate_(std::move(predicate)) {}
 
-    /// The same, but a value that stays a failure ends the operation with `error::exhausted`.
+    /// Makes a value that stays a failure end the operation with `error::exhausted`.
     ///
     /// An `error_code` has the values beside it. An exception is an `exhausted_error`, which has them inside.
     [[nodiscard]] erring_operation<judged_operation> or_error() && {
         return erring_operation<judged_operation>(std::move(*this));
     }
-    /// The same, made from a copy.
+    /// Makes a copy whose value, if it stays a failure, ends the operation with `error::exhausted`.
     [[nodiscard]] erring_operation<judged_operation> or_error() const& {
         return erring_operation<judged_operation>(*this);
     }

@@ -23,7 +23,7 @@ enum class failure_kind : unsigned char {
 
 /// The enumerator's name, for logs.
 ASIO_RETRY_DECL std::string_view to_string(failure_kind kind) noexcept;
-/// Writes the name.
+/// Writes the enumerator's name.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, failure_kind kind);
 
 /// The possible effect of a failed attempt at the server.
@@ -203,7 +203,7 @@ struct judgement {
     bool failed = false; ///< whether the value is a failure
     failure_class what;  ///< the meaning of the failure
     pushback said;       ///< the server's wish about retries
-    int status = 0;      ///< of the HTTP response; 0: none, or not known
+    int status = 0;      ///< status of the HTTP response; 0: none, or not known
 };
 
 /// The fields of an HTTP response that say when to come back; an empty one says nothing.

@@ -13,13 +13,13 @@ namespace asio_retry {
 
 /// What a `fault_plan` has done since it was made.
 struct fault_counts {
-    std::uint64_t attempts = 0;     ///< that began while the plan was enabled
+    std::uint64_t attempts = 0;     ///< attempts that began while the plan was enabled
     std::uint64_t errors = 0;       ///< attempts that were not made, and failed
     std::uint64_t lost_answers = 0; ///< attempts whose success became an error
     std::uint64_t delays = 0;       ///< attempts that were delayed
     std::uint64_t hangs = 0;        ///< attempts that hung
 
-    /// All fields are equal.
+    /// Whether all fields are equal.
     bool operator==(fault_counts const&) const = default;
 };
 
@@ -36,15 +36,15 @@ struct fault_counts {
 /// handler of the system; in the handler of an `asio::signal_set` each may.
 class ASIO_RETRY_DECL fault_plan {
 public:
-    /// Has no faults.
+    /// Makes a plan without faults.
     fault_plan();
-    /// Has the faults of `options`, once it is enabled.
+    /// Makes a plan that has the faults of `options`, once it is enabled.
     explicit fault_plan(fault_options const& options);
     ~fault_plan();
     fault_plan(fault_plan const&) = delete;
     fault_plan& operator=(fault_plan const&) = delete;
 
-    /// Attempts that begin from here on have faults.
+    /// Gives faults to attempts that begin from here on.
     void enable() noexcept;
 
     /// The abort switch: attempts that begin from here on have no faults, and all delays and hangs end.
@@ -56,7 +56,7 @@ public:
     /// Whether attempts have faults.
     bool is_enabled() const noexcept { return enabled_.load(std::memory_order_relaxed); }
 
-    /// Attempts that begin from here on have these faults instead.
+    /// Gives these faults, in place of the earlier ones, to attempts that begin from here on.
     ///
     /// A seed in `options` begins its streams anew. Without it the seed and the running number stay.
     void update(fault_options const& options);

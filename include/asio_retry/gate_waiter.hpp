@@ -14,29 +14,29 @@ namespace asio_retry {
 /// The library makes it. A gate keeps it from `enqueue` until it has granted an attempt, or until `leave`.
 class gate_waiter : public detail::list_hook<gate_waiter> {
 public:
-    /// Of an operation with this priority.
+    /// Makes the waiter of an operation with this priority.
     explicit gate_waiter(request_priority given) noexcept
         : priority(given) {}
 
-    request_priority const priority; ///< by `retry_policy::priority`
+    request_priority const priority; ///< as `retry_policy::priority` says
 
-    /// The operation may begin its attempt, and is woken on its executor.
+    /// Lets the operation begin its attempt, and wakes it on its executor.
     ///
     /// Preconditions: the gate has unlinked it, and still holds the mutex that its `leave` takes.
     void grant() noexcept { decide(answer::granted); }
 
-    /// The operation is woken, and refused by `leave`. The same preconditions.
+    /// Wakes the operation, which `leave` then refuses. Preconditions: as for `grant`.
     void expel() noexcept { decide(answer::expelled); }
 
-    /// Whether it has been granted an attempt.
+    /// Whether the operation has been granted an attempt.
     bool is_granted() const noexcept { return answer_.load() == answer::granted; }
 
     /// @name For the operation
     /// @{
-    /// Whether it need not wait any longer.
+    /// Whether the operation need not wait any longer, because the gate has decided.
     bool is_decided() const noexcept { return answer_.load() != answer::none; }
 
-    /// The gate calls `wake(who)` once when it has decided. Returns false if it has decided already.
+    /// Makes the gate call `wake(who)` once when it has decided. Returns false if it has decided already.
     ///
     /// Precondition: it is new, or `ignore` or `renew` was called since the last call.
     bool listen(void (*wake)(void*) noexcept, void* who) noexcept {
@@ -45,12 +45,12 @@ public:
         return !is_decided();
     }
 
-    /// From here on the gate calls no `wake`, unless it has decided: then `leave` waits until that returns.
+    /// Keeps the gate from calling `wake`, unless it has decided: then `leave` waits until `wake` returns.
     ///
     /// So call it before you ask `is_decided`, and before you wait again.
     void ignore() noexcept { wake_.exchange(nullptr); }
 
-    /// It enters another queue.
+    /// Makes the waiter ready for another queue.
     void renew() noexcept {
         wake_.store(nullptr);
         answer_.store(answer::none);
@@ -59,7 +59,7 @@ public:
 
     bool is_leaving = false;                       ///< the operation ends: `all_gates` asks no other gate
     std::uint64_t ticket = 0;                      ///< by which `all_gates` knows it; 0: they do not have it
-    time_point reserved_for = (time_point::min)(); ///< by other gates of `all_gates`
+    time_point reserved_for = (time_point::min)(); ///< time that other gates of `all_gates` reserved
     /// @}
 
 private:

@@ -84,7 +84,7 @@ inline error_code grpc_code(grpc::StatusCode code) noexcept {
 /// A call that ended with another status than OK. Thrown by the operations of `grpc_unary`.
 class ASIO_RETRY_DECL_TEMPLATE grpc_error : public boost::system::system_error {
 public:
-    /// Precondition: the status is not OK.
+    /// Makes the exception of a status. Precondition: the status is not OK.
     explicit grpc_error(grpc::Status status)
         : system_error(grpc_code(status.error_code()))
         , status_(std::make_shared<grpc::Status const>(std::move(status)))
@@ -137,13 +137,13 @@ inline grpc::Status grpc_status(std::exception_ptr const& e) {
 /// RESOURCE_EXHAUSTED among the codes.
 class grpc_codes {
 public:
-    /// These codes.
+    /// Retries failures with these codes.
     grpc_codes(std::initializer_list<grpc::StatusCode> codes) {
         for (grpc::StatusCode const code : codes)
             add(static_cast<std::size_t>(code));
     }
 
-    /// The codes with these names, such as `grpc_retry_policy::retryable_status_codes`.
+    /// Retries failures with codes of these names, such as `grpc_retry_policy::retryable_status_codes`.
     ///
     /// Throws std::invalid_argument for an unknown name.
     explicit grpc_codes(std::vector<std::string> const& names) {
@@ -157,7 +157,7 @@ public:
         }
     }
 
-    /// Whether the error is one of them.
+    /// Whether the error has one of the codes.
     bool operator()(error_code const& ec) const noexcept {
         if (ec.category() == grpc_category())
             return has(ec.value());

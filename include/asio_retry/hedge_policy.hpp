@@ -18,15 +18,15 @@ namespace asio_retry {
 
 /// The fields of a hedge_policy, for reading.
 struct hedge_settings {
-    /// Receives the number of the attempt.
+    /// A hook, which receives the number of the attempt.
     using hook = detail::shared_function<void(std::uint64_t)>;
 
     /// The settings that hedges share with retries.
     retry_policy common;
     asio_retry::duration delay{};               ///< without `observed`
     std::shared_ptr<latency_quantile> observed; ///< null: `delay` is fixed
-    bool deliver_at_once = false;               ///< see the setter
-    bool hedge_sent = true;                     ///< also beside an attempt that has marked itself as sent
+    bool deliver_at_once = false;               ///< does not wait for cancelled attempts
+    bool hedge_sent = true;                     ///< whether a hedge may begin beside an attempt that has sent
     hook on_hedge;                              ///< none: no hook
 
     /// The greatest number of attempts, from `common`.
@@ -64,7 +64,7 @@ public:
 
     /// Copies share the settings.
     hedge_policy(hedge_policy const&) noexcept = default;
-    /// The same.
+    /// An assignment shares the settings, too.
     hedge_policy& operator=(hedge_policy const&) noexcept = default;
     ~hedge_policy() = default;
 
@@ -96,7 +96,7 @@ public:
     hedge_policy retry_if(Predicate&& predicate) const {
         return with_common(settings().common.retry_if<E>(std::forward<Predicate>(predicate)));
     }
-    /// The same for failures of these kinds.
+    /// Says which kinds of failures are retried, as retry_policy::retry_if.
     hedge_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
         return with_common(settings().common.retry_if(first, others...));
     }
@@ -107,7 +107,7 @@ public:
     /// if negative.
     ASIO_RETRY_DECL hedge_policy total_timeout(saturating_duration greatest) const;
 
-    /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
+    /// Ends the operation with `timed_out` at `when`. If `when` is not in the future, no attempt is made.
     ASIO_RETRY_DECL hedge_policy deadline(saturating_time_point when) const;
 
     /// Completes the operation as soon as its result is known, also `timed_out` or `operation_aborted`.
@@ -152,7 +152,7 @@ public:
     /// its mark, and a server's wish for no retry. Precondition: the attempt is running.
     ASIO_RETRY_DECL hedge_policy nested_in(attempt const& outer) const;
 
-    /// The fields.
+    /// The fields of the policy, for reading.
     hedge_settings const& settings() const noexcept { return *settings_.get(); }
 
 private:

@@ -9,8 +9,8 @@ namespace asio_retry {
 /// Which of these cancelled an attempt before it ended by itself.
 enum class interruption : unsigned char {
     none,            ///< none: the error is the attempt's own
-    attempt_timeout, ///< it took longer than attempt_timeout, set_up_within or idle_timeout allows
-    deadline,        ///< it reached total_timeout, the deadline, or the deadline of the scope
+    attempt_timeout, ///< the attempt took longer than attempt_timeout, set_up_within or idle_timeout allows
+    deadline,        ///< the attempt reached total_timeout, the deadline, or the deadline of the scope
     cancellation,    ///< the caller or a scope cancelled the operation
     beaten,          ///< another attempt of the hedge ended the operation first
 };

@@ -87,7 +87,7 @@ concept jitter_function =
 /// Thread safety: const calls are safe from any number of threads, provided that your callable is.
 class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
 public:
-    /// Takes your callable. A result above the cap becomes the cap.
+    /// Makes a jitter of your callable. A result above the cap becomes the cap.
     ///
     /// A negative result is refused: `draw` throws std::invalid_argument, which names the value. An operation
     /// then ends with error::jitter_threw, and that exception is in its report and in its log.
@@ -99,12 +99,12 @@ public:
         : jitter(detail::jitter_kind{.name = detail::jitter_name::custom,
                                      .function = {"jitter", std::forward<F>(user_jitter)}}) {}
 
-    /// For the functions below.
+    /// For `full_jitter` and the other functions that make a jitter.
     ASIO_RETRY_DECL explicit jitter(detail::jitter_kind kind);
 
     /// Copies share your callable.
     ASIO_RETRY_DECL jitter(jitter const& other);
-    /// The same.
+    /// An assignment shares your callable, too.
     ASIO_RETRY_DECL jitter& operator=(jitter const&);
     ASIO_RETRY_DECL ~jitter();
 
@@ -141,16 +141,16 @@ public:
     /// The range from which `draw` draws uniformly, before `cap`; none if it does not.
     ASIO_RETRY_DECL std::optional<delay_range> range(backoff_step const& step) const;
 
-    /// 1 ns unless `unit` was called.
+    /// The unit of the delays: 1 ns unless `unit` was called.
     duration unit() const noexcept { return unit_; }
-    /// Zero unless `at_least` was called.
+    /// The shortest delay to draw: zero unless `at_least` was called.
     duration at_least() const noexcept { return least_; }
-    /// duration::max() unless `cap` was called.
+    /// The bound of drawn delays: duration::max() unless `cap` was called.
     duration cap() const noexcept { return cap_; }
-    /// Whether `beyond_cap` was called.
+    /// Whether `beyond_cap` was called: a drawn delay may then exceed the cap of the backoff.
     bool is_beyond_cap() const noexcept { return beyond_cap_; }
 
-    /// For `to_string`.
+    /// The kind and its parameters, for `to_string`.
     detail::jitter_kind const& kind() const noexcept { return kind_; }
 
 private:

@@ -13,10 +13,10 @@ namespace asio_retry {
 /// A failure that a retry will not mend. Made by `permanent`.
 class ASIO_RETRY_DECL permanent_error : public std::exception {
 public:
-    /// For `permanent`, as is the other constructor.
+    /// Marks a code as permanent. For `permanent`.
     explicit permanent_error(error_code const& code) noexcept;
 
-    /// Precondition: e is not null.
+    /// Marks an exception as permanent. Precondition: e is not null.
     explicit permanent_error(std::exception_ptr e);
 
     /// The text of the inner exception; `permanent error` for a code, whose message `code()` has.

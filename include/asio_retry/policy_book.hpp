@@ -30,7 +30,7 @@ public:
     /// Reads a text. Throws policy_syntax_error, with line and column, as `parse_policies` does.
     ASIO_RETRY_DECL explicit policy_book(std::string_view text);
 
-    /// Has these policies, with the gates, observers and callables that they have.
+    /// Makes a book of these policies, with their gates, observers and callables.
     ///
     /// Throws policy_syntax_error for an empty list, a name that stands twice, is empty or is not UTF-8, or has
     /// control characters.
@@ -45,7 +45,7 @@ public:
     /// Throws std::out_of_range, whose message names a similar policy if there is one. Allocates only then.
     ASIO_RETRY_DECL retry_policy operator[](std::string_view name) const;
 
-    /// The same, and nothing if there is no such policy. Never allocates.
+    /// The policy of that name, or nothing if there is none. Never allocates.
     ASIO_RETRY_DECL std::optional<retry_policy> find(std::string_view name) const noexcept;
 
     /// Replaces all policies at once, or none: lookups see either the old ones or the new ones.
@@ -61,7 +61,7 @@ public:
     /// missing. If it throws, the book is as before, and so are the rates.
     ASIO_RETRY_DECL void reload(std::string_view text);
 
-    /// The same for a list of policies. The error has no line.
+    /// Replaces all policies at once by those of a list, or none. The error has no line.
     ASIO_RETRY_DECL void reload(std::vector<named_policy> policies);
 
     /// Calls `f(std::string const& name, retry_policy const&)` for each policy, in the order of the text.

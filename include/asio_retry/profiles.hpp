@@ -19,9 +19,9 @@ namespace asio_retry::profiles {
 
 /// A profile with its published constants.
 struct profile {
-    std::string_view name;    ///< as `find` takes it
-    std::string_view summary; ///< in one line
-    std::string_view formula; ///< of the delay
+    std::string_view name;    ///< the name that `find` takes
+    std::string_view summary; ///< the scheme in one line
+    std::string_view formula; ///< the formula of the delay
     std::string_view source;  ///< where it was published
     std::string_view flaw;    ///< the flaw of the scheme
     retry_policy (*make)();   ///< makes it with its published constants
@@ -54,7 +54,7 @@ ASIO_RETRY_DECL retry_policy aws_equal_jitter(saturating_duration base = std::ch
 /// min(cap, uniform in [base, 3 * the delay before]): the delay is the cap itself in up to two of three draws.
 ASIO_RETRY_DECL retry_policy aws_decorrelated(saturating_duration base = std::chrono::milliseconds(5),
                                               saturating_duration cap = std::chrono::seconds(2));
-/// The same without that flaw: uniform in [base, min(cap, 3 * the delay before)].
+/// Uniform in [base, min(cap, 3 * the delay before)]: the cap is no likelier than any other delay.
 ASIO_RETRY_DECL retry_policy aws_decorrelated_in_range(saturating_duration base = std::chrono::milliseconds(5),
                                                        saturating_duration cap = std::chrono::seconds(2));
 /// @}
@@ -72,11 +72,11 @@ ASIO_RETRY_DECL retry_policy java_equal_jitter(std::int64_t attempts = 3,
 ASIO_RETRY_DECL retry_policy celery(saturating<std::chrono::seconds> factor = std::chrono::seconds(1),
                                     saturating<std::chrono::seconds> maximum = std::chrono::seconds(600),
                                     std::int64_t max_retries = 3);
-/// As in version 4.2: min(maximum, uniform whole seconds in [0, factor * 2^r]), which loses its jitter.
+/// Celery 4.2: min(maximum, uniform whole seconds in [0, factor * 2^r]), which loses its jitter.
 ASIO_RETRY_DECL retry_policy celery_4_2(saturating<std::chrono::seconds> factor = std::chrono::seconds(1),
                                         saturating<std::chrono::seconds> maximum = std::chrono::seconds(600),
                                         std::int64_t max_retries = 3);
-/// Without backoff: always the same delay, so that tasks that failed together retry together.
+/// Celery without backoff: always the same delay, so that tasks that failed together retry together.
 ASIO_RETRY_DECL retry_policy celery_fixed(saturating<std::chrono::seconds> delay = std::chrono::seconds(180),
                                           std::int64_t max_retries = 3);
 /// @}
@@ -109,7 +109,7 @@ ASIO_RETRY_DECL retry_policy php_retry_linear(
     saturating<std::chrono::milliseconds> initial = std::chrono::seconds(1),
     saturating<std::chrono::milliseconds> delta = std::chrono::seconds(1),
     saturating<std::chrono::milliseconds> maximum = std::chrono::seconds(30), std::int64_t attempts = 3);
-/// Always `delay`.
+/// Always waits `delay`.
 ASIO_RETRY_DECL retry_policy php_retry_fixed(
     saturating<std::chrono::milliseconds> delay = std::chrono::seconds(1), std::int64_t attempts = 3);
 /// Uniform whole milliseconds in [least, greatest].
@@ -124,13 +124,13 @@ php_retry_uniform(saturating<std::chrono::milliseconds> least = std::chrono::mil
 /// r counts the retries from 0. There is no jitter from the seventh retry on.
 ASIO_RETRY_DECL retry_policy google_cloud_php(std::int64_t max_retries = 3);
 
-/// Google Cloud Memorystore, "Exponential backoff": min(maximum, 2^n s + uniform whole milliseconds in [0, 1
-/// s]).
+/// Google Cloud Memorystore, "Exponential backoff": min(maximum, 2^n s + a jitter).
 ///
-/// The maximum is 32 or 64 s. There is no jitter once 2^n s reach the maximum.
+/// The jitter is uniform in [0, 1 s], in whole milliseconds. There is none once 2^n s reach the maximum, which
+/// is 32 or 64 s.
 ASIO_RETRY_DECL retry_policy memorystore(saturating<std::chrono::seconds> maximum = std::chrono::seconds(32));
 
-/// The same, but at the maximum uniform in [maximum - 1 s, maximum]; at least 2 s.
+/// `memorystore`, but at the maximum uniform in [maximum - 1 s, maximum]; the maximum is at least 2 s.
 ASIO_RETRY_DECL retry_policy
 memorystore_windowed(saturating<std::chrono::seconds> maximum = std::chrono::seconds(32));
 
@@ -140,7 +140,7 @@ struct go_backoff_options {
         std::chrono::milliseconds(500); ///< the first interval, before its randomness
     double randomization_factor = 0.5;  ///< the share by which a delay differs from the interval
     double multiplier = 1.5;            ///< from one interval to the next
-    saturating_duration max_interval = std::chrono::seconds(60);     ///< of the interval, not of the delay
+    saturating_duration max_interval = std::chrono::seconds(60);     ///< bounds the interval, not the delay
     saturating_duration max_elapsed_time = std::chrono::minutes(15); ///< zero: for ever
 };
 

@@ -18,7 +18,7 @@ namespace asio_retry {
 /// Source: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
 class random {
 public:
-    /// As for every generator of the standard library.
+    /// The type of the numbers, named as in the generators of the standard library.
     using result_type = std::uint64_t;
 
     /// The generator number `stream` under `seed`; generators of different streams are independent.
@@ -37,7 +37,7 @@ public:
     /// Throws std::invalid_argument if least > greatest.
     ASIO_RETRY_DECL std::uint64_t uniform(std::uint64_t least, std::uint64_t greatest);
 
-    /// The same for durations, at the resolution of a nanosecond.
+    /// A duration drawn from [least, greatest], both ends included. Throws as for numbers.
     ASIO_RETRY_DECL duration uniform(saturating_duration least, saturating_duration greatest);
 
 private:

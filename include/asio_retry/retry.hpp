@@ -57,7 +57,7 @@ auto retry(Operation&& operation, retry_policy policy, Waits& waits) {
     }
 }
 
-/// The same by the steady clock.
+/// Retries a plain callable as `retry(operation, policy, waits)` does, by the steady clock.
 template <typename Operation>
 auto retry(Operation&& operation, retry_policy policy) {
     detail::thread_waits waits;
@@ -65,7 +65,7 @@ auto retry(Operation&& operation, retry_policy policy) {
 }
 
 #ifdef __cpp_lib_jthread
-/// The same until a stop is requested of `token`, from any thread, if the standard library has std::stop_token.
+/// Retries until a stop is requested of `token`, from any thread. Needs a library that has std::stop_token.
 ///
 /// A wait then ends at once, and no further attempt begins, nor a first one if the stop was requested before.
 /// Unless the running attempt succeeds, the operation ends with `operation_aborted`.

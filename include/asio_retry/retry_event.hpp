@@ -18,17 +18,17 @@ namespace asio_retry {
 /// The time limit that cancelled an attempt.
 enum class time_limit : unsigned char {
     none,            ///< none
-    attempt_timeout, ///< that of the policy, as are the others
+    attempt_timeout, ///< the limit of the policy
     set_up_within,   ///< the attempt had not called `attempt::mark_healthy`
     idle_timeout,    ///< the attempt had been silent
-    total_timeout,   ///< of the operation
-    deadline,        ///< the policy's
+    total_timeout,   ///< the limit of the operation
+    deadline,        ///< the deadline of the policy
     inherited,       ///< the deadline of a scope, or of the attempt that the operation is nested in
 };
 
 /// The facts for hooks of a policy or an operation, and for predicates that take an event.
 ///
-/// If a policy or an operation has one of these, the clock is read when an operation starts.
+/// With such a hook or predicate, the clock is read when an operation starts.
 struct retry_event {
     std::uint64_t attempt = 0; ///< number of the attempt that just ended; 0 if none was made
     error_code error; ///< its error; for an exception the code in it, or error::operation_threw; if the
@@ -49,7 +49,7 @@ struct retry_event {
                 ///< but `transient` if a gate further in has refused it; none of a success. For `retry_if` it
                 ///< is the answer of `classify` for the error, or `timeout` after a time limit
     pushback said{};    ///< the server's wish about retries
-    int status = 0;     ///< of the HTTP response, if `judge_http` judged one; else 0
+    int status = 0;     ///< status of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{}; ///< the time limit that cancelled the attempt
     duration allowed{}; ///< the length of that limit; zero for a deadline
 
@@ -66,7 +66,7 @@ struct retry_event {
 /// "attempt 1: Connection refused; next attempt in 50 ms", "attempt 3: HTTP 503; gave up: attempts", "attempt
 /// 2: succeeded".
 ASIO_RETRY_DECL std::string to_string(retry_event const& event);
-/// Writes that line.
+/// Writes the line of `to_string`.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_event const& event);
 
 } // namespace asio_retry

@@ -16,7 +16,7 @@ namespace asio_retry {
 
 /// The end of an admitted attempt, as a gate hears it.
 struct attempt_end {
-    /// How it ended.
+    /// How an attempt ended.
     enum class how : unsigned char {
         succeeded,
         failed,
@@ -41,7 +41,7 @@ struct attempt_end {
     failure_kind after =
         failure_kind::none;   ///< the failure that this attempt retries; none for a first one, and for a retry
                               ///< that did not begin after all: it is given back, or asked for again
-    std::uint64_t number = 1; ///< of the attempt, from 1
+    std::uint64_t number = 1; ///< number of the attempt, from 1
     time_point now{};         ///< of an abandoned attempt, the `now` of its `admit`, or the time that was
                               ///< reserved; without meaning if no gate measures time, unless it failed
     duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
@@ -74,7 +74,7 @@ inline attempt_end unbegun(std::uint64_t number, time_point admitted) noexcept {
 
 /// Whether an attempt may begin. A time alone makes one: `return now;`
 struct admission {
-    /// Up to now: the attempt may begin. Later: the gate refuses it with `why`.
+    /// With a time up to now, the attempt may begin. With a later one, the gate refuses it with `why`.
     admission(time_point when, error_code const& why = detail::attempt_refused_error()) noexcept
         : until(when)
         , refusal(why) {}
@@ -186,12 +186,12 @@ public:
     /// reserved. Any other admission ends (`on_end`), and the attempt is asked for anew (`admit`).
     virtual admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept;
 
-    /// An operation waits for the time that it was `given`: it is woken by `waiter.grant()` if that time moves,
-    /// and then asks again (`admit_again`). Returns whether the gate has linked the waiter. The others never
-    /// move a time, and need not override this.
+    /// Links an operation that waits for the time that it was `given`, and returns whether it has done so. If
+    /// that time moves, the gate calls `waiter.grant()`: the operation wakes, and asks again (`admit_again`). A
+    /// gate that never moves a time need not override this.
     virtual bool watch(gate_waiter& waiter, admission const& given) noexcept;
 
-    /// The operation has been woken, or no longer waits. Called once after each `watch` that has answered true.
+    /// Unlinks an operation that was woken or waits no more. Called once after each `watch` that answered true.
     virtual void unwatch(gate_waiter& waiter, admission const& given) noexcept;
 
     /// Whether a new gate with the same options would answer alike from `now` on, so that `keyed_gates` may

@@ -45,8 +45,8 @@ struct retry_action {
     };
 
     kind what = kind::complete;                  ///< the next step
-    duration delay{};                            ///< of a wait
-    stop_reason reason = stop_reason::succeeded; ///< of a completion
+    duration delay{};                            ///< how long to wait
+    stop_reason reason = stop_reason::succeeded; ///< why the operation completes
     error_code error; ///< of a completion: if set, it is delivered in place of the last attempt's own error
     std::exception_ptr thrown; ///< of a completion: the exception of a callback, or the one inside a permanent
                                ///< error; if set, it is delivered instead of `error`
@@ -61,7 +61,7 @@ struct retry_action {
 /// Thread safety: one operation uses one machine, never concurrently; a callable may call `cancel`.
 class retry_machine {
 public:
-    /// For one operation.
+    /// Makes the machine of one operation.
     explicit retry_machine(retry_policy given_policy) noexcept
         : policy_(std::move(given_policy)) {
         detail::settings_facts const& facts = policy_.kept().facts;
@@ -92,35 +92,35 @@ public:
     /// Tells `observer` all events, before the observers given earlier. It must outlive the machine.
     ASIO_RETRY_DECL void observe(detail::machine_observer& observer, bool has_hooks = false) noexcept;
 
-    /// The same for an observer that is a gate, too: it chooses a server for each attempt.
+    /// Tells `chooser` all events, and asks it as a gate: it chooses a server for each attempt.
     ASIO_RETRY_DECL void choose_with(detail::machine_observer& chooser) noexcept;
 
-    /// Whether there is one, which draws from the operation's source.
+    /// Whether there is a chooser, which draws from the operation's source.
     bool chooses() const noexcept { return chooses_; }
     ASIO_RETRY_DECL void draw_from(random& source) noexcept; ///< before the start
 
-    /// The attempts themselves say when they are healthy, and when they have sent something.
+    /// Lets the attempts themselves say when they are healthy, and when they have sent something.
     ASIO_RETRY_DECL void expect_marks() noexcept;
 
-    /// A value that stays a failure is delivered as `error::exhausted`.
+    /// Makes a value that stays a failure end the operation with `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
 
-    /// The attempts are mere ticks: the gate is asked for retries alone, and the observer hears nothing.
+    /// Takes the attempts for ticks: the gate is asked for retries alone, and the observer hears nothing.
     void expect_ticks() noexcept { makes_attempts_ = false; }
 
-    /// Nobody can wake the operation: it waits in no queue of a gate.
+    /// Says that nobody can wake the operation, so that it waits in no queue of a gate.
     void expect_no_wake_up() noexcept { is_wakeable_ = false; }
 
-    /// Also asks `probe` whether to stop, before every initiation and after every callback. It must outlive the
+    /// Asks `probe` too whether to stop, before every initiation and after every callback. It must outlive the
     /// machine.
     void watch(detail::cancellation_probe const& probe) noexcept { probe_ = &probe; }
 
-    bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether one may be cancelled
+    bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether an attempt may be cancelled
     bool measures_time() const noexcept { return measures_time_; }     ///< whether `start` needs the time
 
     /// Whether it needs to hear of a success, and the time of the success.
     bool tells_success() const noexcept { return is_told_; }
-    ASIO_RETRY_DECL bool is_observed() const noexcept; ///< whether that time is needed
+    ASIO_RETRY_DECL bool is_observed() const noexcept; ///< whether a success has to tell its time
 
     /// Whether the first attempt may begin without a question to the gate, a probe or the clock.
     bool asks_nothing() const noexcept {
@@ -142,7 +142,7 @@ public:
     /// If the gate refuses and the policy waits when refused, the answer is a wait; without a `source` its
     /// delay has no jitter.
     retry_action start(time_point now = {}) { return begin(now, nullptr); }
-    retry_action start(time_point now, random& source) { return begin(now, &source); } ///< with jitter
+    retry_action start(time_point now, random& source) { return begin(now, &source); } ///< begins with jitter
 
     /// Whether `start(now)` will answer with an attempt, and so call none of the policy's callables.
     ///
@@ -188,13 +188,13 @@ public:
     retry_action on_wait_over(time_point now) { return end_wait(now, nullptr); }
     retry_action on_wait_over(time_point now, random& source) {
         return end_wait(now, &source);
-    } ///< with jitter
+    } ///< ends the wait; a wait that follows has jitter
 
     /// Whether the wait is in the queue of a gate, which ends it with `wake(who)` on any thread.
     ///
     /// To be called when the wait has begun. Returns false if the wait is over already.
     ASIO_RETRY_DECL bool listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept;
-    bool may_be_queued() const noexcept { return is_held_; } ///< whether that matters
+    bool may_be_queued() const noexcept { return is_held_; } ///< whether a gate may end the wait
 
     /// The operation is about to be destroyed: it leaves the queue, so that no thread calls `wake` any more.
     void leave_queue() noexcept {
@@ -204,14 +204,14 @@ public:
 
     /// Cancels for good: no further attempt begins, and the running attempt is cancelled too.
     ///
-    /// It does not change events that have happened already. At or after the deadline of the operation it *is*
-    /// the deadline: a limit around the operation ends at the same time, and may be faster.
+    /// It does not change events that have happened already. At or after the operation's deadline it counts as
+    /// the deadline, because a limit around the operation ends at the same time and may come first.
     ASIO_RETRY_DECL void cancel(time_point now = (time_point::min)()) noexcept;
 
     /// Whether the running attempt is being cancelled already.
     bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
 
-    /// The same, but the running attempt may finish.
+    /// Cancels for good, but the running attempt may finish.
     ASIO_RETRY_DECL void drain() noexcept;
 
     /// A cancellation that only an operation without side effects may obey.
@@ -243,23 +243,23 @@ public:
     /// never.
     ASIO_RETRY_DECL time_point on_attempt_limit(time_point reached) noexcept;
 
-    /// The connection, or whatever the running attempt has set up, works.
+    /// Tells that the connection, or whatever the running attempt has set up, works.
     ASIO_RETRY_DECL void on_healthy(time_point now) noexcept;
 
-    /// The running attempt has made progress, which may move its limit.
+    /// Tells that the running attempt has made progress, which may move its limit.
     ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
-    ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether a mark of it may do so
+    ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether a mark of the attempt may move its limit
 
-    /// The running attempt may have done something at the server.
+    /// Tells that the running attempt may have done something at the server.
     ASIO_RETRY_DECL void on_sent() noexcept;
 
-    /// The server's wish about retries, from the running attempt. Forgotten if there is no memory for it.
+    /// Takes the server's wish about retries from the running attempt. Forgets it if there is no memory for it.
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
 
     /// The number of the operation for its observer; 0 if no observer hears of it.
     ASIO_RETRY_DECL std::uint64_t operation_number() const noexcept;
 
-    /// For a retry nested in the running attempt; null without memory.
+    /// The marks for a retry nested in the running attempt; null without memory.
     ASIO_RETRY_DECL detail::shared_value<detail::nested_marks> marks_of_nested() noexcept;
 
     /// The attempt that is running or ran last.

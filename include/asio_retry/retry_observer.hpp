@@ -23,7 +23,7 @@ struct observation {
     /// The kinds of events.
     enum class kind : unsigned char {
         started,
-        attempt_began, ///< it does, unless the observer itself cancels the operation now
+        attempt_began, ///< an attempt begins, unless the observer itself cancels the operation now
         attempt_ended,
         retry_decided, ///< a wait of `delay` follows; never of a hedge
         refused,       ///< a gate refused the retry or the attempt
@@ -45,7 +45,7 @@ struct observation {
                             ///< operation until then
     duration delay{};       ///< of retry_decided: the wait; of held: until the time that the gate reserved; of
                             ///< `ended`: how long no attempt ran
-    stop_reason reason = stop_reason::succeeded; ///< of ended
+    stop_reason reason = stop_reason::succeeded; ///< why the operation ended
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
     bool is_abandoned = false; ///< of an attempt that ended: nobody waited for its answer, as for the loser of
                                ///< a hedge, or the program closed its socket
@@ -55,7 +55,7 @@ struct observation {
                            ///< that refused last, if the reason is `budget` or `refused`
     std::exception_ptr exception; ///< the failure's; null if it is an error code
     pushback said{};              ///< the server's wish about retries
-    int status = 0;               ///< of the HTTP response, if `judge_http` judged one; else 0
+    int status = 0;               ///< status of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};           ///< the time limit that stopped the attempt
     duration allowed{};           ///< the length of that limit; zero for a deadline
 
@@ -85,7 +85,7 @@ class ASIO_RETRY_DECL retry_observer {
 public:
     virtual ~retry_observer();
 
-    /// Whether it hears of the operation of this number. By default it hears of all.
+    /// Whether the observer hears of the operation of this number. By default it hears of all.
     ///
     /// Asked before an operation starts. An operation of which nobody hears costs no memory and reads no clock
     /// for the observer. Always the same answer for the same number.
@@ -95,7 +95,7 @@ public:
     virtual void on_event(observation const& event) noexcept = 0;
 };
 
-/// An observer that tells all of these, in this order.
+/// Makes one observer that tells all of these, in this order.
 ///
 /// Each hears of the operations that it wants. Null pointers are left out; without any observer the result is
 /// null too.

@@ -32,15 +32,15 @@ namespace asio_retry {
 class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
 public:
     retry_policy() noexcept {}
-    /// Copies share the settings.
+    /// A copy shares the settings.
     retry_policy(retry_policy const& other) noexcept
         : settings_(other.settings_) {}
-    /// Leaves `other` the default policy.
+    /// Takes the settings of `other`, which becomes the default policy.
     retry_policy(retry_policy&& other) noexcept
         : settings_(std::move(other.settings_)) {}
-    /// Copies share the settings.
+    /// An assignment shares the settings, too.
     retry_policy& operator=(retry_policy const&) noexcept = default;
-    /// Leaves the other one the default policy.
+    /// Takes the settings of the other one, which becomes the default policy.
     retry_policy& operator=(retry_policy&&) noexcept = default;
     ~retry_policy() = default;
 
@@ -113,10 +113,10 @@ public:
     /// interrupted. Its limit may not even be noticed: the attempt then counts with its own result.
     ASIO_RETRY_DECL retry_policy attempt_timeout(saturating_duration greatest) const;
 
-    /// The same for an attempt that has not called `attempt::mark_healthy` by then.
+    /// Cancels an attempt that has not called `attempt::mark_healthy` by then, as `attempt_timeout` does.
     ASIO_RETRY_DECL retry_policy set_up_within(saturating_duration greatest) const;
-    /// The same for an attempt that is silent for so long, from its beginning, last `attempt::progress` or
-    /// `mark_healthy`.
+    /// Cancels an attempt that is silent for so long, from its beginning, last `attempt::progress` or
+    /// `mark_healthy`, as `attempt_timeout` does.
     ///
     /// An operation that takes no `attempt` has neither this limit nor set_up_within.
     ASIO_RETRY_DECL retry_policy idle_timeout(saturating_duration greatest) const;
@@ -129,7 +129,7 @@ public:
     /// the last attempt that `clamp` makes. The reason is `deadline` in all these cases.
     ASIO_RETRY_DECL retry_policy total_timeout(saturating_duration greatest) const;
 
-    /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
+    /// Ends the operation at `when`, as `total_timeout` does. If `when` has passed already, no attempt is made.
     ASIO_RETRY_DECL retry_policy deadline(saturating_time_point when) const;
 
     /// Shortens the last wait to fit into the limits, so that one last attempt is made.
@@ -258,7 +258,7 @@ public:
         return with_rule(detail::failure_predicate<E>("when", std::forward<Predicate>(predicate)), other);
     }
 
-    /// The same after a failure of this kind, as for `retry_if`:
+    /// Uses another backoff after failures of this kind:
     /// `when(failure_kind::throttled, exponential(1s))`.
     ASIO_RETRY_DECL retry_policy when(failure_kind kind, asio_retry::backoff other) const;
 
@@ -275,7 +275,7 @@ public:
         return with_rule(detail::failure_predicate<E>("max_attempts_when", std::forward<Predicate>(predicate)),
                          count);
     }
-    /// The same for failures of this kind, as for `retry_if`.
+    /// Limits how many attempts may fail with failures of this kind.
     ASIO_RETRY_DECL retry_policy max_attempts_when(failure_kind kind, std::int64_t count) const;
     /// @}
 
@@ -391,9 +391,9 @@ public:
     ASIO_RETRY_DECL retry_policy observe(std::shared_ptr<retry_observer> shared) const;
     /// @}
 
-    /// The fields; a copy of them if the policy is about to end.
+    /// The fields of the policy, for reading.
     retry_settings const& settings() const& noexcept { return kept(); }
-    /// The same, a copy.
+    /// A copy of the fields, because the policy is about to end.
     retry_settings settings() const&& { return settings(); }
 
 private:

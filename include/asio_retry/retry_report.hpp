@@ -44,13 +44,13 @@ struct retry_report {
 
     bool ended = false;         ///< the operation has completed, and the fields that follow are final
     stop_reason reason{};       ///< why it made no further attempt; has no meaning before the end
-    std::uint64_t attempts = 0; ///< how many were made
+    std::uint64_t attempts = 0; ///< how many attempts were made
     duration elapsed{};         ///< from the initiation to the end
-    duration waited{};          ///< of that, between the attempts, and for a gate before the first
+    duration waited{};          ///< time between the attempts, and for a gate before the first
     error_code last_error; ///< the error of the last attempt that failed by itself. A cancelled attempt may do
                            ///< so too, and attempt_timeout makes it `timed_out`; an attempt that was merely
                            ///< aborted leaves the error of an earlier one here
-    std::exception_ptr last_exception;   ///< that attempt's; null if it failed with an error code
+    std::exception_ptr last_exception;   ///< exception of `last_error`; null if that is a code alone
     std::uint64_t hook_exceptions = 0;   ///< how many hooks, predicates, backoffs and jitters threw
     std::exception_ptr hook_exception;   ///< the first exception of these; null if there was none
     std::vector<failed_attempt> history; ///< the first and the latest, oldest first

@@ -33,16 +33,16 @@ namespace asio_retry {
 /// parents and children. One tree has one mutex, and no code of yours runs under it.
 class retry_scope {
 public:
-    /// An executor of any kind.
+    /// The type of the executor, which may be of any kind.
     using executor_type = boost::asio::any_io_executor;
 
-    /// Gives its operations no time beyond `deadline`, as `retry_policy::deadline` does.
+    /// Makes a scope whose operations have no time beyond `deadline`, as with `retry_policy::deadline`.
     ///
     /// Throws std::invalid_argument if the executor is empty.
     explicit retry_scope(executor_type executor, saturating_time_point deadline = (time_point::max)())
         : retry_scope(std::move(executor), {}, deadline) {}
 
-    /// The same on the executor of `context`.
+    /// Makes a scope on the executor of `context`, whose operations have no time beyond `deadline`.
     template <std::derived_from<boost::asio::execution_context> Context>
     explicit retry_scope(Context& context, saturating_time_point deadline = (time_point::max)())
         : retry_scope(executor_type(context.get_executor()), deadline) {}
@@ -65,7 +65,7 @@ public:
     /// The executor of the scope.
     executor_type const& get_executor() const noexcept { return state_->executor(); }
 
-    /// time_point::max() if there is none.
+    /// The deadline of the scope; time_point::max() if there is none.
     time_point deadline() const noexcept { return state_->deadline(); }
 
     /// Cancels all operations of the scope and its children, for good.
@@ -88,7 +88,7 @@ public:
     /// tells the rest.
     void retry_now() { state_->request(detail::scope_request::retry_now); }
 
-    /// The same within `spread`, so that the operations do not ask their server all at once.
+    /// Ends every wait with another attempt within `spread`, so that not all operations ask at once.
     ///
     /// Each wait ends at a time drawn uniformly from [now, now + spread), or at its own time if that is
     /// earlier. `retry_now()` and `cancel()` still end it at once. Of two calls that concern a wait, the

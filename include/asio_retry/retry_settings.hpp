@@ -30,7 +30,7 @@ struct any_failure_t {
     explicit any_failure_t() = default;
     /// Always true, for every failure.
     constexpr bool operator()(error_code const&) const noexcept { return true; }
-    /// The same.
+    /// Always true, for every exception.
     constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
 };
 
@@ -50,7 +50,7 @@ enum class request_priority : unsigned char {
 
 /// "low", "normal" or "high".
 ASIO_RETRY_DECL std::string_view to_string(request_priority rank) noexcept;
-/// Writes it.
+/// Writes "low", "normal" or "high".
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, request_priority rank);
 
 /// The fields of a retry_policy, for reading. The initial values are the default policy's.
@@ -65,14 +65,14 @@ struct retry_settings {
     using typed_predicate = detail::shared_function<std::optional<bool>(std::exception_ptr const&)>;
     /// The predicate of `retry_if`, or of a rule: one of these. None: the default rule.
     struct predicate {
-        code_predicate by_code;           ///< it takes an error code
-        exception_predicate by_exception; ///< it takes an exception
-        event_predicate by_event;         ///< it takes an event
-        typed_predicate by_type;          ///< it takes exceptions of one type
-        std::uint8_t kinds = 0;           ///< it is a set of kinds, with a bit for each
-        bool any = false;                 ///< it is `any_failure`
+        code_predicate by_code;           ///< takes an error code
+        exception_predicate by_exception; ///< takes an exception
+        event_predicate by_event;         ///< takes an event
+        typed_predicate by_type;          ///< takes exceptions of one type
+        std::uint8_t kinds = 0;           ///< a set of kinds, with a bit for each
+        bool any = false;                 ///< whether it is `any_failure`
 
-        /// Whether there is one.
+        /// Whether there is a predicate.
         explicit operator bool() const noexcept {
             return by_code || by_exception || by_event || by_type || kinds != 0 || any;
         }
@@ -80,7 +80,7 @@ struct retry_settings {
         /// Whether the set has this kind.
         bool has(failure_kind kind) const noexcept { return (kinds >> static_cast<unsigned>(kind) & 1u) != 0; }
     };
-    /// A hook.
+    /// A hook of a policy, which receives the event.
     using hook = detail::shared_function<void(retry_event const&)>;
     /// The function of `retry_policy::classify`.
     using classifier = detail::shared_function<failure_class(error_code const&)>;
@@ -89,49 +89,49 @@ struct retry_settings {
     struct rule {
         predicate matches;                          ///< the failures that it is for
         std::optional<asio_retry::backoff> backoff; ///< none: a limit
-        std::uint64_t max_attempts = 0;             ///< of such failures; of a limit
+        std::uint64_t max_attempts = 0;             ///< greatest number of such failures; of a limit
     };
 
     ASIO_RETRY_DECL retry_settings();
-    /// A copy shares the callables.
+    /// A copy of settings shares the callables.
     ASIO_RETRY_DECL retry_settings(retry_settings const&);
     ASIO_RETRY_DECL ~retry_settings();
     retry_settings& operator=(retry_settings const&) = delete;
 
     asio_retry::backoff backoff;                          ///< `exponential(100ms).cap(20s)`
     asio_retry::jitter jitter;                            ///< `full_jitter()`; see `has_jitter`
-    bool has_jitter = false;                              ///< by `jitter`; otherwise each backoff has its own
+    bool has_jitter = false;                              ///< whether `jitter` was called; see `jitter_of`
     std::optional<std::uint64_t> max_attempts = 3;        ///< none: unlimited
     std::optional<duration> max_elapsed;                  ///< none: no limit, as for the next fields
-    std::optional<duration> max_waited;                   ///< of all waits
-    std::optional<duration> attempt_timeout;              ///< of one attempt
-    std::optional<duration> set_up_within;                ///< of an attempt that is not healthy
-    std::optional<duration> idle_timeout;                 ///< of an attempt that is silent
-    std::optional<duration> total_timeout;                ///< of the operation
-    std::optional<time_point> deadline;                   ///< of the operation
+    std::optional<duration> max_waited;                   ///< limit of all waits together
+    std::optional<duration> attempt_timeout;              ///< limit of one attempt
+    std::optional<duration> set_up_within;                ///< limit of an attempt that is not healthy
+    std::optional<duration> idle_timeout;                 ///< limit of an attempt that is silent
+    std::optional<duration> total_timeout;                ///< limit of the operation
+    std::optional<time_point> deadline;                   ///< when the operation ends at the latest
     std::optional<duration> reset_after;                  ///< none: a failure never counts as the first
     bool clamp = false;                                   ///< whether the last wait is cut short
     bool deliver_at_once = false;                         ///< without waiting for a cancelled attempt
     bool allow_total_cancellation = false;                ///< after a failure too
     bool retry_when_nested = false;                       ///< more than one attempt
-    bool is_nested = false;                               ///< by `nested_in`
+    bool is_nested = false;                               ///< whether `nested_in` was called
     bool inherits_deadline = false;                       ///< `deadline` is that of the attempt around it
     predicate retry_if;                                   ///< nothing: as by default
-    std::vector<rule> rules;                              ///< in the order in which they were given
-    bool retry_sent = true;                               ///< also after a request that may have been sent
+    std::vector<rule> rules;                              ///< the rules in the order in which they were given
+    bool retry_sent = true;                               ///< whether to retry what may have been sent
     classifier classify;                                  ///< none: the function of that name
     duration pushback_limit = std::chrono::minutes(1);    ///< the greatest delay that a server may ask for
     over_limit over_pushback_limit = over_limit::stop;    ///< if it asks for more
     double pushback_spread = 0.1;                         ///< the share added at random
-    bool wait_when_refused = false;                       ///< by the gate
-    request_priority priority = request_priority::normal; ///< in the queue of a gate
+    bool wait_when_refused = false;                       ///< whether to wait and ask a refusing gate again
+    request_priority priority = request_priority::normal; ///< place in the queue of a gate
     bool gate_measures_time = false;                      ///< the gate's answer when it was given
     hook on_retry;                                        ///< none: no hook
-    hook on_give_up;                                      ///< the same
-    hook on_success;                                      ///< the same
+    hook on_give_up;                                      ///< none: no hook
+    hook on_success;                                      ///< none: no hook
     std::shared_ptr<retry_gate> gate;                     ///< null: no gate
     std::shared_ptr<retry_observer> observer;             ///< null: no observer
-    detail::shared_value<detail::nested_marks> outer;     ///< of a nested retry: for the attempt around it
+    detail::shared_value<detail::nested_marks> outer;     ///< marks for the attempt around a nested retry
 
     /// The jitter of the delays of that backoff, which is the policy's own or a rule's.
     ///
@@ -150,7 +150,7 @@ struct retry_settings {
     /// that.
     bool measures_time() const noexcept { return observer || measures_time_unobserved(); }
 
-    /// The same without the observer.
+    /// Whether the time is needed for another reason than the observer.
     bool measures_time_unobserved() const noexcept {
         return max_elapsed || reset_after || limits_attempts() || gate_measures_time || wait_when_refused ||
                tells_events();
@@ -167,7 +167,7 @@ struct settings_facts {
     bool limits = false;      ///< `limits_attempts`
     bool time = false;        ///< `measures_time`, apart from the observer
     bool story = false;       ///< a gate, `on_success` or outer attempt hears of it
-    bool observed = false;    ///< it has an observer
+    bool observed = false;    ///< the policy has an observer
     bool failures = false;    ///< whether a failure is retried depends on more than the failure
     bool wait_limits = false; ///< beside a deadline
 };

@@ -7,9 +7,9 @@
 
 namespace asio_retry {
 
-/// How a blocking retry knows the time, waits, is stopped and draws its delays; replace it in tests.
+/// How a blocking retry knows the time, waits, is stopped and draws its delays.
 ///
-/// For instance by a type whose time moves only when it waits.
+/// Replace it in tests, for instance by a type whose time moves only when it waits.
 ///
 /// - `now()` never goes back.
 /// - `wait_until(when)` returns when that time has come, or sooner once stopped. If it returns too early by

@@ -22,7 +22,7 @@ enum class stop_reason {
 
 /// The enumerator's name, for logs.
 ASIO_RETRY_DECL std::string_view to_string(stop_reason reason) noexcept;
-/// Writes the name.
+/// Writes the enumerator's name.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, stop_reason reason);
 
 } // namespace asio_retry

@@ -22,7 +22,7 @@ public:
     /// The attempt failed with an exception. Precondition: e is not null.
     ASIO_RETRY_DECL static verdict failure(std::exception_ptr e);
 
-    /// The same if the code is known and neither has to be looked into; `e` may be null.
+    /// The attempt failed with this code and exception, which are not looked into; `e` may be null.
     ASIO_RETRY_DECL static verdict failure(error_code const& code, std::exception_ptr e) noexcept;
 
     /// The operation succeeded with a value that `fail_if` calls a failure.
@@ -47,7 +47,7 @@ public:
     /// The kind by `fail_if` or `failure_of`; none if the code has to say it.
     failure_kind own_kind() const noexcept { return own_kind_; }
 
-    /// With such a kind: the possible effect of the attempt at the server.
+    /// The possible effect of the attempt at the server, by `fail_if` or `failure_of`.
     asio_retry::effect own_effect() const noexcept { return own_effect_; }
 
     /// The server's wish about retries, by a judgement of `fail_if`.

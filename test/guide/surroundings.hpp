@@ -24,6 +24,7 @@
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
+#include <asio_retry/traffic/fleet_budget.hpp>
 #include <asio_retry/traffic/idempotency_key.hpp>
 #include <asio_retry/traffic/keyed_gates.hpp>
 #include <asio_retry/traffic/latency_quantile.hpp>
@@ -161,6 +162,12 @@ inline std::string blocking_query(std::string const& name) {
     if (fails_now())
         throw boost::system::system_error(asio::error::connection_reset);
     return "what is known of " + name;
+}
+
+/// Stands for a store that cannot be reached.
+inline void ask_store(std::string_view, std::string_view, std::vector<std::string> const&,
+                      std::function<void(std::uint32_t)> const&, std::function<void()> const& unavailable) {
+    unavailable();
 }
 
 inline void print(asio_retry::duration d) {

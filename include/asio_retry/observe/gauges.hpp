@@ -28,7 +28,7 @@ ASIO_RETRY_DECL std::string written_text(std::function<void(std::ostream&)> cons
 
 /// Writes an endpoint as the value of a label: a string as it is, any other type with `<<`.
 struct endpoint_text {
-    /// Numbers are written as in the "C" locale.
+    /// Writes one endpoint. Numbers are written as in the "C" locale.
     template <typename Endpoint>
         requires std::convertible_to<Endpoint const&, std::string_view> ||
                  requires(std::ostream& out, Endpoint const& endpoint) { out << endpoint; }
@@ -95,12 +95,12 @@ void add_gauges(retry_metrics& metrics, std::string const& prefix, std::shared_p
 ///
 /// - `<prefix>_keys`: how many gates there are
 ///
-/// If the gates are circuit breakers, also, each with a label `key`:
+/// If the gates are circuit breakers, there are two more, with a label `key`:
 /// - `<prefix>_state`: 1 for the state of the breaker, 0 for the others, which are labels `state`
 /// - `<prefix>_failure_share`: share of failures among the recent attempts, in [0, 1]
 ///
 /// A scrape makes no gate younger. Each key is a series of its own, so `greatest` of the gates limits what
-/// Prometheus has to keep. Throws as the other function does.
+/// Prometheus has to keep. Throws as the function for an `endpoint_set` does.
 template <typename Gate>
 void add_gauges(retry_metrics& metrics, std::string const& prefix, std::shared_ptr<keyed_gates<Gate>> gates,
                 std::function<time_point()> now = std::chrono::steady_clock::now) {
@@ -125,7 +125,7 @@ void add_gauges(retry_metrics& metrics, std::string const& prefix, std::shared_p
 /// - `<prefix>_attempts`: attempts that began while the plan was enabled
 /// - `<prefix>_injected`: those with a fault, with a label `fault`: `error`, `lost_answer`, `delay` or `hang`
 ///
-/// Throws as the other functions do.
+/// Throws as the function for an `endpoint_set` does.
 ASIO_RETRY_DECL void add_gauges(retry_metrics& metrics, std::string const& prefix,
                                 std::shared_ptr<fault_plan const> plan);
 

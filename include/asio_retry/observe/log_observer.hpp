@@ -38,22 +38,22 @@ struct log_line {
         gave_up,   ///< the operation ended without a success
     };
 
-    kind what = kind::gave_up;          ///< what it tells of
-    log_level level = log_level::error; ///< how much it matters
-    std::uint64_t operation = 0;        ///< the operation's number
-    std::uint64_t attempt = 0;          ///< the attempt's number; at the end, how many were made
-    error_code error;                   ///< of the failure or the refusal
-    std::string message;                ///< the same in words: UTF-8 without control characters
-    duration delay{};                   ///< of a retry, and of an attempt with a reserved time: the wait
-    duration took{};                    ///< since the operation began, of `hedge` and of an end
-    stop_reason reason = stop_reason::succeeded; ///< of gave_up
-    std::string_view gate;                       ///< of refused and held; at the end only if that is the reason
+    kind what = kind::gave_up;                   ///< what it tells of
+    log_level level = log_level::error;          ///< how much it matters
+    std::uint64_t operation = 0;                 ///< the operation's number
+    std::uint64_t attempt = 0;                   ///< the attempt's number; at the end, how many were made
+    error_code error;                            ///< error of the failure or the refusal
+    std::string message;                         ///< the error in words: UTF-8 without control characters
+    duration delay{};                            ///< the wait before a retry, or until a reserved time
+    duration took{};                             ///< since the operation began, of `hedge` and of an end
+    stop_reason reason = stop_reason::succeeded; ///< why the operation gave up
+    std::string_view gate;                       ///< gate that refused, held, or ended the operation
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
 };
 
-/// The enumerator's name.
+/// The name of the level.
 ASIO_RETRY_DECL std::string_view to_string(log_level level) noexcept;
-/// Writes the name.
+/// Writes the name of the level.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_level level);
 
 /// The line, without its level and without a line break.
@@ -61,7 +61,7 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_level level);
 /// "operation 17, attempt 2: Connection refused; retry in 50 ms", "operation 17, attempt 3: HTTP 503; gave up
 /// after 1.2 s: attempts".
 ASIO_RETRY_DECL std::string to_string(log_line const& line);
-/// Writes the line.
+/// Writes the line as `to_string` does.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_line const& line);
 
 namespace detail {

@@ -36,7 +36,7 @@ struct metric_label {
     std::string name;  ///< letters, digits and `_`; begins neither with a digit nor with `__`
     std::string value; ///< any text in UTF-8
 
-    /// Both fields are equal.
+    /// Whether both fields are equal.
     bool operator==(metric_label const&) const = default;
 };
 
@@ -45,10 +45,10 @@ using gauge_sink = std::function<void(std::vector<metric_label> const& labels, d
 
 /// What retry_metrics has counted.
 struct retry_counts {
-    std::uint64_t operations = 0;            ///< that have begun
-    std::uint64_t succeeded_at_once = 0;     ///< operations, with the first attempt
-    std::uint64_t succeeded_after_retry = 0; ///< operations, with a retry or a hedge
-    std::uint64_t attempts = 0;              ///< that have begun, retries and hedges among them
+    std::uint64_t operations = 0;            ///< operations that have begun
+    std::uint64_t succeeded_at_once = 0;     ///< operations that succeeded with the first attempt
+    std::uint64_t succeeded_after_retry = 0; ///< operations that succeeded with a retry or a hedge
+    std::uint64_t attempts = 0;              ///< attempts that have begun, retries and hedges among them
     std::uint64_t retries = 0;               ///< attempts after the first, in operations without hedges
     std::uint64_t hedges = 0;                ///< attempts after the first of an `async_hedge`
     std::uint64_t refused = 0;               ///< how often a gate refused a retry or an attempt
@@ -58,7 +58,7 @@ struct retry_counts {
     std::uint64_t abandoned = 0; ///< attempts that ended and are in no element of `failures`: the loser of a
                                  ///< hedge, or one whose caller has left
 
-    /// All fields are equal.
+    /// Whether all fields are equal.
     bool operator==(retry_counts const&) const = default;
 };
 
@@ -73,14 +73,14 @@ struct retry_counts {
 /// Thread safety: any function may be called from any thread. What is observed is counted without a lock.
 class ASIO_RETRY_DECL retry_metrics final : public retry_observer {
 public:
-    /// Writes no names but its own.
+    /// Makes an object that writes only its own names.
     retry_metrics();
-    /// Writes the names of `options`, too.
+    /// Makes an object that writes the names of `options`, too.
     explicit retry_metrics(metrics_options const& options);
     ~retry_metrics() override;
 
-    /// Counted at about this time: while others go on, there are never more ends than beginnings, and what
-    /// begins while they are looked at may seem to be pending.
+    /// The counts at about this time. There are never more ends than beginnings. An operation that begins
+    /// meanwhile may seem to be pending.
     retry_counts counts() const noexcept;
 
     /// Adds a number to the text, such as the balance of a budget.
@@ -90,11 +90,11 @@ public:
     /// none of Prometheus or is taken.
     void add_gauge(std::string name, std::function<double()> value);
 
-    /// The same, with a line of help, which may be any text in UTF-8; another text throws
+    /// Adds a gauge with a line of help, which may be any text in UTF-8; another text throws
     /// std::invalid_argument.
     void add_gauge(std::string name, std::string help, std::function<double()> value);
 
-    /// The same, with labels. Gauges of one name must differ in their labels, and have the same help.
+    /// Adds a gauge with labels. Gauges of one name must differ in their labels, and have the same help.
     ///
     /// Values may be any text in UTF-8. A label without a value is left out, as Prometheus does. Throws
     /// std::invalid_argument for another text, and for names that are none, are there twice, or are those of
@@ -102,7 +102,7 @@ public:
     void add_gauge(std::string name, std::string help, std::vector<metric_label> const& labels,
                    std::function<double()> value);
 
-    /// With labels a help is needed, too; without it `{{"a", "b"}}` would be taken for one.
+    /// Deleted: a gauge with labels needs a help, too. Otherwise `{{"a", "b"}}` would be taken for a help.
     void add_gauge(std::string name, std::vector<metric_label> const& labels,
                    std::function<double()> value) = delete;
 
@@ -111,7 +111,7 @@ public:
     ///
     /// If two members have the same labels, the first one counts. Bytes that are not UTF-8 in a value become
     /// U+FFFD. So no member, whoever has named it, keeps Prometheus from the others. A bad name of a label
-    /// throws as above, out of the sink. The sink is valid until `fill` returns.
+    /// throws as in `add_gauge`, out of the sink. The sink is valid until `fill` returns.
     void add_gauges(std::string name, std::string help, std::function<void(gauge_sink const&)> fill);
 
     /// The text exposition format, version 0.0.4; its media type is `text/plain; version=0.0.4`.
@@ -122,7 +122,7 @@ public:
     /// for names that are none or taken, also by a gauge, and for values that are no UTF-8.
     std::string prometheus(std::string_view labels = {}) const;
 
-    /// Counts it.
+    /// Counts the event.
     void on_event(observation const& event) noexcept override;
 
 private:

@@ -25,7 +25,7 @@ struct trace_options {
     std::string service = "unknown_service"; ///< the resource's `service.name`; UTF-8
     double sampled = 1;                      ///< the share of operations that are traced, in [0, 1]
     std::size_t greatest = 10'000;           ///< the greatest number of spans in memory; from 1 to 10 million
-    std::optional<std::uint64_t> seed = {};  ///< of the ids; none: a random one
+    std::optional<std::uint64_t> seed = {};  ///< seed of the ids; none: a random one
     /// The system time of time_point(); none: as the system's clock says when the object is made.
     std::optional<std::chrono::sys_time<std::chrono::nanoseconds>> epoch = {};
 };
@@ -85,7 +85,7 @@ public:
     /// is absent or malformed, the operations begin traces of their own, by the option `sampled`.
     std::shared_ptr<request_trace> request(std::string_view traceparent) const;
 
-    /// At most `most` spans that have ended, as an ExportTraceServiceRequest of OTLP/JSON, and forgets them.
+    /// Returns at most `most` ended spans, as an ExportTraceServiceRequest of OTLP/JSON, and forgets them.
     ///
     /// Its media type is `application/json`; collectors expect it at `/v1/traces`. The bound keeps one call
     /// short: call it again while `ended()` is not 0. Throws std::bad_alloc, and then has forgotten nothing.

@@ -16,7 +16,7 @@ struct adaptive_throttle_options {
     double k = 2; ///< requests that it lets through for each accepted one, at least 1
     saturating_duration window = std::chrono::seconds(20); ///< how long it remembers attempts, at least 1 s
     double max_rejection = 0.9; ///< the greatest share of the attempts that it refuses, in (0, 1)
-    std::uint64_t seed = 0;     ///< of the random draws; 0: a random seed
+    std::uint64_t seed = 0;     ///< seed of the random draws; 0: a random seed
 };
 
 /// Refuses attempts at random: the fewer attempts the server accepts, the more it refuses.

@@ -36,7 +36,7 @@ ASIO_RETRY_DECL std::optional<std::uint64_t> parse_previous_attempts(std::string
 /// Counts attempts by their number: first attempts, second attempts and so on.
 class attempt_histogram {
 public:
-    static constexpr std::size_t buckets = 8; ///< for the numbers 1 to 7, and for 8 or more
+    static constexpr std::size_t buckets = 8; ///< counts for the numbers 1 to 7, and for 8 or more
 
     /// Adds attempts of one number; 0 counts as 1. A count that would overflow stays at the greatest number.
     ASIO_RETRY_DECL void add(std::uint64_t number, std::uint64_t count = 1) noexcept;

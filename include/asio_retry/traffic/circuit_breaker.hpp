@@ -66,9 +66,8 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, breaker_state state)
 ///   that is not retried.
 /// - A probe frees its place when it is abandoned, or has not ended after `open_cap`.
 /// - An attempt that began before it was half-open does not count any more.
-/// - An attempt that waits at another gate is asked for again before it begins: a closed breaker may have
-/// opened
-///   meanwhile. A probe that has waited stays the same probe.
+/// - An attempt that waits at another gate is asked for again before it begins, because a closed breaker may
+///   have opened meanwhile. A probe that has waited stays the same probe.
 ///
 /// Changes: the thread that changes the state calls `on_change`, with the time that it has given the breaker.
 ///
@@ -100,7 +99,7 @@ public:
     /// Throws as the constructor does, and then changes nothing.
     void update(circuit_breaker_options const& options);
 
-    /// Its state at `now`.
+    /// The state of the breaker at `now`.
     breaker_state state(time_point now) const noexcept;
 
     /// When it lets the next attempt begin: `now` if an attempt may begin now.

@@ -17,8 +17,8 @@ namespace asio_retry {
 /// The options of an `aimd`.
 struct aimd_options {
     std::uint32_t initial = 20;   ///< the limit at first
-    std::uint32_t least = 1;      ///< of the limit
-    std::uint32_t greatest = 200; ///< of the limit
+    std::uint32_t least = 1;      ///< the least limit
+    std::uint32_t greatest = 200; ///< the greatest limit
     double backoff_ratio = 0.9;   ///< share of the limit that is left after a drop, in (0, 1)
     saturating_duration timeout = std::chrono::seconds(5); ///< an attempt that takes longer is a drop too
 };
@@ -48,8 +48,8 @@ private:
 /// The options of a `gradient`.
 struct gradient_options {
     std::uint32_t initial = 20;   ///< the limit at first
-    std::uint32_t least = 20;     ///< of the limit
-    std::uint32_t greatest = 200; ///< of the limit
+    std::uint32_t least = 20;     ///< the least limit
+    std::uint32_t greatest = 200; ///< the greatest limit
     double smoothing = 0.2;       ///< the weight of a new limit, in (0, 1]
     double queue = 4;             ///< attempts that may wait at the server
     double tolerance = 1.5; ///< up to this many times the usual time, an attempt has not waited; at least 1
@@ -92,7 +92,7 @@ private:
 /// The queue of a `concurrency_limit`.
 struct queue_options {
     std::uint32_t greatest = 0; ///< how many operations may wait; 0: there is no queue
-    saturating_duration longest_wait = std::chrono::seconds(1); ///< then the attempt is refused; positive
+    saturating_duration longest_wait = std::chrono::seconds(1); ///< wait before a refusal; positive
 };
 
 namespace detail {
@@ -118,7 +118,7 @@ public:
 
     void remove(gate_waiter& waiter) noexcept;
 
-    /// Any thread may ask.
+    /// How many operations wait. Any thread may ask.
     std::uint32_t size() const noexcept { return size_.load(); }
 
 private:

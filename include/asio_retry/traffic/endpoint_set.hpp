@@ -33,7 +33,7 @@ struct endpoint_options {
 
 /// What an `endpoint_set` knows of one endpoint.
 struct endpoint_status {
-    breaker_state state = breaker_state::closed; ///< of its circuit breaker
+    breaker_state state = breaker_state::closed; ///< state of its circuit breaker
     std::uint32_t in_flight = 0;                 ///< attempts that run
     double rate = 0;                             ///< share of failures among its recent attempts
     duration latency{};                          ///< median of its last successes; zero while it is unknown
@@ -84,9 +84,9 @@ struct endpoint_access;
 /// - Chosen: of two endpoints drawn at random the one with fewer attempts in flight. If both have as many, the
 ///   one that is clearly faster, or now and then the other. Endpoints that the operation has not tried come
 ///   first. If it has tried all, it asks the one that it tried longest ago.
-/// - Weighed: if one of the two has failed clearly more often in its last 64 answers, being free or fast is no
-///   merit. It gets at most its share of the attempts (1/n), and less as its share of successes falls, down to
-///   a sixteenth of it. Failures of any kind count, even if a breaker takes them for answers.
+/// - Weighed: if one of the two has failed clearly more often in its last 64 answers, being free or fast does
+///   not help. It gets at most its share of the attempts (1/n), and less as its share of successes falls, down
+///   to a sixteenth of it. Failures of any kind count, even if a breaker takes them for answers.
 /// - Each endpoint has a `circuit_breaker`, and is ejected while that refuses attempts.
 /// - An endpoint is ejected too if its latency is `slow_factor` times the median of the others for `slow_least`
 ///   successes in a row. Its latency is the median of its last 15 successes. An attempt of a hedge that a later
@@ -139,7 +139,7 @@ public:
     endpoint_set(endpoint_set const&) = delete;
     endpoint_set& operator=(endpoint_set const&) = delete;
 
-    /// Has these endpoints from now on. Keeps its knowledge of the endpoints that stay.
+    /// Replaces the endpoints by these. Keeps its knowledge of the endpoints that stay.
     ///
     /// An endpoint that comes back within `endpoint_options::remembered` is known too: its breaker, its rest,
     /// its latency and its answers are as if it had stayed. Pass the time of a `virtual_time` as `now`.

@@ -31,7 +31,7 @@ struct fleet_request {
     double earned = 0;        ///< tokens earned since the last question
     std::uint32_t wanted = 0; ///< how many tokens it asks for
 
-    /// All fields are equal.
+    /// Whether all fields are equal.
     bool operator==(fleet_request const&) const = default;
 };
 

@@ -42,8 +42,8 @@ struct hedge_action {
 
     kind what = kind::done;    ///< the next step
     std::uint64_t attempt = 0; ///< the attempt to begin; or the one whose result is delivered, 0 for none
-    time_point until = (time_point::max)();      ///< of a wait
-    stop_reason reason = stop_reason::succeeded; ///< of a delivery
+    time_point until = (time_point::max)();      ///< when to ask again, of a wait
+    stop_reason reason = stop_reason::succeeded; ///< why the operation ends, of a delivery
     error_code error;                            ///< of a delivery: if set, it replaces the result's own error
     std::exception_ptr thrown;                   ///< of a delivery: if not null, it replaces `error`
 };
@@ -51,7 +51,7 @@ struct hedge_action {
 /// The record of one attempt in a hedge_machine.
 struct hedged_attempt {
     time_point began{};                               ///< when it began
-    std::uint64_t ticket = 0;                         ///< of its admission, before it begins too
+    std::uint64_t ticket = 0;                         ///< ticket of its admission, before it begins too
     pushback heeded;                                  ///< what its server said
     detail::shared_value<detail::nested_marks> marks; ///< marks of a retry nested in it; null if there is none
     bool is_running = false;                          ///< whether it has not ended
@@ -120,18 +120,18 @@ public:
     /// Report the end of each attempt exactly once. The result true means: keep the attempt's result, because
     /// it will be delivered. Destroy any other.
     /// @{
-    /// It succeeded.
+    /// The attempt succeeded.
     bool on_success(std::uint64_t attempt, time_point now);
     bool on_failure(std::uint64_t attempt, verdict const& failure, time_point now); ///< `failure` is no success
 
-    /// There is no decision on its result: ends the operation with `code`, or with `thrown` if that is not
-    /// null.
+    /// Nobody can decide on the result of the attempt: ends the operation with `code`, or with `thrown` if that
+    /// is not null.
     bool on_exception(std::uint64_t attempt, error_code const& code, std::exception_ptr thrown, time_point now);
 
-    /// It will never complete.
+    /// The attempt will never complete.
     void on_dropped(std::uint64_t attempt) noexcept;
 
-    /// It has completed after its result ceased to matter.
+    /// The attempt has completed after its result ceased to matter.
     ///
     /// After the deadline it timed out; otherwise it is abandoned. `now` must be the time only if
     /// `was_too_late` or `measures_successes`.
@@ -145,7 +145,7 @@ public:
     /// @{
     /// The caller cancels: no further attempt begins. `told`: the running attempts have been told with
     /// `terminal`. Without `told`, `next` asks to stop them only if the operation ends in another way. At or
-    /// after the deadline of the operation it *is* the deadline, as for a retry_machine.
+    /// after the deadline of the operation it counts as the deadline, as for a retry_machine.
     void cancel(bool told, time_point now = (time_point::min)()) noexcept;
 
     /// The caller cancels with `total`, which only an operation without side effects may obey.
@@ -167,7 +167,7 @@ public:
 
     /// Ends a wait without a running attempt, at `latest` at the latest.
     void begin_by(time_point latest) noexcept;
-    /// Ends such a wait at once.
+    /// Ends a wait without a running attempt at once.
     void begin_now(time_point now) noexcept { begin_by(now); }
     /// @}
 

@@ -29,7 +29,7 @@ public:
     key_table& operator=(key_table const&) = delete;
     ~key_table();
 
-    /// Null if there is none.
+    /// The gate of that key; null if there is none.
     std::shared_ptr<void> find(std::string_view key);
 
     /// The gate of that key: `made`, unless another thread was faster.
@@ -38,7 +38,7 @@ public:
     std::size_t size() const;
     std::uint64_t forgotten_in_use() const;
 
-    /// All of them, in the order of `keyed_gates::for_each`; none of them counts as held.
+    /// All gates, in the order of `keyed_gates::for_each`; none of them counts as held.
     std::vector<std::pair<std::string, std::weak_ptr<void>>> all() const;
 
 private:
@@ -51,7 +51,7 @@ private:
 
 namespace asio_retry {
 
-/// Keeps one gate for each key, such as a server. It forgets first what a new gate would answer alike.
+/// Keeps one gate for each key, such as a server. It forgets idle gates first: a new one would answer alike.
 ///
 /// With one breaker or throttle for all servers, the failures of one keep clients from the others. Use as key
 /// what fails together: a host, a cluster, a tenant.
@@ -79,7 +79,7 @@ public:
         : make_(of_any_key(std::move(make)))
         , table_(greatest, &is_idle) {}
 
-    /// The same for a `make` that takes the key, as a `std::string_view`.
+    /// `make` makes the gate of a new key, and takes the key as a `std::string_view`.
     ///
     /// So the `on_change` of a breaker can know its key.
     template <typename Make>

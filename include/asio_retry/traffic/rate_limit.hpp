@@ -21,7 +21,7 @@ struct rate_limit_numbers {
     saturating_duration per{}; ///< the time for them
     std::uint32_t burst = 1;   ///< how many of them may begin at once
 
-    /// All fields are equal.
+    /// Whether all fields are equal.
     bool operator==(rate_limit_numbers const&) const = default;
 };
 
@@ -42,8 +42,8 @@ struct rate_limit_numbers {
 /// In `all_gates` put it behind a `concurrency_limit`: a time is kept only if nothing waits after it.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::rate_limited.
-/// Thread safety: call any function from any thread. Each call takes a lock, and does the same work however
-/// many operations wait, but for the logarithm of the times that were given back.
+/// Thread safety: call any function from any thread. Each call takes a lock. Its work does not grow with the
+/// number of waiting operations, but with the logarithm of the number of times that were given back.
 class ASIO_RETRY_DECL rate_limit final : public retry_gate {
 public:
     /// Throws std::invalid_argument if `n` or `burst` is 0, if `per` is not positive, and if per / n is less
