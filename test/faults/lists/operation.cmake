@@ -105,8 +105,6 @@ fault(connection_waits_for_its_lookup 66 include/asio_retry/detail/operation/con
 
 # --- coroutines
 
-noticed_by(tests_of_awaited)
-
 fault(awaiting_stays_on_the_strand_of_its_attempts 46 src/handler/coroutine_stack.cpp
     [[std::swap(*executor_, *moved_);
     moved_.reset();]] [[moved_.reset();]])
