@@ -24,7 +24,7 @@ function(compare what tested written)
     endif()
 endfunction()
 
-file(GLOB_RECURSE tests ${SOURCE_DIR}/test/*.cpp ${SOURCE_DIR}/test/*.hpp ${SOURCE_DIR}/test/CMakeLists.txt)
+file(GLOB_RECURSE tests ${SOURCE_DIR}/test/*.cpp ${SOURCE_DIR}/test/*.hpp ${SOURCE_DIR}/test/CMakeLists.txt ${SOURCE_DIR}/test/house_tests.cmake)
 set(all)
 foreach(test IN LISTS tests)
     file(READ ${test} text)

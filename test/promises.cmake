@@ -15,7 +15,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # Of a name that ends in a variable, what comes before it.
-file(GLOB_RECURSE lists ${SOURCE_DIR}/test/CMakeLists.txt ${SOURCE_DIR}/example/CMakeLists.txt)
+file(GLOB_RECURSE lists ${SOURCE_DIR}/test/CMakeLists.txt ${SOURCE_DIR}/test/house_tests.cmake ${SOURCE_DIR}/example/CMakeLists.txt)
 set(prefixes)
 foreach(list IN LISTS lists)
     file(READ ${list} text)
