@@ -324,9 +324,9 @@ TEST_F(gateway_test, says_which_port_is_taken_and_which_option_changes_it) {
         EXPECT_EQ(child_process(gateway_process::command(taken, options), folder / "log").wait(), 2);
         std::ifstream log(folder / "log");
         EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}),
-                  "gateway: port " + std::to_string(taken) +
-                      " of 127.0.0.1 is taken; choose another one with --listen ADDRESS:PORT, or any free port "
-                      "with --listen 127.0.0.1:0\n");
+                  "gateway: cannot listen on 127.0.0.1:" + std::to_string(taken) +
+                      ": Address already in use; choose another port with --listen ADDRESS:PORT, where 0 is "
+                      "any free one\n");
     }
 }
 
