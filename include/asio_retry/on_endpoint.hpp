@@ -5,7 +5,6 @@
 #include <asio_retry/detail/endpoint/endpoint_operation.hpp>
 #include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
-#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
 
@@ -91,11 +90,6 @@ struct detail::operation_form<detail::endpoint_operation<Endpoint, Operation>>
         if constexpr (inner::takes_attempt)
             machine.expect_marks();
         machine.choose_with(operation.chooser_);
-    }
-
-    template <typename... Values>
-    static constexpr judgement rejects(chosen&, Values const&...) noexcept {
-        return {};
     }
 };
 

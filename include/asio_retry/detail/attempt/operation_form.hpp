@@ -305,16 +305,11 @@ struct operation_form {
     static constexpr bool chooses = false;
     static machine_observer* chooser_of(F&) noexcept { return nullptr; }
 
-    /// Whether `fail_if` may judge a successful result a failure.
+    /// Whether it has a `rejects`, by which `fail_if` may judge a successful result a failure.
     static constexpr bool judges_results = false;
 
     /// Whether a result that stays rejected becomes an error.
     static constexpr bool names_rejected = false;
-
-    template <typename... Values>
-    static constexpr judgement rejects(F&, Values const&...) noexcept {
-        return {};
-    }
 };
 
 /// Gives an operation its attempt object, through which it marks health by `Clock` and reports what the server
@@ -423,5 +418,50 @@ using kept = typename unmarked<std::decay_t<Given>>::type;
 template <template <typename...> typename Wrapper, typename... Given>
 using wrapper = std::conditional_t<(is_temporary<Given> || ...), temporary_operation<Wrapper<kept<Given>...>>,
                                    Wrapper<kept<Given>...>>;
+
+/// The base of a wrapper: it holds the operation that the wrapper was given.
+template <typename Operation>
+class wrapping_operation {
+public:
+    explicit wrapping_operation(Operation&& given_operation)
+        : operation_(std::move(given_operation)) {}
+
+private:
+    template <typename>
+    friend struct operation_form;
+    template <typename, typename>
+    friend struct wrapping_form;
+
+    Operation operation_;
+};
+
+/// The base of a wrapper's form: that of the operation inside, to which it forwards everything. `Form` is how
+/// the wrapper changes the way to call it.
+template <typename Operation, typename Form = operation_form<Operation>>
+struct wrapping_form : Form {
+    using inner = operation_form<Operation>;
+    using wrapper_type = wrapping_operation<Operation>;
+
+    template <typename... Token>
+    static decltype(auto) call(wrapper_type& wrapper, attempt const& which, Token&&... token) {
+        return inner::call(wrapper.operation_, which, std::forward<Token>(token)...);
+    }
+
+    static void prepare(wrapper_type& wrapper, retry_machine& machine) {
+        inner::prepare(wrapper.operation_, machine);
+    }
+
+    static machine_observer* chooser_of(wrapper_type& wrapper) noexcept {
+        return inner::chooser_of(wrapper.operation_);
+    }
+
+    template <typename... Values>
+    static judgement rejects([[maybe_unused]] wrapper_type& wrapper, Values const&... values) {
+        if constexpr (inner::judges_results)
+            return inner::rejects(wrapper.operation_, values...);
+        else
+            return {};
+    }
+};
 
 } // namespace asio_retry::detail

@@ -5,6 +5,7 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_machine.hpp>
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -61,6 +62,23 @@ private:
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnRetry on_retry_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnEnd on_end_;
+};
+
+/// If `prepare` of an operation throws, observers are told of the end too.
+class observation_at_exit {
+public:
+    observation_at_exit(retry_machine& machine, machine_observer& observer, bool has_hooks = false) noexcept
+        : machine_(machine)
+        , observer_(observer)
+        , has_hooks_(has_hooks) {}
+    ~observation_at_exit() { machine_.observe(observer_, has_hooks_); }
+    observation_at_exit(observation_at_exit const&) = delete;
+    observation_at_exit& operator=(observation_at_exit const&) = delete;
+
+private:
+    retry_machine& machine_;
+    machine_observer& observer_;
+    bool has_hooks_;
 };
 
 } // namespace asio_retry::detail

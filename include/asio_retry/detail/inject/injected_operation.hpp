@@ -5,10 +5,7 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/inject/injected_calls.hpp>
 #include <asio_retry/detail/inject/injecting_form.hpp>
-#include <asio_retry/detail/policy/machine_observer.hpp>
-#include <asio_retry/failure_class.hpp>
 #include <asio_retry/fault_plan.hpp>
-#include <asio_retry/retry_machine.hpp>
 
 #include <memory>
 #include <utility>
@@ -17,42 +14,29 @@ namespace asio_retry::detail {
 
 /// An operation whose attempts have faults. Made by `inject`.
 template <typename Operation>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] injected_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] injected_operation
+    : public wrapping_operation<Operation> {
 public:
     /// For `inject`.
     injected_operation(Operation given_operation, std::shared_ptr<fault_plan> faults)
-        : operation_(std::move(given_operation))
+        : wrapping_operation<Operation>(std::move(given_operation))
         , faults_(std::move(faults)) {}
 
 private:
     template <typename>
     friend struct operation_form;
 
-    Operation operation_;
     std::shared_ptr<fault_plan> faults_;
 };
 
 template <typename Operation>
-struct operation_form<injected_operation<Operation>> : injecting_form<operation_form<Operation>> {
-    using inner = operation_form<Operation>;
-    using injected = injected_operation<Operation>;
-
+struct operation_form<injected_operation<Operation>>
+    : wrapping_form<Operation, injecting_form<operation_form<Operation>>> {
     template <typename... Token>
-    static decltype(auto) call(injected& operation, attempt const& which, Token&&... token) {
-        return operation_form::inject(call_target<inner, Operation>(operation.operation_), operation.faults_,
-                                      which, std::forward<Token>(token)...);
-    }
-
-    static void prepare(injected& operation, retry_machine& machine) {
-        inner::prepare(operation.operation_, machine);
-    }
-    static machine_observer* chooser_of(injected& operation) noexcept {
-        return inner::chooser_of(operation.operation_);
-    }
-
-    template <typename... Values>
-    static judgement rejects(injected& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...);
+    static decltype(auto) call(injected_operation<Operation>& operation, attempt const& which,
+                               Token&&... token) {
+        return operation_form::inject(call_target<operation_form<Operation>, Operation>(operation.operation_),
+                                      operation.faults_, which, std::forward<Token>(token)...);
     }
 };
 
